@@ -1,0 +1,5 @@
+#!/bin/sh
+# Makes configure and the Makefile templates from their sources.
+set -e
+cd "$(dirname "$0")"
+exec autoreconf --force --install --warnings=all

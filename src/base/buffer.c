@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+
+/* Not realloc: it would leave an unwiped copy behind. */
+static void
+buffer_grow(struct buffer *buffer, size_t capacity)
+{
+    char *data = xcalloc(1, capacity);
+
+    if (buffer->data) {
+        memcpy(data, buffer->data, buffer->size);
+        explicit_bzero(buffer->data, buffer->capacity);
+        free(buffer->data);
+    }
+    buffer->data = data;
+    buffer->capacity = capacity;
+}
+
+char *
+buffer_reserve(struct buffer *buffer, size_t more)
+{
+    size_t needed;
+
+    if (__builtin_add_overflow(buffer->size, more, &needed) || needed > SIZE_MAX / 4)
+        abort();
+    if (needed + 1 > buffer->capacity)
+        buffer_grow(buffer, needed + 1 + buffer->capacity);
+    return buffer->data + buffer->size;
+}
+
+void
+buffer_append(struct buffer *buffer, const void *data, size_t size)
+{
+    char *end = buffer_reserve(buffer, size);
+
+    if (size > 0)
+        memcpy(end, data, size);
+    buffer->size += size;
+    buffer->data[buffer->size] = '\0';
+}
+
+void
+buffer_append_string(struct buffer *buffer, const char *text)
+{
+    buffer_append(buffer, text, strlen(text));
+}
+
+void
+buffer_clear(struct buffer *buffer)
+{
+    if (buffer->data) {
+        explicit_bzero(buffer->data, buffer->capacity);
+        free(buffer->data);
+    }
+    *buffer = (struct buffer){0};
+}

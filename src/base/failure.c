@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/failure.h"
+#include "base/memory.h"
+
+#define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = text,
+static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};
+
+/* Takes ownership of the message. */
+static int
+failure_take(struct failure **failure, enum failure_code code, char *message)
+{
+    assert(!*failure);
+    *failure = xcalloc(1, sizeof(**failure));
+    (*failure)->code = code;
+    (*failure)->message = message;
+    return -1;
+}
+
+int
+failure_set(struct failure **failure, enum failure_code code, const char *format, ...)
+{
+    va_list arguments;
+    char *message;
+
+    va_start(arguments, format);
+    message = xvasprintf(format, arguments);
+    va_end(arguments);
+    return failure_take(failure, code, message);
+}
+
+int
+failure_set_errno(struct failure **failure, enum failure_code code, int error,
+                  const char *format, ...)
+{
+    cleanup_free char *message = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    message = xvasprintf(format, arguments);
+    va_end(arguments);
+    return failure_take(failure, code,
+                        xasprintf("%s: %s", message, strerror(abs(error))));
+}
+
+int
+failure_hint(struct failure **failure, const char *format, ...)
+{
+    va_list arguments;
+
+    if ((*failure)->hint)
+        return -1;
+    va_start(arguments, format);
+    (*failure)->hint = xvasprintf(format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+int
+failure_at_line(struct failure **failure, int line)
+{
+    if (!(*failure)->line)
+        (*failure)->line = line;
+    return -1;
+}
+
+int
+failure_prefix(struct failure **failure, const char *format, ...)
+{
+    cleanup_free char *context = NULL;
+    cleanup_free char *message = (*failure)->message;
+    va_list arguments;
+
+    va_start(arguments, format);
+    context = xvasprintf(format, arguments);
+    va_end(arguments);
+    (*failure)->message = xasprintf("%s: %s", context, message);
+    return -1;
+}
+
+const char *
+failure_code_name(enum failure_code code)
+{
+    return code_names[code];
+}
+
+void
+failure_free(struct failure *failure)
+{
+    if (!failure)
+        return;
+    free(failure->message);
+    free(failure->hint);
+    free(failure);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What went wrong, said once and carried up.
+ *
+ * A function that can fail takes a `struct failure **` last and returns 0 or -1 (or a pointer
+ * and NULL); the failure is set if and only if it failed. The caller owns it
+ * (failure_free). Nothing below a main prints: messages travel up, and each layer that knows
+ * something more (which element, which domain) puts it in front once, with failure_prefix().
+ *
+ * A message is one phrase in lower case, with the values in 'quotes'; the hint says what to do
+ * next. Neither ever holds the content of a secret.
+ */
+#pragma once
+
+/* The codes are stable: `virt-seed check --json` prints their names. */
+#define FAILURE_CODES(X)                                                                 \
+    X(SYSTEM, "system")                                                                  \
+    X(USAGE, "usage")                                                                    \
+    X(LIBVIRT, "libvirt")                                                                \
+    X(CONFIG, "config")                                                                  \
+    X(XML, "xml")                                                                        \
+    X(DOMAIN, "domain")                                                                  \
+    X(DOMAIN_UUID, "domain-uuid")                                                        \
+    X(REQUEST, "request")                                                                \
+    X(REQUEST_MISSING, "request-missing")                                                \
+    X(REQUEST_UNKNOWN, "request-unknown")                                                \
+    X(BASE64, "base64")                                                                  \
+    X(HOSTNAME, "hostname")                                                              \
+    X(INSTANCE_ID, "instance-id")                                                        \
+    X(SSH_KEY, "ssh-key")                                                                \
+    X(META_DATA, "meta-data")                                                            \
+    X(USER_DATA, "user-data")                                                            \
+    X(NETWORK_CONFIG, "network-config")                                                  \
+    X(YAML, "yaml")                                                                      \
+    X(LIMIT, "limit")                                                                    \
+    X(FILE, "file")                                                                      \
+    X(SECRET, "secret")                                                                  \
+    X(SECRET_MISSING, "secret-missing")                                                  \
+    X(SECRET_MODE, "secret-mode")                                                        \
+    X(SECRET_NAME, "secret-name")                                                        \
+    X(SECRET_DENIED, "secret-denied")                                                    \
+    X(SERIAL, "serial")                                                                  \
+    X(SMBIOS, "smbios")                                                                  \
+    X(BUS, "bus")                                                                        \
+    X(FOREIGN_SEED, "foreign-seed")                                                      \
+    X(UNWIRED, "unwired")                                                                \
+    X(UNASKED_SEED, "unasked-seed")                                                      \
+    X(RUNDIR, "run-time-directory")                                                      \
+    X(IMAGE, "image")
+
+#define FAILURE_CODE_ENUM(name, text) FAILURE_##name,
+enum failure_code {
+    FAILURE_CODES(FAILURE_CODE_ENUM)
+};
+#undef FAILURE_CODE_ENUM
+
+struct failure {
+    enum failure_code code;
+    int line;      /* in the domain's XML; 0 where there is none */
+    char *message; /* never NULL */
+    char *hint;    /* NULL where there is nothing to say */
+};
+
+/* Sets a failure; `failure` must be NULL inside. Return: -1. */
+int failure_set(struct failure **failure, enum failure_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same, with the text of `error` (an errno, of either sign) behind the message. */
+int failure_set_errno(struct failure **failure, enum failure_code code, int error,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Adds what to do next, and where it is; what was said before stays. Return: -1. */
+int failure_hint(struct failure **failure, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int failure_at_line(struct failure **failure, int line);
+/* Puts the context in front of the message: "context: message". Return: -1. */
+int failure_prefix(struct failure **failure, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Return: the code's stable name. */
+const char *failure_code_name(enum failure_code code);
+
+void failure_free(struct failure *failure);
+
+static inline void
+failure_free_pointer(struct failure **failure)
+{
+    failure_free(*failure);
+}
+
+#define cleanup_failure __attribute__((cleanup(failure_free_pointer)))

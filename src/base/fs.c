@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+
+static int
+open_resolved(int dir, const char *name, int flags, unsigned int resolve)
+{
+    struct open_how how = {
+        .flags = (unsigned int)(O_RDONLY | O_CLOEXEC | flags),
+        .resolve = resolve | RESOLVE_NO_MAGICLINKS,
+    };
+    long fd;
+
+    /* EAGAIN: something was renamed on the way and the kernel could not be sure. */
+    do
+        fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
+    while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+    return fd < 0 ? -errno : (int)fd;
+}
+
+int
+fs_open_beneath(int dir, const char *name, int flags)
+{
+    return open_resolved(dir, name, O_NONBLOCK | O_NOCTTY | flags, RESOLVE_BENEATH);
+}
+
+int
+fs_open_root(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}
+
+int
+fs_open_directory_in_root(int root, const char *path)
+{
+    return open_resolved(root, path, O_DIRECTORY, RESOLVE_IN_ROOT);
+}
+
+int
+fs_open_regular_beneath(int dir, const char *name, struct stat *status)
+{
+    cleanup_close int fd = fs_open_beneath(dir, name, 0);
+    struct stat opened;
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &opened) < 0)
+        return -errno;
+    if (!S_ISREG(opened.st_mode))
+        return S_ISDIR(opened.st_mode) ? -EISDIR : -EINVAL;
+    if (status)
+        *status = opened;
+    return steal_fd(fd);
+}
+
+int
+fs_read_all(int fd, size_t limit, struct buffer *buffer)
+{
+    size_t start = buffer->size;
+
+    for (;;) {
+        size_t room = 64 * 1024;
+        char *end = buffer_reserve(buffer, room);
+        ssize_t count = read(fd, end, room);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return -errno;
+        end[count] = '\0';
+        buffer->size += (size_t)count;
+        if (buffer->size - start > limit)
+            return -EFBIG;
+        if (count == 0)
+            return 0;
+    }
+}
+
+int
+fs_write_all(int fd, const void *data, size_t size)
+{
+    const char *position = data;
+
+    while (size > 0) {
+        ssize_t count = write(fd, position, size);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return -errno;
+        position += count;
+        size -= (size_t)count;
+    }
+    return 0;
+}
+
+/* Return: a descriptor of the directory, made where it was missing, or -errno. */
+static int
+make_directory(int parent, const char *name, mode_t mode)
+{
+    int fd;
+
+    if (mkdirat(parent, name, mode) < 0 && errno != EEXIST)
+        return -errno;
+    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int
+fs_make_directories(int root, const char *path, mode_t mode)
+{
+    cleanup_free char *copy = xstrdup(path);
+    cleanup_close int dir = -1;
+    char *rest = NULL;
+
+    for (char *name = strtok_r(copy, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
+        int next = make_directory(dir < 0 ? root : dir, name, mode);
+
+        if (next < 0)
+            return next;
+        if (dir >= 0)
+            close(dir);
+        dir = next;
+    }
+    return dir < 0 ? -EINVAL : steal_fd(dir);
+}

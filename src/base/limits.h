@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The limits on everything that comes from outside. Running out of memory aborts, so each
+ * input is bounded before it is read.
+ */
+#pragma once
+
+#define KIB (1024UL)
+#define MIB (1024UL * KIB)
+
+/* A domain's XML. libvirt's own strings end at 4 MiB (REMOTE_STRING_MAX), and escaping can
+ * make them longer in the document. */
+#define LIMIT_DOMAIN_XML (16 * MIB)
+
+/* One user-data, vendor-data, network-config or file, after decoding. */
+#define LIMIT_PART (4 * MIB)
+
+/* Everything that goes into one seed. */
+#define LIMIT_SEED (16 * MIB)
+
+/* A domain's devices; QEMU itself ends far below. */
+#define LIMIT_DISKS 4096
+
+/* Free meta-data: how many entries, bytes of a key, bytes of a value. */
+#define LIMIT_ENTRIES 256
+#define LIMIT_ENTRY_KEY 256
+#define LIMIT_ENTRY_VALUE (64 * KIB)
+
+/* ssh keys of one domain, bytes of one. */
+#define LIMIT_SSH_KEYS 256
+#define LIMIT_SSH_KEY (16 * KIB)
+
+/* A host name (RFC 1035, section 2.3.4, without the final dot) and one label of it. */
+#define LIMIT_HOSTNAME 253
+#define LIMIT_HOSTNAME_LABEL 63
+
+/* An instance-id: cloud-init makes it a folder's name. */
+#define LIMIT_INSTANCE_ID 128
+
+/* The SMBIOS serial: the kernel shows at most a page of it (drivers/firmware/dmi-id.c). */
+#define LIMIT_SERIAL 4094
+
+/* Names of secrets and of their keys: what Kubernetes allows. */
+#define LIMIT_SECRET_NAME 253
+
+/* virt-seed.conf, and a secret's list of domains. */
+#define LIMIT_CONFIG (64 * KIB)
+
+/* YAML: depth of nesting, and events of one document (aliases are not expanded here, but the
+ * guest expands them). */
+#define LIMIT_YAML_DEPTH 64
+#define LIMIT_YAML_EVENTS 1000000
+#define LIMIT_YAML_ALIASES 1000

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static void *
+checked(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+void *
+xcalloc(size_t count, size_t size)
+{
+    return checked(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *
+xreallocarray(void *memory, size_t count, size_t size)
+{
+    return checked(reallocarray(memory, count ? count : 1, size ? size : 1));
+}
+
+char *
+xstrdup(const char *text)
+{
+    return checked(strdup(text));
+}
+
+char *
+xstrndup(const char *text, size_t length)
+{
+    return checked(strndup(text, length));
+}
+
+char *
+xvasprintf(const char *format, va_list arguments)
+{
+    char *text = NULL;
+
+    if (vasprintf(&text, format, arguments) < 0)
+        abort();
+    return text;
+}
+
+char *
+xasprintf(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+
+    va_start(arguments, format);
+    text = xvasprintf(format, arguments);
+    va_end(arguments);
+    return text;
+}

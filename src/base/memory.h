@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Allocation that cannot fail: out of memory aborts. What is allocated from outside's numbers
+ * is bounded before (base/limits.h).
+ */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* Return: zeroed memory, owned by the caller (free). */
+void *xcalloc(size_t count, size_t size);
+void *xreallocarray(void *memory, size_t count, size_t size);
+char *xstrdup(const char *text);
+char *xstrndup(const char *text, size_t length);
+char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *format, va_list arguments)
+    __attribute__((format(printf, 1, 0)));

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "cli/changes.h"
+#include "cli/json.h"
+
+static int
+check_options(const struct source *source, const struct changes_options *options,
+              struct failure **failure)
+{
+    if (options->in_place && options->path)
+        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
+    else if (options->in_place && (!source->name || strcmp(source->name, "-") == 0))
+        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
+    else if (options->json && !source_is_domain(source) && !options->in_place &&
+             (!options->path || strcmp(options->path, "-") == 0))
+        failure_set(failure, FAILURE_USAGE,
+                    "--json and the XML cannot both go to standard output");
+    else
+        return 0;
+    return failure_hint(failure, "choose where the XML goes: --in-place or --output=OUTPUT");
+}
+
+static void
+print_json(const char *domain, const struct wiring *wiring)
+{
+    json_t *changes = json_array();
+
+    for (size_t i = 0; i < wiring->change_count; i++)
+        json_array_append_new(changes, json_string(wiring->changes[i]));
+    json_print(json_pack("{s:s, s:o}", "domain", domain, "changes", changes));
+}
+
+/* On standard error where the XML goes to standard output. */
+static void
+print_text(FILE *stream, const char *domain, const struct changes_options *options,
+           const struct wiring *wiring)
+{
+    for (size_t i = 0; i < wiring->change_count; i++) {
+        fputs("domain '", stream);
+        print_safely(stream, domain, strlen(domain));
+        fprintf(stream, "': %s\n", wiring->changes[i]);
+    }
+    if (wiring->change_count > 0)
+        return;
+    fputs("domain '", stream);
+    print_safely(stream, domain, strlen(domain));
+    fprintf(stream, "' %s\n", options->nothing);
+}
+
+static int
+put_back(struct source *source, const struct changes_options *options,
+         const struct wiring *wiring, struct failure **failure)
+{
+    if (options->in_place)
+        return source_write(source, source->name, failure);
+    if (options->path || !source_is_domain(source))
+        return source_write(source, options->path, failure);
+    return wiring->change_count > 0 ? source_define(source, failure) : 0;
+}
+
+int
+changes_commit(struct source *source, const struct context *context,
+               const struct changes_options *options, const struct wiring *wiring,
+               struct failure **failure)
+{
+    bool xml_on_stdout = !options->in_place && (options->path
+                                                    ? strcmp(options->path, "-") == 0
+                                                    : !source_is_domain(source));
+
+    if (check_options(source, options, failure) < 0 ||
+        put_back(source, options, wiring, failure) < 0)
+        return -1;
+    if (options->json)
+        print_json(source->domain.name, wiring);
+    else if (!context->quiet)
+        print_text(xml_on_stdout ? stderr : stdout, source->domain.name, options, wiring);
+    if (!context->quiet && !options->json && wiring->change_count > 0 && source->libvirt &&
+        !options->path && virDomainIsActive(source->libvirt) == 1)
+        puts("the domain runs: the change takes effect when it is started the next time");
+    return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/seeding.h"
+#include "cli/source.h"
+#include "image/iso.h"
+#include "image/publish.h"
+
+static int
+write_to_stdout(const struct seed *seed, struct failure **failure)
+{
+    cleanup_close int fd = memfd_create("seed.iso", MFD_CLOEXEC);
+    off_t offset = 0;
+    struct stat status;
+
+    if (fd < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make a file");
+    if (iso_write(fd, seed, failure) < 0 || iso_verify(fd, seed, failure) < 0)
+        return -1;
+    if (fstat(fd, &status) < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not read the image");
+    while (offset < status.st_size) {
+        if (sendfile(STDOUT_FILENO, fd, &offset, (size_t)(status.st_size - offset)) < 0)
+            return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                     "could not write standard output");
+    }
+    return 0;
+}
+
+static int
+write_to_file(const struct seed *seed, const char *path, struct failure **failure)
+{
+    const struct image_owner caller = IMAGE_OWNER_CALLER;
+    const char *name;
+    cleanup_close int directory = output_open_directory(path, &name, failure);
+
+    return directory < 0 ? -1 : image_publish(directory, name, &caller, seed, failure);
+}
+
+static int
+build(const struct context *context, const char *argument, bool is_domain,
+      const char *output, struct failure **failure)
+{
+    cleanup_source struct source source = {0};
+    cleanup_seed struct seed seed = {0};
+
+    if (seeding_make(&seed, &source, context, argument, is_domain, failure) < 0)
+        return -1;
+    if (strcmp(output, "-") == 0)
+        return write_to_stdout(&seed, failure);
+    if (write_to_file(&seed, output, failure) < 0)
+        return -1;
+    if (!context->quiet)
+        printf("%s: label %s, %zu documents\n", output, seed.volume_id, seed.document_count);
+    return 0;
+}
+
+static int
+run(const struct context *context, const struct command *command, int argc, char **argv,
+    struct failure **failure)
+{
+    static const struct option options[] = {
+        {"domain", required_argument, NULL, OPTION_DOMAIN},
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {NULL, 0, NULL, 0},
+    };
+    const char *name = NULL, *output = "seed.iso";
+    bool is_domain = false;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+        switch (option) {
+        case OPTION_DOMAIN:
+            name = optarg;
+            is_domain = true;
+            break;
+        case 'o':
+            output = optarg;
+            break;
+        case OPTION_HELP:
+            return command_help(command);
+        default:
+            return command_misused(command, failure, "unknown option");
+        }
+    }
+    if (optind < argc && !name)
+        name = argv[optind++];
+    if (!name || optind < argc)
+        return command_misused(command, failure, "expected one DOMAIN or FILE");
+    return build(context, name, is_domain, output, failure) < 0 ? STATUS_FAILURE : STATUS_OK;
+}
+
+const struct command cmd_build = {
+    .name = "build",
+    .arguments = "[-o OUTPUT] DOMAIN|FILE|-",
+    .summary = "write the seed's image to a file",
+    .help = "Makes the image that the domain would get at its next start. Equal requests give\n"
+            "equal bytes. The file has mode 0600: it may hold what came from secrets.\n"
+            "\n"
+            "  -o, --output=OUTPUT  the file to write (seed.iso); - is standard output\n"
+            "      --domain=NAME    NAME is a domain, even where a file is called so\n"
+            "      --help           print this and exit\n",
+    .run = run,
+};

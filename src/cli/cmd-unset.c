@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <getopt.h>
+
+#include "cli/changes.h"
+#include "cli/cli.h"
+#include "cli/source.h"
+#include "domain/wire.h"
+
+static int
+run(const struct context *context, const struct command *command, int argc, char **argv,
+    struct failure **failure)
+{
+    static const struct option options[] = {
+        {"domain", required_argument, NULL, OPTION_DOMAIN},
+        {"output", required_argument, NULL, 'o'},
+        {"in-place", no_argument, NULL, 'i'},
+        {"wiring-only", no_argument, NULL, OPTION_WIRING_ONLY},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {NULL, 0, NULL, 0},
+    };
+    struct changes_options output = {.nothing = "has nothing of virt-seed's"};
+    cleanup_source struct source source = {0};
+    cleanup_wiring struct wiring wiring = {0};
+    const char *name = NULL;
+    bool is_domain = false, wiring_only = false;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "o:i", options, NULL)) != -1) {
+        switch (option) {
+        case OPTION_DOMAIN:
+            name = optarg;
+            is_domain = true;
+            break;
+        case 'o':
+            output.path = optarg;
+            break;
+        case 'i':
+            output.in_place = true;
+            break;
+        case OPTION_WIRING_ONLY:
+            wiring_only = true;
+            break;
+        case OPTION_JSON:
+            output.json = true;
+            break;
+        case OPTION_HELP:
+            return command_help(command);
+        default:
+            return command_misused(command, failure, "unknown option");
+        }
+    }
+    if (optind < argc && !name)
+        name = argv[optind++];
+    if (!name || optind < argc)
+        return command_misused(command, failure, "expected one DOMAIN or FILE");
+    if (source_load(&source, context, name, is_domain, SOURCE_CHANGE, failure) < 0)
+        return STATUS_FAILURE;
+    wire_remove(&source.domain, &wiring);
+    if (!wiring_only)
+        wire_remove_request(&source.domain, &wiring);
+    return changes_commit(&source, context, &output, &wiring, failure) < 0 ? STATUS_FAILURE
+                                                                          : STATUS_OK;
+}
+
+const struct command cmd_unset = {
+    .name = "unset",
+    .arguments = "[--wiring-only] [--json] [-i | -o OUTPUT] DOMAIN|FILE|-",
+    .summary = "take the request and its wiring away",
+    .help =
+        "Takes out of a domain what virt-seed has in it: the cdrom and its controller, the\n"
+        "word in the SMBIOS serial, and the <cloud-init> element. The domain then starts as\n"
+        "one that never asked for a seed. A FILE's result goes to standard output, a DOMAIN\n"
+        "of libvirt's is defined anew.\n"
+        "\n"
+        "      --wiring-only    leave the <cloud-init> element where it is\n"
+        "  -o, --output=OUTPUT  write the XML to this file instead\n"
+        "  -i, --in-place       write the XML back into FILE\n"
+        "      --domain=NAME    NAME is a domain, even where a file is called so\n"
+        "      --json           say what was changed as JSON\n"
+        "      --help           print this and exit\n",
+    .run = run,
+};

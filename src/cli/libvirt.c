@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libvirt/virterror.h>
+#include <libxml/uri.h>
+#include <uuid.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/libvirt.h"
+
+int
+libvirt_fail(struct failure **failure, const char *format, ...)
+{
+    cleanup_free char *message = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    message = xvasprintf(format, arguments);
+    va_end(arguments);
+    return failure_set(failure, FAILURE_LIBVIRT, "%s: %s", message,
+                       virGetLastErrorMessage());
+}
+
+/* libvirt prints its errors unless it is given something else to do. */
+static void
+ignore_error(void *data, virErrorPtr error)
+{
+    (void)data;
+    (void)error;
+}
+
+virConnectPtr
+libvirt_connect(const char *uri, bool read_only, struct failure **failure)
+{
+    virConnectPtr connection;
+
+    virSetErrorFunc(NULL, ignore_error);
+    /* root's own daemon is the system's, whatever XDG_* says. */
+    if (!uri && !getenv("LIBVIRT_DEFAULT_URI") && geteuid() == 0)
+        uri = "qemu:///system";
+    connection = read_only ? virConnectOpenReadOnly(uri)
+                           : virConnectOpenAuth(uri, virConnectAuthPtrDefault, 0);
+    if (!connection) {
+        libvirt_fail(failure, "could not reach libvirt (%s)", uri ? uri : "default URI");
+        failure_hint(failure, "see that libvirtd or virtqemud runs: virsh%s%s list",
+                     uri ? " -c " : "", uri ? uri : "");
+    }
+    return connection;
+}
+
+int
+libvirt_require_local(virConnectPtr connection, struct failure **failure)
+{
+    cleanup_free char *text = virConnectGetURI(connection);
+    xmlURI *uri = text ? xmlParseURI(text) : NULL;
+    bool remote = uri && uri->server && *uri->server;
+
+    if (remote) {
+        failure_set(failure, FAILURE_USAGE, "'%s' is on another host, whose files and "
+                                            "secrets cannot be read from here",
+                    text);
+        failure_hint(failure, "run the command on %s", uri->server);
+    }
+    xmlFreeURI(uri);
+    return remote ? -1 : 0;
+}
+
+virDomainPtr
+libvirt_find_domain(virConnectPtr connection, const char *name, struct failure **failure)
+{
+    virDomainPtr domain = NULL;
+    uuid_t uuid;
+
+    if (uuid_parse(name, uuid) == 0)
+        domain = virDomainLookupByUUIDString(connection, name);
+    if (!domain)
+        domain = virDomainLookupByName(connection, name);
+    if (!domain) {
+        libvirt_fail(failure, "'%s' is neither a file nor a domain", name);
+        failure_hint(failure, "'virsh list --all' shows the domains");
+    }
+    return domain;
+}

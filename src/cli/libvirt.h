@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libvirt's API with our way of saying what failed. */
+#pragma once
+
+#include <stdbool.h>
+
+#include <libvirt/libvirt.h>
+
+#include "base/failure.h"
+
+/* Return: a connection, owned by the caller (virConnectClose), or NULL. */
+virConnectPtr libvirt_connect(const char *uri, bool read_only, struct failure **failure);
+
+/* Fails when the daemon runs on another host, whose secrets and files are not ours to read. */
+int libvirt_require_local(virConnectPtr connection, struct failure **failure);
+
+/* Return: the domain of that UUID or name, owned by the caller (virDomainFree), or NULL. */
+virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
+                                 struct failure **failure);
+
+/* Sets a failure with libvirt's last error behind the message. Return: -1. */
+int libvirt_fail(struct failure **failure, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));

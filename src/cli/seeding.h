@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The seed that the hook would make of a domain, for `build` and `dump`. */
+#pragma once
+
+#include "cli/cli.h"
+#include "cli/source.h"
+#include "seed/seed.h"
+
+/* Loads the domain, resolves its request on this host, and makes the seed. */
+int seeding_make(struct seed *seed, struct source *source, const struct context *context,
+                 const char *argument, bool is_domain, struct failure **failure);

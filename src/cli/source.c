@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/tmpfile.h"
+#include "cli/libvirt.h"
+#include "cli/output.h"
+#include "cli/source.h"
+#include "domain/xml.h"
+
+static bool
+names_file(const char *argument)
+{
+    return strcmp(argument, "-") == 0 || strchr(argument, '/') ||
+           access(argument, F_OK) == 0;
+}
+
+static int
+load_file(struct source *source, const char *argument, struct failure **failure)
+{
+    bool standard_input = strcmp(argument, "-") == 0;
+    const char *origin = standard_input ? "standard input" : argument;
+    cleanup_close int opened =
+        standard_input ? -1 : open(argument, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    cleanup_buffer struct buffer text = {0};
+    int error;
+
+    source->name = argument;
+    if (!standard_input && opened < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'", argument);
+        return failure_hint(failure, "give a file with a domain's XML, or a domain's name");
+    }
+    error = fs_read_all(standard_input ? STDIN_FILENO : opened, LIMIT_DOMAIN_XML, &text);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read %s", origin);
+    source->doc = xml_parse(text.data, text.size, origin, failure);
+    if (!source->doc)
+        return -1;
+    return domain_read(&source->domain, source->doc, failure) < 0
+               ? failure_prefix(failure, "%s", origin)
+               : 0;
+}
+
+/* A definition of a transient domain would make it a persistent one. */
+static int
+require_persistent(const struct source *source, struct failure **failure)
+{
+    int persistent = virDomainIsPersistent(source->libvirt);
+
+    if (persistent == 1)
+        return 0;
+    if (persistent < 0)
+        return libvirt_fail(failure, "could not look at the domain");
+    failure_set(failure, FAILURE_DOMAIN, "domain '%s' is transient: libvirt has no definition",
+                virDomainGetName(source->libvirt));
+    return failure_hint(failure, "wire the XML that it is created from");
+}
+
+static int
+load_domain(struct source *source, const struct context *context, const char *argument,
+            enum source_use use, struct failure **failure)
+{
+    bool read_only = use == SOURCE_READ;
+    unsigned int flags =
+        read_only ? VIR_DOMAIN_XML_INACTIVE
+                  : VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE;
+    cleanup_free char *text = NULL;
+
+    source->connection = libvirt_connect(context->uri, read_only, failure);
+    if (!source->connection)
+        return -1;
+    if (read_only && libvirt_require_local(source->connection, failure) < 0)
+        return -1;
+    source->libvirt = libvirt_find_domain(source->connection, argument, failure);
+    if (!source->libvirt || (!read_only && require_persistent(source, failure) < 0))
+        return -1;
+    text = virDomainGetXMLDesc(source->libvirt, flags);
+    if (!text)
+        return libvirt_fail(failure, "could not read domain '%s'", argument);
+    source->doc = xml_parse(text, strlen(text), argument, failure);
+    return source->doc ? domain_read(&source->domain, source->doc, failure) : -1;
+}
+
+int
+source_load(struct source *source, const struct context *context, const char *argument,
+            bool is_domain, enum source_use use, struct failure **failure)
+{
+    *source = (struct source){0};
+    if (!is_domain && names_file(argument))
+        return load_file(source, argument, failure);
+    return load_domain(source, context, argument, use, failure);
+}
+
+bool
+source_is_domain(const struct source *source)
+{
+    return source->libvirt != NULL;
+}
+
+int
+source_define(struct source *source, struct failure **failure)
+{
+    size_t size;
+    cleanup_free char *text = xml_format(source->doc, &size);
+    virDomainPtr defined = virDomainDefineXMLFlags(source->connection, text, 0);
+
+    if (!defined)
+        return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
+                            virDomainGetName(source->libvirt));
+    virDomainFree(defined);
+    return 0;
+}
+
+int
+source_write(const struct source *source, const char *output, struct failure **failure)
+{
+    size_t size;
+    cleanup_free char *text = xml_format(source->doc, &size);
+
+    return output_write(output, text, size, failure);
+}
+
+void
+source_clear(struct source *source)
+{
+    domain_clear(&source->domain);
+    xmlFreeDoc(source->doc);
+    if (source->libvirt)
+        virDomainFree(source->libvirt);
+    if (source->connection)
+        virConnectClose(source->connection);
+    *source = (struct source){0};
+}

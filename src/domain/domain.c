@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/domain.h"
+#include "domain/target.h"
+#include "domain/xml.h"
+
+static const char *const bus_names[] = {
+    [DOMAIN_BUS_OTHER] = "other", [DOMAIN_BUS_VIRTIO] = "virtio",
+    [DOMAIN_BUS_SCSI] = "scsi",   [DOMAIN_BUS_SATA] = "sata",
+    [DOMAIN_BUS_IDE] = "ide",     [DOMAIN_BUS_USB] = "usb",
+};
+
+const char *
+domain_bus_name(enum domain_bus bus)
+{
+    return bus_names[bus];
+}
+
+enum domain_bus
+domain_bus_parse(const char *name)
+{
+    for (enum domain_bus bus = DOMAIN_BUS_VIRTIO; bus <= DOMAIN_BUS_USB; bus++) {
+        if (strcmp(bus_names[bus], name) == 0)
+            return bus;
+    }
+    return DOMAIN_BUS_OTHER;
+}
+
+/* libvirt takes a UUID with dashes and spaces anywhere or without (virUUIDParse), and so do
+ * we; what we write has the usual form. Return: whether it is one. */
+static bool
+normalize_uuid(const char *text, char uuid[37])
+{
+    size_t length = 0;
+
+    for (; *text; text++) {
+        if (*text == '-' || isspace((unsigned char)*text))
+            continue;
+        if (!isxdigit((unsigned char)*text) || length >= 36)
+            return false;
+        if (length == 8 || length == 13 || length == 18 || length == 23)
+            uuid[length++] = '-';
+        uuid[length++] = (char)tolower((unsigned char)*text);
+    }
+    uuid[length] = '\0';
+    return length == 36;
+}
+
+static int
+read_uuid(struct domain *domain, struct failure **failure)
+{
+    const xmlNode *node = xml_child(domain->root, "uuid");
+    cleanup_free char *text = node ? xml_text(node) : NULL;
+
+    if (!text || normalize_uuid(text, domain->uuid))
+        return 0;
+    domain->uuid[0] = '\0';
+    failure_set(failure, FAILURE_DOMAIN_UUID, "<uuid> is '%.64s', expected 32 hex digits",
+                text);
+    failure_at_line(failure, xml_line(node));
+    return failure_hint(failure, "mend it, or remove the element: libvirt makes one");
+}
+
+static char *
+disk_source(const xmlNode *node)
+{
+    const xmlNode *source = xml_child(node, "source");
+    char *path = source ? xml_attribute(source, "file") : NULL;
+
+    return !path && source ? xml_attribute(source, "dev") : path;
+}
+
+static void
+read_disk(struct disk *disk, xmlNode *node)
+{
+    const xmlNode *target = xml_child(node, "target");
+    const xmlNode *driver = xml_child(node, "driver");
+    const xmlNode *boot = xml_child(node, "boot");
+    cleanup_free char *bus = target ? xml_attribute(target, "bus") : NULL;
+
+    disk->node = node;
+    disk->device = xml_attribute(node, "device");
+    if (!disk->device)
+        disk->device = xstrdup("disk");
+    disk->source = disk_source(node);
+    disk->format = driver ? xml_attribute(driver, "type") : NULL;
+    disk->target = target ? xml_attribute(target, "dev") : NULL;
+    if (!disk->target)
+        disk->target = xstrdup("");
+    disk->bus = bus ? domain_bus_parse(bus) : target_default_bus(disk->target);
+    disk->boot_order = boot ? xml_attribute_number(boot, "order", 65535) : 0;
+    if (disk->boot_order < 0)
+        disk->boot_order = 0;
+    disk->address = target_address(disk->bus, disk->target, xml_child(node, "address"));
+}
+
+static int
+read_disks(struct domain *domain, struct failure **failure)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    xmlNode *node;
+    size_t count = 0;
+
+    for (node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
+        count++;
+    if (count > LIMIT_DISKS)
+        return failure_set(failure, FAILURE_LIMIT, "the domain has %zu disks, at most %d",
+                           count, LIMIT_DISKS);
+    domain->disks = xcalloc(count, sizeof(*domain->disks));
+    for (node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
+        read_disk(&domain->disks[domain->disk_count++], node);
+    return 0;
+}
+
+static int
+check_root(const xmlNode *root, struct failure **failure)
+{
+    cleanup_free char *type = NULL;
+
+    if (root->ns || strcmp((const char *)root->name, "domain") != 0) {
+        failure_set(failure, FAILURE_DOMAIN, "the root element is <%s>, expected <domain>",
+                    root->name);
+        failure_at_line(failure, xml_line(root));
+        return failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
+    }
+    type = xml_attribute(root, "type");
+    if (type && (strcmp(type, "kvm") == 0 || strcmp(type, "qemu") == 0 ||
+                 strcmp(type, "hvf") == 0))
+        return 0;
+    failure_set(failure, FAILURE_DOMAIN, "<domain type='%s'> is not one of QEMU's",
+                type ? type : "");
+    failure_at_line(failure, xml_line(root));
+    return failure_hint(failure, "use type='kvm' or type='qemu'");
+}
+
+int
+domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
+{
+    xmlNode *root = xmlDocGetRootElement(doc);
+    const xmlNode *name, *os_type;
+
+    *domain = (struct domain){.root = root};
+    if (check_root(root, failure) < 0 || read_uuid(domain, failure) < 0)
+        return -1;
+    name = xml_child(root, "name");
+    domain->name = name ? xml_text(name) : xstrdup("");
+    if (!*domain->name) {
+        failure_set(failure, FAILURE_DOMAIN, "the domain has no <name>");
+        return failure_hint(failure, "add <name>…</name>");
+    }
+    os_type = xml_descendant(root, "os", "type", NULL);
+    domain->type = xml_attribute(root, "type");
+    domain->arch = os_type ? xml_attribute(os_type, "arch") : NULL;
+    domain->machine = os_type ? xml_attribute(os_type, "machine") : NULL;
+    return read_disks(domain, failure);
+}
+
+int
+domain_require_uuid(const struct domain *domain, struct failure **failure)
+{
+    if (*domain->uuid)
+        return 0;
+    failure_set(failure, FAILURE_DOMAIN_UUID, "the domain has no <uuid>");
+    return failure_hint(failure, "'virt-seed wire' gives it one, and so does 'virsh define'");
+}
+
+static void
+disk_clear(struct disk *disk)
+{
+    free(disk->device);
+    free(disk->source);
+    free(disk->format);
+    free(disk->target);
+    free(disk->label);
+}
+
+void
+domain_remove_disk(struct domain *domain, size_t index)
+{
+    xml_remove(domain->disks[index].node);
+    disk_clear(&domain->disks[index]);
+    domain->disk_count--;
+    memmove(&domain->disks[index], &domain->disks[index + 1],
+            (domain->disk_count - index) * sizeof(*domain->disks));
+}
+
+void
+domain_clear(struct domain *domain)
+{
+    for (size_t i = 0; i < domain->disk_count; i++)
+        disk_clear(&domain->disks[i]);
+    free(domain->disks);
+    free(domain->name);
+    free(domain->type);
+    free(domain->arch);
+    free(domain->machine);
+    *domain = (struct domain){0};
+}

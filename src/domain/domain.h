@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a domain is, read from its XML: libvirt's "Domain XML format"
+ * (https://libvirt.org/formatdomain.html), as far as seeding and wiring need it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <libxml/tree.h>
+
+#include "base/failure.h"
+
+/* The bus of a disk's <target>; DOMAIN_BUS_OTHER is any that we never choose. */
+enum domain_bus {
+    DOMAIN_BUS_OTHER,
+    DOMAIN_BUS_VIRTIO,
+    DOMAIN_BUS_SCSI,
+    DOMAIN_BUS_SATA,
+    DOMAIN_BUS_IDE,
+    DOMAIN_BUS_USB,
+};
+
+/* <address type='drive'>; what the numbers mean depends on the bus. */
+struct drive_address {
+    long controller;
+    long bus;
+    long target;
+    long unit;
+};
+
+struct disk {
+    xmlNode *node; /* borrowed from the document */
+    char *device;  /* "disk", "cdrom", … */
+    char *source;  /* the file's or device's path; NULL for none and for the network's */
+    char *format;  /* the driver's type ("raw", "qcow2"); NULL where it is not said */
+    char *target;  /* "sda"; never NULL, but perhaps empty */
+    char *label;   /* the volume's label, where somebody looked (image/label.h); else NULL */
+    enum domain_bus bus;
+    long boot_order;              /* 0 where there is none */
+    struct drive_address address; /* libvirt's own choice where none is written */
+};
+
+struct domain {
+    xmlNode *root; /* <domain>, borrowed from the document */
+    char *name;
+    char uuid[37]; /* in lower case with dashes; empty where the XML has none */
+    char *type;    /* "kvm", "qemu" */
+    char *arch;    /* "x86_64"; NULL where the XML does not say */
+    char *machine; /* "pc-q35-7.2"; NULL where the XML does not say */
+    struct disk *disks;
+    size_t disk_count;
+};
+
+/*
+ * Reads the document, which must live as long as the domain does.
+ * Return: 0, or -1 when it is not the XML of one QEMU domain.
+ */
+int domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure);
+
+/* The hook's need: a domain that libvirt starts has a UUID. */
+int domain_require_uuid(const struct domain *domain, struct failure **failure);
+
+void domain_clear(struct domain *domain);
+
+/* Removes the disk from the document and from the domain; those behind it move up. */
+void domain_remove_disk(struct domain *domain, size_t index);
+
+/* Return: libvirt's word for the bus ("scsi"). */
+const char *domain_bus_name(enum domain_bus bus);
+/* Return: the bus of that name; DOMAIN_BUS_OTHER for every other. */
+enum domain_bus domain_bus_parse(const char *name);
+
+#define cleanup_domain __attribute__((cleanup(domain_clear)))

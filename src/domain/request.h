@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a domain asks for: the <cloud-init> element in its <metadata>. The vocabulary is
+ * xml/cloud-init.rng; what it means is virt-seed-xml(5).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "domain/domain.h"
+#include "domain/part.h"
+
+#define REQUEST_NAMESPACE "urn:virt-seed:cloud-init:1"
+
+enum datasource {
+    DATASOURCE_NOCLOUD,
+};
+
+enum instance_id_policy {
+    INSTANCE_ID_DOMAIN, /* the domain's UUID: the same at each start, new for a clone */
+    INSTANCE_ID_FIXED,  /* the element's text */
+};
+
+struct meta_data_entry {
+    char *key;
+    char *value;
+};
+
+struct request {
+    int line; /* of the element */
+    enum datasource datasource;
+    enum domain_bus bus; /* DOMAIN_BUS_OTHER is "auto" */
+    bool serial;         /* whether the SMBIOS serial is ours to set */
+    char *hostname;      /* NULL where the domain's name serves */
+    enum instance_id_policy instance_id_policy;
+    char *instance_id; /* with INSTANCE_ID_FIXED, else NULL */
+    char **ssh_keys;
+    size_t ssh_key_count;
+    struct meta_data_entry *meta_data;
+    size_t meta_data_count;
+    struct part parts[PART_KINDS];
+};
+
+/*
+ * Reads the request of the domain. An element or attribute that is not known is an error.
+ * Return: 0, or -1; the code is FAILURE_REQUEST_MISSING when there is no request.
+ */
+int request_read(struct request *request, const struct domain *domain,
+                 struct failure **failure);
+
+/* Return: the <cloud-init> element, or NULL. */
+xmlNode *request_find(const struct domain *domain);
+
+void request_clear(struct request *request);
+
+#define cleanup_request __attribute__((cleanup(request_clear)))

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a domain's seed is: the one place that knows its name. */
+#pragma once
+
+#include <stdbool.h>
+
+/* Return: the path that stands in the domain's XML, owned by the caller (free). */
+char *seed_path(const char *uuid);
+
+/* Return: whether the path is one of virt-seed's, of whatever domain. */
+bool seed_path_is(const char *path);

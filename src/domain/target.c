@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "domain/target.h"
+#include "domain/xml.h"
+
+/* libvirt's own bounds of <address type='drive'> are narrower (controller 0…, unit 16383). */
+#define DRIVE_NUMBER_MAX 65535
+
+static const char *const prefixes[] = {"sd", "hd", "vd", "xvd", "fd", "ubd"};
+
+long
+target_index(const char *target)
+{
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        size_t length = strlen(prefixes[i]);
+        long index = 0;
+
+        if (strncmp(target, prefixes[i], length) != 0 || !target[length])
+            continue;
+        for (target += length; *target >= 'a' && *target <= 'z'; target++) {
+            if (index > INT_MAX / 26 - 26)
+                return -1;
+            index = index * 26 + (*target - 'a') + 1;
+        }
+        /* A partition's digits may follow. */
+        return target[strspn(target, "0123456789")] || !index ? -1 : index - 1;
+    }
+    return -1;
+}
+
+char *
+target_name(const char *prefix, long index)
+{
+    char letters[16];
+    size_t position = sizeof(letters) - 1;
+
+    letters[position] = '\0';
+    for (; index >= 0 && position > 0; index = index / 26 - 1)
+        letters[--position] = (char)('a' + index % 26);
+    return xasprintf("%s%s", prefix, letters + position);
+}
+
+const char *
+target_prefix(enum domain_bus bus)
+{
+    switch (bus) {
+    case DOMAIN_BUS_VIRTIO:
+        return "vd";
+    case DOMAIN_BUS_IDE:
+        return "hd";
+    case DOMAIN_BUS_SCSI:
+    case DOMAIN_BUS_SATA:
+    case DOMAIN_BUS_USB:
+    case DOMAIN_BUS_OTHER:
+        break;
+    }
+    return "sd";
+}
+
+enum domain_bus
+target_default_bus(const char *target)
+{
+    if (strncmp(target, "hd", 2) == 0)
+        return DOMAIN_BUS_IDE;
+    if (strncmp(target, "sd", 2) == 0)
+        return DOMAIN_BUS_SCSI;
+    return strncmp(target, "vd", 2) == 0 ? DOMAIN_BUS_VIRTIO : DOMAIN_BUS_OTHER;
+}
+
+static struct drive_address
+address_from_index(enum domain_bus bus, long index)
+{
+    switch (bus) {
+    case DOMAIN_BUS_SCSI:
+        return (struct drive_address){index / 7, 0, 0, index % 7};
+    case DOMAIN_BUS_SATA:
+        return (struct drive_address){index / 6, 0, 0, index % 6};
+    case DOMAIN_BUS_IDE:
+        return (struct drive_address){index / 4, index % 4 / 2, 0, index % 2};
+    case DOMAIN_BUS_VIRTIO:
+    case DOMAIN_BUS_USB:
+    case DOMAIN_BUS_OTHER:
+        break;
+    }
+    return (struct drive_address){-1, -1, -1, -1};
+}
+
+struct drive_address
+target_address(enum domain_bus bus, const char *target, const xmlNode *address)
+{
+    long index = target_index(target);
+
+    if (address && xml_attribute_is(address, "type", "drive")) {
+        struct drive_address written = {
+            .controller = xml_attribute_number(address, "controller", DRIVE_NUMBER_MAX),
+            .bus = xml_attribute_number(address, "bus", DRIVE_NUMBER_MAX),
+            .target = xml_attribute_number(address, "target", DRIVE_NUMBER_MAX),
+            .unit = xml_attribute_number(address, "unit", DRIVE_NUMBER_MAX),
+        };
+
+        /* What is left out is 0. */
+        return (struct drive_address){
+            written.controller < 0 ? 0 : written.controller,
+            written.bus < 0 ? 0 : written.bus,
+            written.target < 0 ? 0 : written.target,
+            written.unit < 0 ? 0 : written.unit,
+        };
+    }
+    return address_from_index(bus, index < 0 ? 0 : index);
+}

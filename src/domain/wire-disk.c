@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: the bus is one whose driver the guest's kernel surely has, judged by the root
+ * disk. The position on it is written out as an address, because a disk without one gets
+ * from libvirt the position that its target's name counts to, and a scsi disk then perhaps a
+ * controller (lsilogic) that the kernels of cloud images lack.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "domain/drives.h"
+#include "domain/foreign.h"
+#include "domain/seed-path.h"
+#include "domain/target.h"
+#include "domain/wire-disk.h"
+#include "domain/xml.h"
+
+#define DISK_ALIAS "ua-virt-seed"
+#define CONTROLLER_ALIAS "ua-virt-seed-scsi"
+
+/* --- the bus --------------------------------------------------------------------------- */
+
+/* Return: the disk that the guest boots from: the lowest boot order, else the first disk. */
+static const struct disk *
+root_disk(const struct domain *domain)
+{
+    const struct disk *root = NULL;
+
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
+            continue;
+        if (!root || (disk->boot_order &&
+                      (!root->boot_order || disk->boot_order < root->boot_order)))
+            root = disk;
+    }
+    return root;
+}
+
+/* libosinfo's element says which system is in the guest, where the tool that made the domain
+ * wrote it. */
+static bool
+is_windows(const struct domain *domain)
+{
+    const xmlNode *metadata = xml_child(domain->root, "metadata");
+
+    for (const xmlNode *node = xml_first_element(metadata); node;
+         node = xml_next_element(node)) {
+        const xmlNode *os;
+
+        if (strcmp((const char *)node->name, "libosinfo") != 0)
+            continue;
+        for (os = xml_first_element(node); os; os = xml_next_element(os)) {
+            cleanup_free char *id = xml_attribute(os, "id");
+
+            if (id && strstr(id, "microsoft.com/"))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool
+has_ide(const struct domain *domain)
+{
+    if (domain->arch && strcmp(domain->arch, "x86_64") != 0 &&
+        strcmp(domain->arch, "i686") != 0)
+        return false;
+    return !domain->machine ||
+           (!strstr(domain->machine, "q35") && !strstr(domain->machine, "microvm"));
+}
+
+static enum domain_bus
+choose_bus(const struct domain *domain, const struct request *request)
+{
+    const struct disk *root = root_disk(domain);
+
+    if (request->bus != DOMAIN_BUS_OTHER)
+        return request->bus;
+    if (is_windows(domain))
+        return DOMAIN_BUS_SATA;
+    if (root && (root->bus == DOMAIN_BUS_SATA || root->bus == DOMAIN_BUS_IDE))
+        return root->bus;
+    return DOMAIN_BUS_SCSI;
+}
+
+static int
+check_bus(const struct domain *domain, enum domain_bus bus, struct failure **failure)
+{
+    if (bus != DOMAIN_BUS_IDE || has_ide(domain))
+        return 0;
+    failure_set(failure, FAILURE_BUS, "bus=\"ide\" does not exist on machine '%s'",
+                domain->machine ? domain->machine : domain->arch);
+    return failure_hint(failure, "leave bus= away, or use \"scsi\"");
+}
+
+/* --- the element ----------------------------------------------------------------------- */
+
+static void
+set(xmlNode *node, const char *name, const char *value)
+{
+    xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)value);
+}
+
+static void
+set_number(xmlNode *node, const char *name, long value)
+{
+    cleanup_free char *text = xasprintf("%ld", value);
+
+    set(node, name, text);
+}
+
+static void
+write_address(xmlNode *disk, const struct drive_address *address)
+{
+    xmlNode *node = xml_add_child(disk, "address");
+
+    set(node, "type", "drive");
+    set_number(node, "controller", address->controller);
+    set_number(node, "bus", address->bus);
+    set_number(node, "target", address->target);
+    set_number(node, "unit", address->unit);
+}
+
+static void
+write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *target)
+{
+    xmlNode *node;
+
+    set(disk, "type", "file");
+    set(disk, "device", bus == DOMAIN_BUS_VIRTIO ? "disk" : "cdrom");
+    node = xml_add_child(disk, "driver");
+    set(node, "name", "qemu");
+    set(node, "type", "raw");
+    node = xml_add_child(disk, "source");
+    set(node, "file", path);
+    /* Every other policy resumes a saved guest with an empty drive, and says nothing. Disks
+     * that are no cdroms cannot have one, and need none. */
+    if (bus != DOMAIN_BUS_VIRTIO)
+        set(node, "startupPolicy", "mandatory");
+    node = xml_add_child(disk, "target");
+    set(node, "dev", target);
+    set(node, "bus", domain_bus_name(bus));
+    xml_add_child(disk, "readonly");
+    node = xml_add_child(disk, "alias");
+    set(node, "name", DISK_ALIAS);
+}
+
+/* Behind the last disk: a cdrom in front of another would take its place in the boot order
+ * that <boot dev='cdrom'/> means. */
+static xmlNode *
+add_disk_element(xmlNode *devices)
+{
+    xmlNode *last = NULL;
+
+    for (xmlNode *node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
+        last = node;
+    if (!last)
+        last = xml_child(devices, "emulator");
+    return last ? xml_add_after(last, "disk") : xml_add_child(devices, "disk");
+}
+
+static void
+add_controller(xmlNode *disk, long index, struct wiring *wiring)
+{
+    xmlNode *node = xml_add_after(disk, "controller");
+
+    set(node, "type", "scsi");
+    set_number(node, "index", index);
+    set(node, "model", "virtio-scsi");
+    set(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
+    wiring_note(wiring, "virtio-scsi controller %ld added", index);
+}
+
+static int
+add_disk(struct domain *domain, const struct request *request, const char *path,
+         struct wiring *wiring, struct failure **failure)
+{
+    enum domain_bus bus = choose_bus(domain, request);
+    struct drive_place place;
+    cleanup_free char *target = NULL;
+    xmlNode *devices = xml_child(domain->root, "devices");
+    xmlNode *disk;
+
+    if (check_bus(domain, bus, failure) < 0 ||
+        drives_find_place(domain, bus, &place, failure) < 0)
+        return -1;
+    target = drives_free_target(domain, bus, &place.address);
+    if (!devices)
+        devices = xml_add_child(domain->root, "devices");
+    disk = add_disk_element(devices);
+    write_disk(disk, bus, path, target);
+    if (place.addressed)
+        write_address(disk, &place.address);
+    wiring_note(wiring, "%s '%s' added on the %s bus",
+                bus == DOMAIN_BUS_VIRTIO ? "read-only disk" : "cdrom", target,
+                domain_bus_name(bus));
+    if (place.new_controller)
+        add_controller(disk, place.address.controller, wiring);
+    return 0;
+}
+
+/* --- what is there --------------------------------------------------------------------- */
+
+static int
+remove_foreign(struct domain *domain, const struct wire_options *options,
+               struct wiring *wiring, struct failure **failure)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (!foreign_is_seed(disk))
+            continue;
+        if (!options->replace)
+            return foreign_fail(disk, failure);
+        wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
+        domain_remove_disk(domain, i);
+        i--;
+    }
+    return 0;
+}
+
+/* Lets the first of our disks be this domain's and removes any other.
+ * Return: whether there is one. */
+static bool
+mend_disk(struct domain *domain, const struct request *request, const char *path,
+          struct wiring *wiring)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (!disk->source || !seed_path_is(disk->source))
+            continue;
+        if (found || (request->bus != DOMAIN_BUS_OTHER && request->bus != disk->bus)) {
+            wiring_note(wiring, "seed's disk '%s' on the %s bus removed", disk->target,
+                        domain_bus_name(disk->bus));
+            domain_remove_disk(domain, i);
+            i--;
+            continue;
+        }
+        found = true;
+        if (strcmp(disk->source, path) == 0)
+            continue;
+        set(xml_child(disk->node, "source"), "file", path);
+        wiring_note(wiring, "'%s' had another domain's seed and has this one's now",
+                    disk->target);
+    }
+    return found;
+}
+
+int
+wire_disk(struct domain *domain, const struct request *request,
+          const struct wire_options *options, struct wiring *wiring,
+          struct failure **failure)
+{
+    cleanup_free char *path = seed_path(domain->uuid);
+
+    if (remove_foreign(domain, options, wiring, failure) < 0)
+        return -1;
+    if (mend_disk(domain, request, path, wiring))
+        return 0;
+    return add_disk(domain, request, path, wiring, failure);
+}
+
+/* --- removing -------------------------------------------------------------------------- */
+
+static void
+remove_controller(struct domain *domain, struct wiring *wiring)
+{
+    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
+
+    for (; node; node = xml_next(node, "controller")) {
+        const xmlNode *alias = xml_child(node, "alias");
+        long index = xml_attribute_number(node, "index", 65535);
+
+        if (!alias || !xml_attribute_is(alias, "name", CONTROLLER_ALIAS))
+            continue;
+        if (drives_controller_is_used(domain, DOMAIN_BUS_SCSI, index))
+            return;
+        xml_remove(node);
+        wiring_note(wiring, "virtio-scsi controller %ld removed", index);
+        return;
+    }
+}
+
+void
+wire_remove_disk(struct domain *domain, struct wiring *wiring)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (!disk->source || !seed_path_is(disk->source))
+            continue;
+        wiring_note(wiring, "seed's disk '%s' removed", disk->target);
+        domain_remove_disk(domain, i);
+        i--;
+    }
+    remove_controller(domain, wiring);
+}

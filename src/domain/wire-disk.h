@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The wiring's disk: a cdrom, or a read-only virtio disk, with the seed's path. */
+#pragma once
+
+#include "domain/wire.h"
+
+/* Adds the disk, and its controller where a new one is needed; or mends a disk that names
+ * another domain's seed, as a clone's does. */
+int wire_disk(struct domain *domain, const struct request *request,
+              const struct wire_options *options, struct wiring *wiring,
+              struct failure **failure);
+
+void wire_remove_disk(struct domain *domain, struct wiring *wiring);

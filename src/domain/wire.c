@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uuid.h>
+
+#include "base/memory.h"
+#include "domain/wire-disk.h"
+#include "domain/wire-serial.h"
+#include "domain/wire.h"
+#include "domain/xml.h"
+
+/* cloud-init takes a guest whose UUID begins with "ec2", or in the other byte order with
+ * "..2.ec", for one of Amazon's (ds-identify, ec2_identify_platform; since 24.2). */
+static bool
+looks_like_amazon(const char *uuid)
+{
+    return strncmp(uuid, "ec2", 3) == 0 ||
+           (uuid[4] == '2' && uuid[6] == 'e' && uuid[7] == 'c');
+}
+
+static int
+add_uuid(struct domain *domain, struct wiring *wiring, struct failure **failure)
+{
+    xmlNode *name = xml_child(domain->root, "name");
+    xmlNode *node = xml_child(domain->root, "uuid");
+    uuid_t uuid;
+
+    if (!name)
+        return failure_set(failure, FAILURE_DOMAIN, "the domain has no <name>");
+    do {
+        uuid_generate_random(uuid);
+        uuid_unparse_lower(uuid, domain->uuid);
+    } while (looks_like_amazon(domain->uuid));
+    if (!node)
+        node = xml_add_after(name, "uuid");
+    xmlNodeSetContent(node, (const xmlChar *)domain->uuid);
+    wiring_note(wiring, "UUID %s given", domain->uuid);
+    return 0;
+}
+
+int
+wire_domain(struct domain *domain, const struct request *request,
+            const struct wire_options *options, struct wiring *wiring,
+            struct failure **failure)
+{
+    if (!*domain->uuid && add_uuid(domain, wiring, failure) < 0)
+        return -1;
+    if (wire_disk(domain, request, options, wiring, failure) < 0)
+        return -1;
+    return wire_serial(domain, request, options, wiring, failure);
+}
+
+void
+wire_remove(struct domain *domain, struct wiring *wiring)
+{
+    wire_remove_disk(domain, wiring);
+    wire_remove_serial(domain, wiring);
+}
+
+void
+wire_remove_request(struct domain *domain, struct wiring *wiring)
+{
+    xmlNode *node = request_find(domain);
+    xmlNode *metadata;
+
+    if (!node)
+        return;
+    metadata = node->parent;
+    xml_remove(node);
+    if (!xml_first_element(metadata))
+        xml_remove(metadata);
+    wiring_note(wiring, "request removed from <metadata>");
+}
+
+void
+wiring_note(struct wiring *wiring, const char *format, ...)
+{
+    va_list arguments;
+
+    assert(wiring->change_count < WIRING_CHANGES_MAX);
+    va_start(arguments, format);
+    wiring->changes[wiring->change_count++] = xvasprintf(format, arguments);
+    va_end(arguments);
+}
+
+void
+wiring_clear(struct wiring *wiring)
+{
+    for (size_t i = 0; i < wiring->change_count; i++)
+        free(wiring->changes[i]);
+    *wiring = (struct wiring){0};
+}

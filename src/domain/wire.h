@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The wiring: what a domain must carry so that cloud-init in the guest finds its seed. A cdrom
+ * whose file the hook makes at each start, and the SMBIOS serial that names the datasource.
+ *
+ * It does not depend on the seed's content: a domain is wired once and seeded at every start.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "domain/domain.h"
+#include "domain/request.h"
+
+#define WIRING_CHANGES_MAX 16
+
+/* What was changed, a sentence each, in the order it was done. */
+struct wiring {
+    char *changes[WIRING_CHANGES_MAX];
+    size_t change_count;
+};
+
+struct wire_options {
+    bool replace; /* a foreign seed and its serial give way to ours */
+};
+
+/*
+ * Adds to the domain's document what is missing of the wiring; a document that is wired stays
+ * as it is, and `wiring` is empty then. The rest of the document is not touched. Afterwards
+ * `domain` may not be used any more, only its document.
+ */
+int wire_domain(struct domain *domain, const struct request *request,
+                const struct wire_options *options, struct wiring *wiring,
+                struct failure **failure);
+
+/*
+ * Takes the wiring away: the inverse of wire_domain(), but for what --replace removed and the
+ * UUID. The request stays.
+ */
+void wire_remove(struct domain *domain, struct wiring *wiring);
+
+/* Removes the request, and <metadata> with it where nothing else is in it. */
+void wire_remove_request(struct domain *domain, struct wiring *wiring);
+
+/* Notes one change; for the parts of the wiring. */
+void wiring_note(struct wiring *wiring, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void wiring_clear(struct wiring *wiring);
+
+#define cleanup_wiring __attribute__((cleanup(wiring_clear)))

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libxml/parser.h>
+#include <libxml/xmlsave.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/xml.h"
+
+/* --- documents ------------------------------------------------------------------------- */
+
+static void
+ignore_error(void *context, xmlErrorPtr error)
+{
+    (void)context;
+    (void)error;
+}
+
+static void
+parser_free_pointer(xmlParserCtxt **parser)
+{
+    xmlFreeParserCtxt(*parser);
+}
+
+static int
+fail_not_well_formed(xmlParserCtxt *parser, const char *origin, struct failure **failure)
+{
+    const xmlError *error = xmlCtxtGetLastError(parser);
+    cleanup_free char *reason =
+        xstrdup(error && error->message ? error->message : "reason unknown");
+
+    reason[strcspn(reason, "\r\n")] = '\0';
+    failure_set(failure, FAILURE_XML, "%s is not well-formed XML: line %d: %s", origin,
+                error ? error->line : 0, reason);
+    failure_at_line(failure, error ? error->line : 0);
+    return failure_hint(failure, "mend the XML, or take it anew from 'virsh dumpxml "
+                                 "--inactive --security-info DOMAIN'");
+}
+
+xmlDoc *
+xml_parse(const char *data, size_t size, const char *origin, struct failure **failure)
+{
+    const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+                        XML_PARSE_BIG_LINES | XML_PARSE_COMPACT;
+    __attribute__((cleanup(parser_free_pointer))) xmlParserCtxt *parser = NULL;
+    cleanup_xml xmlDoc *doc = NULL;
+
+    if (size > LIMIT_DOMAIN_XML) {
+        failure_set(failure, FAILURE_LIMIT, "%s is larger than %lu MiB", origin,
+                    LIMIT_DOMAIN_XML / MIB);
+        failure_hint(failure, "put large documents into files or secrets");
+        return NULL;
+    }
+    if (size == 0 || strspn(data, " \t\r\n") == size) {
+        failure_set(failure, FAILURE_XML, "%s is empty, expected a domain's XML", origin);
+        failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
+        return NULL;
+    }
+    xmlSetStructuredErrorFunc(NULL, ignore_error);
+    parser = xmlNewParserCtxt();
+    if (!parser)
+        abort();
+    doc = xmlCtxtReadMemory(parser, data, (int)size, NULL, NULL, options);
+    if (!doc) {
+        fail_not_well_formed(parser, origin, failure);
+        return NULL;
+    }
+    if (doc->intSubset) {
+        failure_set(failure, FAILURE_XML, "%s has a document type declaration", origin);
+        failure_hint(failure, "remove the <!DOCTYPE …>: domains have none");
+        return NULL;
+    }
+    return steal(doc);
+}
+
+char *
+xml_format(xmlDoc *doc, size_t *size)
+{
+    const int options = doc->encoding || doc->standalone >= 0 ? 0 : XML_SAVE_NO_DECL;
+    xmlBuffer *buffer = xmlBufferCreate();
+    xmlSaveCtxt *save;
+    char *text;
+
+    if (!buffer)
+        abort();
+    save = xmlSaveToBuffer(buffer, "UTF-8", options);
+    if (!save || xmlSaveDoc(save, doc) < 0 || xmlSaveClose(save) < 0)
+        abort();
+    *size = (size_t)xmlBufferLength(buffer);
+    text = xstrndup((const char *)xmlBufferContent(buffer), *size);
+    xmlBufferFree(buffer);
+    return text;
+}
+
+/* --- looking around -------------------------------------------------------------------- */
+
+static bool
+is_named(const xmlNode *node, const char *name)
+{
+    return node->type == XML_ELEMENT_NODE && !node->ns &&
+           strcmp((const char *)node->name, name) == 0;
+}
+
+static xmlNode *
+find_named(xmlNode *node, const char *name)
+{
+    while (node && !is_named(node, name))
+        node = node->next;
+    return node;
+}
+
+xmlNode *
+xml_child(const xmlNode *parent, const char *name)
+{
+    return parent ? find_named(parent->children, name) : NULL;
+}
+
+xmlNode *
+xml_next(const xmlNode *node, const char *name)
+{
+    return find_named(node->next, name);
+}
+
+xmlNode *
+xml_descendant(const xmlNode *node, ...)
+{
+    xmlNode *found = NULL;
+    const char *name;
+    va_list names;
+
+    va_start(names, node);
+    while ((name = va_arg(names, const char *))) {
+        found = xml_child(node, name);
+        node = found;
+    }
+    va_end(names);
+    return found;
+}
+
+xmlNode *
+xml_first_element(const xmlNode *parent)
+{
+    return xmlFirstElementChild((xmlNode *)parent);
+}
+
+xmlNode *
+xml_next_element(const xmlNode *node)
+{
+    return xmlNextElementSibling((xmlNode *)node);
+}
+
+/* libxml2 allocates with malloc unless it is told otherwise, which nothing here does. */
+static char *
+owned(xmlChar *text)
+{
+    return (char *)text;
+}
+
+char *
+xml_attribute(const xmlNode *node, const char *name)
+{
+    return owned(xmlGetNoNsProp(node, (const xmlChar *)name));
+}
+
+char *
+xml_text(const xmlNode *node)
+{
+    char *text = owned(xmlNodeGetContent(node));
+
+    return text ? text : xstrdup("");
+}
+
+bool
+xml_attribute_is(const xmlNode *node, const char *name, const char *value)
+{
+    cleanup_free char *found = xml_attribute(node, name);
+
+    return found && strcmp(found, value) == 0;
+}
+
+long
+xml_attribute_number(const xmlNode *node, const char *name, long maximum)
+{
+    cleanup_free char *text = xml_attribute(node, name);
+    char *end;
+    long number;
+
+    if (!text || !isdigit((unsigned char)*text))
+        return -1;
+    errno = 0;
+    number = strtol(text, &end, 10);
+    return errno || *end || number > maximum ? -1 : number;
+}
+
+int
+xml_line(const xmlNode *node)
+{
+    long line = xmlGetLineNo(node);
+
+    return line > 0 && line < INT_MAX ? (int)line : 0;
+}
+
+/* --- changing -------------------------------------------------------------------------- */
+
+static bool
+is_blank(const xmlNode *node)
+{
+    return node && xmlIsBlankNode(node);
+}
+
+/* Return: a copy of the white space that stands before `node`, owned by the caller. */
+static xmlNode *
+indentation_of(const xmlNode *node)
+{
+    return is_blank(node->prev) ? xmlCopyNode(node->prev, 0) : NULL;
+}
+
+static xmlNode *
+new_element(xmlDoc *doc, const char *name)
+{
+    xmlNode *node = xmlNewDocNode(doc, NULL, (const xmlChar *)name, NULL);
+
+    if (!node)
+        abort();
+    return node;
+}
+
+/* Adds a first child, with the white space of its parent and one step more around it. */
+static xmlNode *
+add_first_child(xmlNode *parent, xmlNode *node)
+{
+    cleanup_free char *outer = is_blank(parent->prev) ? xml_text(parent->prev) : NULL;
+    cleanup_free char *inner = outer ? xasprintf("%s  ", outer) : NULL;
+
+    if (inner)
+        xmlAddChild(parent, xmlNewDocText(parent->doc, (xmlChar *)inner));
+    xmlAddChild(parent, node);
+    if (outer)
+        xmlAddChild(parent, xmlNewDocText(parent->doc, (xmlChar *)outer));
+    return node;
+}
+
+xmlNode *
+xml_add_after(xmlNode *sibling, const char *name)
+{
+    xmlNode *indentation = indentation_of(sibling);
+    xmlNode *node = new_element(sibling->doc, name);
+
+    xmlAddNextSibling(sibling, node);
+    if (indentation)
+        xmlAddPrevSibling(node, indentation);
+    return node;
+}
+
+xmlNode *
+xml_add_child(xmlNode *parent, const char *name)
+{
+    xmlNode *last = xmlLastElementChild(parent);
+    xmlNode *node;
+
+    if (last)
+        return xml_add_after(last, name);
+    node = new_element(parent->doc, name);
+    if (!parent->children)
+        return add_first_child(parent, node);
+    return is_blank(parent->last) ? xmlAddPrevSibling(parent->last, node)
+                                  : xmlAddChild(parent, node);
+}
+
+void
+xml_remove(xmlNode *node)
+{
+    xmlNode *before = node->prev;
+
+    if (is_blank(before)) {
+        xmlUnlinkNode(before);
+        xmlFreeNode(before);
+    }
+    xmlUnlinkNode(node);
+    xmlFreeNode(node);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: libisofs lays out the image and makes its bytes in a thread of its own, we
+ * take them from its buffer and write them.
+ *
+ * Equal seeds give equal bytes because everything that libisofs would take from the moment,
+ * the host or the user is set: the times of the nodes and of the volume, the time zone, modes
+ * and owners; and because the documents are added in the seed's order.
+ *
+ * The reading function of a burn source returns 0 both at the end and after an error, so the
+ * number of bytes and the buffer's own state decide whether the image is whole.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "image/iso.h"
+#include "image/libisofs.h"
+
+/* 2020-01-01 00:00:00 UTC, for whatever wants a time. */
+#define IMAGE_TIME 1577836800
+#define IMAGE_TIME_TEXT "2020010100000000"
+
+/* Bigger ones cost page faults and gain nothing. */
+#define FIFO_BLOCKS 64
+#define CHUNK (64 * ISO_BLOCK)
+
+static void
+options_pointer(IsoWriteOpts **options)
+{
+    if (*options)
+        iso_write_opts_free(*options);
+}
+
+#define cleanup_options __attribute__((cleanup(options_pointer)))
+
+/* Return: libisofs's code of the first setting that it refused, else a positive number. */
+static int
+set_layout(IsoWriteOpts *options)
+{
+    const int results[] = {
+        iso_write_opts_set_iso_level(options, 3),
+        iso_write_opts_set_rockridge(options, 1),
+        iso_write_opts_set_joliet(options, 1),
+        /* Else the label would be written in upper case. */
+        iso_write_opts_set_relaxed_vol_atts(options, 1),
+        iso_write_opts_set_output_charset(options, "UTF-8"),
+        iso_write_opts_set_old_empty(options, 1),
+        iso_write_opts_set_fifo_size(options, FIFO_BLOCKS),
+    };
+
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+        if (results[i] < 0)
+            return results[i];
+    }
+    return ISO_SUCCESS;
+}
+
+static int
+set_determinism(IsoWriteOpts *options)
+{
+    const int results[] = {
+        iso_write_opts_set_replace_timestamps(options, 2),
+        iso_write_opts_set_default_timestamp(options, IMAGE_TIME),
+        iso_write_opts_set_pvd_times(options, IMAGE_TIME, IMAGE_TIME, 0, 0,
+                                     (char *)IMAGE_TIME_TEXT),
+        iso_write_opts_set_always_gmt(options, 1),
+        iso_write_opts_set_replace_mode(options, 2, 2, 2, 2),
+        iso_write_opts_set_default_dir_mode(options, 0500),
+        iso_write_opts_set_default_file_mode(options, 0400),
+        iso_write_opts_set_default_uid(options, 0),
+        iso_write_opts_set_default_gid(options, 0),
+    };
+
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+        if (results[i] < 0)
+            return results[i];
+    }
+    return ISO_SUCCESS;
+}
+
+/* Return: the directory in which the path's last component goes, made where it is missing, or
+ * NULL. */
+static IsoDir *
+parent_directory(IsoImage *image, const char *path)
+{
+    IsoDir *dir = iso_image_get_root(image);
+
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(path, '/')) {
+        cleanup_free char *name = xstrndup(path, (size_t)(slash - path));
+        IsoNode *node = NULL;
+
+        if (iso_dir_get_node(dir, name, &node) == 1) {
+            dir = (IsoDir *)node;
+        } else if (iso_image_add_new_dir(image, dir, name, &dir) < 0) {
+            return NULL;
+        }
+        path = slash + 1;
+    }
+    return dir;
+}
+
+static int
+add_document(IsoImage *image, const struct document *document)
+{
+    const char *slash = strrchr(document->path, '/');
+    IsoDir *dir = parent_directory(image, document->path);
+    const struct buffer *data = &document->data;
+    IsoStream *stream = NULL;
+    IsoFile *file = NULL;
+    unsigned char *copy;
+    int code;
+
+    if (!dir)
+        return ISO_OUT_OF_MEM;
+    copy = xcalloc(1, data->size);
+    if (data->size > 0)
+        memcpy(copy, data->data, data->size);
+    /* The stream owns the copy from here on. */
+    code = iso_memory_stream_new(copy, data->size, &stream);
+    if (code < 0) {
+        free(copy);
+        return code;
+    }
+    code = iso_image_add_new_file(image, dir, slash ? slash + 1 : document->path, stream,
+                                  &file);
+    if (code < 0)
+        iso_stream_unref(stream);
+    return code;
+}
+
+static int
+add_documents(IsoImage *image, const struct seed *seed, struct failure **failure)
+{
+    for (size_t i = 0; i < seed->document_count; i++) {
+        int code = add_document(image, &seed->documents[i]);
+
+        if (code < 0)
+            return libisofs_fail(failure, code, seed->documents[i].path);
+    }
+    return 0;
+}
+
+/* Return: whether the writer came to its end without an error. */
+static bool
+writer_succeeded(struct burn_source *source)
+{
+    size_t size, free_bytes;
+    int state = iso_ring_buffer_get_status(source, &size, &free_bytes);
+
+    /* 2: the input has ended without error; 6: and all of it was consumed. */
+    return state == 2 || state == 6;
+}
+
+static int
+copy_image(int fd, struct burn_source *source, struct failure **failure)
+{
+    cleanup_free unsigned char *chunk = xcalloc(1, CHUNK);
+    off_t remaining = source->get_size(source);
+
+    while (remaining > 0) {
+        int wanted = remaining < CHUNK ? (int)remaining : CHUNK;
+        int error;
+
+        if (source->read_xt(source, chunk, wanted) != wanted)
+            return libisofs_fail(failure, ISO_WRITE_ERROR, "making of the image");
+        error = fs_write_all(fd, chunk, (size_t)wanted);
+        if (error < 0)
+            return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                     "could not write the image");
+        remaining -= wanted;
+    }
+    /* The thread's last step may come a moment after its last byte. */
+    if (source->read_xt(source, chunk, ISO_BLOCK) != 0 || !writer_succeeded(source))
+        return libisofs_fail(failure, ISO_WRITE_ERROR, "end of the image");
+    return 0;
+}
+
+int
+iso_write(int fd, const struct seed *seed, struct failure **failure)
+{
+    cleanup_options IsoWriteOpts *options = NULL;
+    cleanup_iso_image IsoImage *image = NULL;
+    struct burn_source *source = NULL;
+    int code, result;
+
+    if (libisofs_start(failure) < 0)
+        return -1;
+    code = iso_image_new(seed->volume_id, &image);
+    if (code < 0)
+        return libisofs_fail(failure, code, "making of the volume");
+    if (add_documents(image, seed, failure) < 0)
+        return -1;
+    code = iso_write_opts_new(&options, 0);
+    if (code >= 0)
+        code = set_layout(options);
+    if (code >= 0)
+        code = set_determinism(options);
+    if (code >= 0)
+        code = iso_image_create_burn_source(image, options, &source);
+    if (code < 0)
+        return libisofs_fail(failure, code, "layout of the image");
+    result = copy_image(fd, source, failure);
+    if (result < 0)
+        source->cancel(source);
+    source->free_data(source);
+    free(source);
+    return result;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <blkid.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "domain/seed-path.h"
+#include "image/label.h"
+
+static void
+probe_pointer(blkid_probe *probe)
+{
+    blkid_free_probe(*probe);
+}
+
+/* Return: the label, owned by the caller (free), or NULL. */
+static char *
+read_label(int fd)
+{
+    char *types[] = {(char *)"iso9660", (char *)"vfat", NULL};
+    __attribute__((cleanup(probe_pointer))) blkid_probe probe = blkid_new_probe();
+    const char *label = NULL;
+
+    if (!probe || blkid_probe_set_device(probe, fd, 0, 0) < 0)
+        return NULL;
+    blkid_probe_enable_superblocks(probe, 1);
+    blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_LABEL);
+    blkid_probe_filter_superblocks_type(probe, BLKID_FLTR_ONLYIN, types);
+    if (blkid_do_safeprobe(probe) != 0 ||
+        blkid_probe_lookup_value(probe, "LABEL", &label, NULL) < 0)
+        return NULL;
+    return xstrdup(label);
+}
+
+static void
+read_disk(struct disk *disk)
+{
+    cleanup_close int fd =
+        open(disk->source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        disk->label = read_label(fd);
+}
+
+void
+label_read_disks(struct domain *domain)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        struct disk *disk = &domain->disks[i];
+
+        if (!disk->source || disk->label || seed_path_is(disk->source))
+            continue;
+        if (!disk->format || strcmp(disk->format, "raw") == 0)
+            read_disk(disk);
+    }
+}

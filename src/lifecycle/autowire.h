@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The refusal of an unwired domain, and the wiring of it a moment later. */
+#pragma once
+
+#include "domain/wire.h"
+#include "lifecycle/lifecycle.h"
+
+/*
+ * Refuses the start, with what is missing and what to type. Where the configuration allows it
+ * and libvirt keeps a definition of the domain, a detached `virt-seed wire` is started, which
+ * waits for the end of this start and wires the definition.
+ */
+int autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
+                    struct failure **failure);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * virt-seed-hook: libvirt's qemu hook, NAME OPERATION SUBOPERATION EXTRA, the domain's XML on
+ * standard input.
+ *
+ * How it works: libvirt calls the hook several times in each domain's life, also for domains
+ * that never heard of us, and holds the domain's lock meanwhile. So this program links libc
+ * alone and finds out whether there is anything to do: by the operation, and by whether our
+ * name stands in the XML. If there is, it becomes virt-seed-lifecycle, the program beside it,
+ * with the XML in a memfd.
+ *
+ * A search for bytes is enough, because libvirt writes the XML anew from what it has parsed:
+ * character references and the like do not survive in it.
+ *
+ * Nothing is ever printed on standard output: at restore and migrate libvirt takes it for the
+ * domain's XML, and an empty one leaves the XML as it is.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/process.h"
+
+/* The request's namespace (domain/request.h) and the path of the seeds: a domain that names
+ * neither is none of ours. A test compares the first with the schema. */
+static const char *const needles[] = {"urn:virt-seed:cloud-init:1", VIRT_SEED_RUNDIR "/"};
+
+/* At every other operation there is nothing to do: start, started, stopped, reconnect (where
+ * a failure would kill a running guest), attach, and whatever libvirt adds. */
+static const char *const operations[] = {"prepare", "release", "restore", "migrate"};
+
+static bool
+is_ours(const char *operation)
+{
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+        if (strcmp(operations[i], operation) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool
+concerns_us(const struct buffer *xml)
+{
+    for (size_t i = 0; i < sizeof(needles) / sizeof(needles[0]); i++) {
+        if (xml->size > 0 &&
+            memmem(xml->data, xml->size, needles[i], strlen(needles[i])))
+            return true;
+    }
+    return false;
+}
+
+static int
+fail(const char *what, int error)
+{
+    fprintf(stderr, "virt-seed: error: %s: %s\n", what, strerror(-error));
+    return EXIT_FAILURE;
+}
+
+/* Puts the XML where standard input was. Return: 0 or -errno. */
+static int
+replace_stdin(const struct buffer *xml)
+{
+    cleanup_close int fd = memfd_create("domain.xml", MFD_CLOEXEC);
+    int error;
+
+    if (fd < 0)
+        return -errno;
+    error = fs_write_all(fd, xml->data, xml->size);
+    if (error < 0)
+        return error;
+    if (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0)
+        return -errno;
+    return 0;
+}
+
+static int
+become_lifecycle(const struct buffer *xml, char **arguments)
+{
+    char *program = process_path_beside("virt-seed-lifecycle");
+    int error = replace_stdin(xml);
+
+    if (error < 0)
+        return fail("could not hand on the domain's XML", error);
+    if (!program)
+        return fail("could not find virt-seed-lifecycle", -errno);
+    arguments[0] = program;
+    execv(program, arguments);
+    return fail(program, -errno);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct buffer xml = {0};
+    int error;
+
+    /* Session daemons run the same hooks, as their user. */
+    if (argc < 3 || geteuid() != 0 || !is_ours(argv[2]))
+        return EXIT_SUCCESS;
+    error = process_open_standard();
+    if (error == 0)
+        error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
+    if (error < 0)
+        return fail("could not read the domain's XML", error);
+    return concerns_us(&xml) ? become_lifecycle(&xml, argv) : EXIT_SUCCESS;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is done at libvirt's operations (https://libvirt.org/hooks.html, "/etc/libvirt/hooks/
+ * qemu"). An operation returns -1 to make libvirt give up what it was about to do; the failure
+ * is what the user reads then.
+ */
+#pragma once
+
+#include "base/failure.h"
+#include "domain/domain.h"
+#include "store/config.h"
+
+struct lifecycle {
+    int root; /* borrowed */
+    const struct config *config;
+    struct domain *domain; /* has a UUID */
+};
+
+/* prepare: makes the seed, before libvirt looks for it. Refuses a cold boot that could not
+ * have the seed that was asked for; never a resumed start for its wiring. */
+int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
+
+/* restore, migrate: the prepare that follows resumes a guest. Never fails. */
+int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
+
+/* release: removes what prepare made. */
+int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
+
+/* A line in the system's log, for what happens behind the user's back. */
+void lifecycle_log(const struct lifecycle *lifecycle, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void lifecycle_log_failure(const struct lifecycle *lifecycle, const char *what,
+                           const struct failure *failure);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * virt-seed-lifecycle: what virt-seed-hook becomes when a domain concerns us. The same
+ * arguments; the domain's XML on standard input.
+ *
+ * How it works: libvirt has no time limit for hooks and holds the domain's lock, so an alarm
+ * ends us; no call to libvirt is possible from here (it would wait for that lock), and libvirt
+ * is not linked. What fails is said in two lines on standard error, which libvirt shows to
+ * the user of 'virsh start'.
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "domain/xml.h"
+#include "lifecycle/lifecycle.h"
+
+#define TIME_LIMIT_SECONDS 20
+
+static const struct {
+    const char *name;
+    int (*run)(struct lifecycle *lifecycle, struct failure **failure);
+} operations[] = {
+    {"prepare", lifecycle_prepare},
+    {"release", lifecycle_release},
+    {"restore", lifecycle_resume},
+    {"migrate", lifecycle_resume},
+};
+
+/* --- messages -------------------------------------------------------------------------- */
+
+void
+lifecycle_log(const struct lifecycle *lifecycle, const char *format, ...)
+{
+    cleanup_free char *message = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    message = xvasprintf(format, arguments);
+    va_end(arguments);
+    syslog(LOG_WARNING, "domain '%s' (%s): %s", lifecycle->domain->name,
+           lifecycle->domain->uuid, message);
+}
+
+void
+lifecycle_log_failure(const struct lifecycle *lifecycle, const char *what,
+                      const struct failure *failure)
+{
+    lifecycle_log(lifecycle, "%s: %s%s%s", what, failure->message,
+                  failure->hint ? "; " : "", failure->hint ? failure->hint : "");
+}
+
+static void
+on_alarm(int signal_number)
+{
+    static const char message[] =
+        "virt-seed: error: the seed took more than 20 seconds\n"
+        "virt-seed: hint: look for a file system that does not answer\n";
+
+    (void)signal_number;
+    if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+        _exit(EXIT_FAILURE);
+    _exit(EXIT_FAILURE);
+}
+
+static void
+print_failure(const struct failure *failure)
+{
+    fprintf(stderr, "virt-seed: error: %s\n", failure->message);
+    if (failure->hint)
+        fprintf(stderr, "virt-seed: hint: %s\n", failure->hint);
+}
+
+/* --- one operation --------------------------------------------------------------------- */
+
+static int
+run_on_domain(int root, xmlDoc *doc, size_t operation, struct failure **failure)
+{
+    cleanup_domain struct domain domain = {0};
+    cleanup_config struct config config = {0};
+    cleanup_failure struct failure *config_failure = NULL;
+    struct lifecycle lifecycle = {.root = root, .config = &config, .domain = &domain};
+
+    if (domain_read(&domain, doc, failure) < 0 ||
+        domain_require_uuid(&domain, failure) < 0)
+        return -1;
+    /* The defaults serve, and are the strict ones: no start shall fail for a slip there. */
+    if (config_read(&config, root, &config_failure) < 0)
+        lifecycle_log_failure(&lifecycle, "configuration ignored", config_failure);
+    return operations[operation].run(&lifecycle, failure);
+}
+
+static int
+run(const char *root_path, size_t operation, struct failure **failure)
+{
+    cleanup_buffer struct buffer text = {0};
+    cleanup_close int root = fs_open_root(root_path);
+    cleanup_xml xmlDoc *doc = NULL;
+    int error;
+
+    if (root < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
+                                 root_path);
+    error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &text);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not read the domain's XML");
+    doc = xml_parse(text.data, text.size, "standard input", failure);
+    return doc ? run_on_domain(root, doc, operation, failure) : -1;
+}
+
+/* Return: the operation's index, or -1. */
+static int
+find_operation(const char *name)
+{
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+        if (strcmp(operations[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static void
+usage(FILE *stream)
+{
+    fputs("Usage: virt-seed-lifecycle [--root=DIR] NAME OPERATION [SUBOPERATION [EXTRA]]\n"
+          "\n"
+          "Does what libvirt's qemu hook has to do for a domain that asks for a seed; the\n"
+          "domain's XML is read from standard input. virt-seed-hook runs it.\n"
+          "\n"
+          "  --root=DIR  look for the host's files below DIR\n"
+          "  --help      print this and exit\n"
+          "  --version   print the version and exit\n",
+          stream);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"root", required_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    cleanup_failure struct failure *failure = NULL;
+    const char *root = "/";
+    int option, operation;
+
+    if (process_open_standard() < 0)
+        return EXIT_FAILURE;
+    process_harden();
+    signal(SIGALRM, on_alarm);
+    alarm(TIME_LIMIT_SECONDS);
+    openlog("virt-seed", LOG_PID, LOG_DAEMON);
+    while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+        switch (option) {
+        case 'r':
+            root = optarg;
+            break;
+        case 'h':
+            usage(stdout);
+            return EXIT_SUCCESS;
+        case 'V':
+            puts(PACKAGE_STRING);
+            return EXIT_SUCCESS;
+        default:
+            usage(stderr);
+            return 2;
+        }
+    }
+    if (argc - optind < 2) {
+        usage(stderr);
+        return 2;
+    }
+    operation = find_operation(argv[optind + 1]);
+    if (operation < 0 || run(root, (size_t)operation, &failure) == 0)
+        return EXIT_SUCCESS;
+    print_failure(failure);
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One library for each layer, in the order in which they may include one another (HACKING.md).
+
+noinst_LIBRARIES += \
+	libbase.a \
+	libdomain.a \
+	libseed.a \
+	libimage.a \
+	libstore.a \
+	$(NULL)
+
+libbase_a_SOURCES = \
+	%D%/base/buffer.c \
+	%D%/base/buffer.h \
+	%D%/base/cleanup.h \
+	%D%/base/failure.c \
+	%D%/base/failure.h \
+	%D%/base/fs.c \
+	%D%/base/fs.h \
+	%D%/base/limits.h \
+	%D%/base/memory.c \
+	%D%/base/memory.h \
+	%D%/base/process.c \
+	%D%/base/process.h \
+	%D%/base/tmpfile.c \
+	%D%/base/tmpfile.h \
+	$(NULL)
+
+libdomain_a_SOURCES = \
+	%D%/domain/domain.c \
+	%D%/domain/domain.h \
+	%D%/domain/drives.c \
+	%D%/domain/drives.h \
+	%D%/domain/foreign.c \
+	%D%/domain/foreign.h \
+	%D%/domain/hostname.c \
+	%D%/domain/hostname.h \
+	%D%/domain/part.c \
+	%D%/domain/part.h \
+	%D%/domain/request.c \
+	%D%/domain/request.h \
+	%D%/domain/seed-path.c \
+	%D%/domain/seed-path.h \
+	%D%/domain/ssh-key.c \
+	%D%/domain/ssh-key.h \
+	%D%/domain/target.c \
+	%D%/domain/target.h \
+	%D%/domain/wire.c \
+	%D%/domain/wire.h \
+	%D%/domain/wire-disk.c \
+	%D%/domain/wire-disk.h \
+	%D%/domain/wire-serial.c \
+	%D%/domain/wire-serial.h \
+	%D%/domain/xml.c \
+	%D%/domain/xml.h \
+	$(NULL)
+libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
+
+libseed_a_SOURCES = \
+	%D%/seed/meta-data.c \
+	%D%/seed/meta-data.h \
+	%D%/seed/network-config.c \
+	%D%/seed/network-config.h \
+	%D%/seed/nocloud.c \
+	%D%/seed/nocloud.h \
+	%D%/seed/seed.c \
+	%D%/seed/seed.h \
+	%D%/seed/user-data.c \
+	%D%/seed/user-data.h \
+	%D%/seed/yaml.c \
+	%D%/seed/yaml.h \
+	$(NULL)
+libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
+
+libimage_a_SOURCES = \
+	%D%/image/iso.h \
+	%D%/image/iso-verify.c \
+	%D%/image/iso-write.c \
+	%D%/image/label.c \
+	%D%/image/label.h \
+	%D%/image/libisofs.c \
+	%D%/image/libisofs.h \
+	%D%/image/publish.c \
+	%D%/image/publish.h \
+	$(NULL)
+libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
+
+libstore_a_SOURCES = \
+	%D%/store/config.c \
+	%D%/store/config.h \
+	%D%/store/resolve.c \
+	%D%/store/resolve.h \
+	%D%/store/rundir.c \
+	%D%/store/rundir.h \
+	%D%/store/secret.c \
+	%D%/store/secret.h \
+	$(NULL)
+libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+
+# Everything that makes a seed, without libvirt.
+SEED_ARCHIVES = libstore.a libimage.a libseed.a libdomain.a libbase.a
+SEED_LIBS = \
+	$(LIBXML2_LIBS) \
+	$(LIBISOFS_LIBS) \
+	$(YAML_LIBS) \
+	$(JANSSON_LIBS) \
+	$(NETTLE_LIBS) \
+	$(UUID_LIBS) \
+	$(BLKID_LIBS) \
+	$(NULL)
+
+sbin_PROGRAMS += virt-seed-hook virt-seed-lifecycle
+
+# Runs for every domain of the host: libc alone.
+virt_seed_hook_SOURCES = %D%/lifecycle/hook.c
+virt_seed_hook_LDADD = libbase.a
+
+virt_seed_lifecycle_SOURCES = \
+	%D%/lifecycle/autowire.c \
+	%D%/lifecycle/autowire.h \
+	%D%/lifecycle/lifecycle.h \
+	%D%/lifecycle/main.c \
+	%D%/lifecycle/prepare.c \
+	%D%/lifecycle/release.c \
+	%D%/lifecycle/resume.c \
+	$(NULL)
+virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS)
+
+bin_PROGRAMS += virt-seed
+
+virt_seed_SOURCES = \
+	%D%/cli/changes.c \
+	%D%/cli/changes.h \
+	%D%/cli/cli.h \
+	%D%/cli/cmd-build.c \
+	%D%/cli/cmd-check.c \
+	%D%/cli/cmd-dump.c \
+	%D%/cli/cmd-unset.c \
+	%D%/cli/cmd-wire.c \
+	%D%/cli/json.c \
+	%D%/cli/json.h \
+	%D%/cli/libvirt.c \
+	%D%/cli/libvirt.h \
+	%D%/cli/main.c \
+	%D%/cli/output.c \
+	%D%/cli/output.h \
+	%D%/cli/seeding.c \
+	%D%/cli/seeding.h \
+	%D%/cli/source.c \
+	%D%/cli/source.h \
+	$(NULL)
+virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS)
+virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS)

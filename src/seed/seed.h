@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The seed: a volume label and the documents that cloud-init reads, in a fixed order. It is a
+ * function of the domain and its request alone: the same request gives the same seed, on any
+ * host and at any time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "domain/domain.h"
+#include "domain/request.h"
+
+#define SEED_DOCUMENTS_MAX 8
+
+struct document {
+    const char *path; /* below the volume's root, no leading slash */
+    struct buffer data;
+    char *secret; /* "NAME/KEY" where the content came from a secret, else NULL */
+};
+
+struct seed {
+    const char *volume_id;
+    struct document documents[SEED_DOCUMENTS_MAX];
+    size_t document_count;
+};
+
+/*
+ * Checks the part's content, which must have been resolved, as the guest would read it.
+ */
+int seed_check_part(const struct part *part, struct failure **failure);
+
+/*
+ * Makes the seed of a request, whose parts must have been resolved; parts with content are
+ * checked first, and their content is moved into the seed.
+ */
+int seed_make(struct seed *seed, const struct domain *domain, struct request *request,
+              struct failure **failure);
+
+/* Return: an empty document at the end of the seed, owned by the seed. */
+struct document *seed_add_document(struct seed *seed, const char *path);
+
+/* Return: the document at `path`, or NULL. */
+const struct document *seed_find_document(const struct seed *seed, const char *path);
+
+void seed_clear(struct seed *seed);
+
+#define cleanup_seed __attribute__((cleanup(seed_clear)))

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "seed/user-data.h"
+#include "seed/yaml.h"
+
+/* cloud-init looks for the header behind leading white space, in any case, and takes the
+ * longest that fits. */
+struct header {
+    const char *text;
+    enum {
+        KIND_CLOUD_CONFIG,
+        KIND_ARCHIVE,
+        KIND_FIRST_LINE, /* works only where the header is the very first text */
+        KIND_OTHER,
+    } kind;
+};
+
+static const struct header headers[] = {
+    {"#cloud-config-archive", KIND_ARCHIVE},
+    {"#cloud-config-jsonp", KIND_OTHER},
+    {"#cloud-config", KIND_CLOUD_CONFIG},
+    {"#cloud-boothook", KIND_OTHER},
+    {"#include-once", KIND_OTHER},
+    {"#include", KIND_OTHER},
+    {"#part-handler", KIND_OTHER},
+    {"#!", KIND_FIRST_LINE},
+    {"## template: jinja", KIND_FIRST_LINE},
+};
+
+/* How much of the data cloud-init searches for a MIME header (util.message_from_string's
+ * caller, user_data.convert_string). */
+#define MIME_WINDOW 4096
+
+static bool
+is_gzip(const char *data, size_t size)
+{
+    return size >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
+}
+
+static bool
+is_mime(const char *data, size_t size)
+{
+    const char *word = "mime-version:";
+    size_t length = strlen(word);
+    size_t window = size < MIME_WINDOW ? size : MIME_WINDOW;
+
+    for (size_t at = 0; at + length <= window; at++) {
+        if (strncasecmp(data + at, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool
+begins_with(const char *data, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+
+    return size >= length && strncasecmp(data, text, length) == 0;
+}
+
+static const struct header *
+find_header(const char *data, size_t size)
+{
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+        if (begins_with(data, size, headers[i].text))
+            return &headers[i];
+    }
+    return NULL;
+}
+
+static size_t
+leading_space(const char *data, size_t size)
+{
+    size_t length = 0;
+
+    while (length < size && strchr(" \t\r\n\v\f", data[length]) && data[length])
+        length++;
+    return length;
+}
+
+static int
+fail_header(const char *text, size_t size, struct failure **failure)
+{
+    if (begins_with(text, size, "# cloud-config") || begins_with(text, size, "# !")) {
+        failure_set(failure, FAILURE_USER_DATA,
+                    "begins with '# ' and a space before the header's word");
+        return failure_hint(failure, "remove the space: '#cloud-config'");
+    }
+    failure_set(failure, FAILURE_USER_DATA,
+                "begins with no header that cloud-init knows, and would be ignored");
+    return failure_hint(failure, "begin with '#cloud-config', '#!', '#include', "
+                                 "'#cloud-boothook', or another of cloud-init's formats");
+}
+
+int
+user_data_check(const char *data, size_t size, struct failure **failure)
+{
+    size_t space = leading_space(data, size);
+    const struct header *header;
+
+    if (space == size || is_gzip(data, size) || is_mime(data, size))
+        return 0;
+    header = find_header(data + space, size - space);
+    if (!header)
+        return fail_header(data + space, size - space, failure);
+    switch (header->kind) {
+    case KIND_CLOUD_CONFIG:
+        return yaml_read(data, size, YAML_MAPPING, NULL, 0, failure);
+    case KIND_ARCHIVE:
+        return yaml_read(data, size, YAML_SEQUENCE, NULL, 0, failure);
+    case KIND_FIRST_LINE:
+        if (space == 0)
+            return 0;
+        failure_set(failure, FAILURE_USER_DATA, "has white space before '%s'", header->text);
+        return failure_hint(failure, "let it begin in the first column of the first line");
+    case KIND_OTHER:
+        break;
+    }
+    return 0;
+}

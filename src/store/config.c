@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "store/config.h"
+
+#define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"
+
+static int
+take_choice(bool *choice, const char *value, const char *if_true, const char *if_false)
+{
+    if (strcmp(value, if_true) != 0 && strcmp(value, if_false) != 0)
+        return -EINVAL;
+    *choice = strcmp(value, if_true) == 0;
+    return 0;
+}
+
+static int
+take_autowire(struct config *config, const char *value)
+{
+    return take_choice(&config->autowire, value, "yes", "no");
+}
+
+static int
+take_unwired(struct config *config, const char *value)
+{
+    return take_choice(&config->warn_unwired, value, "warn", "refuse");
+}
+
+static int
+take_file_directory(struct config *config, const char *value)
+{
+    if (*value != '/')
+        return -EINVAL;
+    config->file_directories =
+        xreallocarray(config->file_directories, config->file_directory_count + 1,
+                      sizeof(*config->file_directories));
+    config->file_directories[config->file_directory_count++] = xstrdup(value);
+    return 0;
+}
+
+static const struct {
+    const char *key;
+    int (*take)(struct config *config, const char *value);
+    const char *expected;
+} settings[] = {
+    {"autowire", take_autowire, "yes or no"},
+    {"unwired", take_unwired, "refuse or warn"},
+    {"file-directory", take_file_directory, "an absolute path"},
+};
+
+/* Cuts blanks off both ends, in place. */
+static char *
+trim(char *text)
+{
+    size_t length;
+
+    text += strspn(text, " \t\r");
+    length = strlen(text);
+    while (length > 0 && strchr(" \t\r", text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
+static int
+read_setting(struct config *config, const char *key, const char *value, int number,
+             struct failure **failure)
+{
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        if (strcmp(settings[i].key, key) != 0)
+            continue;
+        if (settings[i].take(config, value) == 0)
+            return 0;
+        failure_set(failure, FAILURE_CONFIG, "%s: line %d: %s is '%.128s', expected %s",
+                    CONFIG_PATH, number, key, value, settings[i].expected);
+        return failure_hint(failure, "see virt-seed.conf(5)");
+    }
+    failure_set(failure, FAILURE_CONFIG, "%s: line %d: unknown setting '%.128s'", CONFIG_PATH,
+                number, key);
+    return failure_hint(failure, "see virt-seed.conf(5) for its name");
+}
+
+static int
+read_line(struct config *config, char *line, int number, struct failure **failure)
+{
+    char *equals;
+
+    line[strcspn(line, "#")] = '\0';
+    line = trim(line);
+    if (!*line)
+        return 0;
+    equals = strchr(line, '=');
+    if (!equals) {
+        failure_set(failure, FAILURE_CONFIG, "%s: line %d: expected 'key = value'",
+                    CONFIG_PATH, number);
+        return failure_hint(failure, "see virt-seed.conf(5)");
+    }
+    *equals = '\0';
+    return read_setting(config, trim(line), trim(equals + 1), number, failure);
+}
+
+static int
+read_file(struct buffer *text, int root, struct failure **failure)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_CONFDIR);
+    cleanup_close int fd =
+        directory < 0 ? directory
+                      : fs_open_regular_beneath(directory, "virt-seed.conf", NULL);
+    int error;
+
+    if (fd == -ENOENT)
+        return 0;
+    error = fd < 0 ? fd : fs_read_all(fd, LIMIT_CONFIG, text);
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_CONFIG, error, "could not read %s",
+                             CONFIG_PATH);
+}
+
+static int
+read_lines(struct config *config, int root, struct failure **failure)
+{
+    cleanup_buffer struct buffer text = {0};
+    int number = 0;
+    char *rest;
+
+    if (read_file(&text, root, failure) < 0)
+        return -1;
+    rest = text.data;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        if (read_line(config, line, ++number, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void
+set_defaults(struct config *config)
+{
+    *config = (struct config){.autowire = true};
+    take_file_directory(config, VIRT_SEED_CONFDIR "/files");
+}
+
+int
+config_read(struct config *config, int root, struct failure **failure)
+{
+    set_defaults(config);
+    if (read_lines(config, root, failure) == 0)
+        return 0;
+    config_clear(config);
+    set_defaults(config);
+    return -1;
+}
+
+void
+config_clear(struct config *config)
+{
+    for (size_t i = 0; i < config->file_directory_count; i++)
+        free(config->file_directories[i]);
+    free(config->file_directories);
+    *config = (struct config){0};
+}

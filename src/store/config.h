@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The host's configuration, virt-seed.conf(5): lines of `key = value`, # comments. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/failure.h"
+
+struct config {
+    bool autowire;     /* whether a refused domain is wired at once */
+    bool warn_unwired; /* unwired = warn: it starts without its seed */
+    char **file_directories;
+    size_t file_directory_count;
+};
+
+/*
+ * Reads the configuration below `root`; without a file everything has its default. On failure
+ * `config` holds the defaults, too.
+ */
+int config_read(struct config *config, int root, struct failure **failure);
+
+void config_clear(struct config *config);
+
+#define cleanup_config __attribute__((cleanup(config_clear)))

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "store/resolve.h"
+#include "store/secret.h"
+
+/* The keys as Kubernetes's users write them (KubeVirt, pkg/cloud-init: this order). */
+static const char *const default_keys[PART_KINDS][3] = {
+    [PART_USER_DATA] = {"userdata", "userData", NULL},
+    [PART_VENDOR_DATA] = {"vendordata", "vendorData", NULL},
+    [PART_NETWORK_CONFIG] = {"networkdata", "networkData", NULL},
+};
+
+/* --- files ----------------------------------------------------------------------------- */
+
+static int
+fail_file(const struct config *config, const char *name, int error,
+          struct failure **failure)
+{
+    const char *directory = config->file_directories[0];
+
+    switch (-error) {
+    case ENOENT:
+        failure_set(failure, FAILURE_FILE, "there is no such file in %s%s", directory,
+                    config->file_directory_count > 1 ? " and the other file directories"
+                                                     : "");
+        return failure_hint(failure, "put it there, or correct file=\"%.256s\"", name);
+    case EXDEV:
+        failure_set(failure, FAILURE_FILE, "the name leads out of %s", directory);
+        return failure_hint(failure, "file= names a file below %s, and so must symbolic "
+                                     "links; other directories: virt-seed.conf(5)",
+                            directory);
+    case EINVAL:
+    case EISDIR:
+        return failure_set(failure, FAILURE_FILE, "not a regular file");
+    case EFBIG:
+        return failure_set(failure, FAILURE_LIMIT, "has more than %lu MiB", LIMIT_PART / MIB);
+    default:
+        return failure_set_errno(failure, FAILURE_FILE, error, "could not read it");
+    }
+}
+
+static int
+read_file(struct part *part, int root, const struct config *config,
+          struct failure **failure)
+{
+    int error = -ENOENT;
+
+    for (size_t i = 0; i < config->file_directory_count; i++) {
+        cleanup_close int directory =
+            fs_open_directory_in_root(root, config->file_directories[i]);
+        cleanup_close int fd = directory < 0
+                                   ? directory
+                                   : fs_open_regular_beneath(directory, part->name, NULL);
+
+        error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, &part->data);
+        if (error != -ENOENT)
+            break;
+    }
+    return error < 0 ? fail_file(config, part->name, error, failure) : 0;
+}
+
+/* --- secrets --------------------------------------------------------------------------- */
+
+static int
+read_secret(struct part *part, int root, const struct domain *domain,
+            struct failure **failure)
+{
+    const char *const given[] = {part->key, NULL};
+    const char *found = NULL;
+
+    if (secret_read(root, domain, part->name, part->key ? given : default_keys[part->kind],
+                    &part->data, &found, failure) < 0)
+        return -1;
+    if (!part->key)
+        part->key = xstrdup(found);
+    return 0;
+}
+
+int
+resolve_part(struct part *part, int root, const struct config *config,
+             const struct domain *domain, struct failure **failure)
+{
+    cleanup_free char *description = part_describe(part);
+    int result = 0;
+
+    switch (part->origin) {
+    case PART_FILE:
+        result = read_file(part, root, config, failure);
+        break;
+    case PART_SECRET:
+        result = read_secret(part, root, domain, failure);
+        break;
+    case PART_ABSENT:
+    case PART_INLINE:
+        break;
+    }
+    if (result < 0) {
+        failure_prefix(failure, "%s", description);
+        failure_at_line(failure, part->line);
+    }
+    return result;
+}
+
+int
+resolve_request(struct request *request, int root, const struct config *config,
+                const struct domain *domain, struct failure **failure)
+{
+    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
+        if (resolve_part(&request->parts[kind], root, config, domain, failure) < 0)
+            return -1;
+    }
+    return 0;
+}

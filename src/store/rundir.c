@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "store/rundir.h"
+
+/* QEMU's user must get through to its seed, and need not list the others. */
+#define RUNDIR_MODE 0711
+
+/* From the filter (restore, migrate) to prepare libvirt needs milliseconds. */
+#define RESUME_SECONDS 60
+
+static int
+fail_open(int error, struct failure **failure)
+{
+    if (error == -ELOOP || error == -ENOTDIR) {
+        failure_set(failure, FAILURE_RUNDIR,
+                    "%s, or a directory above it, is a symbolic link or no directory",
+                    VIRT_SEED_RUNDIR);
+        return failure_hint(failure, "remove it; it is made anew at the next start");
+    }
+    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s", VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "see that it can be written: df %s", VIRT_SEED_RUNDIR);
+}
+
+static int
+check_owner(int fd, struct failure **failure)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) < 0)
+        return fail_open(-errno, failure);
+    if (status.st_uid != geteuid()) {
+        failure_set(failure, FAILURE_RUNDIR, "%s belongs to user %ld, expected %ld",
+                    VIRT_SEED_RUNDIR, (long)status.st_uid, (long)geteuid());
+        return failure_hint(failure, "find out who made it, and remove it");
+    }
+    if (status.st_mode & 022) {
+        failure_set(failure, FAILURE_RUNDIR, "%s has mode %04o: others may write into it",
+                    VIRT_SEED_RUNDIR, status.st_mode & 07777);
+        return failure_hint(failure, "find out what others put there, then remove it");
+    }
+    return 0;
+}
+
+int
+rundir_open(int root, struct failure **failure)
+{
+    cleanup_close int fd = fs_make_directories(root, VIRT_SEED_RUNDIR, RUNDIR_MODE);
+
+    if (fd < 0)
+        return fail_open(fd, failure);
+    if (check_owner(fd, failure) < 0)
+        return -1;
+    return steal_fd(fd);
+}
+
+char *
+rundir_seed_name(const char *uuid)
+{
+    return xasprintf("%s.iso", uuid);
+}
+
+void
+rundir_seed_owner(int root, uid_t *uid, gid_t *gid)
+{
+    cleanup_close int fd = fs_open_directory_in_root(root, VIRT_SEED_QEMU_HOME);
+    struct stat status;
+
+    *uid = geteuid();
+    *gid = getegid();
+    if (fd >= 0 && fstat(fd, &status) == 0) {
+        *uid = status.st_uid;
+        *gid = status.st_gid;
+    }
+}
+
+/* --- the mark of a resumed start ------------------------------------------------------- */
+
+static char *
+resume_name(const char *uuid)
+{
+    return xasprintf("%s.resume", uuid);
+}
+
+int
+rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
+{
+    cleanup_free char *name = resume_name(uuid);
+    cleanup_close int fd = -1;
+
+    unlinkat(rundir, name, 0);
+    fd = openat(rundir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not make %s/%s",
+                             VIRT_SEED_RUNDIR, name);
+}
+
+bool
+rundir_take_resume(int rundir, const char *uuid)
+{
+    cleanup_free char *name = resume_name(uuid);
+    struct stat status;
+    bool fresh;
+
+    if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    fresh = S_ISREG(status.st_mode) && time(NULL) - status.st_mtime <= RESUME_SECONDS;
+    unlinkat(rundir, name, 0);
+    return fresh;
+}
+
+/* --- removing -------------------------------------------------------------------------- */
+
+int
+rundir_remove(int rundir, const char *uuid, struct failure **failure)
+{
+    cleanup_close int copy = openat(rundir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cleanup_closedir DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *entry;
+    int error = 0;
+
+    if (!dir)
+        return fail_open(-errno, failure);
+    copy = -1;
+    while ((entry = readdir(dir))) {
+        if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0)
+            continue;
+        if (unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
+            error = errno;
+    }
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not remove the domain's files from %s",
+                             VIRT_SEED_RUNDIR);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The run-time directory, /run/libvirt/virt-seed: the seeds of the domains that run. Every
+ * name in it begins with a domain's UUID, and goes when the domain is released:
+ *
+ *   UUID.iso      the seed
+ *   UUID.resume   the start that comes next resumes a saved or migrated guest
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/failure.h"
+
+/*
+ * Opens the directory below `root`; it is made where it is missing. One that is a symbolic
+ * link, belongs to somebody else, or may be written by others is refused.
+ * Return: a descriptor, owned by the caller, or -1.
+ */
+int rundir_open(int root, struct failure **failure);
+
+/* Return: the seed's name in the directory, owned by the caller (free). */
+char *rundir_seed_name(const char *uuid);
+
+/*
+ * Who gets the seeds: the user that QEMU runs as, which is the owner of libvirt's own
+ * directory for it, or the caller where there is none.
+ */
+void rundir_seed_owner(int root, uid_t *uid, gid_t *gid);
+
+/* Notes that the domain's next start resumes a guest. */
+int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
+
+/*
+ * Return: whether the start that begins now resumes a guest; the mark is gone then. A mark
+ * that no start came for within a minute does not count.
+ */
+bool rundir_take_resume(int rundir, const char *uuid);
+
+/* Removes everything of the domain's, with what killed processes may have left. */
+int rundir_remove(int rundir, const char *uuid, struct failure **failure);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "store/secret.h"
+
+#define SECRETS VIRT_SEED_CONFDIR "/secrets"
+#define ALLOW "allow"
+
+/* --- checks ---------------------------------------------------------------------------- */
+
+/* What Kubernetes allows for both (validation.IsConfigMapKey): what begins with ".." is its
+ * own book-keeping in a mounted Secret. */
+static bool
+is_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length > LIMIT_SECRET_NAME || strcmp(name, ".") == 0 ||
+        strncmp(name, "..", 2) == 0)
+        return false;
+    for (; *name; name++) {
+        if (!isascii(*name) || (!isalnum((unsigned char)*name) && !strchr("-_.", *name)))
+            return false;
+    }
+    return true;
+}
+
+static int
+check_name(const char *what, const char *name, struct failure **failure)
+{
+    if (is_name(name))
+        return 0;
+    failure_set(failure, FAILURE_SECRET_NAME, "%s '%.64s' is no name of a secret", what,
+                name);
+    return failure_hint(failure, "use letters, digits, '-', '_' and '.', no '/' and no '..' "
+                                 "in front: the secret is a directory in " SECRETS);
+}
+
+/* What is opened may be read by root and its owner alone. */
+static int
+check_closed(int fd, const char *path, struct failure **failure)
+{
+    struct stat status;
+    bool group_open, others_open;
+
+    if (fstat(fd, &status) < 0)
+        return failure_set_errno(failure, FAILURE_SECRET, errno, "could not look at %s",
+                                 path);
+    if (status.st_uid != 0 && status.st_uid != geteuid()) {
+        failure_set(failure, FAILURE_SECRET_MODE, "%s belongs to user %ld, expected root",
+                    path, (long)status.st_uid);
+        return failure_hint(failure, "chown root:root %s", path);
+    }
+    group_open = (status.st_mode & 070) && status.st_gid != 0;
+    others_open = status.st_mode & 07;
+    if (!group_open && !others_open)
+        return 0;
+    failure_set(failure, FAILURE_SECRET_MODE, "%s has mode %04o: others may read or write it",
+                path, status.st_mode & 07777);
+    return failure_hint(failure, "chmod go= %s, and consider the secret known", path);
+}
+
+static int
+fail_open(int error, const char *path, struct failure **failure)
+{
+    switch (-error) {
+    case ENOENT:
+        failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
+        return failure_hint(failure, "make it, closed to others: install -D -m 0600 FILE %s",
+                            path);
+    case EXDEV:
+        failure_set(failure, FAILURE_SECRET, "%s leads out of its directory", path);
+        return failure_hint(failure, "replace the symbolic link by a copy of the file");
+    case EINVAL:
+    case EISDIR:
+    case ENOTDIR:
+        failure_set(failure, FAILURE_SECRET, "%s is not a regular file", path);
+        return failure_hint(failure, "a secret is a directory with one regular file for each "
+                                     "key: " SECRETS "/NAME/KEY");
+    case EACCES:
+    case EPERM:
+        failure_set(failure, FAILURE_SECRET_DENIED, "%s may not be read by you", path);
+        return failure_hint(failure, "run the command as root");
+    default:
+        return failure_set_errno(failure, FAILURE_SECRET, error, "could not open %s", path);
+    }
+}
+
+/* --- opening --------------------------------------------------------------------------- */
+
+static int
+open_secret(int root, const char *name, struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
+    cleanup_close int secrets = fs_open_directory_in_root(root, SECRETS);
+    cleanup_close int fd = -1;
+
+    if (secrets < 0)
+        return fail_open(secrets, secrets == -ENOENT ? path : SECRETS, failure);
+    if (check_closed(secrets, SECRETS, failure) < 0)
+        return -1;
+    fd = fs_open_beneath(secrets, name, O_DIRECTORY);
+    if (fd < 0)
+        return fail_open(fd, path, failure);
+    if (check_closed(fd, path, failure) < 0)
+        return -1;
+    return steal_fd(fd);
+}
+
+static int
+read_key(int secret, const char *name, const char *key, struct buffer *content,
+         struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key);
+    cleanup_close int fd = fs_open_regular_beneath(secret, key, NULL);
+    int error;
+
+    if (fd < 0)
+        return fail_open(fd, path, failure);
+    if (check_closed(fd, path, failure) < 0)
+        return -1;
+    error = fs_read_all(fd, LIMIT_PART, content);
+    if (error == -EFBIG)
+        return failure_set(failure, FAILURE_LIMIT, "%s has more than %lu MiB", path,
+                           LIMIT_PART / MIB);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s", path);
+    return 0;
+}
+
+/* --- who may --------------------------------------------------------------------------- */
+
+static bool
+allows(char *list, const struct domain *domain)
+{
+    char *rest = list;
+
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        line += strspn(line, " \t");
+        line[strcspn(line, " \t\r#")] = '\0';
+        if (*line && (strcasecmp(line, domain->uuid) == 0 ||
+                      fnmatch(line, domain->name, 0) == 0))
+            return true;
+    }
+    return false;
+}
+
+static int
+check_allowed(int secret, const char *name, const struct domain *domain,
+              struct failure **failure)
+{
+    cleanup_buffer struct buffer list = {0};
+    cleanup_failure struct failure *missing = NULL;
+
+    if (read_key(secret, name, ALLOW, &list, &missing) < 0) {
+        if (missing->code == FAILURE_SECRET_MISSING)
+            return 0;
+        *failure = steal(missing);
+        return -1;
+    }
+    if (list.data && allows(list.data, domain))
+        return 0;
+    failure_set(failure, FAILURE_SECRET_DENIED,
+                "domain '%s' may not use the secret '%s'", domain->name, name);
+    return failure_hint(failure, "add its UUID or a pattern of its name to " SECRETS
+                                 "/%s/" ALLOW, name);
+}
+
+/* --- reading --------------------------------------------------------------------------- */
+
+int
+secret_read(int root, const struct domain *domain, const char *name,
+            const char *const *keys, struct buffer *content, const char **found,
+            struct failure **failure)
+{
+    cleanup_close int secret = -1;
+
+    if (check_name("secret=", name, failure) < 0)
+        return -1;
+    for (const char *const *key = keys; *key; key++) {
+        if (check_name("key=", *key, failure) < 0)
+            return -1;
+    }
+    secret = open_secret(root, name, failure);
+    if (secret < 0 || check_allowed(secret, name, domain, failure) < 0)
+        return -1;
+    for (const char *const *key = keys;; key++) {
+        cleanup_failure struct failure *reason = NULL;
+
+        if (read_key(secret, name, *key, content, &reason) == 0) {
+            if (found)
+                *found = *key;
+            return 0;
+        }
+        if (reason->code != FAILURE_SECRET_MISSING || !key[1]) {
+            *failure = steal(reason);
+            return -1;
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The host's secrets: /etc/virt-seed/secrets/NAME/KEY, one file a key, the layout of a mounted
+ * Kubernetes Secret. Directories and files belong to root (or the caller) and are closed to
+ * others; symbolic links stay within NAME. A file NAME/allow lists the domains that may use
+ * the secret, by UUID or by a pattern of names; without it every domain may.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/failure.h"
+#include "domain/domain.h"
+
+/*
+ * Appends the content of the first of the keys that is there; NULL ends them.
+ * `found`, where not NULL, gets the key (borrowed from `keys`). No message holds content.
+ */
+int secret_read(int root, const struct domain *domain, const char *name,
+                const char *const *keys, struct buffer *content, const char **found,
+                struct failure **failure);
