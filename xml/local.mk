@@ -1,1 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+
+schemadir = $(datadir)/virt-seed/schemas
+dist_schema_DATA = %D%/cloud-init.rng
+
+examplesdir = $(docdir)/examples
+dist_examples_DATA = \
+	%D%/examples/label-alone.xml \
+	%D%/examples/minimal.xml \
+	%D%/examples/references.xml \
+	%D%/examples/text.xml \
+	$(NULL)

@@ -1,0 +1,312 @@
+#!/usr/bin/env bats
+# start.bats: what the hook does when a real libvirtd starts, saves, restores and ends domains.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+web2=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
+seeds=/run/libvirt/virt-seed
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    # The tests share one libvirtd.
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    # A leak in a hook would be reported to whoever starts a domain.
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+}
+
+teardown_file() {
+    lab_stop
+}
+
+setup() {
+    logged_before=$(lab_daemon_log | wc -l)
+    lab_run mkdir -p -m 0755 /etc/virt-seed /etc/virt-seed/files
+    lab_run mkdir -p -m 0700 /etc/virt-seed/secrets
+}
+
+teardown() {
+    # bats shows this with a failed test only.
+    lab_daemon_log | tail -n "+$((logged_before + 1))"
+    lab_reset
+    lab_run sh -c 'rm -rf /etc/virt-seed/*'
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+# request [ELEMENT…]: the metadata that asks for cloud-init.
+request() {
+    echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'>$*</ci:cloud-init>"
+}
+
+# define_wired NAME UUID: a domain that needs no second start.
+define_wired() {
+    metadata=$(request "$user_data") domain_define "$@"
+    virt_seed wire "$1"
+}
+
+user_data='<ci:user-data>#cloud-config
+timezone: Etc/UTC
+</ci:user-data>'
+
+seed_sum() {
+    lab_run sha256sum "$seeds/$1.iso" | cut -d' ' -f1
+}
+
+assert_no_seeds() {
+    run -0 lab_run find "$seeds" -mindepth 1
+    [[ $output = "" ]]
+}
+
+# Waits, a few seconds at most, until the definition has the seed's cdrom.
+wait_until_wired() {
+    local round
+
+    for round in {1..100}; do
+        if lab_virsh dumpxml --inactive "$1" | grep -qF "$seeds/$2.iso"; then
+            return
+        fi
+        sleep 0.05
+    done
+    echo "'$1' was not wired after $round rounds" >&2
+    return 1
+}
+
+assert_refused() {
+    run ! lab_virsh start "$1"
+    [[ $output = *"virt-seed: error: "*"$2"* ]]
+    [[ $output = *"virt-seed: hint: "*"$3"* ]]
+    run -0 lab_virsh domstate "$1"
+    [[ $output = "shut off"* ]]
+    assert_no_seeds
+}
+
+@test "an unwired domain is refused, wired, and runs at its second start" {
+    metadata=$(request "$user_data") domain_define web1 $web1
+    assert_refused web1 "domain 'web1' asks for cloud-init but is not wired" "virsh start web1"
+    wait_until_wired web1 $web1
+
+    lab_virsh start web1
+    run -0 lab_run stat -c '%U %a' "$seeds/$web1.iso"
+    [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 600" ]]
+    run -0 lab_run xargs -0 -n1 -a "/proc/$(lab_run cat /run/libvirt/qemu/web1.pid)/cmdline"
+    [[ $output = *"serial=ds=nocloud;dsmode=net"* ]]
+    [[ $output = *"$seeds/$web1.iso"* ]]
+}
+
+@test "the wiring of a refused domain keeps its passwords" {
+    metadata=$(request) devices="<graphics type='vnc' autoport='yes' passwd='s3cr3t'/>" \
+        domain_define web1 $web1
+    run ! lab_virsh start web1
+    wait_until_wired web1 $web1
+    run -0 lab_virsh dumpxml --inactive --security-info web1
+    [[ $output = *"passwd='s3cr3t'"* ]]
+}
+
+@test "autowire = no leaves the definition alone and names the command" {
+    lab_run sh -c 'echo "autowire = no" >/etc/virt-seed/virt-seed.conf'
+    metadata=$(request) domain_define web1 $web1
+    assert_refused web1 "not wired" "virt-seed wire web1 && virsh start web1"
+    sleep 1
+    run ! grep -qF "$seeds" <(lab_virsh dumpxml --inactive web1)
+
+    virt_seed wire web1
+    lab_virsh start web1
+}
+
+@test "unwired = warn starts the domain without its seed" {
+    lab_run sh -c 'echo "unwired = warn" >/etc/virt-seed/virt-seed.conf'
+    metadata=$(request) domain_define web1 $web1
+    lab_virsh start web1
+    run -0 lab_virsh domstate web1
+    [[ $output = running* ]]
+}
+
+@test "a transient domain is refused with the way that works for it" {
+    metadata=$(request) domain_xml web1 $web1 >"$BATS_TEST_TMPDIR/web1.xml"
+    run ! lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    [[ $output = *"virt-seed wire FILE | virsh create /dev/stdin"* ]]
+    assert_no_seeds
+
+    virt_seed wire -o "$BATS_TEST_TMPDIR/wired.xml" "$BATS_TEST_TMPDIR/web1.xml"
+    lab_virsh create "$BATS_TEST_TMPDIR/wired.xml"
+    seed_sum $web1
+}
+
+@test "what the guest could not read refuses the start" {
+    define_wired web1 $web1
+    lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --key ci --config --set \
+        '<cloud-init><user-data># cloud-config</user-data></cloud-init>'
+    assert_refused web1 "domain 'web1': <user-data>" "#cloud-config"
+}
+
+@test "a secret that is missing or open refuses the start, without a word of its content" {
+    metadata=$(request "<ci:user-data secret='web1'/>") domain_define web1 $web1
+    virt_seed wire web1
+    assert_refused web1 "there is no /etc/virt-seed/secrets/web1" "install -D -m 0600"
+
+    lab_run sh -c 'mkdir -m 0700 /etc/virt-seed/secrets/web1
+        umask 022; printf "#cloud-config\npassword: hunter2\n" >/etc/virt-seed/secrets/web1/userdata'
+    assert_refused web1 "others may read" "chmod go="
+    [[ $output != *hunter2* ]]
+
+    lab_run chmod 0600 /etc/virt-seed/secrets/web1/userdata
+    lab_virsh start web1
+}
+
+@test "a domain that asks for nothing is let alone" {
+    domain_define plain $web1
+    lab_virsh start plain
+    lab_virsh destroy plain
+}
+
+@test "a seed's disk without a request refuses the start and names unset" {
+    define_wired web1 $web1
+    lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --config --remove
+    assert_refused web1 "its <metadata> has no <cloud-init>" "virt-seed unset web1"
+    virt_seed unset web1
+    lab_virsh start web1
+}
+
+@test "a request behind character references is found" {
+    metadata='<ci:cloud-init xmlns:ci="urn:virt&#45;seed:cloud&#x2d;init:1"/>' \
+        domain_define web1 $web1
+    assert_refused web1 "not wired" "virsh start web1"
+}
+
+@test "a destroyed domain leaves nothing, another's seed stays" {
+    define_wired web1 $web1
+    define_wired web2 $web2
+    lab_virsh start web1
+    lab_virsh start web2
+    lab_run touch "$seeds/$web1.iso.new.deadbeef"
+    lab_virsh destroy web1
+    run -0 lab_run ls "$seeds"
+    [[ $output = "$web2.iso" ]]
+    lab_virsh destroy web2
+    assert_no_seeds
+}
+
+@test "managed save and start bring the same seed back, byte for byte" {
+    local before
+
+    define_wired web1 $web1
+    lab_virsh start web1
+    before=$(seed_sum $web1)
+    lab_virsh managedsave web1
+    assert_no_seeds
+    lab_run rmdir "$seeds"
+
+    lab_virsh start web1
+    [[ $(seed_sum $web1) = "$before" ]]
+    run ! lab_run test -e "$seeds/$web1.resume"
+}
+
+@test "save and restore bring the same seed back, byte for byte" {
+    local before
+
+    define_wired web1 $web1
+    lab_virsh start web1
+    before=$(seed_sum $web1)
+    lab_virsh save web1 "$LAB_DIR/web1.save"
+    assert_no_seeds
+    lab_virsh restore "$LAB_DIR/web1.save"
+    [[ $(seed_sum $web1) = "$before" ]]
+}
+
+@test "a saved guest comes back although it is not wired" {
+    lab_run sh -c 'echo "unwired = warn" >/etc/virt-seed/virt-seed.conf'
+    metadata=$(request) domain_define web1 $web1
+    lab_virsh start web1
+    lab_virsh managedsave web1
+    lab_run rm /etc/virt-seed/virt-seed.conf
+
+    lab_virsh start web1
+    lab_virsh destroy web1
+    assert_refused web1 "not wired" "virsh start web1"
+}
+
+@test "a clone gets a seed of its own" {
+    define_wired web1 $web1
+    lab_virsh dumpxml --inactive web1 |
+        sed "s|<name>web1|<name>web2|; s|<uuid>$web1|<uuid>$web2|" |
+        lab_virsh define /dev/stdin
+    assert_refused web2 "not wired" "virsh start web2"
+    wait_until_wired web2 $web2
+    lab_virsh start web2
+    lab_virsh start web1
+    [[ $(seed_sum $web1) != $(seed_sum $web2) ]]
+}
+
+@test "a foreign seed refuses the start until it is replaced" {
+    local foreign=$LAB_DIR/root/var/lib/libvirt/images/something.iso
+
+    mkdir -p "$BATS_TEST_TMPDIR/seed"
+    touch "$BATS_TEST_TMPDIR"/seed/{meta,user}-data
+    xorrisofs -quiet -V cidata -J -r -o "$foreign" "$BATS_TEST_TMPDIR/seed"
+    metadata=$(request) devices="<disk type='file' device='cdrom'><source file='$foreign'/>
+        <target dev='sda' bus='sata'/><readonly/></disk>" domain_define web1 $web1
+    assert_refused web1 "label 'cidata'" "--replace"
+    run ! virt_seed wire web1
+    virt_seed wire --replace web1
+    lab_virsh start web1
+    run ! grep -qF "$foreign" <(lab_virsh dumpxml web1)
+}
+
+@test "guests survive a restart of libvirtd" {
+    define_wired web1 $web1
+    lab_virsh start web1
+    lab_restart_libvirtd
+    run -0 lab_virsh domstate web1
+    [[ $output = running* ]]
+    seed_sum $web1
+}
+
+@test "a run-time directory that is a symbolic link refuses the start" {
+    define_wired web1 $web1
+    lab_run sh -c "rm -rf $seeds; mkdir -p /tmp/elsewhere; ln -s /tmp/elsewhere $seeds"
+    run ! lab_virsh start web1
+    [[ $output = *"is a symbolic link"* ]]
+    lab_run sh -c "rm $seeds; rmdir /tmp/elsewhere"
+}
+
+@test "a run-time directory of somebody else's refuses the start" {
+    define_wired web1 $web1
+    lab_run sh -c "rm -rf $seeds; install -d -o nobody $seeds"
+    run ! lab_virsh start web1
+    [[ $output = *"belongs to user"* ]]
+    lab_run rmdir "$seeds"
+}
+
+@test "a full run-time directory refuses the start and keeps nothing" {
+    define_wired web1 $web1
+    lab_run sh -c "rm -rf $seeds; mkdir -m 0711 $seeds; mount -t tmpfs -o size=16k,mode=0711 none $seeds"
+    run ! lab_virsh start web1
+    [[ $output = *"No space left on device"* ]]
+    [[ $output = *"virt-seed: hint: "*"df $seeds"* ]]
+    assert_no_seeds
+    lab_run umount "$seeds"
+    lab_virsh start web1
+}
+
+@test "many domains started at once have each its seed" {
+    local number
+
+    for number in {1..8}; do
+        metadata=$(request "$user_data") domain_xml "many$number" >"$BATS_TEST_TMPDIR/$number"
+        virt_seed wire --in-place "$BATS_TEST_TMPDIR/$number"
+        lab_virsh define "$BATS_TEST_TMPDIR/$number"
+    done
+    for number in {1..8}; do
+        lab_virsh start "many$number" &
+    done
+    wait
+    run -0 lab_run find "$seeds" -name '*.iso'
+    [[ $(wc -l <<<"$output") -eq 8 ]]
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# wiring.bats: libvirt and QEMU accept what 'virt-seed wire' makes of a definition.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+golden=$BATS_TEST_DIRNAME/../golden/wire
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+}
+
+teardown_file() {
+    lab_stop
+}
+
+teardown() {
+    lab_reset
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+request() {
+    echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' $*/>"
+}
+
+# Software emulation serves everywhere, hardware virtualisation does not.
+emulated() {
+    sed -E "s/<domain type=(.)kvm./<domain type=\1qemu\1/" "$1"
+}
+
+@test "libvirt validates and defines each of the golden results" {
+    local case failed=0 count=0
+
+    for case in "$golden"/*/out.xml; do
+        count=$((count + 1))
+        emulated "$case" >"$BATS_TEST_TMPDIR/case.xml"
+        if ! lab_virsh define --validate "$BATS_TEST_TMPDIR/case.xml" >"$BATS_TEST_TMPDIR/log" 2>&1; then
+            echo "$case:"
+            cat "$BATS_TEST_TMPDIR/log"
+            failed=$((failed + 1))
+        fi
+        lab_reset
+    done
+    echo "$count cases, $failed failed"
+    [[ $count -ge 20 && $failed -eq 0 ]]
+}
+
+@test "what libvirt made of a golden result is wired already" {
+    local case name failed=0
+
+    for case in "$golden"/*/out.xml; do
+        emulated "$case" >"$BATS_TEST_TMPDIR/case.xml"
+        lab_virsh define "$BATS_TEST_TMPDIR/case.xml" >/dev/null
+        name=$(lab_virsh list --all --name | head -n1)
+        if [[ $(virt_seed wire --domain "$name") != *"is wired already" ]]; then
+            echo "$case: is wired again"
+            failed=$((failed + 1))
+        fi
+        lab_reset
+    done
+    [[ $failed -eq 0 ]]
+}
+
+@test "a domain starts with its seed on each bus" {
+    local bus machine
+
+    for bus in scsi sata ide usb virtio; do
+        machine=q35
+        if [[ $bus = ide ]]; then
+            machine=pc
+        fi
+        metadata=$(request "bus='$bus'") machine=$machine domain_xml "on-$bus" $uuid |
+            sed "s|<controller type='usb' model='none'/>||" >"$BATS_TEST_TMPDIR/$bus.xml"
+        virt_seed wire --in-place "$BATS_TEST_TMPDIR/$bus.xml"
+        lab_virsh define --validate "$BATS_TEST_TMPDIR/$bus.xml"
+        lab_virsh start "on-$bus"
+        run -0 lab_virsh domblklist "on-$bus"
+        [[ $output = *"$uuid.iso"* ]]
+        lab_reset
+    done
+}
+
+@test "a domain whose PCI addresses are all assigned takes the wiring, and gives it back" {
+    local before after
+
+    devices=$(domain_disk_xml "$(domain_disk_image full)") metadata=$(request) interface=user \
+        domain_define full $uuid
+    lab_virsh dumpxml --inactive full >"$BATS_TEST_TMPDIR/assigned.xml"
+    virt_seed wire -o "$BATS_TEST_TMPDIR/wired.xml" "$BATS_TEST_TMPDIR/assigned.xml"
+    lab_virsh define --validate "$BATS_TEST_TMPDIR/wired.xml"
+    lab_virsh start full
+    lab_virsh destroy full
+
+    # The lab's own path has our name, too.
+    before=$(lab_virsh dumpxml --inactive full | grep -cE 'ua-virt-seed|/run/libvirt/virt-seed')
+    virt_seed unset full
+    run -0 lab_virsh dumpxml --inactive full
+    after=$(grep -cE 'ua-virt-seed|/run/libvirt/virt-seed' <<<"$output") || :
+    [[ $before -gt 0 && $after -eq 0 ]]
+    [[ $output != *"ds=nocloud"* && $output != *"<smbios"* ]]
+    lab_virsh start full
+}
+
+@test "wire leaves a running domain running and says when the change is seen" {
+    domain_define web1 $uuid
+    lab_virsh start web1
+    lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --key ci --config --set '<cloud-init/>'
+    run -0 virt_seed wire web1
+    [[ $output = *"when it is started the next time"* ]]
+    run -0 lab_virsh domstate web1
+    [[ $output = running* ]]
+}
+
+@test "a domain is found by its UUID, and an unknown one is said to be" {
+    metadata=$(request) domain_define web1 $uuid
+    run -0 virt_seed wire --json $uuid
+    [[ $(jq -r .domain <<<"$output") = web1 ]]
+    run -1 virt_seed wire nobody
+    [[ $output = *"'nobody' is neither a file nor a domain"* ]]
+}
+
+@test "a transient domain's definition is not made up" {
+    metadata=$(request) domain_xml web1 $uuid >"$BATS_TEST_TMPDIR/web1.xml"
+    virt_seed wire --in-place "$BATS_TEST_TMPDIR/web1.xml"
+    lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    run -1 virt_seed unset web1
+    [[ $output = *"transient"* ]]
+}
+
+@test "dump, build and check read a domain's definition" {
+    metadata=$(request) domain_define web1 $uuid
+    run -0 virt_seed dump web1 meta-data
+    [[ $(jq -r '."instance-id"' <<<"$output") = "$uuid" ]]
+    virt_seed build -o "$BATS_TEST_TMPDIR/seed.iso" web1
+    [[ $(blkid -p -o value -s LABEL "$BATS_TEST_TMPDIR/seed.iso") = cidata ]]
+    run -1 virt_seed check web1
+    [[ $output = *"[unwired]"* ]]
+}
