@@ -1,1 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+
+dist_man_MANS += \
+	%D%/virt-seed.1 \
+	%D%/virt-seed.conf.5 \
+	%D%/virt-seed-hook.8 \
+	%D%/virt-seed-xml.5 \
+	$(NULL)

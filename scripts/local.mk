@@ -1,1 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Scripts for the source tree; none of them is installed.
+
+EXTRA_DIST += \
+	%D%/build-guest \
+	%D%/guest \
+	%D%/quickstart \
+	%D%/test \
+	$(NULL)

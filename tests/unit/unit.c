@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See unit.h. */
+#include "config.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/xml.h"
+#include "unit.h"
+
+/* --- failures -------------------------------------------------------------------------- */
+
+void
+unit_assert_failure(struct failure **failure, enum failure_code code, const char *file,
+                    int line)
+{
+    if (!*failure) {
+        print_error("expected a failure '%s', found none\n", failure_code_name(code));
+        _fail(file, line);
+    }
+    if ((*failure)->code != code) {
+        print_error("expected a failure '%s', found '%s': %s\n", failure_code_name(code),
+                    failure_code_name((*failure)->code), (*failure)->message);
+        _fail(file, line);
+    }
+    if (!*(*failure)->message || !(*failure)->hint || !*(*failure)->hint) {
+        print_error("the failure does not say what to do: '%s'\n", (*failure)->message);
+        _fail(file, line);
+    }
+    failure_free(steal(*failure));
+}
+
+void
+unit_assert_no_failure(const struct failure *failure, const char *file, int line)
+{
+    if (!failure)
+        return;
+    print_error("unexpected failure '%s': %s\n", failure_code_name(failure->code),
+                failure->message);
+    _fail(file, line);
+}
+
+/* --- a directory for the test ---------------------------------------------------------- */
+
+struct directory {
+    char *path;
+    int fd;
+};
+
+int
+unit_directory_setup(void **state)
+{
+    const char *base = getenv("TMPDIR");
+    struct directory *directory = xcalloc(1, sizeof(*directory));
+
+    umask(022);
+    directory->path = xasprintf("%s/virt-seed-unit.XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(directory->path))
+        return -1;
+    directory->fd = fs_open_root(directory->path);
+    *state = directory;
+    return directory->fd < 0 ? -1 : 0;
+}
+
+static int
+remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+int
+unit_directory_teardown(void **state)
+{
+    struct directory *directory = *state;
+    int result = nftw(directory->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+
+    close(directory->fd);
+    free(directory->path);
+    free(directory);
+    return result;
+}
+
+int
+unit_directory(void **state)
+{
+    const struct directory *directory = *state;
+
+    return directory->fd;
+}
+
+void
+unit_make_directory(int dir, const char *path, mode_t mode)
+{
+    cleanup_close int fd = fs_make_directories(dir, path, 0755);
+
+    assert_true(fd >= 0);
+    assert_int_equal(fchmod(fd, mode), 0);
+}
+
+static void
+make_parent(int dir, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    cleanup_free char *parent = slash ? xstrndup(path, (size_t)(slash - path)) : NULL;
+    cleanup_close int fd = parent ? fs_make_directories(dir, parent, 0755) : -1;
+
+    assert_true(!parent || fd >= 0);
+}
+
+void
+unit_make_file(int dir, const char *path, mode_t mode, const char *content)
+{
+    cleanup_close int fd = -1;
+
+    make_parent(dir, path);
+    fd = openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(fs_write_all(fd, content, strlen(content)), 0);
+    assert_int_equal(fchmod(fd, mode), 0);
+}
+
+void
+unit_make_link(int dir, const char *path, const char *target)
+{
+    make_parent(dir, path);
+    assert_int_equal(symlinkat(target, dir, path), 0);
+}
+
+struct buffer
+unit_read_file(int dir, const char *path)
+{
+    cleanup_close int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+    struct buffer content = {0};
+
+    assert_true(fd >= 0);
+    assert_int_equal(fs_read_all(fd, LIMIT_SEED, &content), 0);
+    return content;
+}
+
+size_t
+unit_count_entries(int dir)
+{
+    int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cleanup_closedir DIR *entries = fdopendir(copy);
+    const struct dirent *entry;
+    size_t count = 0;
+
+    assert_non_null(entries);
+    while ((entry = readdir(entries)))
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    return count;
+}
+
+void
+unit_assert_content(const struct buffer *buffer, const char *expected)
+{
+    assert_string_equal(buffer->data ? buffer->data : "", expected);
+    assert_int_equal(buffer->size, strlen(expected));
+}
+
+/* --- domains --------------------------------------------------------------------------- */
+
+void
+unit_domain_read(struct unit_domain *unit, const char *xml)
+{
+    struct failure *failure = NULL;
+
+    unit->doc = xml_parse(xml, strlen(xml), "test", &failure);
+    assert_no_failure(failure);
+    domain_read(&unit->domain, unit->doc, &failure);
+    assert_no_failure(failure);
+}
+
+int
+unit_request_read(struct unit_domain *unit, const char *request, struct failure **failure)
+{
+    cleanup_free char *xml =
+        xasprintf("<domain type='kvm'><name>web1</name><uuid>" UNIT_UUID "</uuid>"
+                  "<metadata xmlns:ci='" REQUEST_NAMESPACE "'>%s</metadata></domain>",
+                  request);
+
+    unit_domain_read(unit, xml);
+    return request_read(&unit->request, &unit->domain, failure);
+}
+
+void
+unit_domain_clear(struct unit_domain *unit)
+{
+    request_clear(&unit->request);
+    domain_clear(&unit->domain);
+    xmlFreeDoc(unit->doc);
+    *unit = (struct unit_domain){0};
+}
