@@ -1,30 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The tests behind `make check`: no root, no network, no libvirtd.
 
-# --- unit tests: one program for each source file of src/ that has rules of its own ---------
+# --- unit tests: a program for each file of src/ that has rules of its own -------------------
 
 if HAVE_CMOCKA
+
+unit_tests = \
+	%D%/unit/test-buffer \
+	%D%/unit/test-failure \
+	%D%/unit/test-fs \
+	%D%/unit/test-target \
+	%D%/unit/test-tmpfile \
+	%D%/unit/test-xml \
+	$(NULL)
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
 
 check_LIBRARIES = libunit.a
 libunit_a_SOURCES = \
 	%D%/unit/unit.c \
 	%D%/unit/unit.h \
 	$(NULL)
-libunit_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%/unit
-libunit_a_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(LIBXML2_CFLAGS)
+libunit_a_CFLAGS = $(UNIT_CFLAGS)
 
-unit_tests = \
-	%D%/unit/test-buffer \
-	$(NULL)
-check_PROGRAMS += $(unit_tests)
-TESTS += $(unit_tests)
-
-UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%/unit
 UNIT_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(LIBXML2_CFLAGS)
 UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 
-%C%_unit_test_buffer_CPPFLAGS = $(UNIT_CPPFLAGS)
 %C%_unit_test_buffer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
+%C%_unit_test_failure_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_failure_LDADD = $(UNIT_LDADD)
+%C%_unit_test_fs_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_fs_LDADD = $(UNIT_LDADD)
+%C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_target_LDADD = $(UNIT_LDADD)
+%C%_unit_test_tmpfile_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_tmpfile_LDADD = $(UNIT_LDADD)
+%C%_unit_test_xml_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_xml_LDADD = $(UNIT_LDADD)
 
 endif HAVE_CMOCKA

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bytes that grow. `data` always ends with a NUL that `size` does not count (so text can be
- * used as a string), and is NULL while nothing was ever added. Contents may be secret: the
- * memory is wiped before it is given back.
+ * Bytes that grow. `data` always ends with a NUL that `size` does not count (so text
+ * can be used as a string), and is NULL while nothing was ever added. Contents may be
+ * secret: the memory is wiped before it is given back.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ownership by scope: a variable marked with one of these is released when its scope ends.
- * steal() hands the value on, so that a transfer of ownership can be seen where it happens.
+ * Ownership by scope: a variable marked with one of these is released when its scope
+ * ends. steal() hands the value on, so that a transfer of ownership can be seen where
+ * it happens.
  */
 #pragma once
 

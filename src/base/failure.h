@@ -2,13 +2,14 @@
 /*
  * What went wrong, said once and carried up.
  *
- * A function that can fail takes a `struct failure **` last and returns 0 or -1 (or a pointer
- * and NULL); the failure is set if and only if it failed. The caller owns it
- * (failure_free). Nothing below a main prints: messages travel up, and each layer that knows
- * something more (which element, which domain) puts it in front once, with failure_prefix().
+ * A function that can fail takes a `struct failure **` last and returns 0 or -1 (or a
+ * pointer and NULL); the failure is set if and only if it failed. The caller owns it
+ * (failure_free). Nothing below a main prints: messages travel up, and each layer that
+ * knows something more (which element, which domain) puts it in front once, with
+ * failure_prefix().
  *
- * A message is one phrase in lower case, with the values in 'quotes'; the hint says what to do
- * next. Neither ever holds the content of a secret.
+ * A message is one phrase in lower case, with the values in 'quotes'; the hint says
+ * what to do next. Neither ever holds the content of a secret.
  */
 #pragma once
 

@@ -64,15 +64,17 @@ fs_open_regular_beneath(int dir, const char *name, struct stat *status)
     return steal_fd(fd);
 }
 
+/* Small enough to cost nothing where a file is small; the buffer doubles. */
+#define READ_MINIMUM (16UL * 1024)
+
 int
 fs_read_all(int fd, size_t limit, struct buffer *buffer)
 {
     size_t start = buffer->size;
 
     for (;;) {
-        size_t room = 64 * 1024;
-        char *end = buffer_reserve(buffer, room);
-        ssize_t count = read(fd, end, room);
+        char *end = buffer_reserve(buffer, READ_MINIMUM);
+        ssize_t count = read(fd, end, buffer->capacity - buffer->size - 1);
 
         if (count < 0 && errno == EINTR)
             continue;
@@ -124,7 +126,8 @@ fs_make_directories(int root, const char *path, mode_t mode)
     cleanup_close int dir = -1;
     char *rest = NULL;
 
-    for (char *name = strtok_r(copy, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
+    for (char *name = strtok_r(copy, "/", &rest); name;
+         name = strtok_r(NULL, "/", &rest)) {
         int next = make_directory(dir < 0 ? root : dir, name, mode);
 
         if (next < 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading and writing files that others may have put there. Everything goes by directory
- * descriptor; a name from outside is resolved beneath its directory by the kernel
- * (openat2(2)), never joined to a path. All functions return 0 or a descriptor, or -errno.
+ * Reading and writing files that others may have put there. Everything goes by
+ * directory descriptor; a name from outside is resolved beneath its directory by the
+ * kernel (openat2(2)), never joined to a path. All functions return 0 or a descriptor,
+ * or -errno.
  */
 #pragma once
 
@@ -12,9 +13,9 @@
 #include "base/buffer.h"
 
 /*
- * Opens `name`, which may have slashes and symbolic links, for reading; a name that leads out
- * of `dir` is -EXDEV. `flags` are added to O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, so
- * that a FIFO or a device cannot hold us up.
+ * Opens `name`, which may have slashes and symbolic links, for reading; a name that
+ * leads out of `dir` is -EXDEV. `flags` are added to O_RDONLY | O_CLOEXEC | O_NONBLOCK
+ * | O_NOCTTY, so that a FIFO or a device cannot hold us up.
  * Return: a descriptor, owned by the caller.
  */
 int fs_open_beneath(int dir, const char *name, int flags);
@@ -29,20 +30,21 @@ int fs_open_root(const char *path);
 int fs_open_directory_in_root(int root, const char *path);
 
 /*
- * As fs_open_beneath(), for a regular file; anything else is -EINVAL (a directory -EISDIR).
- * `status`, where not NULL, gets what fstat(2) says of the opened file.
+ * As fs_open_beneath(), for a regular file; anything else is -EINVAL (a directory
+ * -EISDIR). `status`, where not NULL, gets what fstat(2) says of the opened file.
  */
 int fs_open_regular_beneath(int dir, const char *name, struct stat *status);
 
-/* Appends everything up to the end of file; -EFBIG when that is more than `limit` bytes. */
+/* Appends everything up to the end of file; -EFBIG when that is more than `limit`
+ * bytes. */
 int fs_read_all(int fd, size_t limit, struct buffer *buffer);
 
 /* Writes all of it, whatever the kernel takes at a time. */
 int fs_write_all(int fd, const void *data, size_t size);
 
 /*
- * Opens the directory at `path`, which must be relative, below `root`; missing ones on the way
- * are made with `mode`. No component may be a symbolic link.
+ * Opens the directory at `path`, which must be relative, below `root`; missing ones on
+ * the way are made with `mode`. No component may be a symbolic link.
  * Return: a descriptor, owned by the caller.
  */
 int fs_make_directories(int root, const char *path, mode_t mode);

@@ -8,8 +8,8 @@
 #define KIB (1024UL)
 #define MIB (1024UL * KIB)
 
-/* A domain's XML. libvirt's own strings end at 4 MiB (REMOTE_STRING_MAX), and escaping can
- * make them longer in the document. */
+/* A domain's XML. libvirt's own strings end at 4 MiB (REMOTE_STRING_MAX), and escaping
+ * can make them longer in the document. */
 #define LIMIT_DOMAIN_XML (16 * MIB)
 
 /* One user-data, vendor-data, network-config or file, after decoding. */
@@ -37,7 +37,8 @@
 /* An instance-id: cloud-init makes it a folder's name. */
 #define LIMIT_INSTANCE_ID 128
 
-/* The SMBIOS serial: the kernel shows at most a page of it (drivers/firmware/dmi-id.c). */
+/* The SMBIOS serial: the kernel shows at most a page of it (drivers/firmware/dmi-id.c).
+ */
 #define LIMIT_SERIAL 4094
 
 /* Names of secrets and of their keys: what Kubernetes allows. */
@@ -46,8 +47,8 @@
 /* virt-seed.conf, and a secret's list of domains. */
 #define LIMIT_CONFIG (64 * KIB)
 
-/* YAML: depth of nesting, and events of one document (aliases are not expanded here, but the
- * guest expands them). */
+/* YAML: depth of nesting, and events of one document (aliases are not expanded here,
+ * but the guest expands them). */
 #define LIMIT_YAML_DEPTH 64
 #define LIMIT_YAML_EVENTS 1000000
 #define LIMIT_YAML_ALIASES 1000

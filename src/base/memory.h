@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Allocation that cannot fail: out of memory aborts. What is allocated from outside's numbers
- * is bounded before (base/limits.h).
+ * Allocation that cannot fail: out of memory aborts. What is allocated from outside's
+ * numbers is bounded before (base/limits.h).
  */
 #pragma once
 

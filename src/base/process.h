@@ -2,16 +2,18 @@
 /* What a program of ours sets up before it does anything. */
 #pragma once
 
-/* Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no file that
- * is opened later takes its place. Return: 0 or -errno. */
+/* Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no
+ * file that is opened later takes its place. Return: 0 or -errno. */
 int process_open_standard(void);
 
-/* Sends the descriptors 0, 1 and 2 to /dev/null and closes all others. Return: 0 or -errno. */
+/* Sends the descriptors 0, 1 and 2 to /dev/null and closes all others. Return: 0 or
+ * -errno. */
 int process_detach_descriptors(void);
 
-/* No core files, no ptrace by others, no death by SIGPIPE or SIGXFSZ: errors are returned. */
+/* No core files, no ptrace by others, no death by SIGPIPE or SIGXFSZ: errors are
+ * returned. */
 void process_harden(void);
 
-/* Return: the path of a file beside the running program, links resolved, owned by the caller
- * (free); NULL, with errno, where /proc does not tell. */
+/* Return: the path of a file beside the running program, links resolved, owned by the
+ * caller (free); NULL, with errno, where /proc does not tell. */
 char *process_path_beside(const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that appears under its name whole or not at all: opened beside the target under a
- * name of its own, then published by rename(2), or removed.
+ * A file that appears under its name whole or not at all: opened beside the target
+ * under a name of its own, then published by rename(2), or removed.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ struct tmpfile {
 };
 
 /*
- * Opens `TARGET.new.XXXXXX` below `dir`, which must stay open as long as the tmpfile, with
- * mode 0600. Whatever is left over after a kill begins with the target's name.
+ * Opens `TARGET.new.XXXXXX` below `dir`, which must stay open as long as the tmpfile,
+ * with mode 0600. Whatever is left over after a kill begins with the target's name.
  * Return: 0 or -errno.
  */
 int tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target);

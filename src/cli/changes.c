@@ -23,7 +23,8 @@ check_options(const struct source *source, const struct changes_options *options
                     "--json and the XML cannot both go to standard output");
     else
         return 0;
-    return failure_hint(failure, "choose where the XML goes: --in-place or --output=OUTPUT");
+    return failure_hint(failure,
+                        "choose where the XML goes: --in-place or --output=OUTPUT");
 }
 
 static void
@@ -69,9 +70,9 @@ changes_commit(struct source *source, const struct context *context,
                const struct changes_options *options, const struct wiring *wiring,
                struct failure **failure)
 {
-    bool xml_on_stdout = !options->in_place && (options->path
-                                                    ? strcmp(options->path, "-") == 0
-                                                    : !source_is_domain(source));
+    bool xml_on_stdout =
+        !options->in_place &&
+        (options->path ? strcmp(options->path, "-") == 0 : !source_is_domain(source));
 
     if (check_options(source, options, failure) < 0 ||
         put_back(source, options, wiring, failure) < 0)
@@ -80,8 +81,8 @@ changes_commit(struct source *source, const struct context *context,
         print_json(source->domain.name, wiring);
     else if (!context->quiet)
         print_text(xml_on_stdout ? stderr : stdout, source->domain.name, options, wiring);
-    if (!context->quiet && !options->json && wiring->change_count > 0 && source->libvirt &&
-        !options->path && virDomainIsActive(source->libvirt) == 1)
+    if (!context->quiet && !options->json && wiring->change_count > 0 &&
+        source->libvirt && !options->path && virDomainIsActive(source->libvirt) == 1)
         puts("the domain runs: the change takes effect when it is started the next time");
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How `wire` and `unset` end: the changed document goes back where it came from, and the user
- * hears what was changed. */
+/* How `wire` and `unset` end: the changed document goes back where it came from, and
+ * the user hears what was changed. */
 #pragma once
 
 #include "cli/cli.h"

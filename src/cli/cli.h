@@ -59,6 +59,6 @@ int command_misused(const struct command *command, struct failure **failure,
 /* Prints "virt-seed: error: …" and the hint on standard error. */
 void print_failure(const struct failure *failure);
 
-/* Prints text from outside with its control characters replaced, so that it cannot steer a
- * terminal. Line ends stay. */
+/* Prints text from outside with its control characters replaced, so that it cannot
+ * steer a terminal. Line ends stay. */
 void print_safely(FILE *stream, const char *text, size_t size);

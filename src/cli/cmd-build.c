@@ -29,7 +29,8 @@ write_to_stdout(const struct seed *seed, struct failure **failure)
     if (iso_write(fd, seed, failure) < 0 || iso_verify(fd, seed, failure) < 0)
         return -1;
     if (fstat(fd, &status) < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not read the image");
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not read the image");
     while (offset < status.st_size) {
         if (sendfile(STDOUT_FILENO, fd, &offset, (size_t)(status.st_size - offset)) < 0)
             return failure_set_errno(failure, FAILURE_SYSTEM, errno,
@@ -62,7 +63,8 @@ build(const struct context *context, const char *argument, bool is_domain,
     if (write_to_file(&seed, output, failure) < 0)
         return -1;
     if (!context->quiet)
-        printf("%s: label %s, %zu documents\n", output, seed.volume_id, seed.document_count);
+        printf("%s: label %s, %zu documents\n", output, seed.volume_id,
+               seed.document_count);
     return 0;
 }
 
@@ -99,18 +101,20 @@ run(const struct context *context, const struct command *command, int argc, char
         name = argv[optind++];
     if (!name || optind < argc)
         return command_misused(command, failure, "expected one DOMAIN or FILE");
-    return build(context, name, is_domain, output, failure) < 0 ? STATUS_FAILURE : STATUS_OK;
+    return build(context, name, is_domain, output, failure) < 0 ? STATUS_FAILURE
+                                                                : STATUS_OK;
 }
 
 const struct command cmd_build = {
     .name = "build",
     .arguments = "[-o OUTPUT] DOMAIN|FILE|-",
     .summary = "write the seed's image to a file",
-    .help = "Makes the image that the domain would get at its next start. Equal requests give\n"
-            "equal bytes. The file has mode 0600: it may hold what came from secrets.\n"
-            "\n"
-            "  -o, --output=OUTPUT  the file to write (seed.iso); - is standard output\n"
-            "      --domain=NAME    NAME is a domain, even where a file is called so\n"
-            "      --help           print this and exit\n",
+    .help =
+        "Makes the image that the domain would get at its next start. Equal requests give\n"
+        "equal bytes. The file has mode 0600: it may hold what came from secrets.\n"
+        "\n"
+        "  -o, --output=OUTPUT  the file to write (seed.iso); - is standard output\n"
+        "      --domain=NAME    NAME is a domain, even where a file is called so\n"
+        "      --help           print this and exit\n",
     .run = run,
 };

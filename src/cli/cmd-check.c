@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the stages that the hook goes through are gone through here as well, but a
- * failure becomes a finding and the next stage is tried. To what the hook would refuse come
- * warnings of what would surprise.
+ * How it works: the stages that the hook goes through are gone through here as well,
+ * but a failure becomes a finding and the next stage is tried. To what the hook would
+ * refuse come warnings of what would surprise.
  */
 #include "config.h"
 
@@ -78,7 +78,7 @@ take(struct findings *findings, struct failure **failure)
     *failure = NULL;
 }
 
-/* --- what would fail ------------------------------------------------------------------- */
+/* --- what would fail -------------------------------------------------------------- */
 
 static void
 check_parts(struct findings *findings, const struct context *context,
@@ -96,18 +96,21 @@ check_parts(struct findings *findings, const struct context *context,
 }
 
 static void
-check_seed(struct findings *findings, const struct domain *domain, struct request *request)
+check_seed(struct findings *findings, const struct domain *domain,
+           struct request *request)
 {
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *failure = NULL;
 
-    if (domain_require_uuid(domain, &failure) == 0)
+    /* The wiring gives it one, and that is a finding already. */
+    if (*domain->uuid)
         seed_make(&seed, domain, request, &failure);
     take(findings, &failure);
 }
 
 static void
-check_wiring(struct findings *findings, struct domain *domain, const struct request *request)
+check_wiring(struct findings *findings, struct domain *domain,
+             const struct request *request)
 {
     const struct wire_options options = {.replace = false};
     cleanup_wiring struct wiring wiring = {0};
@@ -120,20 +123,22 @@ check_wiring(struct findings *findings, struct domain *domain, const struct requ
         return;
     }
     for (size_t i = 0; i < wiring.change_count; i++) {
-        cleanup_free char *message = xasprintf("not wired; that means: %s", wiring.changes[i]);
+        cleanup_free char *message =
+            xasprintf("not wired; 'virt-seed wire' would report: %s", wiring.changes[i]);
 
         add(findings, true, failure_code_name(FAILURE_UNWIRED), 0, message,
-            "virt-seed wire does it");
+            "run 'virt-seed wire'");
     }
 }
 
-/* --- what would surprise --------------------------------------------------------------- */
+/* --- what would surprise ---------------------------------------------------------- */
 
 /* Any local user reads a domain's metadata (virsh -r dumpxml). */
 static void
 warn_of_inline_secrets(struct findings *findings, const struct request *request)
 {
-    static const char *const words[] = {"passwd:", "password:", "chpasswd:", "PRIVATE KEY"};
+    static const char *const words[] = {
+        "passwd:", "password:", "chpasswd:", "PRIVATE KEY"};
 
     for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
         const struct part *part = &request->parts[kind];
@@ -143,26 +148,15 @@ warn_of_inline_secrets(struct findings *findings, const struct request *request)
             found = found || (part->origin == PART_INLINE && part->data.size > 0 &&
                               strstr(part->data.data, words[i]));
         if (found) {
-            cleanup_free char *message =
-                xasprintf("<%s> seems to hold a password or key in the domain's XML, which "
-                          "every local user may read",
-                          part_kind_name(kind));
+            cleanup_free char *message = xasprintf(
+                "<%s> seems to hold a password or key in the domain's XML, which "
+                "every local user may read",
+                part_kind_name(kind));
 
             add(findings, false, "inline-secret", part->line, message,
                 "move it to /etc/virt-seed/secrets/NAME/KEY and write secret=\"NAME\"");
         }
     }
-}
-
-/* Return: the seed's own disk, or NULL. */
-static const struct disk *
-find_own_disk(const struct domain *domain)
-{
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        if (domain->disks[i].source && seed_path_is(domain->disks[i].source))
-            return &domain->disks[i];
-    }
-    return NULL;
 }
 
 static bool
@@ -179,7 +173,7 @@ has_virtio_disk(const struct domain *domain)
 static void
 warn_of_disk(struct findings *findings, const struct domain *domain)
 {
-    const struct disk *disk = find_own_disk(domain);
+    const struct disk *disk = seed_path_find_disk(domain);
     const xmlNode *source = disk ? xml_child(disk->node, "source") : NULL;
 
     if (!disk)
@@ -200,7 +194,7 @@ warn_of_disk(struct findings *findings, const struct domain *domain)
             "add startupPolicy='mandatory' to its <source>");
 }
 
-/* --- the command ----------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------ */
 
 static void
 check_domain(struct findings *findings, const struct context *context,
@@ -232,11 +226,11 @@ print_json(const char *domain, const struct findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
 
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:i, s:s, s:s?}", "severity",
-                            finding->error ? "error" : "warning", "id", finding->id, "line",
-                            finding->line, "message", finding->message, "hint",
-                            finding->hint));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:i, s:s, s:s?}", "severity",
+                                        finding->error ? "error" : "warning", "id",
+                                        finding->id, "line", finding->line, "message",
+                                        finding->message, "hint", finding->hint));
     }
     json_print(json_pack("{s:s, s:o}", "domain", domain, "findings", list));
 }
@@ -322,11 +316,12 @@ const struct command cmd_check = {
     .name = "check",
     .arguments = "[--json] DOMAIN|FILE|-",
     .summary = "say what would fail or surprise at the next start",
-    .help = "Looks for everything that would make the start fail (errors) or that would turn\n"
-            "out otherwise than one expects (warnings). Exit status 1 where there are errors.\n"
-            "\n"
-            "      --domain=NAME  NAME is a domain, even where a file is called so\n"
-            "      --json         print the findings as JSON\n"
-            "      --help         print this and exit\n",
+    .help =
+        "Looks for everything that would make the start fail (errors) or that would turn\n"
+        "out otherwise than one expects (warnings). Exit status 1 where there are errors.\n"
+        "\n"
+        "      --domain=NAME  NAME is a domain, even where a file is called so\n"
+        "      --json         print the findings as JSON\n"
+        "      --help         print this and exit\n",
     .run = run,
 };

@@ -27,7 +27,7 @@ is_hidden(const struct document *document, const struct dump_options *options)
     return document->secret && !options->show_secrets;
 }
 
-/* --- JSON ------------------------------------------------------------------------------ */
+/* --- JSON ------------------------------------------------------------------------- */
 
 /* Text as a string, everything else as base64. */
 static void
@@ -65,12 +65,14 @@ print_json(const struct seed *seed, const struct dump_options *options)
 
     for (size_t i = 0; i < seed->document_count; i++) {
         if (!options->document || strcmp(options->document, seed->documents[i].path) == 0)
-            json_array_append_new(documents, document_to_json(&seed->documents[i], options));
+            json_array_append_new(documents,
+                                  document_to_json(&seed->documents[i], options));
     }
-    json_print(json_pack("{s:s, s:o}", "volume-id", seed->volume_id, "documents", documents));
+    json_print(
+        json_pack("{s:s, s:o}", "volume-id", seed->volume_id, "documents", documents));
 }
 
-/* --- text ------------------------------------------------------------------------------ */
+/* --- text ------------------------------------------------------------------------- */
 
 /* Byte for byte, except to a terminal. */
 static void
@@ -104,7 +106,7 @@ print_text(const struct seed *seed, const struct dump_options *options)
     }
 }
 
-/* --- the command ----------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------ */
 
 static int
 fail_no_document(const struct seed *seed, const char *name, struct failure **failure)
@@ -112,7 +114,8 @@ fail_no_document(const struct seed *seed, const char *name, struct failure **fai
     cleanup_free char *list = xstrdup("");
 
     for (size_t i = 0; i < seed->document_count; i++) {
-        char *longer = xasprintf("%s%s%s", list, i > 0 ? ", " : "", seed->documents[i].path);
+        char *longer =
+            xasprintf("%s%s%s", list, i > 0 ? ", " : "", seed->documents[i].path);
 
         free(list);
         list = longer;
@@ -187,13 +190,14 @@ const struct command cmd_dump = {
     .name = "dump",
     .arguments = "[--show-secrets] [--json] DOMAIN|FILE|- [DOCUMENT]",
     .summary = "print what the guest would read",
-    .help = "Prints each document of the seed that the domain would get at its next start, or\n"
-            "one of them alone, byte for byte. What came from a secret is printed as\n"
-            "<secret NAME/KEY>.\n"
-            "\n"
-            "      --show-secrets  print the content of secrets, too\n"
-            "      --domain=NAME   NAME is a domain, even where a file is called so\n"
-            "      --json          print the label and the documents as JSON\n"
-            "      --help          print this and exit\n",
+    .help =
+        "Prints each document of the seed that the domain would get at its next start, or\n"
+        "one of them alone, byte for byte. What came from a secret is printed as\n"
+        "<secret NAME/KEY>.\n"
+        "\n"
+        "      --show-secrets  print the content of secrets, too\n"
+        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
+        "      --json          print the label and the documents as JSON\n"
+        "      --help          print this and exit\n",
     .run = run,
 };

@@ -61,8 +61,9 @@ run(const struct context *context, const struct command *command, int argc, char
     wire_remove(&source.domain, &wiring);
     if (!wiring_only)
         wire_remove_request(&source.domain, &wiring);
-    return changes_commit(&source, context, &output, &wiring, failure) < 0 ? STATUS_FAILURE
-                                                                          : STATUS_OK;
+    return changes_commit(&source, context, &output, &wiring, failure) < 0
+               ? STATUS_FAILURE
+               : STATUS_OK;
 }
 
 const struct command cmd_unset = {

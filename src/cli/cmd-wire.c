@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
+#include "cli/libvirt.h"
 #include "cli/source.h"
 #include "domain/request.h"
 #include "domain/wire.h"
@@ -24,13 +25,13 @@ struct wire_arguments {
     struct changes_options output;
 };
 
-/* --- after a refused start ------------------------------------------------------------- */
+/* --- after a refused start -------------------------------------------------------- */
 
 #define WAIT_MILLISECONDS 50
 #define WAIT_ROUNDS 400
 
-/* The refused start may not have come to its end yet; libvirt's lock holds us up until then,
- * and after it the domain must be down. Return: whether it is. */
+/* The refused start may not have come to its end yet; libvirt's lock holds us up until
+ * then, and after it the domain must be down. Return: whether it is. */
 static bool
 wait_until_inactive(virDomainPtr domain)
 {
@@ -51,13 +52,14 @@ log_outcome(const struct wire_arguments *arguments, const struct wiring *wiring,
 {
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
     if (*failure)
-        syslog(LOG_ERR, "domain %s was not wired: %s", arguments->name, (*failure)->message);
+        syslog(LOG_ERR, "domain %s was not wired: %s", arguments->name,
+               (*failure)->message);
     for (size_t i = 0; i < wiring->change_count; i++)
         syslog(LOG_NOTICE, "domain %s: %s", arguments->name, wiring->changes[i]);
     return *failure ? -1 : 0;
 }
 
-/* --- wiring ---------------------------------------------------------------------------- */
+/* --- wiring ----------------------------------------------------------------------- */
 
 static int
 wire(struct source *source, const struct wire_options *options, struct wiring *wiring,
@@ -66,9 +68,13 @@ wire(struct source *source, const struct wire_options *options, struct wiring *w
     cleanup_request struct request request = {0};
 
     if (request_read(&request, &source->domain, failure) < 0)
-        return -1;
-    label_read_disks(&source->domain);
-    return wire_domain(&source->domain, &request, options, wiring, failure);
+        return failure_prefix(failure, "domain '%s'", source->domain.name);
+    /* Another host's paths mean nothing here; there the names of the disks decide. */
+    if (!source->connection || !libvirt_is_remote(source->connection))
+        label_read_disks(&source->domain);
+    if (wire_domain(&source->domain, &request, options, wiring, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", source->domain.name);
+    return 0;
 }
 
 static int
@@ -77,8 +83,8 @@ wire_source(const struct context *context, const struct wire_arguments *argument
 {
     cleanup_source struct source source = {0};
 
-    if (source_load(&source, context, arguments->name, arguments->is_domain, SOURCE_CHANGE,
-                    failure) < 0)
+    if (source_load(&source, context, arguments->name, arguments->is_domain,
+                    SOURCE_CHANGE, failure) < 0)
         return -1;
     if (arguments->after_refusal && !wait_until_inactive(source.libvirt))
         return failure_set(failure, FAILURE_LIBVIRT, "the domain runs");
@@ -134,7 +140,8 @@ run(const struct context *context, const struct command *command, int argc, char
     }
     if (optind < argc && !arguments.name)
         arguments.name = argv[optind++];
-    if (!arguments.name || optind < argc || (arguments.after_refusal && !arguments.is_domain))
+    if (!arguments.name || optind < argc ||
+        (arguments.after_refusal && !arguments.is_domain))
         return command_misused(command, failure, "expected one DOMAIN or FILE");
     result = wire_source(context, &arguments, &wiring, failure);
     if (arguments.after_refusal)

@@ -54,21 +54,38 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
     return connection;
 }
 
-int
-libvirt_require_local(virConnectPtr connection, struct failure **failure)
+/* Return: the host that the URI names, owned by the caller (free); NULL for this one. */
+static char *
+remote_host(virConnectPtr connection)
 {
     cleanup_free char *text = virConnectGetURI(connection);
     xmlURI *uri = text ? xmlParseURI(text) : NULL;
-    bool remote = uri && uri->server && *uri->server;
+    char *host = uri && uri->server && *uri->server ? xstrdup(uri->server) : NULL;
 
-    if (remote) {
-        failure_set(failure, FAILURE_USAGE, "'%s' is on another host, whose files and "
-                                            "secrets cannot be read from here",
-                    text);
-        failure_hint(failure, "run the command on %s", uri->server);
-    }
     xmlFreeURI(uri);
-    return remote ? -1 : 0;
+    return host;
+}
+
+bool
+libvirt_is_remote(virConnectPtr connection)
+{
+    cleanup_free char *host = remote_host(connection);
+
+    return host != NULL;
+}
+
+int
+libvirt_require_local(virConnectPtr connection, struct failure **failure)
+{
+    cleanup_free char *host = remote_host(connection);
+
+    if (!host)
+        return 0;
+    failure_set(
+        failure, FAILURE_USAGE,
+        "the domain is on another host, whose files and secrets cannot be read from "
+        "here");
+    return failure_hint(failure, "run the command on %s", host);
 }
 
 virDomainPtr

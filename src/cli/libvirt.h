@@ -11,10 +11,15 @@
 /* Return: a connection, owned by the caller (virConnectClose), or NULL. */
 virConnectPtr libvirt_connect(const char *uri, bool read_only, struct failure **failure);
 
-/* Fails when the daemon runs on another host, whose secrets and files are not ours to read. */
+/* Return: whether the daemon runs on another host. */
+bool libvirt_is_remote(virConnectPtr connection);
+
+/* Fails when the daemon runs on another host, whose secrets and files are not ours to
+ * read. */
 int libvirt_require_local(virConnectPtr connection, struct failure **failure);
 
-/* Return: the domain of that UUID or name, owned by the caller (virDomainFree), or NULL. */
+/* Return: the domain of that UUID or name, owned by the caller (virDomainFree), or
+ * NULL. */
 virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
                                  struct failure **failure);
 

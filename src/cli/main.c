@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* virt-seed: the command that people type. Each subcommand is a file of its own, cmd-NAME.c. */
+/* virt-seed: the command that people type. Each subcommand is a file of its own,
+ * cmd-NAME.c. */
 #include "config.h"
 
 #include <ctype.h>
@@ -19,7 +20,7 @@ static const struct command *const commands[] = {
     &cmd_wire, &cmd_unset, &cmd_dump, &cmd_build, &cmd_check,
 };
 
-/* --- messages -------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------- */
 
 void
 print_safely(FILE *stream, const char *text, size_t size)
@@ -47,13 +48,14 @@ print_failure(const struct failure *failure)
 int
 command_help(const struct command *command)
 {
-    printf("Usage: virt-seed %s %s\n\n%s", command->name, command->arguments, command->help);
+    printf("Usage: virt-seed %s %s\n\n%s", command->name, command->arguments,
+           command->help);
     return STATUS_OK;
 }
 
 int
-command_misused(const struct command *command, struct failure **failure, const char *format,
-                ...)
+command_misused(const struct command *command, struct failure **failure,
+                const char *format, ...)
 {
     cleanup_free char *message = NULL;
     va_list arguments;
@@ -77,20 +79,22 @@ print_usage(FILE *stream)
           stream);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         fprintf(stream, "  %-7s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n"
-          "Options:\n"
-          "  -c, --connect=URI  libvirt's daemon (default: as virsh's)\n"
-          "      --root=DIR     look for this host's secrets and files below DIR\n"
-          "  -q, --quiet        say nothing but errors\n"
-          "      --help         print this, or COMMAND's help, and exit\n"
-          "      --version      print the version and exit\n"
-          "\n"
-          "DOMAIN is a name or a UUID, FILE a domain's XML, - standard input.\n"
-          "Exit status: 0 done, 1 failed, 2 called wrongly. See virt-seed(1).\n",
-          stream);
+    fputs(
+        "\n"
+        "Options:\n"
+        "  -c, --connect=URI  libvirt's daemon (default: qemu:///system for root, else\n"
+        "                     libvirt's own default)\n"
+        "      --root=DIR     look for this host's secrets and files below DIR\n"
+        "  -q, --quiet        print only what was asked for, and errors\n"
+        "      --help         print this, or COMMAND's help, and exit\n"
+        "      --version      print the version and exit\n"
+        "\n"
+        "DOMAIN is a name or a UUID, FILE a domain's XML, - standard input.\n"
+        "Exit status: 0 done, 1 failed, 2 called wrongly. See virt-seed(1).\n",
+        stream);
 }
 
-/* --- running --------------------------------------------------------------------------- */
+/* --- running ---------------------------------------------------------------------- */
 
 static const struct command *
 find_command(const char *name)
@@ -141,12 +145,9 @@ int
 main(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"connect", required_argument, NULL, 'c'},
-        {"root", required_argument, NULL, 'r'},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+        {"connect", required_argument, NULL, 'c'}, {"root", required_argument, NULL, 'r'},
+        {"quiet", no_argument, NULL, 'q'},         {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
     };
     cleanup_failure struct failure *failure = NULL;
     struct context context = {.root_path = "/", .root = -1};
@@ -155,7 +156,7 @@ main(int argc, char **argv)
     if (process_open_standard() < 0)
         return STATUS_FAILURE;
     process_harden();
-    while ((option = getopt_long(argc, argv, "+c:qh", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "+c:q", options, NULL)) != -1) {
         switch (option) {
         case 'c':
             context.uri = optarg;

@@ -38,7 +38,7 @@ write_file(int directory, const char *name, const char *data, size_t size)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     struct stat status;
-    mode_t mode = 0644;
+    mode_t mode = 0600;
     int error;
 
     if (fstatat(directory, name, &status, 0) == 0)

@@ -6,10 +6,12 @@
 
 #include "base/failure.h"
 
-/* Return: a descriptor of the directory that `path` is in, owned by the caller, or -1; `name`
- * gets the last component, borrowed from `path`. */
+/* Return: a descriptor of the directory that `path` is in, owned by the caller, or -1;
+ * `name` gets the last component, borrowed from `path`. */
 int output_open_directory(const char *path, const char **name, struct failure **failure);
 
-/* Writes the bytes to the file `path`, which appears whole or not at all; to standard output
- * when `path` is NULL or "-". A file that was there keeps its mode. */
-int output_write(const char *path, const char *data, size_t size, struct failure **failure);
+/* Writes the bytes to the file `path`, which appears whole or not at all; to standard
+ * output when `path` is NULL or "-". A file that was there keeps its mode; a new one
+ * gets 0600, for a definition may hold passwords. */
+int output_write(const char *path, const char *data, size_t size,
+                 struct failure **failure);

@@ -19,6 +19,7 @@ seeding_make(struct seed *seed, struct source *source, const struct context *con
         config_read(&config, context->root, failure) < 0 ||
         request_read(&request, &source->domain, failure) < 0 ||
         resolve_request(&request, context->root, &config, &source->domain, failure) < 0 ||
+        seed_check(&request, failure) < 0 ||
         seed_make(seed, &source->domain, &request, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     return 0;

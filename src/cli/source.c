@@ -36,12 +36,15 @@ load_file(struct source *source, const char *argument, struct failure **failure)
 
     source->name = argument;
     if (!standard_input && opened < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'", argument);
-        return failure_hint(failure, "give a file with a domain's XML, or a domain's name");
+        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'",
+                          argument);
+        return failure_hint(failure,
+                            "give a file with a domain's XML, or a domain's name");
     }
     error = fs_read_all(standard_input ? STDIN_FILENO : opened, LIMIT_DOMAIN_XML, &text);
     if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read %s", origin);
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read %s",
+                                 origin);
     source->doc = xml_parse(text.data, text.size, origin, failure);
     if (!source->doc)
         return -1;
@@ -60,7 +63,8 @@ require_persistent(const struct source *source, struct failure **failure)
         return 0;
     if (persistent < 0)
         return libvirt_fail(failure, "could not look at the domain");
-    failure_set(failure, FAILURE_DOMAIN, "domain '%s' is transient: libvirt has no definition",
+    failure_set(failure, FAILURE_DOMAIN,
+                "domain '%s' is transient: libvirt has no definition",
                 virDomainGetName(source->libvirt));
     return failure_hint(failure, "wire the XML that it is created from");
 }
@@ -70,9 +74,8 @@ load_domain(struct source *source, const struct context *context, const char *ar
             enum source_use use, struct failure **failure)
 {
     bool read_only = use == SOURCE_READ;
-    unsigned int flags =
-        read_only ? VIR_DOMAIN_XML_INACTIVE
-                  : VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE;
+    unsigned int flags = read_only ? VIR_DOMAIN_XML_INACTIVE
+                                   : VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE;
     cleanup_free char *text = NULL;
 
     source->connection = libvirt_connect(context->uri, read_only, failure);

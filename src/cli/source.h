@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a subcommand's domain comes from: a file, standard input, or libvirt. The argument is
- * a file when it is "-", has a slash, or names an existing file; --domain says that it is a
- * domain.
+ * Where a subcommand's domain comes from: a file, standard input, or libvirt. The
+ * argument is a file when it is "-", has a slash, or names an existing file; --domain
+ * says that it is a domain.
  */
 #pragma once
 
@@ -13,9 +13,9 @@
 #include "domain/domain.h"
 
 struct source {
-    const char *name;          /* of the file, NULL where it came from libvirt */
-    virConnectPtr connection;  /* NULL where it came from a file */
-    virDomainPtr libvirt;      /* the same */
+    const char *name;         /* of the file, NULL where it came from libvirt */
+    virConnectPtr connection; /* NULL where it came from a file */
+    virDomainPtr libvirt;     /* the same */
     xmlDoc *doc;
     struct domain domain; /* read from the document */
 };
@@ -26,8 +26,9 @@ enum source_use {
 };
 
 /* Reads the domain. `argument` is the file's name or, with `is_domain`, the domain's. */
-int source_load(struct source *source, const struct context *context, const char *argument,
-                bool is_domain, enum source_use use, struct failure **failure);
+int source_load(struct source *source, const struct context *context,
+                const char *argument, bool is_domain, enum source_use use,
+                struct failure **failure);
 
 /* Return: whether the domain came from libvirt. */
 bool source_is_domain(const struct source *source);
@@ -36,7 +37,8 @@ bool source_is_domain(const struct source *source);
 int source_define(struct source *source, struct failure **failure);
 
 /* Writes the document to the file `output`, atomically; to standard output for NULL. */
-int source_write(const struct source *source, const char *output, struct failure **failure);
+int source_write(const struct source *source, const char *output,
+                 struct failure **failure);
 
 void source_clear(struct source *source);
 

@@ -34,8 +34,8 @@ domain_bus_parse(const char *name)
     return DOMAIN_BUS_OTHER;
 }
 
-/* libvirt takes a UUID with dashes and spaces anywhere or without (virUUIDParse), and so do
- * we; what we write has the usual form. Return: whether it is one. */
+/* libvirt takes a UUID with dashes and spaces anywhere or without (virUUIDParse), and
+ * so do we; what we write has the usual form. Return: whether it is one. */
 static bool
 normalize_uuid(const char *text, char uuid[37])
 {
@@ -126,8 +126,8 @@ check_root(const xmlNode *root, struct failure **failure)
     cleanup_free char *type = NULL;
 
     if (root->ns || strcmp((const char *)root->name, "domain") != 0) {
-        failure_set(failure, FAILURE_DOMAIN, "the root element is <%s>, expected <domain>",
-                    root->name);
+        failure_set(failure, FAILURE_DOMAIN,
+                    "the root element is <%s>, expected <domain>", root->name);
         failure_at_line(failure, xml_line(root));
         return failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
     }
@@ -169,7 +169,8 @@ domain_require_uuid(const struct domain *domain, struct failure **failure)
     if (*domain->uuid)
         return 0;
     failure_set(failure, FAILURE_DOMAIN_UUID, "the domain has no <uuid>");
-    return failure_hint(failure, "'virt-seed wire' gives it one, and so does 'virsh define'");
+    return failure_hint(failure,
+                        "'virt-seed wire' gives it one, and so does 'virsh define'");
 }
 
 static void

@@ -36,7 +36,8 @@ struct disk {
     char *source;  /* the file's or device's path; NULL for none and for the network's */
     char *format;  /* the driver's type ("raw", "qcow2"); NULL where it is not said */
     char *target;  /* "sda"; never NULL, but perhaps empty */
-    char *label;   /* the volume's label, where somebody looked (image/label.h); else NULL */
+    char
+        *label; /* the volume's label, where somebody looked (image/label.h); else NULL */
     enum domain_bus bus;
     long boot_order;              /* 0 where there is none */
     struct drive_address address; /* libvirt's own choice where none is written */

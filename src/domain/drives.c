@@ -56,7 +56,8 @@ same_position(enum domain_bus bus, const struct drive_address *one,
     return one->bus == other->bus && one->unit == other->unit;
 }
 
-/* Host devices of scsi share the addresses of scsi disks. Return: the next one's address. */
+/* Host devices of scsi share the addresses of scsi disks. Return: the next one's
+ * address. */
 static bool
 next_hostdev(xmlNode **node, struct drive_address *address)
 {
@@ -92,7 +93,8 @@ is_taken(const struct domain *domain, enum domain_bus bus,
 }
 
 bool
-drives_controller_is_used(const struct domain *domain, enum domain_bus bus, long controller)
+drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
+                          long controller)
 {
     xmlNode *hostdev = xml_child(xml_child(domain->root, "devices"), "hostdev");
     struct drive_address other;
@@ -109,9 +111,10 @@ drives_controller_is_used(const struct domain *domain, enum domain_bus bus, long
     return false;
 }
 
-/* --- places ---------------------------------------------------------------------------- */
+/* --- places ----------------------------------------------------------------------- */
 
-/* Return: the highest controller that is there or that a disk's address implies, or -1. */
+/* Return: the highest controller that is there or that a disk's address implies, or -1.
+ */
 static long
 highest_scsi_controller(const struct domain *domain)
 {
@@ -179,7 +182,8 @@ find_ide_place(const struct domain *domain, struct drive_place *place,
         if (!is_taken(domain, DOMAIN_BUS_IDE, &place->address))
             return 0;
     }
-    failure_set(failure, FAILURE_BUS, "all four positions of the IDE controller are taken");
+    failure_set(failure, FAILURE_BUS,
+                "all four positions of the IDE controller are taken");
     return failure_hint(failure, "free one, or choose another bus: bus=\"scsi\"");
 }
 
@@ -206,7 +210,7 @@ drives_find_place(const struct domain *domain, enum domain_bus bus,
     return 0;
 }
 
-/* --- names ----------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------ */
 
 static bool
 target_is_taken(const struct domain *domain, const char *target)
@@ -235,7 +239,8 @@ drives_free_target(const struct domain *domain, enum domain_bus bus,
     for (size_t i = 0; i < domain->disk_count; i++) {
         const char *target = domain->disks[i].target;
 
-        if (strncmp(target, prefix, strlen(prefix)) == 0 && target_index(target) > highest)
+        if (strncmp(target, prefix, strlen(prefix)) == 0 &&
+            target_index(target) > highest)
             highest = target_index(target);
     }
     return target_name(prefix, highest + 1);

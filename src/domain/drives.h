@@ -7,22 +7,23 @@
 #include "domain/domain.h"
 
 struct drive_place {
-    bool addressed; /* whether the bus has drive addresses; else libvirt finds the place */
+    bool
+        addressed; /* whether the bus has drive addresses; else libvirt finds the place */
     bool new_controller;
     struct drive_address address;
 };
 
 /*
- * Finds a free position, away from those that libvirt derives from the names of targets, so
- * that disks added later do not collide with it. On scsi it is on a virtio-scsi controller,
- * an existing one or a new one.
+ * Finds a free position, away from those that libvirt derives from the names of
+ * targets, so that disks added later do not collide with it. On scsi it is on a
+ * virtio-scsi controller, an existing one or a new one.
  */
 int drives_find_place(const struct domain *domain, enum domain_bus bus,
                       struct drive_place *place, struct failure **failure);
 
 /*
- * Return: a target's name that no disk has, behind all others so that libvirt keeps the order
- * of the cdroms; owned by the caller (free).
+ * Return: a target's name that no disk has, behind all others so that libvirt keeps the
+ * order of the cdroms; owned by the caller (free).
  */
 char *drives_free_target(const struct domain *domain, enum domain_bus bus,
                          const struct drive_address *address);

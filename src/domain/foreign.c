@@ -17,9 +17,16 @@ static const char *const places[] = {"/run/vdsm/payload/*", "/var/run/vdsm/paylo
 
 static const char *const names[] = {
     "virtinst-*-cloudinit.iso", /* virt-install */
-    "*cloudinit*.iso", "*cloud-init*.iso", "*cidata*.iso", "*cidata*.img",
-    "seed.iso", "seed.img", "*-seed.iso", "*-seed.img", /* cloud-localds's examples */
-    "noCloud.iso", "configdrive.iso",                   /* KubeVirt */
+    "*cloudinit*.iso",
+    "*cloud-init*.iso",
+    "*cidata*.iso",
+    "*cidata*.img",
+    "seed.iso",
+    "seed.img",
+    "*-seed.iso",
+    "*-seed.img", /* cloud-localds's examples */
+    "noCloud.iso",
+    "configdrive.iso", /* KubeVirt */
 };
 
 static bool
@@ -71,6 +78,7 @@ foreign_fail(const struct disk *disk, struct failure **failure)
                     "disk '%s' (%s) has the name of another tool's seed", disk->target,
                     disk->source);
     failure_at_line(failure, xml_line(disk->node));
-    return failure_hint(failure, "detach it, or let 'virt-seed wire --replace' put ours in "
-                                 "its place: a guest has one seed");
+    return failure_hint(failure,
+                        "detach it, or let 'virt-seed wire --replace' put ours in "
+                        "its place: a guest has one seed");
 }

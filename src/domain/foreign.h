@@ -10,9 +10,9 @@
 #include "domain/domain.h"
 
 /*
- * Return: whether the disk carries another tool's seed: by its volume's label, where that was
- * read (image/label.h); else, for cdroms, by the names that VDSM, virt-install, KubeVirt and
- * people with cloud-localds give them.
+ * Return: whether the disk carries another tool's seed: by its volume's label, where
+ * that was read (image/label.h); else, for cdroms, by the names that VDSM,
+ * virt-install, KubeVirt and people with cloud-localds give them.
  */
 bool foreign_is_seed(const struct disk *disk);
 

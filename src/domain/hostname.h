@@ -5,14 +5,14 @@
 #include "base/failure.h"
 
 /*
- * Checks a name that a person wrote, one label or several. An address is refused: cloud-init
- * would make "ip-192-0-2-1" of it (DataSource.get_hostname).
+ * Checks a name that a person wrote, one label or several. An address is refused:
+ * cloud-init would make "ip-192-0-2-1" of it (DataSource.get_hostname).
  */
 int hostname_check(const char *hostname, struct failure **failure);
 
 /*
- * Makes a host name of a domain's name: lower case, what may not be in a label becomes a dash.
- * Where nothing is left, the name is "vm-" and the first digits of the UUID.
+ * Makes a host name of a domain's name: lower case, what may not be in a label becomes
+ * a dash. Where nothing is left, the name is "vm-" and the first digits of the UUID.
  * Return: owned by the caller (free).
  */
 char *hostname_from_domain(const char *name, const char *uuid);

@@ -123,8 +123,8 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
         return fail_part(part, failure, "has encoding=, which is for text in the element",
                          "remove encoding=: files and secrets are taken as they are");
     if (file && part->key)
-        return fail_part(part, failure, "has key=, which belongs to secret=",
-                         "remove key=");
+        return fail_part(part, failure,
+                         "has key=, which belongs to secret=", "remove key=");
     part->origin = file ? PART_FILE : PART_SECRET;
     part->name = file ? steal(file) : steal(secret);
     return 0;

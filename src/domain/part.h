@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A part: one document that the request brings along, <user-data>, <vendor-data> or
- * <network-config>. Its bytes stand in the element as text or in base64, or in a file or a
- * secret of the host; the latter two are filled in by the store (store/resolve.h).
+ * <network-config>. Its bytes stand in the element as text or in base64, or in a file
+ * or a secret of the host; the latter two are filled in by the store (store/resolve.h).
  */
 #pragma once
 
@@ -40,13 +40,14 @@ const char *part_kind_name(enum part_kind kind);
 /*
  * Reads the element into the part, which must be absent before.
  *
- * Text is taken as it stands, but for what editors of XML add around it: empty lines before
- * the first, and the blanks before the closing tag. Base64, files and secrets are taken byte
- * for byte.
+ * Text is taken as it stands, but for what editors of XML add around it: empty lines
+ * before the first, and the blanks before the closing tag. Base64, files and secrets
+ * are taken byte for byte.
  */
 int part_read(struct part *part, const xmlNode *node, struct failure **failure);
 
-/* Return: what messages call it, '<user-data secret="web1">', owned by the caller (free). */
+/* Return: what messages call it, '<user-data secret="web1">', owned by the caller
+ * (free). */
 char *part_describe(const struct part *part);
 
 void part_clear(struct part *part);

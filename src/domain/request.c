@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: each element that may stand below <cloud-init> has a row in a table, with the
- * function that reads it and the attributes it may have. What has no row is an error.
+ * How it works: each element that may stand below <cloud-init> has a row in a table,
+ * with the function that reads it and the attributes it may have. What has no row is an
+ * error.
  */
 #include "config.h"
 
@@ -44,7 +45,7 @@ fail_at(const xmlNode *node, struct failure **failure, enum failure_code code,
     return failure_hint(failure, "%s", hint);
 }
 
-/* --- what may stand where -------------------------------------------------------------- */
+/* --- what may stand where --------------------------------------------------------- */
 
 static int
 check_attributes(const xmlNode *node, const char *const *known, struct failure **failure)
@@ -58,15 +59,16 @@ check_attributes(const xmlNode *node, const char *const *known, struct failure *
             match++;
         if (*match && !attribute->ns)
             continue;
-        failure_set(failure, FAILURE_REQUEST_UNKNOWN, "<%s> has an unknown attribute '%s'",
-                    node->name, name);
+        failure_set(failure, FAILURE_REQUEST_UNKNOWN,
+                    "<%s> has an unknown attribute '%s'", node->name, name);
         failure_at_line(failure, xml_line(node));
         return failure_hint(failure, "remove it, or see virt-seed-xml(5) for its name");
     }
     return 0;
 }
 
-/* Between the children of such an element there is nothing but white space and comments. */
+/* Between the children of such an element there is nothing but white space and
+ * comments. */
 static int
 check_no_text(const xmlNode *node, struct failure **failure)
 {
@@ -86,11 +88,12 @@ check_no_children(const xmlNode *node, struct failure **failure)
 
     if (!child)
         return 0;
-    failure_set(failure, FAILURE_REQUEST_UNKNOWN, "<%s> has an element <%s>, expected text",
-                node->name, child->name);
+    failure_set(failure, FAILURE_REQUEST_UNKNOWN,
+                "<%s> has an element <%s>, expected text", node->name, child->name);
     failure_at_line(failure, xml_line(child));
-    return failure_hint(failure, "write markup that belongs to the text as &lt;%s&gt;, or "
-                                 "put the text into <![CDATA[…]]>",
+    return failure_hint(failure,
+                        "write markup that belongs to the text as &lt;%s&gt;, or "
+                        "put the text into <![CDATA[…]]>",
                         child->name);
 }
 
@@ -116,13 +119,14 @@ fail_unknown_element(const xmlNode *parent, const xmlNode *node, struct failure 
                 parent->name, node->name);
     failure_at_line(failure, xml_line(node));
     if (!is_ours(node))
-        return failure_hint(failure, "elements below <%s> belong to the namespace '%s': "
-                                     "write the same prefix before each",
+        return failure_hint(failure,
+                            "elements below <%s> belong to the namespace '%s': "
+                            "write the same prefix before each",
                             parent->name, REQUEST_NAMESPACE);
     return failure_hint(failure, "remove it, or see virt-seed-xml(5) for its name");
 }
 
-/* --- elements -------------------------------------------------------------------------- */
+/* --- elements --------------------------------------------------------------------- */
 
 /* Return: the element's text without white space around it, owned by the caller. */
 static char *
@@ -174,8 +178,8 @@ read_instance_id(struct request *request, const xmlNode *node, struct failure **
     }
     if (strcmp(policy, "fixed") != 0) {
         failure_set(failure, FAILURE_INSTANCE_ID,
-                    "<%s> has policy=\"%.64s\", expected \"domain\" or \"fixed\"", node->name,
-                    policy);
+                    "<%s> has policy=\"%.64s\", expected \"domain\" or \"fixed\"",
+                    node->name, policy);
         failure_at_line(failure, xml_line(node));
         return failure_hint(failure, "\"domain\" is the same at each start, \"fixed\" is "
                                      "the element's text");
@@ -235,8 +239,8 @@ check_entry(const struct request *request, const xmlNode *node, const char *key,
     for (size_t i = 0; i < request->meta_data_count; i++) {
         if (strcmp(request->meta_data[i].key, key) != 0)
             continue;
-        failure_set(failure, FAILURE_META_DATA, "<%s name=\"%s\"> is there twice", node->name,
-                    key);
+        failure_set(failure, FAILURE_META_DATA, "<%s name=\"%s\"> is there twice",
+                    node->name, key);
         failure_at_line(failure, xml_line(node));
         return failure_hint(failure, "keep one of them");
     }
@@ -321,14 +325,14 @@ read_element(struct request *request, const xmlNode *parent, const xmlNode *node
     return fail_unknown_element(parent, node, failure);
 }
 
-/* --- the request ----------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------ */
 
 static int
 fail_value(const xmlNode *node, const char *name, const char *value, const char *expected,
            struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST, "<%s> has %s=\"%.64s\", expected %s", node->name,
-                name, value, expected);
+    failure_set(failure, FAILURE_REQUEST, "<%s> has %s=\"%.64s\", expected %s",
+                node->name, name, value, expected);
     failure_at_line(failure, xml_line(node));
     return failure_hint(failure, "correct it, or leave %s= away", name);
 }
@@ -349,9 +353,9 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     if (bus && strcmp(bus, "auto") != 0) {
         request->bus = domain_bus_parse(bus);
         if (request->bus == DOMAIN_BUS_OTHER)
-            return fail_value(node, "bus", bus,
-                              "\"auto\", \"scsi\", \"sata\", \"ide\", \"usb\" or \"virtio\"",
-                              failure);
+            return fail_value(
+                node, "bus", bus,
+                "\"auto\", \"scsi\", \"sata\", \"ide\", \"usb\" or \"virtio\"", failure);
     }
     request->serial = !serial || strcmp(serial, "no") != 0;
     if (serial && request->serial && strcmp(serial, "yes") != 0)
@@ -370,13 +374,13 @@ request_find(const struct domain *domain)
 }
 
 static int
-fail_missing(const struct domain *domain, struct failure **failure)
+fail_missing(struct failure **failure)
 {
     failure_set(failure, FAILURE_REQUEST_MISSING,
-                "domain '%s' asks for no cloud-init: its <metadata> has no <cloud-init>",
-                domain->name);
-    return failure_hint(failure, "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…"
-                                 "</ci:cloud-init></metadata>; see virt-seed-xml(5)",
+                "asks for no cloud-init: its <metadata> has no <cloud-init>");
+    return failure_hint(failure,
+                        "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…"
+                        "</ci:cloud-init></metadata>; see virt-seed-xml(5)",
                         REQUEST_NAMESPACE);
 }
 
@@ -394,7 +398,8 @@ check_alone(const xmlNode *node, struct failure **failure)
 }
 
 int
-request_read(struct request *request, const struct domain *domain, struct failure **failure)
+request_read(struct request *request, const struct domain *domain,
+             struct failure **failure)
 {
     const xmlNode *node = request_find(domain);
 
@@ -402,7 +407,7 @@ request_read(struct request *request, const struct domain *domain, struct failur
     for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++)
         request->parts[kind].kind = kind;
     if (!node)
-        return fail_missing(domain, failure);
+        return fail_missing(failure);
     request->line = xml_line(node);
     if (check_alone(node, failure) < 0 || read_attributes(request, node, failure) < 0 ||
         check_no_text(node, failure) < 0)

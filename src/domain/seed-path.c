@@ -19,3 +19,13 @@ seed_path_is(const char *path)
 
     return strncmp(path, VIRT_SEED_RUNDIR, length) == 0 && path[length] == '/';
 }
+
+const struct disk *
+seed_path_find_disk(const struct domain *domain)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        if (domain->disks[i].source && seed_path_is(domain->disks[i].source))
+            return &domain->disks[i];
+    }
+    return NULL;
+}

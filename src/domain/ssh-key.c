@@ -7,8 +7,8 @@
 #include "base/limits.h"
 #include "domain/ssh-key.h"
 
-/* What the types of public keys begin with; sshd(8). The blob repeats the type, so that in
- * base64 every one begins with the same letters: a length below 2^16. */
+/* What the types of public keys begin with; sshd(8). The blob repeats the type, so that
+ * in base64 every one begins with the same letters: a length below 2^16. */
 static const char *const type_prefixes[] = {"ssh-", "ecdsa-sha2-", "sk-ssh-",
                                             "sk-ecdsa-sha2-"};
 #define BLOB_PREFIX "AAAA"
@@ -23,7 +23,8 @@ is_type(const char *word)
     return false;
 }
 
-/* Return: the next word; blanks between double quotes belong to it, as options have them. */
+/* Return: the next word; blanks between double quotes belong to it, as options have
+ * them. */
 static const char *
 skip_word(const char *text)
 {
@@ -53,7 +54,8 @@ ssh_key_check(const char *text, struct failure **failure)
     if (strstr(text, "PRIVATE KEY")) {
         failure_set(failure, FAILURE_SSH_KEY,
                     "<ssh-authorized-keys> holds a private key, expected a public one");
-        return failure_hint(failure, "%s; consider the private key known to others", hint);
+        return failure_hint(failure, "%s; consider the private key known to others",
+                            hint);
     }
     for (const char *at = text; *at; at++) {
         if ((unsigned char)*at < ' ' && *at != '\t') {

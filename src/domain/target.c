@@ -8,7 +8,8 @@
 #include "domain/target.h"
 #include "domain/xml.h"
 
-/* libvirt's own bounds of <address type='drive'> are narrower (controller 0…, unit 16383). */
+/* libvirt's own bounds of <address type='drive'> are narrower (controller 0…, unit
+ * 16383). */
 #define DRIVE_NUMBER_MAX 65535
 
 static const char *const prefixes[] = {"sd", "hd", "vd", "xvd", "fd", "ubd"};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libvirt's names for disk targets ("sda") and the drive addresses that it derives from them.
+ * libvirt's names for disk targets ("sda") and the drive addresses that it derives from
+ * them.
  */
 #pragma once
 
 #include "domain/domain.h"
 
-/* Return: what the letters count to ("sda" 0, "sdz" 25, "sdaa" 26), or -1 when the name is
- * none (virDiskNameToIndex). */
+/* Return: what the letters count to ("sda" 0, "sdz" 25, "sdaa" 26), or -1 when the name
+ * is none (virDiskNameToIndex). */
 long target_index(const char *target);
 
 /* Return: "PREFIX" and the letters of that index, owned by the caller (free). */
@@ -21,9 +22,9 @@ const char *target_prefix(enum domain_bus bus);
 enum domain_bus target_default_bus(const char *target);
 
 /*
- * Return: the disk's <address type='drive'>, or, where `address` is NULL or of another type,
- * what libvirt makes of the target's name (virDomainDiskDefAssignAddress). All numbers are -1
- * where the bus has no such address.
+ * Return: the disk's <address type='drive'>, or, where `address` is NULL or of another
+ * type, what libvirt makes of the target's name (virDomainDiskDefAssignAddress). All
+ * numbers are -1 where the bus has no such address.
  */
 struct drive_address target_address(enum domain_bus bus, const char *target,
                                     const xmlNode *address);

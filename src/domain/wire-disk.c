@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the bus is one whose driver the guest's kernel surely has, judged by the root
- * disk. The position on it is written out as an address, because a disk without one gets
- * from libvirt the position that its target's name counts to, and a scsi disk then perhaps a
- * controller (lsilogic) that the kernels of cloud images lack.
+ * How it works: the bus is one whose driver the guest's kernel surely has, judged by
+ * the root disk. The position on it is written out as an address, because a disk
+ * without one gets from libvirt the position that its target's name counts to, and a
+ * scsi disk then perhaps a controller (lsilogic) that the kernels of cloud images lack.
  */
 #include "config.h"
 
@@ -22,9 +22,10 @@
 #define DISK_ALIAS "ua-virt-seed"
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"
 
-/* --- the bus --------------------------------------------------------------------------- */
+/* --- the bus ---------------------------------------------------------------------- */
 
-/* Return: the disk that the guest boots from: the lowest boot order, else the first disk. */
+/* Return: the disk that the guest boots from: the lowest boot order, else the first
+ * disk. */
 static const struct disk *
 root_disk(const struct domain *domain)
 {
@@ -42,8 +43,8 @@ root_disk(const struct domain *domain)
     return root;
 }
 
-/* libosinfo's element says which system is in the guest, where the tool that made the domain
- * wrote it. */
+/* libosinfo's element says which system is in the guest, where the tool that made the
+ * domain wrote it. */
 static bool
 is_windows(const struct domain *domain)
 {
@@ -99,7 +100,7 @@ check_bus(const struct domain *domain, enum domain_bus bus, struct failure **fai
     return failure_hint(failure, "leave bus= away, or use \"scsi\"");
 }
 
-/* --- the element ----------------------------------------------------------------------- */
+/* --- the element ------------------------------------------------------------------ */
 
 static void
 set(xmlNode *node, const char *name, const char *value)
@@ -139,8 +140,8 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     set(node, "type", "raw");
     node = xml_add_child(disk, "source");
     set(node, "file", path);
-    /* Every other policy resumes a saved guest with an empty drive, and says nothing. Disks
-     * that are no cdroms cannot have one, and need none. */
+    /* Every other policy resumes a saved guest with an empty drive, and says nothing. A
+     * disk that is no cdrom has no drive to be empty. */
     if (bus != DOMAIN_BUS_VIRTIO)
         set(node, "startupPolicy", "mandatory");
     node = xml_add_child(disk, "target");
@@ -151,8 +152,8 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     set(node, "name", DISK_ALIAS);
 }
 
-/* Behind the last disk: a cdrom in front of another would take its place in the boot order
- * that <boot dev='cdrom'/> means. */
+/* Behind the last disk: a cdrom in front of another would take its place in the boot
+ * order that <boot dev='cdrom'/> means. */
 static xmlNode *
 add_disk_element(xmlNode *devices)
 {
@@ -205,7 +206,7 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     return 0;
 }
 
-/* --- what is there --------------------------------------------------------------------- */
+/* --- what is there ---------------------------------------------------------------- */
 
 static int
 remove_foreign(struct domain *domain, const struct wire_options *options,
@@ -269,7 +270,7 @@ wire_disk(struct domain *domain, const struct request *request,
     return add_disk(domain, request, path, wiring, failure);
 }
 
-/* --- removing -------------------------------------------------------------------------- */
+/* --- removing --------------------------------------------------------------------- */
 
 static void
 remove_controller(struct domain *domain, struct wiring *wiring)

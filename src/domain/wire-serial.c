@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the serial is a line of words; cloud-init takes the one that begins with
- * "ds=nocloud". A serial of the user's stays in front of it, so that inventories find it
- * where it was.
+ * How it works: the serial is a line of words; cloud-init takes the one that begins
+ * with "ds=nocloud". A serial of the user's stays in front of it, so that inventories
+ * find it where it was.
  *
- * libvirt passes <sysinfo> on only when <os> has <smbios mode='sysinfo'/>. Where a <sysinfo>
- * lay idle without it, unset could not tell afterwards whether the mode was there before, so
- * the request gets a note: the attribute smbios-was.
+ * libvirt passes <sysinfo> on only when <os> has <smbios mode='sysinfo'/>. Where a
+ * <sysinfo> lay idle without it, unset could not tell afterwards whether the mode was
+ * there before, so the request gets a note: the attribute smbios-was.
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@ has_smbios(const struct domain *domain)
     return false;
 }
 
-/* --- sysinfo --------------------------------------------------------------------------- */
+/* --- sysinfo ---------------------------------------------------------------------- */
 
 static xmlNode *
 find_sysinfo(const struct domain *domain)
@@ -86,17 +86,19 @@ set_text(xmlNode *node, const char *text)
     xmlNodeAddContent(node, (const xmlChar *)text);
 }
 
-/* --- the mode -------------------------------------------------------------------------- */
+/* --- the mode --------------------------------------------------------------------- */
 
 static int
 fail_host_mode(const xmlNode *smbios, struct failure **failure)
 {
-    failure_set(failure, FAILURE_SMBIOS,
-                "<smbios mode='host'/> shows the host's serial to the guest, so ours cannot "
-                "be set");
+    failure_set(
+        failure, FAILURE_SMBIOS,
+        "<smbios mode='host'/> shows the host's serial to the guest, so ours cannot "
+        "be set");
     failure_at_line(failure, xml_line(smbios));
-    return failure_hint(failure, "use <smbios mode='sysinfo'/>, or write serial=\"no\" into "
-                                 "<cloud-init>: the volume's label is enough for most guests");
+    return failure_hint(failure,
+                        "use <smbios mode='sysinfo'/>, or write serial=\"no\" into "
+                        "<cloud-init>: the volume's label is enough for most guests");
 }
 
 static void
@@ -116,7 +118,7 @@ set_mode(struct domain *domain, struct wiring *wiring)
     wiring_note(wiring, "<smbios mode='sysinfo'/> set");
 }
 
-/* --- the words ------------------------------------------------------------------------- */
+/* --- the words -------------------------------------------------------------------- */
 
 static int
 fail_foreign_word(const xmlNode *entry, const char *word, struct failure **failure)
@@ -124,8 +126,9 @@ fail_foreign_word(const xmlNode *entry, const char *word, struct failure **failu
     failure_set(failure, FAILURE_SERIAL,
                 "the SMBIOS serial has '%.64s', expected '" NOCLOUD_WORD "'", word);
     failure_at_line(failure, xml_line(entry));
-    return failure_hint(failure, "remove it, let 'virt-seed wire --replace' put ours in its "
-                                 "place, or write serial=\"no\" into <cloud-init>");
+    return failure_hint(failure,
+                        "remove it, let 'virt-seed wire --replace' put ours in its "
+                        "place, or write serial=\"no\" into <cloud-init>");
 }
 
 static bool
@@ -136,8 +139,8 @@ is_our_word(const char *word)
 
 /*
  * Splits the serial into the user's words and the datasource's.
- * Return: the user's, owned by the caller (free); `ours` says whether our word is there and
- * `foreign`, owned as well, is the first word of another datasource, or NULL.
+ * Return: the user's, owned by the caller (free); `ours` says whether our word is there
+ * and `foreign`, owned as well, is the first word of another datasource, or NULL.
  */
 static char *
 split_serial(const char *serial, bool *ours, char **foreign)
@@ -167,8 +170,8 @@ split_serial(const char *serial, bool *ours, char **foreign)
 static int
 set_serial(xmlNode *entry, const char *user, struct failure **failure)
 {
-    cleanup_free char *serial = *user ? xasprintf("%s %s", user, NOCLOUD_WORD)
-                                      : xstrdup(NOCLOUD_WORD);
+    cleanup_free char *serial =
+        *user ? xasprintf("%s %s", user, NOCLOUD_WORD) : xstrdup(NOCLOUD_WORD);
 
     if (strlen(serial) > LIMIT_SERIAL) {
         failure_set(failure, FAILURE_SERIAL,
@@ -182,8 +185,8 @@ set_serial(xmlNode *entry, const char *user, struct failure **failure)
 }
 
 static int
-wire_entry(struct domain *domain, const struct wire_options *options, struct wiring *wiring,
-           struct failure **failure)
+wire_entry(struct domain *domain, const struct wire_options *options,
+           struct wiring *wiring, struct failure **failure)
 {
     xmlNode *entry = find_entry(domain);
     cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
@@ -227,7 +230,7 @@ wire_serial(struct domain *domain, const struct request *request,
     return wire_entry(domain, options, wiring, failure);
 }
 
-/* --- removing -------------------------------------------------------------------------- */
+/* --- removing --------------------------------------------------------------------- */
 
 static void
 remove_if_empty(xmlNode *node)
@@ -236,7 +239,8 @@ remove_if_empty(xmlNode *node)
         xml_remove(node);
 }
 
-/* The mode as it was before; it cannot stay without a <sysinfo>: libvirt would not start. */
+/* The mode as it was before; it cannot stay without a <sysinfo>: libvirt would not
+ * start. */
 static void
 restore_mode(struct domain *domain)
 {

@@ -7,8 +7,8 @@
 
 #include "domain/wire.h"
 
-/* Adds our word to the serial, behind a serial that the user set; nothing where the request
- * says serial="no" or the architecture has no SMBIOS. */
+/* Adds our word to the serial, behind a serial that the user set; nothing where the
+ * request says serial="no" or the architecture has no SMBIOS. */
 int wire_serial(struct domain *domain, const struct request *request,
                 const struct wire_options *options, struct wiring *wiring,
                 struct failure **failure);

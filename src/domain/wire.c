@@ -39,7 +39,7 @@ add_uuid(struct domain *domain, struct wiring *wiring, struct failure **failure)
     if (!node)
         node = xml_add_after(name, "uuid");
     xmlNodeSetContent(node, (const xmlChar *)domain->uuid);
-    wiring_note(wiring, "UUID %s given", domain->uuid);
+    wiring_note(wiring, "UUID given");
     return 0;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The wiring: what a domain must carry so that cloud-init in the guest finds its seed. A cdrom
- * whose file the hook makes at each start, and the SMBIOS serial that names the datasource.
+ * The wiring: what a domain must carry so that cloud-init in the guest finds its seed.
+ * A cdrom whose file the hook makes at each start, and the SMBIOS serial that names the
+ * datasource.
  *
- * It does not depend on the seed's content: a domain is wired once and seeded at every start.
+ * It does not depend on the seed's content: a domain is wired once and seeded at every
+ * start.
  */
 #pragma once
 
@@ -26,17 +28,17 @@ struct wire_options {
 };
 
 /*
- * Adds to the domain's document what is missing of the wiring; a document that is wired stays
- * as it is, and `wiring` is empty then. The rest of the document is not touched. Afterwards
- * `domain` may not be used any more, only its document.
+ * Adds to the domain's document what is missing of the wiring; a document that is wired
+ * stays as it is, and `wiring` is empty then. The rest of the document is not touched.
+ * Afterwards `domain` may not be used any more, only its document.
  */
 int wire_domain(struct domain *domain, const struct request *request,
                 const struct wire_options *options, struct wiring *wiring,
                 struct failure **failure);
 
 /*
- * Takes the wiring away: the inverse of wire_domain(), but for what --replace removed and the
- * UUID. The request stays.
+ * Takes the wiring away: the inverse of wire_domain(), but for what --replace removed
+ * and the UUID. The request stays.
  */
 void wire_remove(struct domain *domain, struct wiring *wiring);
 

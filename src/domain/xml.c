@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "domain/xml.h"
 
-/* --- documents ------------------------------------------------------------------------- */
+/* --- documents -------------------------------------------------------------------- */
 
 static void
 ignore_error(void *context, xmlErrorPtr error)
@@ -102,7 +102,7 @@ xml_format(xmlDoc *doc, size_t *size)
     return text;
 }
 
-/* --- looking around -------------------------------------------------------------------- */
+/* --- looking around --------------------------------------------------------------- */
 
 static bool
 is_named(const xmlNode *node, const char *name)
@@ -210,7 +210,7 @@ xml_line(const xmlNode *node)
     return line > 0 && line < INT_MAX ? (int)line : 0;
 }
 
-/* --- changing -------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------- */
 
 static bool
 is_blank(const xmlNode *node)

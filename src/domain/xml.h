@@ -2,8 +2,8 @@
 /*
  * The little of libxml2 that reading and wiring a domain needs.
  *
- * Elements of libvirt's own vocabulary have no namespace, ours has one; the functions below
- * that take a `name` look at elements without a namespace only.
+ * Elements of libvirt's own vocabulary have no namespace, ours has one; the functions
+ * below that take a `name` look at elements without a namespace only.
  */
 #pragma once
 
@@ -15,9 +15,9 @@
 #include "base/failure.h"
 
 /*
- * Parses one document. It may not have a document type (no entities), its nesting and text
- * are bounded by libxml2's own limits, nothing is fetched from anywhere.
- * `origin` is what messages call it: a file's name, or "standard input".
+ * Parses one document. It may not have a document type (no entities), its nesting and
+ * text are bounded by libxml2's own limits, nothing is fetched from anywhere. `origin`
+ * is what messages call it: a file's name, or "standard input".
  * Return: the document, owned by the caller (cleanup_xml), or NULL.
  */
 xmlDoc *xml_parse(const char *data, size_t size, const char *origin,
@@ -30,7 +30,8 @@ char *xml_format(xmlDoc *doc, size_t *size);
 /* Return: the first child element of that name, or the next sibling, or NULL. */
 xmlNode *xml_child(const xmlNode *parent, const char *name);
 xmlNode *xml_next(const xmlNode *node, const char *name);
-/* Return: the descendant found by going down the names, first match each; NULL ends them. */
+/* Return: the descendant found by going down the names, first match each; NULL ends
+ * them. */
 xmlNode *xml_descendant(const xmlNode *node, ...) __attribute__((sentinel));
 
 /* Return: the element child found first behind `node` (behind nothing: the first), of any
@@ -38,8 +39,8 @@ xmlNode *xml_descendant(const xmlNode *node, ...) __attribute__((sentinel));
 xmlNode *xml_first_element(const xmlNode *parent);
 xmlNode *xml_next_element(const xmlNode *node);
 
-/* Return: the attribute's value or the text below the element, owned by the caller (free);
- * NULL where there is no such attribute. */
+/* Return: the attribute's value or the text below the element, owned by the caller
+ * (free); NULL where there is no such attribute. */
 char *xml_attribute(const xmlNode *node, const char *name);
 char *xml_text(const xmlNode *node);
 /* Return: whether the attribute is there and has that value. */
@@ -51,8 +52,8 @@ long xml_attribute_number(const xmlNode *node, const char *name, long maximum);
 int xml_line(const xmlNode *node);
 
 /*
- * Adds an element without namespace, indented as its neighbours are: as the last child, or
- * right behind `sibling`. Return: it, owned by the document.
+ * Adds an element without namespace, indented as its neighbours are: as the last child,
+ * or right behind `sibling`. Return: it, owned by the document.
  */
 xmlNode *xml_add_child(xmlNode *parent, const char *name);
 xmlNode *xml_add_after(xmlNode *sibling, const char *name);

@@ -10,7 +10,7 @@
 #include "image/iso.h"
 #include "image/libisofs.h"
 
-/* --- the file as libisofs's source of blocks ------------------------------------------- */
+/* --- the file as libisofs's source of blocks -------------------------------------- */
 
 static int
 source_open(IsoDataSource *source)
@@ -72,15 +72,16 @@ read_options_pointer(IsoReadOpts **options)
         iso_read_opts_free(*options);
 }
 
-/* --- comparison ------------------------------------------------------------------------ */
+/* --- comparison ------------------------------------------------------------------- */
 
 static int
 fail_different(struct failure **failure, const char *what)
 {
     failure_set(failure, FAILURE_IMAGE,
                 "the image reads back differently from what was written: %s", what);
-    return failure_hint(failure, "look for errors of the disk or the memory in the kernel's "
-                                 "log; the seed was not put in place");
+    return failure_hint(failure,
+                        "look for errors of the disk or the memory in the kernel's "
+                        "log; the seed was not put in place");
 }
 
 /* Return: whether the stream's bytes, all of them, are the document's. */
@@ -108,7 +109,8 @@ stream_equals(IsoStream *stream, const struct buffer *data)
 }
 
 static int
-compare_document(IsoImage *image, const struct document *document, struct failure **failure)
+compare_document(IsoImage *image, const struct document *document,
+                 struct failure **failure)
 {
     cleanup_free char *path = xasprintf("/%s", document->path);
     IsoNode *node = NULL;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libisofs lays out the image and makes its bytes in a thread of its own, we
- * take them from its buffer and write them.
+ * How it works: libisofs lays out the image and makes its bytes in a thread of its own,
+ * we take them from its buffer and write them.
  *
- * Equal seeds give equal bytes because everything that libisofs would take from the moment,
- * the host or the user is set: the times of the nodes and of the volume, the time zone, modes
- * and owners; and because the documents are added in the seed's order.
+ * Equal seeds give equal bytes because everything that libisofs would take from the
+ * moment, the host or the user is set: the times of the nodes and of the volume, the
+ * time zone, modes and owners; and because the documents are added in the seed's order.
  *
- * The reading function of a burn source returns 0 both at the end and after an error, so the
- * number of bytes and the buffer's own state decide whether the image is whole.
+ * The reading function of a burn source returns 0 both at the end and after an error,
+ * so the number of bytes and the buffer's own state decide whether the image is whole.
  */
 #include "config.h"
 
@@ -37,7 +37,8 @@ options_pointer(IsoWriteOpts **options)
 
 #define cleanup_options __attribute__((cleanup(options_pointer)))
 
-/* Return: libisofs's code of the first setting that it refused, else a positive number. */
+/* Return: libisofs's code of the first setting that it refused, else a positive number.
+ */
 static int
 set_layout(IsoWriteOpts *options)
 {
@@ -82,8 +83,8 @@ set_determinism(IsoWriteOpts *options)
     return ISO_SUCCESS;
 }
 
-/* Return: the directory in which the path's last component goes, made where it is missing, or
- * NULL. */
+/* Return: the directory in which the path's last component goes, made where it is
+ * missing, or NULL. */
 static IsoDir *
 parent_directory(IsoImage *image, const char *path)
 {

@@ -15,6 +15,7 @@
 int iso_write(int fd, const struct seed *seed, struct failure **failure);
 
 /*
- * Reads the image back from the file and compares its label and each document with the seed.
+ * Reads the image back from the file and compares its label and each document with the
+ * seed.
  */
 int iso_verify(int fd, const struct seed *seed, struct failure **failure);

@@ -33,6 +33,7 @@ image_publish(int dir, const char *name, const struct image_owner *owner,
         return failure_prefix(failure, "%s", name);
     error = tmpfile_publish(&tmpfile, name);
     if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not name '%s'", name);
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not name '%s'",
+                                 name);
     return 0;
 }

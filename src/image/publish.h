@@ -16,8 +16,9 @@ struct image_owner {
 #define IMAGE_OWNER_CALLER ((struct image_owner){(uid_t)-1, (gid_t)-1})
 
 /*
- * Writes the seed's image into a temporary file below `dir`, reads it back, and renames it to
- * `name`, with mode 0600. On failure what was under the name before is still there.
+ * Writes the seed's image into a temporary file below `dir`, reads it back, and renames
+ * it to `name`, with mode 0600. On failure what was under the name before is still
+ * there.
  */
 int image_publish(int dir, const char *name, const struct image_owner *owner,
                   const struct seed *seed, struct failure **failure);

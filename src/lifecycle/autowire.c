@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the definition cannot be changed while the hook runs, because libvirt holds the
- * domain's lock until the hook has ended and the failed start with it. So a child in a session
- * of its own does it. It must not keep our standard output or error open: libvirt reads them
- * to their end.
+ * How it works: the definition cannot be changed while the hook runs, because libvirt
+ * holds the domain's lock until the hook has ended and the failed start with it. So a
+ * child in a session of its own does it. It must not keep our standard output or error
+ * open: libvirt reads them to their end.
  */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "domain/seed-path.h"
 #include "lifecycle/autowire.h"
 
-/* Return: the path of `virt-seed`: beside this program, as in a build directory, or where it
- * is installed; owned by the caller (free). */
+/* Return: the path of `virt-seed`: beside this program, as in a build directory, or
+ * where it is installed; owned by the caller (free). */
 static char *
 find_command(void)
 {
@@ -33,8 +38,9 @@ find_command(void)
 static void
 become_command(char *command, char *uuid)
 {
-    char *arguments[] = {command,  (char *)"wire", (char *)"--after-refusal",
-                         (char *)"--domain", uuid, NULL};
+    char *arguments[] = {
+        command, (char *)"wire", (char *)"--after-refusal", (char *)"--domain", uuid,
+        NULL};
 
     if (setsid() < 0 || chdir("/") < 0 || process_detach_descriptors() < 0)
         _exit(EXIT_FAILURE);
@@ -58,16 +64,31 @@ start_wiring(const struct lifecycle *lifecycle)
     return child > 0;
 }
 
-/* Return: whether libvirt has a definition of the domain; a transient one, of `virsh create`,
- * ends with this start. */
-static bool
-has_definition(const struct lifecycle *lifecycle)
+enum definition {
+    DEFINITION_NONE,    /* a transient domain, of `virsh create`, ends with this start */
+    DEFINITION_UNWIRED, /* not, or not wholly, or it cannot be read */
+    DEFINITION_WIRED,   /* and yet the start's XML has no seed: it is a snapshot's */
+};
+
+/* libvirt's own file: it cannot be asked. */
+static enum definition
+find_definition(const struct lifecycle *lifecycle)
 {
     cleanup_close int directory =
         fs_open_directory_in_root(lifecycle->root, VIRT_SEED_DEFINITIONS);
     cleanup_free char *name = xasprintf("%s.xml", lifecycle->domain->name);
+    cleanup_free char *path = seed_path(lifecycle->domain->uuid);
+    cleanup_close int fd =
+        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
+    cleanup_buffer struct buffer text = {0};
 
-    return directory >= 0 && faccessat(directory, name, F_OK, 0) == 0;
+    if (fd < 0)
+        return fd == -ENOENT ? DEFINITION_NONE : DEFINITION_UNWIRED;
+    if (seed_path_find_disk(lifecycle->domain) ||
+        fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
+        return DEFINITION_UNWIRED;
+    return memmem(text.data, text.size, path, strlen(path)) ? DEFINITION_WIRED
+                                                            : DEFINITION_UNWIRED;
 }
 
 /* Return: the wiring in words, "cdrom 'sda' added …; …", owned by the caller (free). */
@@ -90,15 +111,26 @@ autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
                 struct failure **failure)
 {
     const char *name = lifecycle->domain->name;
-    cleanup_free char *missing = describe(wiring);
+    cleanup_free char *changes = describe(wiring);
 
-    failure_set(failure, FAILURE_UNWIRED,
-                "domain '%s' asks for cloud-init but is not wired for it; that means: %s",
-                name, missing);
-    if (!has_definition(lifecycle))
+    failure_set(
+        failure, FAILURE_UNWIRED,
+        "asks for cloud-init but is not wired for it; 'virt-seed wire' would report: %s",
+        changes);
+    switch (find_definition(lifecycle)) {
+    case DEFINITION_NONE:
         return failure_hint(failure, "wire its XML before it is created: virt-seed wire "
                                      "FILE | virsh create /dev/stdin");
+    case DEFINITION_WIRED:
+        return failure_hint(
+            failure, "its definition is wired, but this start has an older "
+                     "XML, as of a snapshot; 'unwired = warn' in " VIRT_SEED_CONFDIR
+                     "/virt-seed.conf lets it start");
+    case DEFINITION_UNWIRED:
+        break;
+    }
     if (lifecycle->config->autowire && start_wiring(lifecycle))
-        return failure_hint(failure, "it is wired now; start it again: virsh start %s", name);
+        return failure_hint(failure, "it is wired now; start it again: virsh start %s",
+                            name);
     return failure_hint(failure, "virt-seed wire %s && virsh start %s", name, name);
 }

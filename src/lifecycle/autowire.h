@@ -6,9 +6,9 @@
 #include "lifecycle/lifecycle.h"
 
 /*
- * Refuses the start, with what is missing and what to type. Where the configuration allows it
- * and libvirt keeps a definition of the domain, a detached `virt-seed wire` is started, which
- * waits for the end of this start and wires the definition.
+ * Refuses the start, with what is missing and what to type. Where the configuration
+ * allows it and libvirt keeps a definition of the domain, a detached `virt-seed wire`
+ * is started, which waits for the end of this start and wires the definition.
  */
 int autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
                     struct failure **failure);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virt-seed-hook: libvirt's qemu hook, NAME OPERATION SUBOPERATION EXTRA, the domain's XML on
- * standard input.
+ * virt-seed-hook: libvirt's qemu hook, NAME OPERATION SUBOPERATION EXTRA, the domain's
+ * XML on standard input.
  *
- * How it works: libvirt calls the hook several times in each domain's life, also for domains
- * that never heard of us, and holds the domain's lock meanwhile. So this program links libc
- * alone and finds out whether there is anything to do: by the operation, and by whether our
- * name stands in the XML. If there is, it becomes virt-seed-lifecycle, the program beside it,
- * with the XML in a memfd.
+ * How it works: libvirt calls the hook several times in each domain's life, also for
+ * domains that never heard of us, and holds the domain's lock meanwhile. So this
+ * program links libc alone and finds out whether there is anything to do: by the
+ * operation, and by whether our name stands in the XML. If there is, it becomes
+ * virt-seed-lifecycle, the program beside it, with the XML in a memfd.
  *
- * A search for bytes is enough, because libvirt writes the XML anew from what it has parsed:
- * character references and the like do not survive in it.
+ * A search for bytes is enough, because libvirt writes the XML anew from what it has
+ * parsed: character references and the like do not survive in it.
  *
- * Nothing is ever printed on standard output: at restore and migrate libvirt takes it for the
- * domain's XML, and an empty one leaves the XML as it is.
+ * Nothing is ever printed on standard output: at restore and migrate libvirt takes it
+ * for the domain's XML, and an empty one leaves the XML as it is.
  */
 #include "config.h"
 
@@ -32,12 +32,12 @@
 #include "base/memory.h"
 #include "base/process.h"
 
-/* The request's namespace (domain/request.h) and the path of the seeds: a domain that names
- * neither is none of ours. A test compares the first with the schema. */
+/* The request's namespace (domain/request.h) and the path of the seeds: a domain that
+ * names neither is none of ours. A test compares the first with the schema. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", VIRT_SEED_RUNDIR "/"};
 
-/* At every other operation there is nothing to do: start, started, stopped, reconnect (where
- * a failure would kill a running guest), attach, and whatever libvirt adds. */
+/* At every other operation there is nothing to do: start, started, stopped, reconnect
+ * (where a failure would kill a running guest), attach, and whatever libvirt adds. */
 static const char *const operations[] = {"prepare", "release", "restore", "migrate"};
 
 static bool
@@ -54,8 +54,7 @@ static bool
 concerns_us(const struct buffer *xml)
 {
     for (size_t i = 0; i < sizeof(needles) / sizeof(needles[0]); i++) {
-        if (xml->size > 0 &&
-            memmem(xml->data, xml->size, needles[i], strlen(needles[i])))
+        if (xml->size > 0 && memmem(xml->data, xml->size, needles[i], strlen(needles[i])))
             return true;
     }
     return false;
@@ -103,7 +102,8 @@ become_lifecycle(const struct buffer *xml, char **arguments)
 int
 main(int argc, char **argv)
 {
-    struct buffer xml = {0};
+    /* Not freed: the process ends, or becomes another, with it. */
+    static struct buffer xml;
     int error;
 
     /* Session daemons run the same hooks, as their user. */

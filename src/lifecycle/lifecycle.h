@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is done at libvirt's operations (https://libvirt.org/hooks.html, "/etc/libvirt/hooks/
- * qemu"). An operation returns -1 to make libvirt give up what it was about to do; the failure
- * is what the user reads then.
+ * What is done at libvirt's operations (https://libvirt.org/hooks.html,
+ * "/etc/libvirt/hooks/ qemu"). An operation returns -1 to make libvirt give up what it
+ * was about to do; the failure is what the user reads then.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ struct lifecycle {
     struct domain *domain; /* has a UUID */
 };
 
-/* prepare: makes the seed, before libvirt looks for it. Refuses a cold boot that could not
- * have the seed that was asked for; never a resumed start for its wiring. */
+/* prepare: makes the seed, before libvirt looks for it. Refuses a cold boot that could
+ * not have the seed that was asked for; never a resumed start for its wiring. */
 int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
 
 /* restore, migrate: the prepare that follows resumes a guest. Never fails. */

@@ -3,10 +3,10 @@
  * virt-seed-lifecycle: what virt-seed-hook becomes when a domain concerns us. The same
  * arguments; the domain's XML on standard input.
  *
- * How it works: libvirt has no time limit for hooks and holds the domain's lock, so an alarm
- * ends us; no call to libvirt is possible from here (it would wait for that lock), and libvirt
- * is not linked. What fails is said in two lines on standard error, which libvirt shows to
- * the user of 'virsh start'.
+ * How it works: libvirt has no time limit for hooks and holds the domain's lock, so an
+ * alarm ends us; no call to libvirt is possible from here (it would wait for that
+ * lock), and libvirt is not linked. What fails is said in two lines on standard error,
+ * which libvirt shows to the user of 'virsh start'.
  */
 #include "config.h"
 
@@ -40,7 +40,7 @@ static const struct {
     {"migrate", lifecycle_resume},
 };
 
-/* --- messages -------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------- */
 
 void
 lifecycle_log(const struct lifecycle *lifecycle, const char *format, ...)
@@ -84,7 +84,7 @@ print_failure(const struct failure *failure)
         fprintf(stderr, "virt-seed: hint: %s\n", failure->hint);
 }
 
-/* --- one operation --------------------------------------------------------------------- */
+/* --- one operation ---------------------------------------------------------------- */
 
 static int
 run_on_domain(int root, xmlDoc *doc, size_t operation, struct failure **failure)
@@ -97,7 +97,8 @@ run_on_domain(int root, xmlDoc *doc, size_t operation, struct failure **failure)
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
         return -1;
-    /* The defaults serve, and are the strict ones: no start shall fail for a slip there. */
+    /* The defaults serve, and are the strict ones: no start shall fail for a slip
+     * there. */
     if (config_read(&config, root, &config_failure) < 0)
         lifecycle_log_failure(&lifecycle, "configuration ignored", config_failure);
     return operations[operation].run(&lifecycle, failure);
@@ -136,15 +137,16 @@ find_operation(const char *name)
 static void
 usage(FILE *stream)
 {
-    fputs("Usage: virt-seed-lifecycle [--root=DIR] NAME OPERATION [SUBOPERATION [EXTRA]]\n"
-          "\n"
-          "Does what libvirt's qemu hook has to do for a domain that asks for a seed; the\n"
-          "domain's XML is read from standard input. virt-seed-hook runs it.\n"
-          "\n"
-          "  --root=DIR  look for the host's files below DIR\n"
-          "  --help      print this and exit\n"
-          "  --version   print the version and exit\n",
-          stream);
+    fputs(
+        "Usage: virt-seed-lifecycle [--root=DIR] NAME OPERATION [SUBOPERATION [EXTRA]]\n"
+        "\n"
+        "Does what libvirt's qemu hook has to do for a domain that asks for a seed; the\n"
+        "domain's XML is read from standard input. virt-seed-hook runs it.\n"
+        "\n"
+        "  --root=DIR  look for the host's files below DIR\n"
+        "  --help      print this and exit\n"
+        "  --version   print the version and exit\n",
+        stream);
 }
 
 int

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: a cold boot gets its seed or is refused, so that no guest ever boots for the
- * first time without what was asked for. A start that resumes a guest (the filter before it
- * left a mark) is not refused for its wiring or for what `check` would find: the guest has
- * long read its seed, and its saved state would be lost. It gets the seed that its saved XML
- * asks for, which is the same, byte for byte, as the one it was saved with.
+ * How it works: a cold boot gets its seed or is refused, so that no guest ever boots
+ * for the first time without what was asked for. A start that resumes a guest (the
+ * filter before it left a mark) is not refused for its wiring or for what `check` would
+ * find: the guest has long read its seed, and its saved state would be lost. It gets
+ * the seed that its saved XML asks for, which is the same, byte for byte, as the one it
+ * was saved with.
  */
 #include "config.h"
 
@@ -21,59 +22,44 @@
 #include "store/resolve.h"
 #include "store/rundir.h"
 
-static bool
-has_own_disk(const struct domain *domain)
-{
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        if (domain->disks[i].source && seed_path_is(domain->disks[i].source))
-            return true;
-    }
-    return false;
-}
-
 /* The XML names a seed of ours, or our namespace somewhere, but asks for nothing. */
 static int
 without_request(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
 {
     const struct domain *domain = lifecycle->domain;
 
-    if (resumes || !has_own_disk(domain))
+    if (resumes || !seed_path_find_disk(domain))
         return 0;
     failure_set(failure, FAILURE_UNASKED_SEED,
                 "domain '%s' carries virt-seed's disk, but its <metadata> has no "
                 "<cloud-init>",
                 domain->name);
-    return failure_hint(failure, "take the disk away with 'virt-seed unset %s', or put the "
-                                 "request back",
+    return failure_hint(failure,
+                        "take the disk away with 'virt-seed unset %s', or put the "
+                        "request back",
                         domain->name);
 }
 
-/* Return: whether the domain is wired; what is missing is in `wiring`. */
+/* What a cold boot must have, and a resumed guest is not asked for. */
 static int
-examine_wiring(struct lifecycle *lifecycle, const struct request *request,
-               struct wiring *wiring, struct failure **failure)
+check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
+                struct failure **failure)
 {
     const struct wire_options options = {.replace = false};
-
-    label_read_disks(lifecycle->domain);
-    return wire_domain(lifecycle->domain, request, &options, wiring, failure);
-}
-
-static int
-check_wiring(struct lifecycle *lifecycle, const struct request *request,
-             struct failure **failure)
-{
     cleanup_wiring struct wiring wiring = {0};
 
-    if (examine_wiring(lifecycle, request, &wiring, failure) < 0)
+    if (seed_check(request, failure) < 0)
+        return -1;
+    label_read_disks(lifecycle->domain);
+    if (wire_domain(lifecycle->domain, request, &options, &wiring, failure) < 0)
         return -1;
     if (wiring.change_count == 0)
         return 0;
-    if (lifecycle->config->warn_unwired) {
-        lifecycle_log(lifecycle, "starts without its seed: it is not wired");
-        return 0;
-    }
-    return autowire_refuse(lifecycle, &wiring, failure);
+    if (!lifecycle->config->warn_unwired)
+        return autowire_refuse(lifecycle, &wiring, failure);
+    for (size_t i = 0; i < wiring.change_count; i++)
+        lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
+    return 0;
 }
 
 static int
@@ -104,14 +90,14 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
     if (!request_find(lifecycle->domain))
         return without_request(lifecycle, resumes, failure);
-    if (resumes && !has_own_disk(lifecycle->domain))
+    if (resumes && !seed_path_find_disk(lifecycle->domain))
         return 0;
     if (request_read(&request, lifecycle->domain, failure) < 0 ||
         resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,
                         failure) < 0 ||
-        seed_make(&seed, lifecycle->domain, &request, failure) < 0)
+        (!resumes && check_cold_boot(lifecycle, &request, failure) < 0) ||
+        seed_make(&seed, lifecycle->domain, &request, failure) < 0 ||
+        publish(lifecycle, &seed, rundir, failure) < 0)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
-    if (!resumes && check_wiring(lifecycle, &request, failure) < 0)
-        return -1;
-    return publish(lifecycle, &seed, rundir, failure);
+    return 0;
 }

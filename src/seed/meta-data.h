@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * meta-data: who the guest is. Written as JSON, which is YAML that cannot be misread, and the
- * one form that every reader of NoCloud takes.
+ * meta-data: who the guest is. Written as JSON, which is YAML that cannot be misread,
+ * and the one form that every reader of NoCloud takes.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "domain/request.h"
 
 /*
- * Writes NoCloud's meta-data: instance-id, local-hostname, public-keys, and the request's own
- * entries; an entry with the name of a generated key is an error.
+ * Writes NoCloud's meta-data: instance-id, local-hostname, public-keys, and the
+ * request's own entries; an entry with the name of a generated key is an error.
  */
 int meta_data_write_nocloud(struct buffer *buffer, const struct domain *domain,
                             const struct request *request, struct failure **failure);

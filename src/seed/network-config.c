@@ -20,8 +20,8 @@ check_version(const char *version, const char *config, struct failure **failure)
     if (is_one_of(version, "1", "2") || is_one_of(config, "disabled", NULL))
         return 0;
     if (version)
-        failure_set(failure, FAILURE_NETWORK_CONFIG, "has version '%.16s', expected 1 or 2",
-                    version);
+        failure_set(failure, FAILURE_NETWORK_CONFIG,
+                    "has a version that is neither 1 nor 2");
     else
         failure_set(failure, FAILURE_NETWORK_CONFIG,
                     "has no version, and cloud-init would ignore it");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* network-config, version 1 or 2 ("Network configuration" in cloud-init's documentation). */
+/* network-config, version 1 or 2 ("Network configuration" in cloud-init's
+ * documentation). */
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +8,7 @@
 #include "base/failure.h"
 
 /*
- * Checks that it is YAML with a version that cloud-init knows, with or without the wrapping
- * `network:`; or the words that switch it off, `config: disabled`.
+ * Checks that it is YAML with a version that cloud-init knows, with or without the
+ * wrapping `network:`; or the words that switch it off, `config: disabled`.
  */
 int network_config_check(const char *data, size_t size, struct failure **failure);

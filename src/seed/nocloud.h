@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The NoCloud datasource: https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html */
+/* The NoCloud datasource:
+ * https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html */
 #pragma once
 
 #include "seed/seed.h"
 
 /*
- * Makes a seed with the label "cidata": meta-data and user-data, which NoCloud demands even
- * where they are empty, and vendor-data and network-config where they have content.
+ * Makes a seed with the label "cidata": meta-data and user-data, which NoCloud demands
+ * even where they are empty, and vendor-data and network-config where they have
+ * content.
  */
 int nocloud_make(struct seed *seed, const struct domain *domain, struct request *request,
                  struct failure **failure);

@@ -37,6 +37,16 @@ seed_check_part(const struct part *part, struct failure **failure)
     return result;
 }
 
+int
+seed_check(const struct request *request, struct failure **failure)
+{
+    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
+        if (seed_check_part(&request->parts[kind], failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int
 check_size(const struct seed *seed, struct failure **failure)
 {
@@ -46,8 +56,8 @@ check_size(const struct seed *seed, struct failure **failure)
         size += seed->documents[i].data.size;
     if (size <= LIMIT_SEED)
         return 0;
-    return failure_set(failure, FAILURE_LIMIT, "the seed has %zu bytes, at most %lu", size,
-                       LIMIT_SEED);
+    return failure_set(failure, FAILURE_LIMIT, "the seed has %zu bytes, at most %lu",
+                       size, LIMIT_SEED);
 }
 
 int
@@ -55,10 +65,6 @@ seed_make(struct seed *seed, const struct domain *domain, struct request *reques
           struct failure **failure)
 {
     *seed = (struct seed){0};
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
-        if (seed_check_part(&request->parts[kind], failure) < 0)
-            return -1;
-    }
     if (makers[request->datasource](seed, domain, request, failure) < 0)
         return -1;
     return check_size(seed, failure);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed: a volume label and the documents that cloud-init reads, in a fixed order. It is a
- * function of the domain and its request alone: the same request gives the same seed, on any
- * host and at any time.
+ * The seed: a volume label and the documents that cloud-init reads, in a fixed order.
+ * It is a function of the domain and its request alone: the same request gives the same
+ * seed, on any host and at any time.
  */
 #pragma once
 
@@ -32,9 +32,12 @@ struct seed {
  */
 int seed_check_part(const struct part *part, struct failure **failure);
 
+/* The same for each part of the request. */
+int seed_check(const struct request *request, struct failure **failure);
+
 /*
- * Makes the seed of a request, whose parts must have been resolved; parts with content are
- * checked first, and their content is moved into the seed.
+ * Makes the seed of a request, whose parts must have been resolved; their content is
+ * moved into the seed as it is (seed_check() comes before).
  */
 int seed_make(struct seed *seed, const struct domain *domain, struct request *request,
               struct failure **failure);

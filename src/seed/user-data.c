@@ -21,14 +21,10 @@ struct header {
 };
 
 static const struct header headers[] = {
-    {"#cloud-config-archive", KIND_ARCHIVE},
-    {"#cloud-config-jsonp", KIND_OTHER},
-    {"#cloud-config", KIND_CLOUD_CONFIG},
-    {"#cloud-boothook", KIND_OTHER},
-    {"#include-once", KIND_OTHER},
-    {"#include", KIND_OTHER},
-    {"#part-handler", KIND_OTHER},
-    {"#!", KIND_FIRST_LINE},
+    {"#cloud-config-archive", KIND_ARCHIVE}, {"#cloud-config-jsonp", KIND_OTHER},
+    {"#cloud-config", KIND_CLOUD_CONFIG},    {"#cloud-boothook", KIND_OTHER},
+    {"#include-once", KIND_OTHER},           {"#include", KIND_OTHER},
+    {"#part-handler", KIND_OTHER},           {"#!", KIND_FIRST_LINE},
     {"## template: jinja", KIND_FIRST_LINE},
 };
 
@@ -117,8 +113,10 @@ user_data_check(const char *data, size_t size, struct failure **failure)
     case KIND_FIRST_LINE:
         if (space == 0)
             return 0;
-        failure_set(failure, FAILURE_USER_DATA, "has white space before '%s'", header->text);
-        return failure_hint(failure, "let it begin in the first column of the first line");
+        failure_set(failure, FAILURE_USER_DATA, "has white space before '%s'",
+                    header->text);
+        return failure_hint(failure,
+                            "let it begin in the first column of the first line");
     case KIND_OTHER:
         break;
     }

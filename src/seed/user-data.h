@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * user-data and vendor-data: what cloud-init recognises them by ("User-data formats" in its
- * documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP).
+ * user-data and vendor-data: what cloud-init recognises them by ("User-data formats" in
+ * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP).
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "base/failure.h"
 
 /*
- * Checks that cloud-init would recognise the data and, where it is a cloud-config, could read
- * it as YAML. Empty data is fine. Messages hold nothing of the data.
+ * Checks that cloud-init would recognise the data and, where it is a cloud-config,
+ * could read it as YAML. Empty data is fine. Messages hold nothing of the data.
  */
 int user_data_check(const char *data, size_t size, struct failure **failure);

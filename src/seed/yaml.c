@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libyaml's events are walked once. A stack holds, for each collection that is
- * open, whether it is a mapping and, if so, whether the next node is a key; of the outermost
- * mappings it holds the key as well, so that a query's path can be compared.
+ * How it works: libyaml's events are walked once. A stack holds, for each collection
+ * that is open, whether it is a mapping and, if so, whether the next node is a key; of
+ * the outermost mappings it holds the key as well, so that a query's path can be
+ * compared.
  */
 #include "config.h"
 
@@ -76,7 +77,8 @@ check_tag(const yaml_event_t *event, const yaml_char_t *tag, struct failure **fa
 }
 
 static int
-check_root(const struct reader *reader, const yaml_event_t *event, struct failure **failure)
+check_root(const struct reader *reader, const yaml_event_t *event,
+           struct failure **failure)
 {
     bool empty = event->type == YAML_SCALAR_EVENT && event->data.scalar.length == 0;
     yaml_event_type_t expected = reader->root == YAML_MAPPING ? YAML_MAPPING_START_EVENT
@@ -118,8 +120,8 @@ answer_queries(const struct reader *reader, const yaml_event_t *event)
         if (!path_matches(reader, query))
             continue;
         free(query->value);
-        query->value = xstrndup((const char *)event->data.scalar.value,
-                                event->data.scalar.length);
+        query->value =
+            xstrndup((const char *)event->data.scalar.value, event->data.scalar.length);
     }
 }
 
@@ -147,13 +149,14 @@ read_scalar(struct reader *reader, const yaml_event_t *event)
         struct level *level = &reader->levels[reader->depth - 1];
 
         free(level->key);
-        level->key = xstrndup((const char *)event->data.scalar.value,
-                              event->data.scalar.length);
+        level->key =
+            xstrndup((const char *)event->data.scalar.value, event->data.scalar.length);
     }
 }
 
 static int
-open_collection(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+open_collection(struct reader *reader, const yaml_event_t *event,
+                struct failure **failure)
 {
     bool mapping = event->type == YAML_MAPPING_START_EVENT;
 
@@ -162,7 +165,8 @@ open_collection(struct reader *reader, const yaml_event_t *event, struct failure
         return fail_at(failure, &event->start_mark, "a collection stands as a key", NULL);
     if (reader->depth == LIMIT_YAML_DEPTH)
         return fail_at(failure, &event->start_mark, "nested too deep (64 levels)", NULL);
-    reader->levels[reader->depth++] = (struct level){.mapping = mapping, .key_next = mapping};
+    reader->levels[reader->depth++] =
+        (struct level){.mapping = mapping, .key_next = mapping};
     return 0;
 }
 

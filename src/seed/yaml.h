@@ -21,8 +21,8 @@ struct yaml_query {
 };
 
 /*
- * Reads one document, whose root must be of the given kind, or be empty. The message has the
- * line within the data, and nothing of its content.
+ * Reads one document, whose root must be of the given kind, or be empty. The message
+ * has the line within the data, and nothing of its content.
  */
-int yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query *queries,
-              size_t query_count, struct failure **failure);
+int yaml_read(const char *data, size_t size, enum yaml_root root,
+              struct yaml_query *queries, size_t query_count, struct failure **failure);

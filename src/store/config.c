@@ -83,8 +83,8 @@ read_setting(struct config *config, const char *key, const char *value, int numb
                     CONFIG_PATH, number, key, value, settings[i].expected);
         return failure_hint(failure, "see virt-seed.conf(5)");
     }
-    failure_set(failure, FAILURE_CONFIG, "%s: line %d: unknown setting '%.128s'", CONFIG_PATH,
-                number, key);
+    failure_set(failure, FAILURE_CONFIG, "%s: line %d: unknown setting '%.128s'",
+                CONFIG_PATH, number, key);
     return failure_hint(failure, "see virt-seed.conf(5) for its name");
 }
 

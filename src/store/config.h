@@ -15,8 +15,8 @@ struct config {
 };
 
 /*
- * Reads the configuration below `root`; without a file everything has its default. On failure
- * `config` holds the defaults, too.
+ * Reads the configuration below `root`; without a file everything has its default. On
+ * failure `config` holds the defaults, too.
  */
 int config_read(struct config *config, int root, struct failure **failure);
 

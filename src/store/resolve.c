@@ -18,7 +18,7 @@ static const char *const default_keys[PART_KINDS][3] = {
     [PART_NETWORK_CONFIG] = {"networkdata", "networkData", NULL},
 };
 
-/* --- files ----------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------ */
 
 static int
 fail_file(const struct config *config, const char *name, int error,
@@ -34,14 +34,16 @@ fail_file(const struct config *config, const char *name, int error,
         return failure_hint(failure, "put it there, or correct file=\"%.256s\"", name);
     case EXDEV:
         failure_set(failure, FAILURE_FILE, "the name leads out of %s", directory);
-        return failure_hint(failure, "file= names a file below %s, and so must symbolic "
-                                     "links; other directories: virt-seed.conf(5)",
+        return failure_hint(failure,
+                            "file= names a file below %s, and so must symbolic "
+                            "links; other directories: virt-seed.conf(5)",
                             directory);
     case EINVAL:
     case EISDIR:
         return failure_set(failure, FAILURE_FILE, "not a regular file");
     case EFBIG:
-        return failure_set(failure, FAILURE_LIMIT, "has more than %lu MiB", LIMIT_PART / MIB);
+        return failure_set(failure, FAILURE_LIMIT, "has more than %lu MiB",
+                           LIMIT_PART / MIB);
     default:
         return failure_set_errno(failure, FAILURE_FILE, error, "could not read it");
     }
@@ -67,7 +69,7 @@ read_file(struct part *part, int root, const struct config *config,
     return error < 0 ? fail_file(config, part->name, error, failure) : 0;
 }
 
-/* --- secrets --------------------------------------------------------------------------- */
+/* --- secrets ---------------------------------------------------------------------- */
 
 static int
 read_secret(struct part *part, int root, const struct domain *domain,
@@ -76,8 +78,9 @@ read_secret(struct part *part, int root, const struct domain *domain,
     const char *const given[] = {part->key, NULL};
     const char *found = NULL;
 
-    if (secret_read(root, domain, part->name, part->key ? given : default_keys[part->kind],
-                    &part->data, &found, failure) < 0)
+    if (secret_read(root, domain, part->name,
+                    part->key ? given : default_keys[part->kind], &part->data, &found,
+                    failure) < 0)
         return -1;
     if (!part->key)
         part->key = xstrdup(found);

@@ -6,8 +6,8 @@
 #include "store/config.h"
 
 /*
- * Reads the part's bytes, where they are not in the domain's XML; the key of a secret is noted
- * in the part.
+ * Reads the part's bytes, where they are not in the domain's XML; the key of a secret
+ * is noted in the part.
  */
 int resolve_part(struct part *part, int root, const struct config *config,
                  const struct domain *domain, struct failure **failure);

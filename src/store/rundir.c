@@ -29,7 +29,8 @@ fail_open(int error, struct failure **failure)
                     VIRT_SEED_RUNDIR);
         return failure_hint(failure, "remove it; it is made anew at the next start");
     }
-    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s", VIRT_SEED_RUNDIR);
+    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s",
+                      VIRT_SEED_RUNDIR);
     return failure_hint(failure, "see that it can be written: df %s", VIRT_SEED_RUNDIR);
 }
 
@@ -85,7 +86,7 @@ rundir_seed_owner(int root, uid_t *uid, gid_t *gid)
     }
 }
 
-/* --- the mark of a resumed start ------------------------------------------------------- */
+/* --- the mark of a resumed start -------------------------------------------------- */
 
 static char *
 resume_name(const char *uuid)
@@ -121,7 +122,7 @@ rundir_take_resume(int rundir, const char *uuid)
     return fresh;
 }
 
-/* --- removing -------------------------------------------------------------------------- */
+/* --- removing --------------------------------------------------------------------- */
 
 int
 rundir_remove(int rundir, const char *uuid, struct failure **failure)

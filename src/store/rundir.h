@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The run-time directory, /run/libvirt/virt-seed: the seeds of the domains that run. Every
- * name in it begins with a domain's UUID, and goes when the domain is released:
+ * The run-time directory, /run/libvirt/virt-seed: the seeds of the domains that run.
+ * Every name in it begins with a domain's UUID, and goes when the domain is released:
  *
  *   UUID.iso      the seed
  *   UUID.resume   the start that comes next resumes a saved or migrated guest
@@ -14,8 +14,8 @@
 #include "base/failure.h"
 
 /*
- * Opens the directory below `root`; it is made where it is missing. One that is a symbolic
- * link, belongs to somebody else, or may be written by others is refused.
+ * Opens the directory below `root`; it is made where it is missing. One that is a
+ * symbolic link, belongs to somebody else, or may be written by others is refused.
  * Return: a descriptor, owned by the caller, or -1.
  */
 int rundir_open(int root, struct failure **failure);
@@ -33,8 +33,8 @@ void rundir_seed_owner(int root, uid_t *uid, gid_t *gid);
 int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
 
 /*
- * Return: whether the start that begins now resumes a guest; the mark is gone then. A mark
- * that no start came for within a minute does not count.
+ * Return: whether the start that begins now resumes a guest; the mark is gone then. A
+ * mark that no start came for within a minute does not count.
  */
 bool rundir_take_resume(int rundir, const char *uuid);
 

@@ -18,10 +18,10 @@
 #define SECRETS VIRT_SEED_CONFDIR "/secrets"
 #define ALLOW "allow"
 
-/* --- checks ---------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------- */
 
-/* What Kubernetes allows for both (validation.IsConfigMapKey): what begins with ".." is its
- * own book-keeping in a mounted Secret. */
+/* What Kubernetes allows for both (validation.IsConfigMapKey): what begins with ".." is
+ * its own book-keeping in a mounted Secret. */
 static bool
 is_name(const char *name)
 {
@@ -44,8 +44,20 @@ check_name(const char *what, const char *name, struct failure **failure)
         return 0;
     failure_set(failure, FAILURE_SECRET_NAME, "%s '%.64s' is no name of a secret", what,
                 name);
-    return failure_hint(failure, "use letters, digits, '-', '_' and '.', no '/' and no '..' "
-                                 "in front: the secret is a directory in " SECRETS);
+    return failure_hint(failure,
+                        "use letters, digits, '-', '_' and '.', no '/' and no '..' "
+                        "in front: the secret is a directory in " SECRETS);
+}
+
+static int
+check_key(const char *key, struct failure **failure)
+{
+    if (strcmp(key, ALLOW) != 0)
+        return check_name("key=", key, failure);
+    failure_set(failure, FAILURE_SECRET_NAME,
+                "key='" ALLOW "' is the list of domains, no "
+                "content");
+    return failure_hint(failure, "give the content's file another name");
 }
 
 /* What is opened may be read by root and its owner alone. */
@@ -67,8 +79,9 @@ check_closed(int fd, const char *path, struct failure **failure)
     others_open = status.st_mode & 07;
     if (!group_open && !others_open)
         return 0;
-    failure_set(failure, FAILURE_SECRET_MODE, "%s has mode %04o: others may read or write it",
-                path, status.st_mode & 07777);
+    failure_set(failure, FAILURE_SECRET_MODE,
+                "%s has mode %04o: others may read or write it", path,
+                status.st_mode & 07777);
     return failure_hint(failure, "chmod go= %s, and consider the secret known", path);
 }
 
@@ -78,8 +91,8 @@ fail_open(int error, const char *path, struct failure **failure)
     switch (-error) {
     case ENOENT:
         failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
-        return failure_hint(failure, "make it, closed to others: install -D -m 0600 FILE %s",
-                            path);
+        return failure_hint(
+            failure, "make it, closed to others: install -D -m 0600 FILE %s", path);
     case EXDEV:
         failure_set(failure, FAILURE_SECRET, "%s leads out of its directory", path);
         return failure_hint(failure, "replace the symbolic link by a copy of the file");
@@ -87,18 +100,20 @@ fail_open(int error, const char *path, struct failure **failure)
     case EISDIR:
     case ENOTDIR:
         failure_set(failure, FAILURE_SECRET, "%s is not a regular file", path);
-        return failure_hint(failure, "a secret is a directory with one regular file for each "
-                                     "key: " SECRETS "/NAME/KEY");
+        return failure_hint(failure,
+                            "a secret is a directory with one regular file for each "
+                            "key: " SECRETS "/NAME/KEY");
     case EACCES:
     case EPERM:
         failure_set(failure, FAILURE_SECRET_DENIED, "%s may not be read by you", path);
         return failure_hint(failure, "run the command as root");
     default:
-        return failure_set_errno(failure, FAILURE_SECRET, error, "could not open %s", path);
+        return failure_set_errno(failure, FAILURE_SECRET, error, "could not open %s",
+                                 path);
     }
 }
 
-/* --- opening --------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------- */
 
 static int
 open_secret(int root, const char *name, struct failure **failure)
@@ -136,11 +151,12 @@ read_key(int secret, const char *name, const char *key, struct buffer *content,
         return failure_set(failure, FAILURE_LIMIT, "%s has more than %lu MiB", path,
                            LIMIT_PART / MIB);
     if (error < 0)
-        return failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s", path);
+        return failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s",
+                                 path);
     return 0;
 }
 
-/* --- who may --------------------------------------------------------------------------- */
+/* --- who may ---------------------------------------------------------------------- */
 
 static bool
 allows(char *list, const struct domain *domain)
@@ -150,8 +166,8 @@ allows(char *list, const struct domain *domain)
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         line += strspn(line, " \t");
         line[strcspn(line, " \t\r#")] = '\0';
-        if (*line && (strcasecmp(line, domain->uuid) == 0 ||
-                      fnmatch(line, domain->name, 0) == 0))
+        if (*line &&
+            (strcasecmp(line, domain->uuid) == 0 || fnmatch(line, domain->name, 0) == 0))
             return true;
     }
     return false;
@@ -172,13 +188,39 @@ check_allowed(int secret, const char *name, const struct domain *domain,
     }
     if (list.data && allows(list.data, domain))
         return 0;
-    failure_set(failure, FAILURE_SECRET_DENIED,
-                "domain '%s' may not use the secret '%s'", domain->name, name);
-    return failure_hint(failure, "add its UUID or a pattern of its name to " SECRETS
-                                 "/%s/" ALLOW, name);
+    failure_set(failure, FAILURE_SECRET_DENIED, "domain '%s' may not use the secret '%s'",
+                domain->name, name);
+    return failure_hint(
+        failure, "add its UUID or a pattern of its name to " SECRETS "/%s/" ALLOW, name);
 }
 
-/* --- reading --------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------- */
+
+/* Where none is there, the failure names the first. */
+static int
+read_first_key(int secret, const char *name, const char *const *keys,
+               struct buffer *content, const char **found, struct failure **failure)
+{
+    cleanup_failure struct failure *missing = NULL;
+
+    for (const char *const *key = keys; *key; key++) {
+        cleanup_failure struct failure *reason = NULL;
+
+        if (read_key(secret, name, *key, content, &reason) == 0) {
+            if (found)
+                *found = *key;
+            return 0;
+        }
+        if (reason->code != FAILURE_SECRET_MISSING) {
+            *failure = steal(reason);
+            return -1;
+        }
+        if (!missing)
+            missing = steal(reason);
+    }
+    *failure = steal(missing);
+    return -1;
+}
 
 int
 secret_read(int root, const struct domain *domain, const char *name,
@@ -190,23 +232,11 @@ secret_read(int root, const struct domain *domain, const char *name,
     if (check_name("secret=", name, failure) < 0)
         return -1;
     for (const char *const *key = keys; *key; key++) {
-        if (check_name("key=", *key, failure) < 0)
+        if (check_key(*key, failure) < 0)
             return -1;
     }
     secret = open_secret(root, name, failure);
     if (secret < 0 || check_allowed(secret, name, domain, failure) < 0)
         return -1;
-    for (const char *const *key = keys;; key++) {
-        cleanup_failure struct failure *reason = NULL;
-
-        if (read_key(secret, name, *key, content, &reason) == 0) {
-            if (found)
-                *found = *key;
-            return 0;
-        }
-        if (reason->code != FAILURE_SECRET_MISSING || !key[1]) {
-            *failure = steal(reason);
-            return -1;
-        }
-    }
+    return read_first_key(secret, name, keys, content, found, failure);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's secrets: /etc/virt-seed/secrets/NAME/KEY, one file a key, the layout of a mounted
- * Kubernetes Secret. Directories and files belong to root (or the caller) and are closed to
- * others; symbolic links stay within NAME. A file NAME/allow lists the domains that may use
- * the secret, by UUID or by a pattern of names; without it every domain may.
+ * The host's secrets: /etc/virt-seed/secrets/NAME/KEY, one file a key, the layout of a
+ * mounted Kubernetes Secret. Directories and files belong to root (or the caller) and
+ * are closed to others; symbolic links stay within NAME. A file NAME/allow lists the
+ * domains that may use the secret, by UUID or by a pattern of names; without it every
+ * domain may.
  */
 #pragma once
 

@@ -89,7 +89,7 @@ assert_refused() {
 
 @test "an unwired domain is refused, wired, and runs at its second start" {
     metadata=$(request "$user_data") domain_define web1 $web1
-    assert_refused web1 "domain 'web1' asks for cloud-init but is not wired" "virsh start web1"
+    assert_refused web1 "domain 'web1': asks for cloud-init but is not wired" "virsh start web1"
     wait_until_wired web1 $web1
 
     lab_virsh start web1

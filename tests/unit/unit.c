@@ -15,7 +15,8 @@
 #include "domain/xml.h"
 #include "unit.h"
 
-/* --- failures -------------------------------------------------------------------------- */
+/* --- failures --------------------------------------------------------------------------
+ */
 
 void
 unit_assert_failure(struct failure **failure, enum failure_code code, const char *file,
@@ -47,7 +48,8 @@ unit_assert_no_failure(const struct failure *failure, const char *file, int line
     _fail(file, line);
 }
 
-/* --- a directory for the test ---------------------------------------------------------- */
+/* --- a directory for the test ----------------------------------------------------------
+ */
 
 struct directory {
     char *path;
@@ -168,15 +170,25 @@ unit_assert_content(const struct buffer *buffer, const char *expected)
     assert_int_equal(buffer->size, strlen(expected));
 }
 
-/* --- domains --------------------------------------------------------------------------- */
+/* --- domains ---------------------------------------------------------------------------
+ */
+
+xmlDoc *
+unit_parse(const char *text)
+{
+    struct failure *failure = NULL;
+    xmlDoc *doc = xml_parse(text, strlen(text), "test", &failure);
+
+    assert_no_failure(failure);
+    return doc;
+}
 
 void
 unit_domain_read(struct unit_domain *unit, const char *xml)
 {
     struct failure *failure = NULL;
 
-    unit->doc = xml_parse(xml, strlen(xml), "test", &failure);
-    assert_no_failure(failure);
+    unit->doc = unit_parse(xml);
     domain_read(&unit->domain, unit->doc, &failure);
     assert_no_failure(failure);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the unit tests share: cmocka, a directory for each test, requests from their text. */
+/* What the unit tests share: cmocka, a directory for each test, requests from their text.
+ */
 #pragma once
 
 #include <setjmp.h>
@@ -25,21 +26,24 @@
 #define unit_test_in_directory(test)                                                     \
     cmocka_unit_test_setup_teardown(test, unit_directory_setup, unit_directory_teardown)
 
-/* --- failures -------------------------------------------------------------------------- */
+/* --- failures --------------------------------------------------------------------------
+ */
 
 /*
- * Asserts that the call failed with that code and said in words what is wrong; `hinted` ones
- * say what to do next, too. Takes the failure.
+ * Asserts that the call failed with that code, and said what is wrong and what to do.
+ * Takes the failure.
  */
-#define assert_failure(failure, code) unit_assert_failure(failure, code, __FILE__, __LINE__)
-void unit_assert_failure(struct failure **failure, enum failure_code code, const char *file,
-                         int line);
+#define assert_failure(failure, code)                                                    \
+    unit_assert_failure(failure, code, __FILE__, __LINE__)
+void unit_assert_failure(struct failure **failure, enum failure_code code,
+                         const char *file, int line);
 
 /* Asserts that there is no failure, and says which one there is. */
 #define assert_no_failure(failure) unit_assert_no_failure(failure, __FILE__, __LINE__)
 void unit_assert_no_failure(const struct failure *failure, const char *file, int line);
 
-/* --- a directory for the test ---------------------------------------------------------- */
+/* --- a directory for the test ----------------------------------------------------------
+ */
 
 int unit_directory_setup(void **state);
 int unit_directory_teardown(void **state);
@@ -62,7 +66,11 @@ size_t unit_count_entries(int dir);
 /* Asserts that the buffer holds exactly that text. */
 void unit_assert_content(const struct buffer *buffer, const char *expected);
 
-/* --- domains --------------------------------------------------------------------------- */
+/* --- domains ---------------------------------------------------------------------------
+ */
+
+/* Return: the parsed document, owned by the caller (cleanup_xml). */
+xmlDoc *unit_parse(const char *text);
 
 /* A domain that was read from text, and what it asks for. */
 struct unit_domain {

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading and writing files that others may have put there: base/fs.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "unit.h"
+
+/* --- opening ---------------------------------------------------------------------------
+ */
+
+static int
+open_regular(void **state, const char *name)
+{
+    return fs_open_regular_beneath(unit_directory(state), name, NULL);
+}
+
+/* Asserts that the name leads to the file with the content "seed". */
+static void
+assert_opens(void **state, const char *name)
+{
+    cleanup_buffer struct buffer content = {0};
+    cleanup_close int fd = open_regular(state, name);
+
+    assert_true(fd >= 0);
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    assert_int_equal(fs_read_all(fd, 4, &content), 0);
+    unit_assert_content(&content, "seed");
+}
+
+static void
+opens_a_file_beneath_the_directory(void **state)
+{
+    unit_make_file(unit_directory(state), "a/b", 0644, "seed");
+    assert_opens(state, "a/b");
+    assert_opens(state, "a/../a/./b");
+    assert_int_equal(open_regular(state, "a/c"), -ENOENT);
+    assert_int_equal(open_regular(state, "a/b/c"), -ENOTDIR);
+}
+
+/* A mounted Kubernetes Secret: KEY -> ..data/KEY, ..data -> ..2026_03_01. */
+static void
+follows_links_that_stay_beneath(void **state)
+{
+    int dir = unit_directory(state);
+
+    unit_make_file(dir, "..2026_03_01/key", 0644, "seed");
+    unit_make_link(dir, "..data", "..2026_03_01");
+    unit_make_link(dir, "key", "..data/key");
+    assert_opens(state, "key");
+}
+
+static void
+refuses_names_and_links_that_lead_out(void **state)
+{
+    int dir = unit_directory(state);
+
+    unit_make_file(dir, "outside", 0644, "no");
+    unit_make_directory(dir, "in", 0755);
+    unit_make_link(dir, "in/absolute", "/etc/passwd");
+    unit_make_link(dir, "in/relative", "../outside");
+    unit_make_link(dir, "in/folder", "..");
+    dir = openat(dir, "in", O_RDONLY | O_DIRECTORY);
+    assert_int_equal(fs_open_beneath(dir, "absolute", 0), -EXDEV);
+    assert_int_equal(fs_open_beneath(dir, "relative", 0), -EXDEV);
+    assert_int_equal(fs_open_beneath(dir, "folder/outside", 0), -EXDEV);
+    assert_int_equal(fs_open_beneath(dir, "../outside", 0), -EXDEV);
+    assert_int_equal(fs_open_beneath(dir, "/etc/passwd", 0), -EXDEV);
+    close(dir);
+}
+
+static void
+opens_regular_files_alone(void **state)
+{
+    int dir = unit_directory(state);
+
+    unit_make_directory(dir, "folder", 0755);
+    assert_int_equal(mkfifoat(dir, "fifo", 0644), 0);
+    unit_make_link(dir, "link", "fifo");
+    /* An open that waits for a writer ends the test. */
+    alarm(5);
+    assert_int_equal(open_regular(state, "folder"), -EISDIR);
+    assert_int_equal(open_regular(state, "fifo"), -EINVAL);
+    assert_int_equal(open_regular(state, "link"), -EINVAL);
+    alarm(0);
+}
+
+static void
+tells_the_status_of_what_it_opened(void **state)
+{
+    struct stat status = {0};
+    cleanup_close int fd = -1;
+
+    unit_make_file(unit_directory(state), "file", 0640, "seed");
+    fd = fs_open_regular_beneath(unit_directory(state), "file", &status);
+    assert_true(fd >= 0);
+    assert_int_equal(status.st_mode, S_IFREG | 0640);
+    assert_int_equal(status.st_size, 4);
+}
+
+/* "/" is the root that is given, in absolute links, too. */
+static void
+keeps_links_below_another_root(void **state)
+{
+    int root = unit_directory(state);
+    cleanup_close int dir = -1;
+    cleanup_close int file = -1;
+
+    unit_make_file(root, "srv/files/base.yaml", 0644, "seed");
+    unit_make_link(root, "etc", "/srv");
+    unit_make_link(root, "up", "../../../srv");
+    dir = fs_open_directory_in_root(root, "/etc/files");
+    assert_true(dir >= 0);
+    file = openat(dir, "base.yaml", O_RDONLY);
+    assert_true(file >= 0);
+    close(dir);
+    dir = fs_open_directory_in_root(root, "/up/files");
+    assert_true(dir >= 0);
+    assert_int_equal(fs_open_directory_in_root(root, "/srv/none"), -ENOENT);
+    assert_int_equal(fs_open_directory_in_root(root, "/srv/files/base.yaml"), -ENOTDIR);
+}
+
+/* --- reading and writing ---------------------------------------------------------------
+ */
+
+static void
+reads_up_to_the_limit(void **state)
+{
+    cleanup_buffer struct buffer content = {0};
+    cleanup_close int fd = -1;
+
+    unit_make_file(unit_directory(state), "file", 0644, "12345678");
+    fd = open_regular(state, "file");
+    buffer_append_string(&content, "0");
+    assert_int_equal(fs_read_all(fd, 8, &content), 0);
+    unit_assert_content(&content, "012345678");
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    assert_int_equal(fs_read_all(fd, 7, &content), -EFBIG);
+}
+
+static void
+stops_reading_what_has_no_end(void **state)
+{
+    cleanup_buffer struct buffer content = {0};
+    cleanup_close int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_int_equal(fs_read_all(fd, 1000000, &content), -EFBIG);
+    assert_true(content.size < 2000000);
+}
+
+/* A pipe takes 64 KiB at a time. */
+static void
+reads_and_writes_all_of_it_piece_by_piece(void **state)
+{
+    cleanup_buffer struct buffer sent = {0};
+    cleanup_buffer struct buffer received = {0};
+    int pipe_fds[2];
+    pid_t child;
+
+    (void)state;
+    memset(buffer_reserve(&sent, 300000), 'x', 300000);
+    sent.size = 300000;
+    assert_int_equal(pipe(pipe_fds), 0);
+    child = fork();
+    if (child == 0)
+        _exit(fs_write_all(pipe_fds[1], sent.data, sent.size) == 0 ? 0 : 1);
+    close(pipe_fds[1]);
+    assert_int_equal(fs_read_all(pipe_fds[0], sent.size, &received), 0);
+    close(pipe_fds[0]);
+    assert_int_equal(received.size, sent.size);
+    assert_memory_equal(received.data, sent.data, sent.size);
+}
+
+static void
+says_when_there_is_no_room(void **state)
+{
+    cleanup_close int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_int_equal(fs_write_all(fd, "seed", 4), -ENOSPC);
+    assert_int_equal(fs_write_all(fd, "", 0), 0);
+}
+
+/* --- making directories ----------------------------------------------------------------
+ */
+
+static mode_t
+mode_of(int dir, const char *path)
+{
+    struct stat status = {0};
+
+    assert_int_equal(fstatat(dir, path, &status, AT_SYMLINK_NOFOLLOW), 0);
+    return status.st_mode;
+}
+
+static void
+makes_the_directories_that_are_missing(void **state)
+{
+    int root = unit_directory(state);
+    cleanup_close int fd = -1;
+    cleanup_close int again = -1;
+
+    unit_make_directory(root, "run", 0700);
+    fd = fs_make_directories(root, "/run/libvirt/virt-seed", 0711);
+    assert_true(fd >= 0);
+    assert_int_equal(mode_of(root, "run"), S_IFDIR | 0700);
+    assert_int_equal(mode_of(root, "run/libvirt/virt-seed"), S_IFDIR | 0711);
+    again = fs_make_directories(root, "run/libvirt/virt-seed", 0711);
+    assert_true(again >= 0);
+    assert_int_equal(fs_make_directories(root, "/", 0711), -EINVAL);
+}
+
+static void
+makes_no_directory_behind_a_link(void **state)
+{
+    int root = unit_directory(state);
+
+    unit_make_directory(root, "elsewhere", 0755);
+    unit_make_link(root, "link", "elsewhere");
+    unit_make_file(root, "file", 0644, "");
+    assert_true(fs_make_directories(root, "link/x", 0711) < 0);
+    assert_true(fs_make_directories(root, "link", 0711) < 0);
+    assert_int_equal(fs_make_directories(root, "file", 0711), -ENOTDIR);
+    assert_int_equal(faccessat(root, "elsewhere/x", F_OK, 0), -1);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit_test_in_directory(opens_a_file_beneath_the_directory),
+        unit_test_in_directory(follows_links_that_stay_beneath),
+        unit_test_in_directory(refuses_names_and_links_that_lead_out),
+        unit_test_in_directory(opens_regular_files_alone),
+        unit_test_in_directory(tells_the_status_of_what_it_opened),
+        unit_test_in_directory(keeps_links_below_another_root),
+        unit_test_in_directory(reads_up_to_the_limit),
+        cmocka_unit_test(stops_reading_what_has_no_end),
+        cmocka_unit_test(reads_and_writes_all_of_it_piece_by_piece),
+        cmocka_unit_test(says_when_there_is_no_room),
+        unit_test_in_directory(makes_the_directories_that_are_missing),
+        unit_test_in_directory(makes_no_directory_behind_a_link),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

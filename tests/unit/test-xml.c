@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The little of libxml2 that reading and wiring need: domain/xml.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/xml.h"
+#include "unit.h"
+
+/* --- documents -------------------------------------------------------------------------
+ */
+
+static void
+assert_refused(const char *text, enum failure_code code)
+{
+    struct failure *failure = NULL;
+
+    assert_null(xml_parse(text, text ? strlen(text) : 0, "test", &failure));
+    assert_failure(&failure, code);
+}
+
+static void
+refuses_what_is_empty(void **state)
+{
+    (void)state;
+    assert_refused(NULL, FAILURE_XML);
+    assert_refused("", FAILURE_XML);
+    assert_refused(" \n\t\r\n", FAILURE_XML);
+}
+
+static void
+refuses_what_is_not_well_formed(void **state)
+{
+    const char *const texts[] = {
+        "domain",           "<domain>",      "<domain></other>",
+        "<a/><b/>",         "<a>&none;</a>", "<a b=1/>",
+        "<a b='1' b='2'/>", "<x:a/>\xff",    "<!-- only a comment -->"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_refused(texts[i], FAILURE_XML);
+}
+
+static void
+says_in_which_line_it_is_not_well_formed(void **state)
+{
+    const char *text = "<domain>\n<name>x</name>\n<uuid></domain>\n";
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    assert_null(xml_parse(text, strlen(text), "web1.xml", &failure));
+    assert_int_equal(failure->line, 3);
+    assert_non_null(strstr(failure->message, "web1.xml"));
+    assert_non_null(strstr(failure->message, "line 3"));
+    assert_null(strchr(failure->message, '\n'));
+}
+
+static void
+refuses_document_types_and_their_entities(void **state)
+{
+    (void)state;
+    assert_refused("<!DOCTYPE domain><domain/>", FAILURE_XML);
+    assert_refused("<!DOCTYPE d [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><d>&e;</d>",
+                   FAILURE_XML);
+    assert_refused("<!DOCTYPE d [<!ENTITY a 'x'><!ENTITY b '&a;&a;'>]><d>&b;</d>",
+                   FAILURE_XML);
+}
+
+static void
+refuses_what_is_too_large_or_too_deep(void **state)
+{
+    cleanup_buffer struct buffer deep = {0};
+    cleanup_free char *large = xcalloc(1, LIMIT_DOMAIN_XML + 2);
+
+    (void)state;
+    memset(large, ' ', LIMIT_DOMAIN_XML + 1);
+    assert_refused(large, FAILURE_LIMIT);
+    for (int i = 0; i < 10000; i++)
+        buffer_append_string(&deep, "<a>");
+    for (int i = 0; i < 10000; i++)
+        buffer_append_string(&deep, "</a>");
+    assert_refused(deep.data, FAILURE_XML);
+}
+
+static void
+assert_formats(xmlDoc *doc, const char *expected)
+{
+    size_t size;
+    cleanup_free char *text = xml_format(doc, &size);
+
+    assert_string_equal(text, expected);
+    assert_int_equal(size, strlen(expected));
+}
+
+/* Quotes and empty elements take libxml2's form, all else stays. */
+static void
+writes_what_it_has_read(void **state)
+{
+    const char *const texts[] = {
+        "<domain/>\n",
+        "<?xml version=\"1.0\"?>\n<domain/>\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<domain/>\n",
+        "<!-- before -->\n<domain>\n\t<!-- in --><?pi x?><a><![CDATA[<&]]></a>\n</domain>\n",
+        "<domain xmlns:q=\"urn:q\"><q:a q:b=\"1\">\xc3\xa4 &lt;&amp;&gt;</q:a></domain>\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        cleanup_xml xmlDoc *doc = unit_parse(texts[i]);
+
+        assert_formats(doc, texts[i]);
+    }
+}
+
+/* --- looking around --------------------------------------------------------------------
+ */
+
+static void
+finds_elements_without_a_namespace(void **state)
+{
+    cleanup_xml xmlDoc *doc =
+        unit_parse("<d xmlns:q='urn:q'><q:a/>text<a n='1'/><b/><a n='2'><c/></a></d>");
+    const xmlNode *root = xmlDocGetRootElement(doc);
+    const xmlNode *first = xml_child(root, "a");
+
+    (void)state;
+    assert_true(xml_attribute_is(first, "n", "1"));
+    assert_true(xml_attribute_is(xml_next(first, "a"), "n", "2"));
+    assert_null(xml_next(xml_next(first, "a"), "a"));
+    assert_null(xml_child(root, "c"));
+    assert_null(xml_child(NULL, "a"));
+    assert_non_null(xml_descendant(root, "b", NULL));
+    assert_null(xml_descendant(root, "a", "c", NULL));
+    assert_string_equal((const char *)xml_first_element(root)->ns->href, "urn:q");
+}
+
+static void
+reads_attributes_without_a_namespace(void **state)
+{
+    cleanup_xml xmlDoc *doc = unit_parse("<d xmlns:q='urn:q' q:a='1' b='2' empty=''/>");
+    const xmlNode *root = xmlDocGetRootElement(doc);
+    cleanup_free char *empty = xml_attribute(root, "empty");
+
+    (void)state;
+    assert_null(xml_attribute(root, "a"));
+    assert_true(xml_attribute_is(root, "b", "2"));
+    assert_false(xml_attribute_is(root, "b", "3"));
+    assert_false(xml_attribute_is(root, "c", ""));
+    assert_string_equal(empty, "");
+}
+
+static void
+reads_decimal_numbers_alone(void **state)
+{
+    cleanup_xml xmlDoc *doc =
+        unit_parse("<d a='12' b='012' c='' d='-1' e=' 1' f='1x' g='0x1' "
+                   "h='99999999999999999999' i='13'/>");
+    const xmlNode *root = xmlDocGetRootElement(doc);
+
+    (void)state;
+    assert_int_equal(xml_attribute_number(root, "a", 12), 12);
+    assert_int_equal(xml_attribute_number(root, "b", 12), 12);
+    for (const char *name = "c\0d\0e\0f\0g\0h\0i\0j\0"; *name; name += 2)
+        assert_int_equal(xml_attribute_number(root, name, 12), -1);
+}
+
+/* --- changing --------------------------------------------------------------------------
+ */
+
+static void
+indents_what_it_adds_as_its_neighbours(void **state)
+{
+    cleanup_xml xmlDoc *doc = unit_parse("<d>\n   <a/>\n   <b/>\n</d>");
+    xmlNode *root = xmlDocGetRootElement(doc);
+
+    (void)state;
+    xml_add_after(xml_child(root, "a"), "after");
+    xml_add_child(xml_add_child(root, "last"), "child");
+    assert_formats(doc, "<d>\n   <a/>\n   <after/>\n   <b/>\n   <last>\n     <child/>\n"
+                        "   </last>\n</d>\n");
+}
+
+static void
+adds_no_white_space_where_there_was_none(void **state)
+{
+    cleanup_xml xmlDoc *doc = unit_parse("<d><a/></d>");
+    xmlNode *root = xmlDocGetRootElement(doc);
+
+    (void)state;
+    xml_add_child(xml_add_after(xml_child(root, "a"), "b"), "c");
+    assert_formats(doc, "<d><a/><b><c/></b></d>\n");
+}
+
+static void
+removes_what_it_has_added(void **state)
+{
+    const char *const texts[] = {
+        "<d>\n  <a/>\n</d>\n", "<d>\n\n\t<!-- x --><a/></d>\n",
+        "<d><a/></d>\n",       "<d>\n  <!-- only a comment -->\n</d>\n",
+        "<d>\n</d>\n",         "<d>text<a/>text</d>\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        cleanup_xml xmlDoc *doc = unit_parse(texts[i]);
+        xmlNode *root = xmlDocGetRootElement(doc);
+
+        xml_remove(xml_add_child(root, "added"));
+        if (xml_child(root, "a"))
+            xml_remove(xml_add_after(xml_child(root, "a"), "added"));
+        assert_formats(doc, texts[i]);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_what_is_empty),
+        cmocka_unit_test(refuses_what_is_not_well_formed),
+        cmocka_unit_test(says_in_which_line_it_is_not_well_formed),
+        cmocka_unit_test(refuses_document_types_and_their_entities),
+        cmocka_unit_test(refuses_what_is_too_large_or_too_deep),
+        cmocka_unit_test(writes_what_it_has_read),
+        cmocka_unit_test(finds_elements_without_a_namespace),
+        cmocka_unit_test(reads_attributes_without_a_namespace),
+        cmocka_unit_test(reads_decimal_numbers_alone),
+        cmocka_unit_test(indents_what_it_adds_as_its_neighbours),
+        cmocka_unit_test(adds_no_white_space_where_there_was_none),
+        cmocka_unit_test(removes_what_it_has_added),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
