@@ -7,8 +7,13 @@ if HAVE_CMOCKA
 
 unit_tests = \
 	%D%/unit/test-buffer \
+	%D%/unit/test-domain \
+	%D%/unit/test-drives \
 	%D%/unit/test-failure \
+	%D%/unit/test-foreign \
 	%D%/unit/test-fs \
+	%D%/unit/test-hostname \
+	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
 	%D%/unit/test-xml \
@@ -28,10 +33,20 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 
 %C%_unit_test_buffer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
+%C%_unit_test_domain_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_domain_LDADD = $(UNIT_LDADD)
+%C%_unit_test_drives_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_drives_LDADD = $(UNIT_LDADD)
 %C%_unit_test_failure_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_failure_LDADD = $(UNIT_LDADD)
+%C%_unit_test_foreign_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_foreign_LDADD = $(UNIT_LDADD)
 %C%_unit_test_fs_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_fs_LDADD = $(UNIT_LDADD)
+%C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
+%C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_ssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_target_LDADD = $(UNIT_LDADD)
 %C%_unit_test_tmpfile_CFLAGS = $(UNIT_CFLAGS)

@@ -113,11 +113,12 @@ drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
 
 /* --- places ----------------------------------------------------------------------- */
 
-/* Return: the highest controller that is there or that a disk's address implies, or -1.
- */
+/* Return: the highest controller that is there or that an address implies, or -1. */
 static long
 highest_scsi_controller(const struct domain *domain)
 {
+    xmlNode *hostdev = xml_child(xml_child(domain->root, "devices"), "hostdev");
+    struct drive_address other;
     long highest = -1;
 
     for (xmlNode *node = first_scsi_controller(domain); node;
@@ -135,6 +136,10 @@ highest_scsi_controller(const struct domain *domain)
 
         if (disk->bus == DOMAIN_BUS_SCSI && disk->address.controller > highest)
             highest = disk->address.controller;
+    }
+    while (next_hostdev(&hostdev, &other)) {
+        if (other.controller > highest)
+            highest = other.controller;
     }
     return highest;
 }

@@ -4,9 +4,9 @@
  * with "ds=nocloud". A serial of the user's stays in front of it, so that inventories
  * find it where it was.
  *
- * libvirt passes <sysinfo> on only when <os> has <smbios mode='sysinfo'/>. Where a
- * <sysinfo> lay idle without it, unset could not tell afterwards whether the mode was
- * there before, so the request gets a note: the attribute smbios-was.
+ * libvirt passes <sysinfo> on only when <os> has <smbios mode='sysinfo'/>. Where there was
+ * another mode, or a <sysinfo> lay idle without one, unset could not tell afterwards what
+ * was there before, so the request gets a note: the attribute smbios-was.
  */
 #include "config.h"
 
@@ -109,7 +109,7 @@ set_mode(struct domain *domain, struct wiring *wiring)
 
     if (smbios && xml_attribute_is(smbios, "mode", "sysinfo"))
         return;
-    if (find_sysinfo(domain))
+    if (smbios || find_sysinfo(domain))
         xmlSetProp(request_find(domain), (const xmlChar *)NOTE,
                    (const xmlChar *)(smbios ? "emulate" : "absent"));
     if (!smbios)

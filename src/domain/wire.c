@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +81,8 @@ wiring_note(struct wiring *wiring, const char *format, ...)
 {
     va_list arguments;
 
-    assert(wiring->change_count < WIRING_CHANGES_MAX);
+    wiring->changes = xreallocarray(wiring->changes, wiring->change_count + 1,
+                                    sizeof(*wiring->changes));
     va_start(arguments, format);
     wiring->changes[wiring->change_count++] = xvasprintf(format, arguments);
     va_end(arguments);
@@ -93,5 +93,6 @@ wiring_clear(struct wiring *wiring)
 {
     for (size_t i = 0; i < wiring->change_count; i++)
         free(wiring->changes[i]);
+    free(wiring->changes);
     *wiring = (struct wiring){0};
 }

@@ -15,11 +15,9 @@
 #include "domain/domain.h"
 #include "domain/request.h"
 
-#define WIRING_CHANGES_MAX 16
-
 /* What was changed, a sentence each, in the order it was done. */
 struct wiring {
-    char *changes[WIRING_CHANGES_MAX];
+    char **changes;
     size_t change_count;
 };
 

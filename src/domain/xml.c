@@ -19,11 +19,21 @@
 
 /* --- documents -------------------------------------------------------------------- */
 
+/* The first error is the one to mend; those behind it are often its consequences. */
 static void
-ignore_error(void *context, xmlErrorPtr error)
+keep_first_error(void *context, xmlErrorPtr error)
 {
-    (void)context;
-    (void)error;
+    xmlError *first = context;
+
+    if (first->level == XML_ERR_NONE && error->level >= XML_ERR_ERROR)
+        xmlCopyError(error, first);
+}
+
+static void
+error_reset(xmlError *error)
+{
+    xmlSetStructuredErrorFunc(NULL, NULL);
+    xmlResetError(error);
 }
 
 static void
@@ -33,16 +43,15 @@ parser_free_pointer(xmlParserCtxt **parser)
 }
 
 static int
-fail_not_well_formed(xmlParserCtxt *parser, const char *origin, struct failure **failure)
+fail_not_well_formed(const xmlError *error, const char *origin, struct failure **failure)
 {
-    const xmlError *error = xmlCtxtGetLastError(parser);
     cleanup_free char *reason =
-        xstrdup(error && error->message ? error->message : "reason unknown");
+        xstrdup(error->message ? error->message : "reason unknown");
 
     reason[strcspn(reason, "\r\n")] = '\0';
     failure_set(failure, FAILURE_XML, "%s is not well-formed XML: line %d: %s", origin,
-                error ? error->line : 0, reason);
-    failure_at_line(failure, error ? error->line : 0);
+                error->line, reason);
+    failure_at_line(failure, error->line);
     return failure_hint(failure, "mend the XML, or take it anew from 'virsh dumpxml "
                                  "--inactive --security-info DOMAIN'");
 }
@@ -53,6 +62,7 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
                         XML_PARSE_BIG_LINES | XML_PARSE_COMPACT;
     __attribute__((cleanup(parser_free_pointer))) xmlParserCtxt *parser = NULL;
+    __attribute__((cleanup(error_reset))) xmlError error = {0};
     cleanup_xml xmlDoc *doc = NULL;
 
     if (size > LIMIT_DOMAIN_XML) {
@@ -66,13 +76,13 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
         failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
         return NULL;
     }
-    xmlSetStructuredErrorFunc(NULL, ignore_error);
+    xmlSetStructuredErrorFunc(&error, keep_first_error);
     parser = xmlNewParserCtxt();
     if (!parser)
         abort();
     doc = xmlCtxtReadMemory(parser, data, (int)size, NULL, NULL, options);
     if (!doc) {
-        fail_not_well_formed(parser, origin, failure);
+        fail_not_well_formed(&error, origin, failure);
         return NULL;
     }
     if (doc->intSubset) {
@@ -86,7 +96,8 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
 char *
 xml_format(xmlDoc *doc, size_t *size)
 {
-    const int options = doc->encoding || doc->standalone >= 0 ? 0 : XML_SAVE_NO_DECL;
+    /* libxml2's -1: there was no declaration. */
+    const int options = doc->encoding || doc->standalone != -1 ? 0 : XML_SAVE_NO_DECL;
     xmlBuffer *buffer = xmlBufferCreate();
     xmlSaveCtxt *save;
     char *text;

@@ -35,6 +35,8 @@ struct reader {
     size_t depth;
     unsigned long documents;
     unsigned long aliases;
+    char *anchors[LIMIT_YAML_ANCHORS];
+    size_t anchor_count;
 };
 
 static int
@@ -63,17 +65,62 @@ fail_parser(const yaml_parser_t *parser, struct failure **failure)
     return failure_hint(failure, "mend the YAML: the guest could not read it either");
 }
 
-/* PyYAML's safe_load knows YAML's own tags only. */
+/* What safe_load knows (PyYAML, constructor.py), and cloud-init's safeyaml adds. */
+static bool
+is_known_tag(const char *tag)
+{
+    static const char *const known[] = {
+        "null",  "bool", "int", "float", "binary", "timestamp",      "omap",
+        "pairs", "set",  "str", "seq",   "map",    "python/unicode",
+    };
+    const char *prefix = "tag:yaml.org,2002:";
+
+    if (strcmp(tag, "!") == 0)
+        return true;
+    if (strncmp(tag, prefix, strlen(prefix)) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(tag + strlen(prefix), known[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int
 check_tag(const yaml_event_t *event, const yaml_char_t *tag, struct failure **failure)
 {
-    const char *standard = "tag:yaml.org,2002:";
-
-    if (!tag || strcmp((const char *)tag, "!") == 0 ||
-        strncmp((const char *)tag, standard, strlen(standard)) == 0)
+    if (!tag || is_known_tag((const char *)tag))
         return 0;
-    return fail_at(failure, &event->start_mark, "has a tag of its own ('!…')",
+    return fail_at(failure, &event->start_mark, "has a tag ('!…') that cloud-init lacks",
                    "cloud-init reads plain YAML: remove the tag");
+}
+
+static int
+note_anchor(struct reader *reader, const yaml_event_t *event, const yaml_char_t *anchor,
+            struct failure **failure)
+{
+    if (!anchor)
+        return 0;
+    if (reader->anchor_count == LIMIT_YAML_ANCHORS)
+        return fail_at(failure, &event->start_mark, "more than 1000 anchors", NULL);
+    reader->anchors[reader->anchor_count++] = xstrdup((const char *)anchor);
+    return 0;
+}
+
+static int
+check_alias(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+{
+    const char *name = (const char *)event->data.alias.anchor;
+
+    if (++reader->aliases > LIMIT_YAML_ALIASES)
+        return fail_at(failure, &event->start_mark, "more than 1000 aliases", NULL);
+    for (size_t i = 0; i < reader->anchor_count; i++) {
+        if (strcmp(reader->anchors[i], name) == 0)
+            return 0;
+    }
+    return fail_at(failure, &event->start_mark,
+                   "an alias ('*…') without its anchor ('&…')",
+                   "quote the text if it is no alias");
 }
 
 static int
@@ -186,24 +233,25 @@ read_event(struct reader *reader, const yaml_event_t *event, struct failure **fa
                            "remove the '---': there may be one document");
         return 0;
     case YAML_ALIAS_EVENT:
-        if (++reader->aliases > LIMIT_YAML_ALIASES)
-            return fail_at(failure, &event->start_mark, "more than 1000 aliases", NULL);
         take_turn(reader);
-        return 0;
+        return check_alias(reader, event, failure);
     case YAML_SCALAR_EVENT:
         if (check_root(reader, event, failure) < 0 ||
-            check_tag(event, event->data.scalar.tag, failure) < 0)
+            check_tag(event, event->data.scalar.tag, failure) < 0 ||
+            note_anchor(reader, event, event->data.scalar.anchor, failure) < 0)
             return -1;
         read_scalar(reader, event);
         return 0;
     case YAML_SEQUENCE_START_EVENT:
         if (check_root(reader, event, failure) < 0 ||
-            check_tag(event, event->data.sequence_start.tag, failure) < 0)
+            check_tag(event, event->data.sequence_start.tag, failure) < 0 ||
+            note_anchor(reader, event, event->data.sequence_start.anchor, failure) < 0)
             return -1;
         return open_collection(reader, event, failure);
     case YAML_MAPPING_START_EVENT:
         if (check_root(reader, event, failure) < 0 ||
-            check_tag(event, event->data.mapping_start.tag, failure) < 0)
+            check_tag(event, event->data.mapping_start.tag, failure) < 0 ||
+            note_anchor(reader, event, event->data.mapping_start.anchor, failure) < 0)
             return -1;
         return open_collection(reader, event, failure);
     case YAML_SEQUENCE_END_EVENT:
@@ -252,6 +300,8 @@ yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query 
     result = read_events(&reader, failure);
     while (reader.depth > 0)
         close_collection(&reader);
+    for (size_t i = 0; i < reader.anchor_count; i++)
+        free(reader.anchors[i]);
     yaml_parser_delete(&reader.parser);
     return result;
 }

@@ -135,8 +135,8 @@ open_secret(int root, const char *name, struct failure **failure)
 }
 
 static int
-read_key(int secret, const char *name, const char *key, struct buffer *content,
-         struct failure **failure)
+read_key(int secret, const char *name, const char *key, size_t limit,
+         struct buffer *content, struct failure **failure)
 {
     cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key);
     cleanup_close int fd = fs_open_regular_beneath(secret, key, NULL);
@@ -146,10 +146,10 @@ read_key(int secret, const char *name, const char *key, struct buffer *content,
         return fail_open(fd, path, failure);
     if (check_closed(fd, path, failure) < 0)
         return -1;
-    error = fs_read_all(fd, LIMIT_PART, content);
+    error = fs_read_all(fd, limit, content);
     if (error == -EFBIG)
-        return failure_set(failure, FAILURE_LIMIT, "%s has more than %lu MiB", path,
-                           LIMIT_PART / MIB);
+        return failure_set(failure, FAILURE_LIMIT, "%s has more than %zu KiB", path,
+                           limit / KIB);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s",
                                  path);
@@ -180,7 +180,7 @@ check_allowed(int secret, const char *name, const struct domain *domain,
     cleanup_buffer struct buffer list = {0};
     cleanup_failure struct failure *missing = NULL;
 
-    if (read_key(secret, name, ALLOW, &list, &missing) < 0) {
+    if (read_key(secret, name, ALLOW, LIMIT_CONFIG, &list, &missing) < 0) {
         if (missing->code == FAILURE_SECRET_MISSING)
             return 0;
         *failure = steal(missing);
@@ -206,7 +206,7 @@ read_first_key(int secret, const char *name, const char *const *keys,
     for (const char *const *key = keys; *key; key++) {
         cleanup_failure struct failure *reason = NULL;
 
-        if (read_key(secret, name, *key, content, &reason) == 0) {
+        if (read_key(secret, name, *key, LIMIT_PART, content, &reason) == 0) {
             if (found)
                 *found = *key;
             return 0;

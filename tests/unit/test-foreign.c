@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Disks that another tool gave the domain for cloud-init: domain/foreign.h. */
+#include "config.h"
+
+#include "domain/foreign.h"
+#include "domain/seed-path.h"
+#include "unit.h"
+
+static struct disk
+make_disk(const char *device, const char *source, const char *label)
+{
+    return (struct disk){
+        .device = (char *)device,
+        .source = (char *)source,
+        .target = (char *)"sda",
+        .label = (char *)label,
+    };
+}
+
+static void
+assert_is_seed(bool expected, const char *device, const char *source, const char *label)
+{
+    const struct disk disk = make_disk(device, source, label);
+
+    if (foreign_is_seed(&disk) != expected)
+        print_error("%s '%s' with label '%s'\n", device, source, label ? label : "");
+    assert_int_equal(foreign_is_seed(&disk), expected);
+}
+
+static void
+knows_the_cdroms_of_other_tools_by_name(void **state)
+{
+    const char *const names[] = {
+        "/run/vdsm/payload/4dea22b3.img",
+        "/var/run/vdsm/payload/4dea22b3.img",
+        "PAYLOAD:",
+        "/tmp/virtinst-ab12cd34-cloudinit.iso",
+        "/var/lib/libvirt/images/web1-cidata.iso",
+        "/srv/web1-cloud-init.iso",
+        "/srv/cloudinit.iso",
+        "/srv/seed.img",
+        "/srv/SEED.ISO",
+        "/srv/my-seed.iso",
+        "/var/run/kubevirt-ephemeral-disks/noCloud.iso",
+        "configdrive.iso",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_is_seed(true, "cdrom", names[i], NULL);
+}
+
+static void
+leaves_other_disks_alone(void **state)
+{
+    (void)state;
+    assert_is_seed(false, "cdrom", NULL, NULL);
+    assert_is_seed(false, "cdrom", "/srv/debian-12-netinst.iso", NULL);
+    assert_is_seed(false, "cdrom", "/srv/birdseed.iso", NULL);
+    assert_is_seed(false, "cdrom", "/srv/seed.iso.d/debian.iso", NULL);
+    assert_is_seed(false, "disk", "/srv/seed.img", NULL);
+    assert_is_seed(false, "disk", "/srv/web1-cidata.img", NULL);
+}
+
+static void
+believes_the_label_more_than_the_name(void **state)
+{
+    (void)state;
+    assert_is_seed(true, "cdrom", "/srv/x.iso", "cidata");
+    assert_is_seed(true, "disk", "/srv/x.img", "CIDATA");
+    assert_is_seed(true, "cdrom", "/srv/x.iso", "config-2");
+    assert_is_seed(false, "cdrom", "/srv/cloud-init.iso", "Debian 12.1.0 amd64 n");
+    assert_is_seed(true, "cdrom", "/run/vdsm/payload/x.img", "whatever");
+}
+
+static void
+never_takes_our_own_seed_for_one(void **state)
+{
+    cleanup_free char *path = seed_path(UNIT_UUID);
+
+    (void)state;
+    assert_true(seed_path_is(path));
+    assert_false(seed_path_is("/run/libvirt/virt-seedx/a.iso"));
+    assert_is_seed(false, "cdrom", path, "cidata");
+}
+
+static void
+says_which_disk_it_is_and_what_to_do(void **state)
+{
+    const struct disk named = make_disk("cdrom", "/srv/seed.iso", NULL);
+    const struct disk labelled = make_disk("cdrom", "/srv/x.iso", "cidata");
+    cleanup_unit_domain struct unit_domain unit = {0};
+    struct failure *failure = NULL;
+    struct disk disk;
+
+    (void)state;
+    unit_domain_read(&unit, "<domain type='kvm'><name>x</name></domain>");
+    disk = named;
+    disk.node = unit.domain.root;
+    assert_int_equal(foreign_fail(&disk, &failure), -1);
+    assert_failure(&failure, FAILURE_FOREIGN_SEED);
+    disk = labelled;
+    disk.node = unit.domain.root;
+    assert_int_equal(foreign_fail(&disk, &failure), -1);
+    assert_failure(&failure, FAILURE_FOREIGN_SEED);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_the_cdroms_of_other_tools_by_name),
+        cmocka_unit_test(leaves_other_disks_alone),
+        cmocka_unit_test(believes_the_label_more_than_the_name),
+        cmocka_unit_test(never_takes_our_own_seed_for_one),
+        cmocka_unit_test(says_which_disk_it_is_and_what_to_do),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
