@@ -13,6 +13,8 @@ unit_tests = \
 	%D%/unit/test-foreign \
 	%D%/unit/test-fs \
 	%D%/unit/test-hostname \
+	%D%/unit/test-part \
+	%D%/unit/test-request \
 	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
@@ -45,6 +47,10 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_fs_LDADD = $(UNIT_LDADD)
 %C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
+%C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_part_LDADD = $(UNIT_LDADD)
+%C%_unit_test_request_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_request_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_ssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)

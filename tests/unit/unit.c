@@ -18,6 +18,14 @@
 /* --- failures --------------------------------------------------------------------------
  */
 
+/* A limit says what to do by itself. */
+static bool
+says_what_to_do(const struct failure *failure)
+{
+    return failure->hint ? *failure->hint != '\0'
+                         : strstr(failure->message, "at most") != NULL;
+}
+
 void
 unit_assert_failure(struct failure **failure, enum failure_code code, const char *file,
                     int line)
@@ -31,7 +39,7 @@ unit_assert_failure(struct failure **failure, enum failure_code code, const char
                     failure_code_name((*failure)->code), (*failure)->message);
         _fail(file, line);
     }
-    if (!*(*failure)->message || !(*failure)->hint || !*(*failure)->hint) {
+    if (!says_what_to_do(*failure)) {
         print_error("the failure does not say what to do: '%s'\n", (*failure)->message);
         _fail(file, line);
     }
