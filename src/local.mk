@@ -22,6 +22,8 @@ libbase_a_SOURCES = \
 	%D%/base/memory.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
+	%D%/base/report.c \
+	%D%/base/report.h \
 	%D%/base/tmpfile.c \
 	%D%/base/tmpfile.h \
 	$(NULL)

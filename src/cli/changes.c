@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "base/report.h"
 #include "cli/changes.h"
 #include "cli/json.h"
 
@@ -44,13 +45,13 @@ print_text(FILE *stream, const char *domain, const struct changes_options *optio
 {
     for (size_t i = 0; i < wiring->change_count; i++) {
         fputs("domain '", stream);
-        print_safely(stream, domain, strlen(domain));
+        report_string(stream, domain);
         fprintf(stream, "': %s\n", wiring->changes[i]);
     }
     if (wiring->change_count > 0)
         return;
     fputs("domain '", stream);
-    print_safely(stream, domain, strlen(domain));
+    report_string(stream, domain);
     fprintf(stream, "' %s\n", options->nothing);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "base/failure.h"
 
@@ -55,10 +54,3 @@ int command_help(const struct command *command);
 /* Sets a failure that names the subcommand's usage. Return: STATUS_USAGE. */
 int command_misused(const struct command *command, struct failure **failure,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* Prints "virt-seed: error: …" and the hint on standard error. */
-void print_failure(const struct failure *failure);
-
-/* Prints text from outside with its control characters replaced, so that it cannot
- * steer a terminal. Line ends stay. */
-void print_safely(FILE *stream, const char *text, size_t size);

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/report.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/source.h"
@@ -241,15 +242,15 @@ print_text(const char *origin, const struct findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
 
-        print_safely(stdout, origin, strlen(origin));
+        report_string(stdout, origin);
         if (finding->line > 0)
             printf(":%d", finding->line);
         printf(": %s: ", finding->error ? "error" : "warning");
-        print_safely(stdout, finding->message, strlen(finding->message));
+        report_string(stdout, finding->message);
         printf(" [%s]\n", finding->id);
         if (finding->hint) {
             fputs("  hint: ", stdout);
-            print_safely(stdout, finding->hint, strlen(finding->hint));
+            report_string(stdout, finding->hint);
             putchar('\n');
         }
     }

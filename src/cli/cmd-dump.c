@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/report.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/seeding.h"
@@ -83,7 +84,7 @@ print_content(const struct document *document, const struct dump_options *option
     if (is_hidden(document, options))
         printf("<secret %s>\n", document->secret);
     else if (data->size > 0 && isatty(STDOUT_FILENO))
-        print_safely(stdout, data->data, data->size);
+        report_text(stdout, data->data, data->size);
     else if (data->size > 0)
         fwrite(data->data, 1, data->size, stdout);
 }

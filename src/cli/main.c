@@ -3,7 +3,6 @@
  * cmd-NAME.c. */
 #include "config.h"
 
-#include <ctype.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/report.h"
 #include "cli/cli.h"
 
 static const struct command *const commands[] = {
@@ -21,29 +21,6 @@ static const struct command *const commands[] = {
 };
 
 /* --- messages --------------------------------------------------------------------- */
-
-void
-print_safely(FILE *stream, const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        unsigned char byte = (unsigned char)text[i];
-
-        putc((byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7f ? '?' : byte,
-             stream);
-    }
-}
-
-void
-print_failure(const struct failure *failure)
-{
-    fputs("virt-seed: error: ", stderr);
-    print_safely(stderr, failure->message, strlen(failure->message));
-    if (failure->hint) {
-        fputs("\nvirt-seed: hint: ", stderr);
-        print_safely(stderr, failure->hint, strlen(failure->hint));
-    }
-    putc('\n', stderr);
-}
 
 int
 command_help(const struct command *command)
@@ -131,7 +108,7 @@ static int
 finish(int status, const struct failure *failure)
 {
     if (failure) {
-        print_failure(failure);
+        report_failure(failure);
         return failure->code == FAILURE_USAGE ? STATUS_USAGE : STATUS_FAILURE;
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -25,6 +25,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/report.h"
 #include "domain/xml.h"
 #include "lifecycle/lifecycle.h"
 
@@ -74,14 +75,6 @@ on_alarm(int signal_number)
     if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
         _exit(EXIT_FAILURE);
     _exit(EXIT_FAILURE);
-}
-
-static void
-print_failure(const struct failure *failure)
-{
-    fprintf(stderr, "virt-seed: error: %s\n", failure->message);
-    if (failure->hint)
-        fprintf(stderr, "virt-seed: hint: %s\n", failure->hint);
 }
 
 /* --- one operation ---------------------------------------------------------------- */
@@ -191,6 +184,6 @@ main(int argc, char **argv)
     operation = find_operation(argv[optind + 1]);
     if (operation < 0 || run(root, (size_t)operation, &failure) == 0)
         return EXIT_SUCCESS;
-    print_failure(failure);
+    report_failure(failure);
     return EXIT_FAILURE;
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a main prints of what went up to it. */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/failure.h"
+
+/* Prints text from outside with its control characters replaced, so that it cannot steer
+ * a terminal. Line ends stay. */
+void report_text(FILE *stream, const char *text, size_t size);
+void report_string(FILE *stream, const char *text);
+
+/* Prints "virt-seed: error: …" and, where there is one, "virt-seed: hint: …" on standard
+ * error. */
+void report_failure(const struct failure *failure);
