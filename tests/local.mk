@@ -13,12 +13,16 @@ unit_tests = \
 	%D%/unit/test-foreign \
 	%D%/unit/test-fs \
 	%D%/unit/test-hostname \
+	%D%/unit/test-network-config \
 	%D%/unit/test-part \
 	%D%/unit/test-request \
+	%D%/unit/test-seed \
 	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
+	%D%/unit/test-user-data \
 	%D%/unit/test-xml \
+	%D%/unit/test-yaml \
 	$(NULL)
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -47,17 +51,25 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_fs_LDADD = $(UNIT_LDADD)
 %C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
+%C%_unit_test_network_config_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_network_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
 %C%_unit_test_request_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_request_LDADD = $(UNIT_LDADD)
+%C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_seed_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_ssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_target_LDADD = $(UNIT_LDADD)
 %C%_unit_test_tmpfile_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_tmpfile_LDADD = $(UNIT_LDADD)
+%C%_unit_test_user_data_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_user_data_LDADD = $(UNIT_LDADD)
 %C%_unit_test_xml_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_xml_LDADD = $(UNIT_LDADD)
+%C%_unit_test_yaml_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_yaml_LDADD = $(UNIT_LDADD)
 
 endif HAVE_CMOCKA

@@ -49,34 +49,42 @@ has_seed_label(const struct disk *disk)
     return false;
 }
 
+static const char *
+base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Return: by what the disk is known as another tool's seed, in words, or NULL. */
+static const char *
+reason(const struct disk *disk)
+{
+    if (!disk->source || seed_path_is(disk->source))
+        return NULL;
+    if (matches(places, sizeof(places) / sizeof(places[0]), disk->source, 0))
+        return "is where VDSM keeps its payloads";
+    if (disk->label)
+        return has_seed_label(disk) ? "has the label of a seed" : NULL;
+    if (strcmp(disk->device, "cdrom") == 0 &&
+        matches(names, sizeof(names) / sizeof(names[0]), base_name(disk->source),
+                FNM_CASEFOLD))
+        return "has the name of a seed";
+    return NULL;
+}
+
 bool
 foreign_is_seed(const struct disk *disk)
 {
-    const char *slash;
-
-    if (!disk->source || seed_path_is(disk->source))
-        return false;
-    if (matches(places, sizeof(places) / sizeof(places[0]), disk->source, 0))
-        return true;
-    if (disk->label)
-        return has_seed_label(disk);
-    slash = strrchr(disk->source, '/');
-    return strcmp(disk->device, "cdrom") == 0 &&
-           matches(names, sizeof(names) / sizeof(names[0]),
-                   slash ? slash + 1 : disk->source, FNM_CASEFOLD);
+    return reason(disk) != NULL;
 }
 
 int
 foreign_fail(const struct disk *disk, struct failure **failure)
 {
-    if (disk->label)
-        failure_set(failure, FAILURE_FOREIGN_SEED,
-                    "disk '%s' (%s) has the label '%s': it is another tool's seed",
-                    disk->target, disk->source, disk->label);
-    else
-        failure_set(failure, FAILURE_FOREIGN_SEED,
-                    "disk '%s' (%s) has the name of another tool's seed", disk->target,
-                    disk->source);
+    failure_set(failure, FAILURE_FOREIGN_SEED, "another tool's seed: disk '%s' (%s) %s",
+                disk->target, disk->source, reason(disk));
     failure_at_line(failure, xml_line(disk->node));
     return failure_hint(failure,
                         "detach it, or let 'virt-seed wire --replace' put ours in "

@@ -91,8 +91,9 @@ fail_open(int error, const char *path, struct failure **failure)
     switch (-error) {
     case ENOENT:
         failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
-        return failure_hint(
-            failure, "make it, closed to others: install -D -m 0600 FILE %s", path);
+        return failure_hint(failure,
+                            "make it, closed to others: install -d -m 0700 " SECRETS
+                            "/NAME && install -m 0600 FILE " SECRETS "/NAME/KEY");
     case EXDEV:
         failure_set(failure, FAILURE_SECRET, "%s leads out of its directory", path);
         return failure_hint(failure, "replace the symbolic link by a copy of the file");

@@ -149,7 +149,7 @@ assert_refused() {
 @test "a secret that is missing or open refuses the start, without a word of its content" {
     metadata=$(request "<ci:user-data secret='web1'/>") domain_define web1 $web1
     virt_seed wire web1
-    assert_refused web1 "there is no /etc/virt-seed/secrets/web1" "install -D -m 0600"
+    assert_refused web1 "there is no /etc/virt-seed/secrets/web1" "install -d -m 0700"
 
     lab_run sh -c 'mkdir -m 0700 /etc/virt-seed/secrets/web1
         umask 022; printf "#cloud-config\npassword: hunter2\n" >/etc/virt-seed/secrets/web1/userdata'
@@ -252,7 +252,7 @@ assert_refused() {
     xorrisofs -quiet -V cidata -J -r -o "$foreign" "$BATS_TEST_TMPDIR/seed"
     metadata=$(request) devices="<disk type='file' device='cdrom'><source file='$foreign'/>
         <target dev='sda' bus='sata'/><readonly/></disk>" domain_define web1 $web1
-    assert_refused web1 "label 'cidata'" "--replace"
+    assert_refused web1 "has the label of a seed" "--replace"
     run ! virt_seed wire web1
     virt_seed wire --replace web1
     lab_virsh start web1

@@ -100,7 +100,6 @@ writes_what_it_has_read(void **state)
 {
     const char *const texts[] = {
         "<domain/>\n",
-        "<?xml version=\"1.0\"?>\n<domain/>\n",
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<domain/>\n",
         "<!-- before -->\n<domain>\n\t<!-- in --><?pi x?><a><![CDATA[<&]]></a>\n</domain>\n",
         "<domain xmlns:q=\"urn:q\"><q:a q:b=\"1\">\xc3\xa4 &lt;&amp;&gt;</q:a></domain>\n",
@@ -112,6 +111,19 @@ writes_what_it_has_read(void **state)
 
         assert_formats(doc, texts[i]);
     }
+}
+
+static void
+keeps_a_declaration_and_says_the_encoding(void **state)
+{
+    cleanup_xml xmlDoc *doc = unit_parse("<?xml version='1.0'?>\n<domain/>\n");
+    cleanup_xml xmlDoc *latin =
+        unit_parse("<?xml version='1.0' encoding='ISO-8859-1'?>\n<a>\xe4</a>\n");
+
+    (void)state;
+    assert_formats(doc, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<domain/>\n");
+    assert_formats(latin,
+                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a>\xc3\xa4</a>\n");
 }
 
 /* --- looking around --------------------------------------------------------------------
@@ -223,6 +235,7 @@ main(void)
         cmocka_unit_test(refuses_document_types_and_their_entities),
         cmocka_unit_test(refuses_what_is_too_large_or_too_deep),
         cmocka_unit_test(writes_what_it_has_read),
+        cmocka_unit_test(keeps_a_declaration_and_says_the_encoding),
         cmocka_unit_test(finds_elements_without_a_namespace),
         cmocka_unit_test(reads_attributes_without_a_namespace),
         cmocka_unit_test(reads_decimal_numbers_alone),

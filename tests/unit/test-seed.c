@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a request to the documents of its seed: seed/seed.h, seed/meta-data.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "seed/meta-data.h"
+#include "seed/seed.h"
+#include "unit.h"
+
+#define KEY "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVG"
+
+/* Makes the seed of <ci:cloud-init>CONTENT</ci:cloud-init>. */
+static int
+make(struct seed *seed, const char *content, struct failure **failure)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_free char *request = xasprintf("<ci:cloud-init>%s</ci:cloud-init>", content);
+
+    unit_request_read(&unit, request, failure);
+    assert_no_failure(*failure);
+    return seed_make(seed, &unit.domain, &unit.request, failure);
+}
+
+static void
+assert_document(const struct seed *seed, const char *path, const char *expected)
+{
+    const struct document *document = seed_find_document(seed, path);
+
+    assert_non_null(document);
+    unit_assert_content(&document->data, expected);
+}
+
+static void
+assert_meta_data(const char *content, const char *expected)
+{
+    cleanup_seed struct seed seed = {0};
+    struct failure *failure = NULL;
+
+    make(&seed, content, &failure);
+    assert_no_failure(failure);
+    assert_document(&seed, "meta-data", expected);
+}
+
+static void
+assert_refused(const char *content, enum failure_code code)
+{
+    cleanup_seed struct seed seed = {0};
+    struct failure *failure = NULL;
+
+    assert_int_equal(make(&seed, content, &failure), -1);
+    assert_failure(&failure, code);
+}
+
+/* --- documents ------------------------------------------------------------------------- */
+
+/* NoCloud demands both of them, even where there is nothing to say. */
+static void
+has_meta_data_and_user_data_at_least(void **state)
+{
+    cleanup_seed struct seed seed = {0};
+    struct failure *failure = NULL;
+
+    (void)state;
+    make(&seed, "", &failure);
+    assert_no_failure(failure);
+    assert_string_equal(seed.volume_id, "cidata");
+    assert_int_equal(seed.document_count, 2);
+    assert_string_equal(seed.documents[0].path, "meta-data");
+    assert_string_equal(seed.documents[1].path, "user-data");
+    assert_int_equal(seed.documents[1].data.size, 0);
+    assert_null(seed_find_document(&seed, "vendor-data"));
+}
+
+static void
+has_the_documents_in_the_same_order_always(void **state)
+{
+    const char *const order[] = {"meta-data", "user-data", "vendor-data",
+                                 "network-config"};
+    cleanup_seed struct seed seed = {0};
+    struct failure *failure = NULL;
+
+    (void)state;
+    make(&seed,
+         "<ci:network-config>version: 2\n</ci:network-config>"
+         "<ci:vendor-data>#cloud-config\n</ci:vendor-data>"
+         "<ci:user-data>#!/bin/sh\n</ci:user-data>",
+         &failure);
+    assert_no_failure(failure);
+    assert_int_equal(seed.document_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(seed.documents[i].path, order[i]);
+        assert_null(seed.documents[i].secret);
+    }
+    assert_document(&seed, "user-data", "#!/bin/sh\n");
+    assert_document(&seed, "vendor-data", "#cloud-config\n");
+    assert_document(&seed, "network-config", "version: 2\n");
+}
+
+static void
+leaves_empty_documents_out(void **state)
+{
+    cleanup_seed struct seed seed = {0};
+    struct failure *failure = NULL;
+
+    (void)state;
+    make(&seed,
+         "<ci:vendor-data/><ci:network-config>\n </ci:network-config><ci:user-data/>",
+         &failure);
+    assert_no_failure(failure);
+    assert_int_equal(seed.document_count, 2);
+}
+
+static void
+notes_from_which_secret_a_document_came(void **state)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_seed struct seed seed = {0};
+    struct failure *failure = NULL;
+    struct part *part = &unit.request.parts[PART_USER_DATA];
+
+    (void)state;
+    unit_request_read(&unit,
+                      "<ci:cloud-init><ci:user-data secret='web1' key='k'/>"
+                      "</ci:cloud-init>",
+                      &failure);
+    /* As store/resolve.h would. */
+    buffer_append_string(&part->data, "#cloud-config\n");
+    seed_make(&seed, &unit.domain, &unit.request, &failure);
+    assert_no_failure(failure);
+    assert_string_equal(seed_find_document(&seed, "user-data")->secret, "web1/k");
+}
+
+static void
+refuses_what_the_guest_would(void **state)
+{
+    (void)state;
+    assert_refused("<ci:user-data>a: 1</ci:user-data>", FAILURE_USER_DATA);
+    assert_refused("<ci:vendor-data>a: 1</ci:vendor-data>", FAILURE_USER_DATA);
+    assert_refused("<ci:vendor-data>#cloud-config\n- a</ci:vendor-data>", FAILURE_YAML);
+    assert_refused("<ci:network-config>a: 1</ci:network-config>", FAILURE_NETWORK_CONFIG);
+}
+
+static void
+says_which_element_and_line_it_is_about(void **state)
+{
+    cleanup_seed struct seed seed = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    make(&seed, "\n\n<ci:vendor-data>a: 1</ci:vendor-data>", &failure);
+    assert_int_equal(strncmp(failure->message, "<vendor-data>: ", 15), 0);
+    assert_int_equal(failure->line, 3);
+}
+
+static void
+refuses_more_than_the_limit(void **state)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_seed struct seed seed = {0};
+    struct failure *failure = NULL;
+    struct buffer *data = &unit.request.parts[PART_USER_DATA].data;
+
+    (void)state;
+    unit_request_read(&unit,
+                      "<ci:cloud-init><ci:user-data>#!/bin/sh\n</ci:user-data>"
+                      "</ci:cloud-init>",
+                      &failure);
+    memset(buffer_reserve(data, LIMIT_SEED), 'x', LIMIT_SEED);
+    data->size += LIMIT_SEED;
+    assert_int_equal(seed_make(&seed, &unit.domain, &unit.request, &failure), -1);
+    assert_failure(&failure, FAILURE_LIMIT);
+}
+
+/* --- meta-data ------------------------------------------------------------------------- */
+
+static void
+identifies_the_guest_by_its_domain(void **state)
+{
+    (void)state;
+    assert_meta_data("", "{\n  \"instance-id\": \"" UNIT_UUID "\",\n"
+                         "  \"local-hostname\": \"web1\"\n}\n");
+}
+
+static void
+writes_what_the_request_says(void **state)
+{
+    (void)state;
+    assert_meta_data(
+        "<ci:meta-data><ci:entry name='environment'>a \"b\"\n\xc3\xa4</ci:entry>"
+        "<ci:entry name='yes'>no</ci:entry></ci:meta-data>"
+        "<ci:ssh-authorized-keys><ci:key>" KEY " a</ci:key><ci:key>" KEY
+        " b</ci:key></ci:ssh-authorized-keys>"
+        "<ci:instance-id policy='fixed'>i-7</ci:instance-id>"
+        "<ci:hostname>db7.example.org</ci:hostname>",
+        "{\n  \"instance-id\": \"i-7\",\n"
+        "  \"local-hostname\": \"db7.example.org\",\n"
+        "  \"public-keys\": [\n    \"" KEY " a\",\n    \"" KEY " b\"\n  ],\n"
+        "  \"environment\": \"a \\\"b\\\"\\n\xc3\xa4\",\n"
+        "  \"yes\": \"no\"\n}\n");
+}
+
+static void
+owns_the_keys_that_it_generates(void **state)
+{
+    const char *const keys[] = {"instance-id", "local-hostname", "public-keys"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        cleanup_free char *content = xasprintf(
+            "<ci:meta-data><ci:entry name='%s'>x</ci:entry></ci:meta-data>", keys[i]);
+
+        assert_refused(content, FAILURE_META_DATA);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(has_meta_data_and_user_data_at_least),
+        cmocka_unit_test(has_the_documents_in_the_same_order_always),
+        cmocka_unit_test(leaves_empty_documents_out),
+        cmocka_unit_test(notes_from_which_secret_a_document_came),
+        cmocka_unit_test(refuses_what_the_guest_would),
+        cmocka_unit_test(says_which_element_and_line_it_is_about),
+        cmocka_unit_test(refuses_more_than_the_limit),
+        cmocka_unit_test(identifies_the_guest_by_its_domain),
+        cmocka_unit_test(writes_what_the_request_says),
+        cmocka_unit_test(owns_the_keys_that_it_generates),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

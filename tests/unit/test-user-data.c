@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cloud-init recognises user-data by: seed/user-data.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "seed/user-data.h"
+#include "unit.h"
+
+static void
+assert_takes(const char *data, size_t size)
+{
+    struct failure *failure = NULL;
+
+    if (user_data_check(data, size, &failure) < 0)
+        print_error("refused:\n%s\n", data);
+    assert_no_failure(failure);
+}
+
+static void
+assert_refuses(const char *text, enum failure_code code)
+{
+    struct failure *failure = NULL;
+
+    if (user_data_check(text, strlen(text), &failure) == 0)
+        print_error("taken:\n%s\n", text);
+    assert_failure(&failure, code);
+}
+
+static void
+takes_every_header_of_cloud_init(void **state)
+{
+    const char *const texts[] = {
+        "#cloud-config\na: 1\n",
+        "#cloud-config",
+        "#Cloud-Config\na: 1\n",
+        "#cloud-config-archive\n- type: text/cloud-config\n  content: 'a: 1'\n",
+        "#cloud-config-jsonp\n[{ \"op\": \"add\" }]\n",
+        "#cloud-boothook\n#!/bin/sh\n",
+        "#include\nhttp://192.0.2.1/a\n",
+        "#include-once\nhttp://192.0.2.1/a\n",
+        "#part-handler\ndef list_types(): pass\n",
+        "#!/bin/sh\necho hello\n",
+        "#!/usr/bin/env python3\n",
+        "## template: jinja\n#cloud-config\na: {{ v1.local_hostname }}\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_takes(texts[i], strlen(texts[i]));
+}
+
+static void
+takes_data_that_is_packed(void **state)
+{
+    const char *mime =
+        "Content-Type: multipart/mixed; boundary=\"x\"\nMIME-Version: 1.0\n"
+        "\n--x\n";
+
+    (void)state;
+    assert_takes("\x1f\x8b\x08\0\0\0", 6);
+    assert_takes(mime, strlen(mime));
+    assert_takes("mime-version: 1.0\n", 18);
+}
+
+static void
+takes_what_is_empty(void **state)
+{
+    (void)state;
+    assert_takes("", 0);
+    assert_takes(" \n\t\n", 4);
+}
+
+/* cloud-init strips it, except where a line must be the first. */
+static void
+takes_white_space_before_most_headers(void **state)
+{
+    (void)state;
+    assert_takes("\n  #cloud-config\na: 1\n", 22);
+    assert_takes("\n#include\nhttp://192.0.2.1/\n", 28);
+    assert_refuses("\n#!/bin/sh\n", FAILURE_USER_DATA);
+    assert_refuses("  #!/bin/sh\n", FAILURE_USER_DATA);
+    assert_refuses("\n## template: jinja\n#cloud-config\n", FAILURE_USER_DATA);
+}
+
+static void
+refuses_what_cloud_init_would_ignore(void **state)
+{
+    const char *const texts[] = {
+        "a: 1\n",
+        "package_update: true\n",
+        "cloud-config\n",
+        "# no header\n",
+        "echo hello\n",
+        "<powershell>\n",
+        "{\"ignition\": {}}",
+        "# comment\n#cloud-config\n",
+        "\xef\xbb\xbf#cloud-config\n",
+        "Mime: no\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_refuses(texts[i], FAILURE_USER_DATA);
+}
+
+static void
+tells_of_the_space_in_the_header(void **state)
+{
+    const char *text = "# cloud-config\na: 1\n";
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    assert_int_equal(user_data_check(text, strlen(text), &failure), -1);
+    assert_int_equal(failure->code, FAILURE_USER_DATA);
+    assert_non_null(strstr(failure->hint, "remove the space"));
+}
+
+static void
+reads_cloud_config_as_the_guest_would(void **state)
+{
+    (void)state;
+    assert_refuses("#cloud-config\na: 1\n\tb: 2\n", FAILURE_YAML);
+    assert_refuses("#cloud-config\n- a\n", FAILURE_YAML);
+    assert_refuses("#cloud-config\na: 1\n---\nb: 2\n", FAILURE_YAML);
+    assert_refuses("#cloud-config-archive\na: 1\n", FAILURE_YAML);
+    assert_refuses("#cloud-config-archive\n[", FAILURE_YAML);
+}
+
+/* What comes after "mime-version:" is not searched for ever. */
+static void
+looks_for_mime_at_the_beginning_alone(void **state)
+{
+    char text[6000];
+
+    (void)state;
+    memset(text, 'x', sizeof(text));
+    memcpy(text + 5000, "mime-version: 1.0", 18);
+    assert_refuses(text, FAILURE_USER_DATA);
+}
+
+static void
+holds_nothing_of_the_data_in_its_messages(void **state)
+{
+    const char *const texts[] = {"hunter2\n", "#cloud-config\nhunter2\n",
+                                 "#cloud-config\na: [hunter2\n", " #!/bin/hunter2\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        cleanup_failure struct failure *failure = NULL;
+
+        assert_int_equal(user_data_check(texts[i], strlen(texts[i]), &failure), -1);
+        assert_null(strstr(failure->message, "hunter2"));
+        assert_null(strstr(failure->hint, "hunter2"));
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_every_header_of_cloud_init),
+        cmocka_unit_test(takes_data_that_is_packed),
+        cmocka_unit_test(takes_what_is_empty),
+        cmocka_unit_test(takes_white_space_before_most_headers),
+        cmocka_unit_test(refuses_what_cloud_init_would_ignore),
+        cmocka_unit_test(tells_of_the_space_in_the_header),
+        cmocka_unit_test(reads_cloud_config_as_the_guest_would),
+        cmocka_unit_test(looks_for_mime_at_the_beginning_alone),
+        cmocka_unit_test(holds_nothing_of_the_data_in_its_messages),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

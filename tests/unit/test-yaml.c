@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* YAML as the guest reads it: seed/yaml.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "seed/yaml.h"
+#include "unit.h"
+
+static int
+read_text(const char *text, enum yaml_root root, struct failure **failure)
+{
+    return yaml_read(text, strlen(text), root, NULL, 0, failure);
+}
+
+static void
+assert_takes(const char *text)
+{
+    struct failure *failure = NULL;
+
+    if (read_text(text, YAML_MAPPING, &failure) < 0)
+        print_error("refused:\n%s\n", text);
+    assert_no_failure(failure);
+}
+
+static void
+assert_refuses(const char *text, enum failure_code code)
+{
+    struct failure *failure = NULL;
+
+    if (read_text(text, YAML_MAPPING, &failure) == 0)
+        print_error("taken:\n%s\n", text);
+    assert_failure(&failure, code);
+}
+
+/* --- good ------------------------------------------------------------------------------ */
+
+static void
+takes_what_safe_load_takes(void **state)
+{
+    const char *const texts[] = {
+        "a: 1\n",
+        "a: 1",
+        "%YAML 1.1\n---\na: 1\n...\n",
+        "---\na: 1\n",
+        "# a comment\n\na: 1\n",
+        "{a: 1, b: [2, {c: 3}]}",
+        "a: |\n  text: not a key\n   \tindented with a tab\nb: >-\n  x\n",
+        "a: &x {b: 1}\nc: *x\nd:\n  <<: *x\n  e: 2\n",
+        "a: !!str 1\nb: !!binary c2VlZA==\nc: !!set {x, y}\nd: ! x\n",
+        "'quoted key': \"\\u00e4\"\n? plain\n: v\n",
+        "a: \xc3\xa4\n",
+        "a: 1\r\nb: 2\r\n",
+        "a: 1\na: 2\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_takes(texts[i]);
+}
+
+static void
+takes_nothing_at_all(void **state)
+{
+    (void)state;
+    assert_takes("");
+    assert_takes("#cloud-config\n");
+    assert_takes("---\n...\n");
+}
+
+/* --- bad ------------------------------------------------------------------------------- */
+
+static void
+refuses_what_is_not_yaml(void **state)
+{
+    const char *const texts[] = {
+        "a: 1\n\tb: 2\n", "a:\n\t- b\n",
+        "a: [1, 2\n",     "a: {b: 1\n",
+        "a: 'open\n",     "a: b: c\n",
+        "a: 1\n b: 2\n",  "- a\nb: 1\n",
+        "a: @b\n",        "a: `b`\n",
+        "a: \"\\q\"\n",   "a: \x01\n",
+        "a: \xff\xfe\n",  "%YAML 2.0\n---\na: 1\n",
+        "a: %b\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_refuses(texts[i], FAILURE_YAML);
+}
+
+static void
+refuses_another_root(void **state)
+{
+    struct failure *failure = NULL;
+
+    (void)state;
+    assert_refuses("- a\n", FAILURE_YAML);
+    assert_refuses("just text\n", FAILURE_YAML);
+    assert_int_equal(read_text("- a: 1\n", YAML_SEQUENCE, &failure), 0);
+    assert_int_equal(read_text("a: 1\n", YAML_SEQUENCE, &failure), -1);
+    assert_failure(&failure, FAILURE_YAML);
+}
+
+static void
+refuses_tags_that_safe_load_does_not_know(void **state)
+{
+    (void)state;
+    assert_refuses("a: !vault x\n", FAILURE_YAML);
+    assert_refuses("a: !<tag:example.org,2026:x> [1]\n", FAILURE_YAML);
+    assert_refuses("a: !Ref {b: 1}\n", FAILURE_YAML);
+    assert_refuses("a: !!python/object:os.system {}\n", FAILURE_YAML);
+    assert_refuses("a: !!foo 1\n", FAILURE_YAML);
+    assert_refuses("!x a: 1\n", FAILURE_YAML);
+}
+
+static void
+refuses_a_second_document(void **state)
+{
+    (void)state;
+    assert_refuses("a: 1\n---\nb: 2\n", FAILURE_YAML);
+    assert_refuses("---\n---\n", FAILURE_YAML);
+}
+
+static void
+refuses_a_collection_as_a_key(void **state)
+{
+    (void)state;
+    assert_refuses("[a, b]: 1\n", FAILURE_YAML);
+    assert_refuses("? {a: 1}\n: 2\n", FAILURE_YAML);
+    assert_refuses("a:\n  ? - b\n  : 1\n", FAILURE_YAML);
+}
+
+static void
+refuses_an_alias_without_its_anchor(void **state)
+{
+    (void)state;
+    assert_refuses("a: *x\n", FAILURE_YAML);
+    assert_refuses("a: *x\nb: &x 1\n", FAILURE_YAML);
+}
+
+static void
+says_the_line_and_nothing_of_the_content(void **state)
+{
+    const char *text = "a: 1\nb: 2\npassword: [hunter2\n";
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    assert_int_equal(read_text(text, YAML_MAPPING, &failure), -1);
+    assert_non_null(strstr(failure->message, "line "));
+    assert_null(strstr(failure->message, "hunter2"));
+    failure_free(steal(failure));
+    assert_int_equal(read_text("a: 1\nb: !hunter2 x\n", YAML_MAPPING, &failure), -1);
+    assert_non_null(strstr(failure->message, "line 2"));
+    assert_null(strstr(failure->message, "hunter2"));
+}
+
+/* --- limits ---------------------------------------------------------------------------- */
+
+/* Return: `before`, `count` times `text`, and `after`. */
+static struct buffer
+repeat(const char *before, const char *text, unsigned long count, const char *after)
+{
+    struct buffer buffer = {0};
+
+    buffer_append_string(&buffer, before);
+    for (unsigned long i = 0; i < count; i++)
+        buffer_append_string(&buffer, text);
+    buffer_append_string(&buffer, after);
+    return buffer;
+}
+
+static void
+knows_its_limits(void **state)
+{
+    cleanup_buffer struct buffer level = repeat("", "{a: ", LIMIT_YAML_DEPTH, "1");
+    cleanup_buffer struct buffer aliases =
+        repeat("a: &x 1\nb: [", "*x, ", LIMIT_YAML_ALIASES, "1]\n");
+    cleanup_buffer struct buffer deeper = {0};
+    cleanup_buffer struct buffer more = {0};
+    cleanup_buffer struct buffer nodes = {0};
+
+    (void)state;
+    deeper = repeat("{a: ", level.data, 1, "");
+    for (int i = 0; i < LIMIT_YAML_DEPTH; i++) {
+        buffer_append_string(&level, "}");
+        buffer_append_string(&deeper, "}");
+    }
+    buffer_append_string(&deeper, "}");
+    assert_takes(level.data);
+    assert_refuses(deeper.data, FAILURE_YAML);
+
+    more = repeat("a: &x 1\nb: [*x, ", "*x, ", LIMIT_YAML_ALIASES, "1]\n");
+    assert_takes(aliases.data);
+    assert_refuses(more.data, FAILURE_YAML);
+
+    nodes = repeat("a: [", "1,", LIMIT_YAML_EVENTS, "]");
+    assert_refuses(nodes.data, FAILURE_LIMIT);
+}
+
+/* --- queries --------------------------------------------------------------------------- */
+
+static void
+assert_answer(const char *text, const char *first, const char *second,
+              const char *expected)
+{
+    struct yaml_query query = {.path = {first, second}};
+    struct failure *failure = NULL;
+
+    yaml_read(text, strlen(text), YAML_MAPPING, &query, 1, &failure);
+    assert_no_failure(failure);
+    if (expected)
+        assert_string_equal(query.value, expected);
+    else
+        assert_null(query.value);
+    free(query.value);
+}
+
+static void
+answers_for_scalars_by_their_keys(void **state)
+{
+    (void)state;
+    assert_answer("version: 2\n", "version", NULL, "2");
+    assert_answer("version: '2'\n", "version", NULL, "2");
+    assert_answer("a: {version: 1}\nversion: 2\n", "version", NULL, "2");
+    assert_answer("network:\n  version: 2\n", "network", "version", "2");
+    assert_answer("network:\n  ethernets: {a: {version: 3}}\n", "network", "version",
+                  NULL);
+    assert_answer("network: [version, 2]\n", "network", "version", NULL);
+    assert_answer("version: {a: 2}\n", "version", NULL, NULL);
+    assert_answer("x: version\n", "version", NULL, NULL);
+    assert_answer("a: [b]\nversion: 2\n", "version", NULL, "2");
+    assert_answer("a: &x b\n? *x\n: c\nversion: 2\n", "version", NULL, "2");
+    /* As in Python, the last one counts. */
+    assert_answer("version: 1\nversion: 2\n", "version", NULL, "2");
+    assert_answer("", "version", NULL, NULL);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_what_safe_load_takes),
+        cmocka_unit_test(takes_nothing_at_all),
+        cmocka_unit_test(refuses_what_is_not_yaml),
+        cmocka_unit_test(refuses_another_root),
+        cmocka_unit_test(refuses_tags_that_safe_load_does_not_know),
+        cmocka_unit_test(refuses_a_second_document),
+        cmocka_unit_test(refuses_a_collection_as_a_key),
+        cmocka_unit_test(refuses_an_alias_without_its_anchor),
+        cmocka_unit_test(says_the_line_and_nothing_of_the_content),
+        cmocka_unit_test(knows_its_limits),
+        cmocka_unit_test(answers_for_scalars_by_their_keys),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
