@@ -12,7 +12,7 @@
 static void
 buffer_grow(struct buffer *buffer, size_t capacity)
 {
-    char *data = xcalloc(1, capacity);
+    char *data = xmalloc(capacity);
 
     if (buffer->data) {
         memcpy(data, buffer->data, buffer->size);

@@ -64,8 +64,9 @@ fs_open_regular_beneath(int dir, const char *name, struct stat *status)
     return steal_fd(fd);
 }
 
-/* Small enough to cost nothing where a file is small; the buffer doubles. */
-#define READ_MINIMUM (16UL * 1024)
+/* A domain's XML fits into the first of these; untouched memory costs nothing. */
+#define READ_ROOM (64UL * 1024)
+#define READ_ROOM_MINIMUM (4UL * 1024)
 
 int
 fs_read_all(int fd, size_t limit, struct buffer *buffer)
@@ -73,7 +74,8 @@ fs_read_all(int fd, size_t limit, struct buffer *buffer)
     size_t start = buffer->size;
 
     for (;;) {
-        char *end = buffer_reserve(buffer, READ_MINIMUM);
+        size_t room = buffer->capacity - buffer->size;
+        char *end = buffer_reserve(buffer, room > READ_ROOM_MINIMUM ? 0 : READ_ROOM);
         ssize_t count = read(fd, end, buffer->capacity - buffer->size - 1);
 
         if (count < 0 && errno == EINTR)

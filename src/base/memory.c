@@ -16,6 +16,12 @@ checked(void *memory)
 }
 
 void *
+xmalloc(size_t size)
+{
+    return checked(malloc(size ? size : 1));
+}
+
+void *
 xcalloc(size_t count, size_t size)
 {
     return checked(calloc(count ? count : 1, size ? size : 1));

@@ -8,7 +8,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Return: zeroed memory, owned by the caller (free). */
+/* Return: memory, owned by the caller (free); xcalloc's is zeroed. */
+void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xreallocarray(void *memory, size_t count, size_t size);
 char *xstrdup(const char *text);

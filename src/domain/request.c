@@ -388,11 +388,12 @@ fail_missing(struct failure **failure)
 static int
 check_alone(const xmlNode *node, struct failure **failure)
 {
-    for (node = xml_next_element(node); node; node = xml_next_element(node)) {
-        if (is_ours(node))
-            return fail_at(node, failure, FAILURE_REQUEST,
+    for (const xmlNode *other = xml_first_element(node->parent); other;
+         other = xml_next_element(other)) {
+        if (other != node && is_ours(other))
+            return fail_at(other, failure, FAILURE_REQUEST,
                            "is a second element of virt-seed's in <metadata>",
-                           "keep one: libvirt drops the others");
+                           "keep <cloud-init> alone: libvirt keeps the first only");
     }
     return 0;
 }

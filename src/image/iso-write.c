@@ -117,7 +117,7 @@ add_document(IsoImage *image, const struct document *document)
 
     if (!dir)
         return ISO_OUT_OF_MEM;
-    copy = xcalloc(1, data->size);
+    copy = xmalloc(data->size);
     if (data->size > 0)
         memcpy(copy, data->data, data->size);
     /* The stream owns the copy from here on. */
@@ -159,7 +159,7 @@ writer_succeeded(struct burn_source *source)
 static int
 copy_image(int fd, struct burn_source *source, struct failure **failure)
 {
-    cleanup_free unsigned char *chunk = xcalloc(1, CHUNK);
+    cleanup_free unsigned char *chunk = xmalloc(CHUNK);
     off_t remaining = source->get_size(source);
 
     while (remaining > 0) {
