@@ -7,15 +7,21 @@ if HAVE_CMOCKA
 
 unit_tests = \
 	%D%/unit/test-buffer \
+	%D%/unit/test-config \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
 	%D%/unit/test-failure \
 	%D%/unit/test-foreign \
 	%D%/unit/test-fs \
 	%D%/unit/test-hostname \
+	%D%/unit/test-iso \
+	%D%/unit/test-label \
 	%D%/unit/test-network-config \
 	%D%/unit/test-part \
 	%D%/unit/test-request \
+	%D%/unit/test-resolve \
+	%D%/unit/test-rundir \
+	%D%/unit/test-secret \
 	%D%/unit/test-seed \
 	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
@@ -39,6 +45,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 
 %C%_unit_test_buffer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
+%C%_unit_test_config_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_domain_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_domain_LDADD = $(UNIT_LDADD)
 %C%_unit_test_drives_CFLAGS = $(UNIT_CFLAGS)
@@ -51,12 +59,22 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_fs_LDADD = $(UNIT_LDADD)
 %C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
+%C%_unit_test_iso_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_iso_LDADD = $(UNIT_LDADD)
+%C%_unit_test_label_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_label_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_config_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
 %C%_unit_test_request_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_request_LDADD = $(UNIT_LDADD)
+%C%_unit_test_resolve_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_resolve_LDADD = $(UNIT_LDADD)
+%C%_unit_test_rundir_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_rundir_LDADD = $(UNIT_LDADD)
+%C%_unit_test_secret_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_secret_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)

@@ -12,7 +12,7 @@
 
 #define KEY "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVG"
 
-/* Makes the seed of <ci:cloud-init>CONTENT</ci:cloud-init>. */
+/* Checks and makes the seed of <ci:cloud-init>CONTENT</ci:cloud-init>, as a cold boot does. */
 static int
 make(struct seed *seed, const char *content, struct failure **failure)
 {
@@ -21,6 +21,8 @@ make(struct seed *seed, const char *content, struct failure **failure)
 
     unit_request_read(&unit, request, failure);
     assert_no_failure(*failure);
+    if (seed_check(&unit.request, failure) < 0)
+        return -1;
     return seed_make(seed, &unit.domain, &unit.request, failure);
 }
 
@@ -143,6 +145,24 @@ refuses_what_the_guest_would(void **state)
     assert_refused("<ci:network-config>a: 1</ci:network-config>", FAILURE_NETWORK_CONFIG);
 }
 
+/* A guest that is resumed has long read it. */
+static void
+makes_the_seed_unchecked_where_it_is_asked_to(void **state)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_seed struct seed seed = {0};
+    struct failure *failure = NULL;
+
+    (void)state;
+    unit_request_read(&unit,
+                      "<ci:cloud-init><ci:user-data>a: 1</ci:user-data>"
+                      "</ci:cloud-init>",
+                      &failure);
+    seed_make(&seed, &unit.domain, &unit.request, &failure);
+    assert_no_failure(failure);
+    assert_document(&seed, "user-data", "a: 1");
+}
+
 static void
 says_which_element_and_line_it_is_about(void **state)
 {
@@ -225,6 +245,7 @@ main(void)
         cmocka_unit_test(leaves_empty_documents_out),
         cmocka_unit_test(notes_from_which_secret_a_document_came),
         cmocka_unit_test(refuses_what_the_guest_would),
+        cmocka_unit_test(makes_the_seed_unchecked_where_it_is_asked_to),
         cmocka_unit_test(says_which_element_and_line_it_is_about),
         cmocka_unit_test(refuses_more_than_the_limit),
         cmocka_unit_test(identifies_the_guest_by_its_domain),

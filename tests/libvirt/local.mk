@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A real libvirtd and QEMU, private to the tests; needs root.
+
+check-libvirt: all
+	VIRT_SEED_BUILDDIR='$(abs_builddir)' $(BATS) '$(srcdir)/%D%'
+.PHONY: check-libvirt
+
+EXTRA_DIST += \
+	%D%/domains.bash \
+	%D%/lab-namespace.bash \
+	%D%/lab.bash \
+	%D%/lab.bats \
+	%D%/migrate.bats \
+	%D%/start.bats \
+	%D%/wiring.bats \
+	$(NULL)

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# migrate.bats: a guest moves live between two hosts; each makes the seed itself.
+#
+# Two labs are the two hosts. Their network namespaces are joined by a veth pair, over which the
+# guest's memory travels; virsh reaches each libvirtd by its socket, seen through /proc.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seeds=/run/libvirt/virt-seed
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start host-a
+    export source_lab=$LAB_DIR
+    unset LAB_DIR
+    LAB_HOOK=$builddir/virt-seed-hook lab_start host-b
+    export destination_lab=$LAB_DIR
+
+    ip link add name vs-a netns "$(holder "$source_lab")" type veth \
+        peer name vs-b netns "$(holder "$destination_lab")"
+    on_source lab_run ip address add 10.9.0.1/24 dev vs-a
+    on_source lab_run ip link set vs-a up
+    on_destination lab_run ip address add 10.9.0.2/24 dev vs-b
+    on_destination lab_run ip link set vs-b up
+}
+
+teardown_file() {
+    LAB_DIR=$source_lab lab_stop
+    LAB_DIR=$destination_lab lab_stop
+}
+
+teardown() {
+    on_source lab_reset
+    on_destination lab_reset
+    on_destination lab_run sh -c 'rm -rf /etc/virt-seed/*'
+}
+
+on_source() {
+    LAB_DIR=$source_lab "$@"
+}
+
+on_destination() {
+    LAB_DIR=$destination_lab "$@"
+}
+
+# The process that holds a lab, as the host numbers it.
+holder() {
+    cut -d' ' -f1 "$1/holder"
+}
+
+uri() {
+    echo "qemu+unix:///system?socket=/proc/$(holder "$1")/root/run/libvirt/libvirt-sock"
+}
+
+migrate() {
+    virsh -c "$(uri "$source_lab")" migrate --live "$1" "$(uri "$destination_lab")" \
+        --migrateuri tcp://10.9.0.2
+}
+
+start_on_source() {
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'>$1</ci:cloud-init>" \
+        on_source domain_define web1 $web1
+    on_source lab_run "$builddir/virt-seed" wire web1
+    on_source lab_virsh start web1
+}
+
+seed_sum() {
+    lab_run sha256sum "$seeds/$web1.iso" | cut -d' ' -f1
+}
+
+@test "a live migration makes the same seed on the destination and removes the source's" {
+    local before
+
+    start_on_source "<ci:hostname>web1</ci:hostname>"
+    before=$(on_source seed_sum)
+    migrate web1
+
+    [[ $(on_destination seed_sum) = "$before" ]]
+    run -0 on_destination lab_virsh domstate web1
+    [[ $output = running* ]]
+    run -0 on_source lab_run find "$seeds" -mindepth 1
+    [[ $output = "" ]]
+    run ! on_destination lab_run test -e "$seeds/$web1.resume"
+}
+
+@test "a destination that lacks the secret refuses, and the guest stays where it is" {
+    on_source lab_run install -d -m 0700 /etc/virt-seed/secrets /etc/virt-seed/secrets/web1
+    on_source lab_run install -m 0600 /dev/stdin /etc/virt-seed/secrets/web1/userdata \
+        <<<'#cloud-config'
+    start_on_source "<ci:user-data secret='web1'/>"
+    run ! migrate web1
+    [[ $output = *"there is no /etc/virt-seed/secrets/web1"* ]]
+
+    run -0 on_source lab_virsh domstate web1
+    [[ $output = running* ]]
+    on_source seed_sum
+    run -0 on_destination lab_run find "$seeds" -mindepth 1
+    [[ $output = "" ]]
+}

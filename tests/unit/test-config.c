@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The host's configuration: store/config.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "store/config.h"
+#include "unit.h"
+
+#define CONFIG VIRT_SEED_CONFDIR "/virt-seed.conf"
+
+/* The path below the test's directory. */
+#define BELOW(path) ((path) + 1)
+
+static void
+assert_defaults(const struct config *config)
+{
+    assert_true(config->autowire);
+    assert_false(config->warn_unwired);
+    assert_int_equal(config->file_directory_count, 1);
+    assert_string_equal(config->file_directories[0], VIRT_SEED_CONFDIR "/files");
+}
+
+static void
+has_defaults_without_a_file(void **state)
+{
+    cleanup_config struct config config = {0};
+    struct failure *failure = NULL;
+
+    config_read(&config, unit_directory(state), &failure);
+    assert_no_failure(failure);
+    assert_defaults(&config);
+}
+
+static void
+has_defaults_where_the_file_says_nothing(void **state)
+{
+    cleanup_config struct config config = {0};
+    struct failure *failure = NULL;
+
+    unit_make_file(unit_directory(state), BELOW(CONFIG), 0644,
+                   "# comment\n\n   # another\n\t\n");
+    config_read(&config, unit_directory(state), &failure);
+    assert_no_failure(failure);
+    assert_defaults(&config);
+}
+
+static void
+reads_every_setting(void **state)
+{
+    cleanup_config struct config config = {0};
+    struct failure *failure = NULL;
+
+    unit_make_file(unit_directory(state), BELOW(CONFIG), 0644,
+                   "autowire = no\n"
+                   "  unwired=warn # of a snapshot\r\n"
+                   "file-directory\t=\t/srv/a b\n"
+                   "file-directory = /srv/c");
+    config_read(&config, unit_directory(state), &failure);
+    assert_no_failure(failure);
+    assert_false(config.autowire);
+    assert_true(config.warn_unwired);
+    assert_int_equal(config.file_directory_count, 3);
+    assert_string_equal(config.file_directories[1], "/srv/a b");
+    assert_string_equal(config.file_directories[2], "/srv/c");
+}
+
+static void
+lets_the_last_line_count(void **state)
+{
+    cleanup_config struct config config = {0};
+    struct failure *failure = NULL;
+
+    unit_make_file(unit_directory(state), BELOW(CONFIG), 0644,
+                   "autowire = no\nautowire = yes\nunwired = warn\nunwired = refuse\n");
+    config_read(&config, unit_directory(state), &failure);
+    assert_no_failure(failure);
+    assert_defaults(&config);
+}
+
+/* Whatever is wrong, the defaults, which are the strict ones, hold. */
+static void
+refuses_what_it_does_not_know_and_keeps_the_defaults(void **state)
+{
+    const char *const lines[] = {
+        "autowire",         "autowire =",       "autowire = maybe",
+        "autowire = No",    "unwired = ignore", "file-directory = a",
+        "file-directory =", "autowires = no",   "= no",
+        "[section]",
+    };
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        cleanup_config struct config config = {0};
+        cleanup_free char *text =
+            xasprintf("unwired = warn\nfile-directory = /srv\n%s\n", lines[i]);
+        struct failure *failure = NULL;
+
+        unit_make_file(unit_directory(state), BELOW(CONFIG), 0644, text);
+        assert_int_equal(config_read(&config, unit_directory(state), &failure), -1);
+        assert_non_null(strstr(failure->message, "line 3"));
+        assert_failure(&failure, FAILURE_CONFIG);
+        assert_defaults(&config);
+    }
+}
+
+static void
+refuses_what_is_no_small_regular_file(void **state)
+{
+    cleanup_config struct config config = {0};
+    cleanup_free char *large = xcalloc(1, LIMIT_CONFIG + 2);
+    cleanup_failure struct failure *failure = NULL;
+    int root = unit_directory(state);
+
+    memset(large, '\n', LIMIT_CONFIG + 1);
+    unit_make_file(root, BELOW(CONFIG), 0644, large);
+    assert_int_equal(config_read(&config, root, &failure), -1);
+    assert_int_equal(failure->code, FAILURE_CONFIG);
+    assert_defaults(&config);
+    config_clear(&config);
+    failure_free(steal(failure));
+
+    assert_int_equal(unlinkat(root, BELOW(CONFIG), 0), 0);
+    unit_make_directory(root, BELOW(CONFIG), 0755);
+    assert_int_equal(config_read(&config, root, &failure), -1);
+    assert_int_equal(failure->code, FAILURE_CONFIG);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit_test_in_directory(has_defaults_without_a_file),
+        unit_test_in_directory(has_defaults_where_the_file_says_nothing),
+        unit_test_in_directory(reads_every_setting),
+        unit_test_in_directory(lets_the_last_line_count),
+        unit_test_in_directory(refuses_what_it_does_not_know_and_keeps_the_defaults),
+        unit_test_in_directory(refuses_what_is_no_small_regular_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Labels of a domain's other volumes: image/label.h. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "image/iso.h"
+#include "image/label.h"
+#include "unit.h"
+
+/* Writes an image with that label. */
+static void
+write_image(void **state, const char *name, const char *label)
+{
+    cleanup_seed struct seed seed = {.volume_id = label};
+    cleanup_close int fd =
+        openat(unit_directory(state), name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct failure *failure = NULL;
+
+    assert_true(fd >= 0);
+    seed_add_document(&seed, "meta-data");
+    iso_write(fd, &seed, &failure);
+    assert_no_failure(failure);
+}
+
+/* Asserts what is noted of a disk with that file of the test's directory. */
+static void
+assert_label(void **state, const char *name, const char *format, const char *expected)
+{
+    cleanup_free char *xml =
+        xasprintf("<domain type='kvm'><name>x</name><devices><disk device='disk'>"
+                  "%s%s%s<source file='/proc/self/fd/%d/%s'/><target dev='vda'/></disk>"
+                  "</devices></domain>",
+                  format ? "<driver type='" : "", format ? format : "",
+                  format ? "'/>" : "", unit_directory(state), name);
+    cleanup_unit_domain struct unit_domain unit = {0};
+
+    unit_domain_read(&unit, xml);
+    label_read_disks(&unit.domain);
+    if (expected)
+        assert_string_equal(unit.domain.disks[0].label, expected);
+    else
+        assert_null(unit.domain.disks[0].label);
+}
+
+static void
+reads_the_label_of_a_raw_image(void **state)
+{
+    write_image(state, "cidata.img", "cidata");
+    write_image(state, "debian.img", "Debian 12.1.0 amd64 n");
+    assert_label(state, "cidata.img", "raw", "cidata");
+    assert_label(state, "cidata.img", NULL, "cidata");
+    assert_label(state, "debian.img", "raw", "Debian 12.1.0 amd64 n");
+}
+
+static void
+reads_no_label_of_other_formats(void **state)
+{
+    write_image(state, "cidata.img", "cidata");
+    assert_label(state, "cidata.img", "qcow2", NULL);
+}
+
+static void
+passes_over_what_it_cannot_read(void **state)
+{
+    int dir = unit_directory(state);
+
+    unit_make_file(dir, "empty", 0644, "");
+    unit_make_file(dir, "text", 0644, "no volume");
+    unit_make_directory(dir, "folder", 0755);
+    assert_int_equal(mkfifoat(dir, "fifo", 0644), 0);
+    alarm(5);
+    assert_label(state, "none", "raw", NULL);
+    assert_label(state, "empty", "raw", NULL);
+    assert_label(state, "text", "raw", NULL);
+    assert_label(state, "folder", "raw", NULL);
+    assert_label(state, "fifo", "raw", NULL);
+    alarm(0);
+}
+
+static void
+passes_over_disks_without_a_file(void **state)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+
+    (void)state;
+    unit_domain_read(&unit,
+                     "<domain type='kvm'><name>x</name><devices><disk device='cdrom'>"
+                     "<target dev='sda'/></disk></devices></domain>");
+    label_read_disks(&unit.domain);
+    assert_null(unit.domain.disks[0].label);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit_test_in_directory(reads_the_label_of_a_raw_image),
+        unit_test_in_directory(reads_no_label_of_other_formats),
+        unit_test_in_directory(passes_over_what_it_cannot_read),
+        cmocka_unit_test(passes_over_disks_without_a_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The run-time directory: store/rundir.h. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "store/rundir.h"
+#include "unit.h"
+
+/* Paths relative to the test's directory. */
+static const char *const path = &VIRT_SEED_RUNDIR[1];
+static const char *const qemu_home = &VIRT_SEED_QEMU_HOME[1];
+
+static int
+open_rundir(void **state)
+{
+    struct failure *failure = NULL;
+    int fd = rundir_open(unit_directory(state), &failure);
+
+    assert_no_failure(failure);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void
+assert_refuses(void **state)
+{
+    struct failure *failure = NULL;
+
+    assert_int_equal(rundir_open(unit_directory(state), &failure), -1);
+    assert_failure(&failure, FAILURE_RUNDIR);
+}
+
+/* --- opening --------------------------------------------------------------------------- */
+
+static void
+makes_the_directory_that_is_missing(void **state)
+{
+    cleanup_close int fd = open_rundir(state);
+    struct stat status;
+
+    assert_int_equal(fstatat(unit_directory(state), path, &status, 0), 0);
+    assert_int_equal(status.st_mode, S_IFDIR | 0711);
+    assert_int_equal(status.st_uid, geteuid());
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+}
+
+static void
+opens_the_directory_that_is_there(void **state)
+{
+    cleanup_close int first = open_rundir(state);
+    cleanup_close int again = -1;
+
+    unit_make_file(first, "kept", 0600, "");
+    again = open_rundir(state);
+    assert_int_equal(unit_count_entries(again), 1);
+}
+
+static void
+refuses_a_link_in_its_place(void **state)
+{
+    int root = unit_directory(state);
+
+    unit_make_directory(root, "elsewhere", 0711);
+    unit_make_link(root, path, "/elsewhere");
+    assert_refuses(state);
+    assert_int_equal(unlinkat(root, path, 0), 0);
+    unit_make_link(root, path, "elsewhere/that/is/not");
+    assert_refuses(state);
+    assert_int_equal(unlinkat(root, path, 0), 0);
+    unit_make_file(root, path, 0600, "");
+    assert_refuses(state);
+}
+
+static void
+refuses_a_directory_that_others_may_write(void **state)
+{
+    const mode_t modes[] = {0720, 0702, 0777, 01777, 0775};
+
+    unit_make_directory(unit_directory(state), path, 0711);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        assert_int_equal(fchmodat(unit_directory(state), path, modes[i], 0), 0);
+        assert_refuses(state);
+    }
+    assert_int_equal(fchmodat(unit_directory(state), path, 0755, 0), 0);
+    close(open_rundir(state));
+}
+
+/* For root alone: an ordinary user cannot give directories away. */
+static void
+refuses_a_directory_that_belongs_to_another(void **state)
+{
+    if (geteuid() != 0)
+        skip();
+    unit_make_directory(unit_directory(state), path, 0711);
+    assert_int_equal(fchownat(unit_directory(state), path, 1000, 0, 0), 0);
+    assert_refuses(state);
+}
+
+/* --- who gets the seeds ---------------------------------------------------------------- */
+
+static void
+gives_the_seeds_to_the_user_of_qemu(void **state)
+{
+    uid_t uid;
+    gid_t gid;
+
+    rundir_seed_owner(unit_directory(state), &uid, &gid);
+    assert_int_equal(uid, geteuid());
+    assert_int_equal(gid, getegid());
+    unit_make_directory(unit_directory(state), qemu_home, 0755);
+    if (geteuid() == 0)
+        assert_int_equal(fchownat(unit_directory(state), qemu_home, 64055, 64056, 0), 0);
+    rundir_seed_owner(unit_directory(state), &uid, &gid);
+    assert_int_equal(uid, geteuid() == 0 ? 64055 : geteuid());
+    assert_int_equal(gid, geteuid() == 0 ? 64056 : getegid());
+}
+
+/* --- the mark of a resumed start ------------------------------------------------------- */
+
+static void
+mark(int rundir, const char *uuid)
+{
+    struct failure *failure = NULL;
+
+    rundir_mark_resume(rundir, uuid, &failure);
+    assert_no_failure(failure);
+}
+
+static void
+takes_the_mark_once(void **state)
+{
+    cleanup_close int rundir = open_rundir(state);
+
+    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    mark(rundir, UNIT_UUID);
+    mark(rundir, UNIT_UUID);
+    assert_false(rundir_take_resume(rundir, UNIT_OTHER_UUID));
+    assert_true(rundir_take_resume(rundir, UNIT_UUID));
+    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_int_equal(unit_count_entries(rundir), 0);
+}
+
+static void
+set_age(int rundir, const char *name, time_t seconds)
+{
+    const struct timespec times[2] = {{.tv_sec = time(NULL) - seconds},
+                                      {.tv_sec = time(NULL) - seconds}};
+
+    assert_int_equal(utimensat(rundir, name, times, 0), 0);
+}
+
+static void
+forgets_a_mark_after_a_minute(void **state)
+{
+    cleanup_close int rundir = open_rundir(state);
+
+    mark(rundir, UNIT_UUID);
+    set_age(rundir, UNIT_UUID ".resume", 50);
+    assert_true(rundir_take_resume(rundir, UNIT_UUID));
+    mark(rundir, UNIT_UUID);
+    set_age(rundir, UNIT_UUID ".resume", 62);
+    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    assert_int_equal(unit_count_entries(rundir), 0);
+}
+
+static void
+follows_no_link_for_a_mark(void **state)
+{
+    cleanup_close int rundir = open_rundir(state);
+    cleanup_buffer struct buffer content = {0};
+
+    unit_make_file(unit_directory(state), "victim", 0600, "kept");
+    unit_make_link(rundir, UNIT_UUID ".resume", "../../../victim");
+    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    unit_make_link(rundir, UNIT_UUID ".resume", "../../../victim");
+    mark(rundir, UNIT_UUID);
+    assert_true(rundir_take_resume(rundir, UNIT_UUID));
+    content = unit_read_file(unit_directory(state), "victim");
+    unit_assert_content(&content, "kept");
+}
+
+/* --- removing -------------------------------------------------------------------------- */
+
+static void
+removes_what_is_the_domains_alone(void **state)
+{
+    cleanup_close int rundir = open_rundir(state);
+    struct failure *failure = NULL;
+
+    unit_make_file(rundir, UNIT_UUID ".iso", 0600, "");
+    unit_make_file(rundir, UNIT_UUID ".iso.new.0a1b2c3d", 0600, "");
+    unit_make_file(rundir, UNIT_UUID ".resume", 0600, "");
+    unit_make_file(rundir, UNIT_OTHER_UUID ".iso", 0600, "");
+    unit_make_file(rundir, "README", 0600, "");
+    rundir_remove(rundir, UNIT_UUID, &failure);
+    assert_no_failure(failure);
+    assert_int_equal(unit_count_entries(rundir), 2);
+    assert_int_equal(faccessat(rundir, UNIT_OTHER_UUID ".iso", F_OK, 0), 0);
+    /* And once more, when there is nothing. */
+    rundir_remove(rundir, UNIT_UUID, &failure);
+    assert_no_failure(failure);
+}
+
+static void
+says_what_it_could_not_remove(void **state)
+{
+    cleanup_close int rundir = open_rundir(state);
+    cleanup_failure struct failure *failure = NULL;
+
+    unit_make_directory(rundir, UNIT_UUID ".d", 0700);
+    unit_make_file(rundir, UNIT_UUID ".iso", 0600, "");
+    assert_int_equal(rundir_remove(rundir, UNIT_UUID, &failure), -1);
+    assert_int_equal(failure->code, FAILURE_RUNDIR);
+    /* The rest is gone nevertheless. */
+    assert_int_equal(faccessat(rundir, UNIT_UUID ".iso", F_OK, 0), -1);
+}
+
+static void
+names_the_seed_by_its_domain(void **state)
+{
+    cleanup_free char *name = rundir_seed_name(UNIT_UUID);
+
+    (void)state;
+    assert_string_equal(name, UNIT_UUID ".iso");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit_test_in_directory(makes_the_directory_that_is_missing),
+        unit_test_in_directory(opens_the_directory_that_is_there),
+        unit_test_in_directory(refuses_a_link_in_its_place),
+        unit_test_in_directory(refuses_a_directory_that_others_may_write),
+        unit_test_in_directory(refuses_a_directory_that_belongs_to_another),
+        unit_test_in_directory(gives_the_seeds_to_the_user_of_qemu),
+        unit_test_in_directory(takes_the_mark_once),
+        unit_test_in_directory(forgets_a_mark_after_a_minute),
+        unit_test_in_directory(follows_no_link_for_a_mark),
+        unit_test_in_directory(removes_what_is_the_domains_alone),
+        unit_test_in_directory(says_what_it_could_not_remove),
+        cmocka_unit_test(names_the_seed_by_its_domain),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
