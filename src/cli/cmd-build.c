@@ -56,7 +56,7 @@ build(const struct context *context, const char *argument, bool is_domain,
     cleanup_source struct source source = {0};
     cleanup_seed struct seed seed = {0};
 
-    if (seeding_make(&seed, &source, context, argument, is_domain, failure) < 0)
+    if (seeding_make(&seed, &source, context, argument, is_domain, NULL, failure) < 0)
         return -1;
     if (strcmp(output, "-") == 0)
         return write_to_stdout(&seed, failure);

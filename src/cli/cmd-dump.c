@@ -131,8 +131,9 @@ dump(const struct context *context, const char *argument, bool is_domain,
 {
     cleanup_source struct source source = {0};
     cleanup_seed struct seed seed = {0};
+    cleanup_failure struct failure *denied = NULL;
 
-    if (seeding_make(&seed, &source, context, argument, is_domain, failure) < 0)
+    if (seeding_make(&seed, &source, context, argument, is_domain, &denied, failure) < 0)
         return -1;
     if (options->document && !seed_find_document(&seed, options->document))
         return fail_no_document(&seed, options->document, failure);
@@ -140,7 +141,10 @@ dump(const struct context *context, const char *argument, bool is_domain,
         print_json(&seed, options);
     else
         print_text(&seed, options);
-    return 0;
+    if (!denied)
+        return 0;
+    *failure = steal(denied);
+    return -1;
 }
 
 static int

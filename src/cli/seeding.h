@@ -6,6 +6,13 @@
 #include "cli/source.h"
 #include "seed/seed.h"
 
-/* Loads the domain, resolves its request on this host, and makes the seed. */
+/*
+ * Loads the domain, resolves its request on this host, and makes the seed.
+ *
+ * `denied` is where `dump` keeps the failure of a secret that the caller may not read: in
+ * place of its content the document then holds "<secret NAME/KEY>". With NULL such a
+ * secret is a failure like any other.
+ */
 int seeding_make(struct seed *seed, struct source *source, const struct context *context,
-                 const char *argument, bool is_domain, struct failure **failure);
+                 const char *argument, bool is_domain, struct failure **denied,
+                 struct failure **failure);

@@ -18,6 +18,12 @@ static const char *const default_keys[PART_KINDS][3] = {
     [PART_NETWORK_CONFIG] = {"networkdata", "networkData", NULL},
 };
 
+const char *
+resolve_default_key(enum part_kind kind)
+{
+    return default_keys[kind][0];
+}
+
 /* --- files ------------------------------------------------------------------------ */
 
 static int

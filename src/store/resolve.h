@@ -12,6 +12,9 @@
 int resolve_part(struct part *part, int root, const struct config *config,
                  const struct domain *domain, struct failure **failure);
 
-/* The same for every part of the request. */
+/* Return: the key of a secret that is looked for first where the request names none. */
+const char *resolve_default_key(enum part_kind kind);
+
+/* resolve_part() for every part of the request. */
 int resolve_request(struct request *request, int root, const struct config *config,
                     const struct domain *domain, struct failure **failure);
