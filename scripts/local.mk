@@ -4,6 +4,7 @@
 EXTRA_DIST += \
 	%D%/build-guest \
 	%D%/guest \
+	%D%/packages.bash \
 	%D%/quickstart \
 	%D%/test \
 	$(NULL)

@@ -91,3 +91,28 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_yaml_LDADD = $(UNIT_LDADD)
 
 endif HAVE_CMOCKA
+
+# --- what the programs do, in bats -----------------------------------------------------------
+
+dist_check_SCRIPTS += \
+	%D%/golden/golden.bats \
+	$(NULL)
+EXTRA_DIST += \
+	%D%/functional/common.bash \
+	$(NULL)
+
+if HAVE_BATS
+TESTS += \
+	%D%/golden/golden.bats \
+	$(NULL)
+endif HAVE_BATS
+
+TEST_EXTENSIONS = .bats
+BATS_LOG_COMPILER = $(BATS)
+AM_TESTS_ENVIRONMENT = \
+	export top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		VIRT_SEED_RUNDIR='$(runstatedir)/libvirt/virt-seed' \
+		VIRT_SEED_CONFDIR='$(sysconfdir)/virt-seed' \
+		VIRT_SEED_QEMU_HOME='$(localstatedir)/lib/libvirt/qemu' \
+		VIRT_SEED_DEFINITIONS='$(sysconfdir)/libvirt/qemu' \
+		PATH='$(abs_top_builddir)':"$$PATH";

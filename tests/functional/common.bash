@@ -1,0 +1,105 @@
+# shellcheck shell=bash
+# common.bash: what the bats files share; each loads it.
+#
+# `make check` says where everything is, in the variables below. By hand, in the build directory
+# of a configuration without --prefix, 'PATH=$PWD:$PATH bats FILE' will do.
+
+top_srcdir=${top_srcdir-$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)}
+top_builddir=${top_builddir-$PWD}
+rundir=${VIRT_SEED_RUNDIR-/run/libvirt/virt-seed}
+confdir=${VIRT_SEED_CONFDIR-/etc/virt-seed}
+qemu_home=${VIRT_SEED_QEMU_HOME-/var/lib/libvirt/qemu}
+definitions=${VIRT_SEED_DEFINITIONS-/etc/libvirt/qemu}
+
+uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+other_uuid=0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11
+namespace=urn:virt-seed:cloud-init:1
+
+umask 022
+export LC_ALL=C.UTF-8
+# Nothing here talks to libvirt; where something does by mistake, it shall fail.
+export LIBVIRT_DEFAULT_URI=test:///no-libvirt-in-these-tests
+
+bats_require_minimum_version 1.5.0
+
+# to_build, from_build: filters between the paths of the files in the source, which are those of a
+# configuration without --prefix, and the paths of this build.
+to_build() {
+    sed -e "s|/run/libvirt/virt-seed|$rundir|g" -e "s|/etc/virt-seed|$confdir|g"
+}
+
+from_build() {
+    sed -e "s|$rundir|/run/libvirt/virt-seed|g" -e "s|$confdir|/etc/virt-seed|g"
+}
+
+# domain_xml [REQUEST]: prints the unwired domain "web1" that asks for what REQUEST, the content of
+# the <cloud-init> element, says.
+domain_xml() {
+    cat <<END
+<domain type='kvm'>
+  <name>web1</name>
+  <uuid>$uuid</uuid>
+  <metadata>
+    <ci:cloud-init xmlns:ci='$namespace'>${1-}</ci:cloud-init>
+  </metadata>
+  <os><type arch='x86_64' machine='q35'>hvm</type></os>
+  <devices>
+    <disk type='file' device='disk'>
+      <driver name='qemu' type='qcow2'/>
+      <source file='/var/lib/libvirt/images/web1.qcow2'/>
+      <target dev='vda' bus='virtio'/>
+    </disk>
+  </devices>
+</domain>
+END
+}
+
+# wired_xml [REQUEST]: the same domain with its wiring.
+wired_xml() {
+    domain_xml "$@" | virt-seed --quiet wire -
+}
+
+# make_root [TREE]: makes $root, a directory that stands for the host's "/", with the files of the
+# directory TREE/etc/virt-seed in it; all of it is closed to others, as secrets have to be.
+make_root() {
+    root=$BATS_TEST_TMPDIR/root
+    mkdir -p "$root$confdir"
+    if [[ $# -gt 0 ]]; then
+        cp -R "$1/etc/virt-seed/." "$root$confdir"
+        chmod -R u+rwX,go= "$root$confdir"
+    fi
+}
+
+# make_secret NAME KEY CONTENT: adds a secret to $root.
+make_secret() {
+    (
+        umask 077
+        mkdir -p "$root$confdir/secrets/$1"
+        printf '%s' "$3" >"$root$confdir/secrets/$1/$2"
+    )
+}
+
+# assert_said PATTERN...: each is a part of what the last `run` printed.
+assert_said() {
+    local pattern
+
+    for pattern; do
+        if [[ $output != *"$pattern"* ]]; then
+            printf "expected '%s' in:\n%s\n" "$pattern" "$output"
+            return 1
+        fi
+    done
+}
+
+# assert_refused STATUS PATTERN...: the last `run` failed with that status and said so in two lines,
+# what is wrong and what to do.
+assert_refused() {
+    if [[ $status -ne $1 || $output != *'virt-seed: error: '* ||
+        $output != *$'\nvirt-seed: hint: '* ]]; then
+        printf 'expected status %s with error: and hint:, found status %s:\n%s\n' \
+            "$1" "$status" "$output"
+        return 1
+    fi
+    shift
+    assert_said "$@"
+}
