@@ -59,6 +59,9 @@ libdomain_a_SOURCES = \
 libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
+	%D%/seed/json.h \
+	%D%/seed/layout.c \
+	%D%/seed/layout.h \
 	%D%/seed/meta-data.c \
 	%D%/seed/meta-data.h \
 	%D%/seed/network-config.c \
@@ -76,6 +79,8 @@ libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAG
 
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
+	%D%/image/iso-read.c \
+	%D%/image/iso-read.h \
 	%D%/image/iso-verify.c \
 	%D%/image/iso-write.c \
 	%D%/image/label.c \
@@ -138,8 +143,11 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
 	%D%/cli/cmd-dump.c \
+	%D%/cli/cmd-inspect.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-wire.c \
+	%D%/cli/extract.c \
+	%D%/cli/extract.h \
 	%D%/cli/json.c \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \

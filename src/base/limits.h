@@ -18,6 +18,13 @@
 /* Everything that goes into one seed. */
 #define LIMIT_SEED (16 * MIB)
 
+/* An image that `inspect` reads: bytes, files, directories within each other, and blocks
+ * of its tree. Seeds have a few of each. The last bounds libisofs's recursion, too. */
+#define LIMIT_IMAGE (64 * MIB)
+#define LIMIT_IMAGE_FILES 1000
+#define LIMIT_IMAGE_DEPTH 8
+#define LIMIT_IMAGE_TREE_BLOCKS 4096
+
 /* A domain's devices; QEMU itself ends far below. */
 #define LIMIT_DISKS 4096
 

@@ -29,6 +29,7 @@ struct command {
 extern const struct command cmd_build;
 extern const struct command cmd_check;
 extern const struct command cmd_dump;
+extern const struct command cmd_inspect;
 extern const struct command cmd_unset;
 extern const struct command cmd_wire;
 
@@ -42,6 +43,7 @@ enum {
     OPTION_HELP = 256,
     OPTION_AFTER_REFUSAL,
     OPTION_DOMAIN,
+    OPTION_EXTRACT,
     OPTION_JSON,
     OPTION_REPLACE,
     OPTION_SHOW_SECRETS,

@@ -18,23 +18,34 @@ probe_pointer(blkid_probe *probe)
     blkid_free_probe(*probe);
 }
 
-/* Return: the label, owned by the caller (free), or NULL. */
+/* Return: the value, owned by the caller (free), or NULL. */
 static char *
-read_label(int fd)
+lookup(blkid_probe probe, const char *name)
+{
+    const char *value = NULL;
+
+    return blkid_probe_lookup_value(probe, name, &value, NULL) < 0 ? NULL
+                                                                   : xstrdup(value);
+}
+
+char *
+label_read(int fd, char **type)
 {
     char *types[] = {(char *)"iso9660", (char *)"vfat", NULL};
     __attribute__((cleanup(probe_pointer))) blkid_probe probe = blkid_new_probe();
-    const char *label = NULL;
 
+    if (type)
+        *type = NULL;
     if (!probe || blkid_probe_set_device(probe, fd, 0, 0) < 0)
         return NULL;
     blkid_probe_enable_superblocks(probe, 1);
-    blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_LABEL);
+    blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_LABEL | BLKID_SUBLKS_TYPE);
     blkid_probe_filter_superblocks_type(probe, BLKID_FLTR_ONLYIN, types);
-    if (blkid_do_safeprobe(probe) != 0 ||
-        blkid_probe_lookup_value(probe, "LABEL", &label, NULL) < 0)
+    if (blkid_do_safeprobe(probe) != 0)
         return NULL;
-    return xstrdup(label);
+    if (type)
+        *type = lookup(probe, "TYPE");
+    return lookup(probe, "LABEL");
 }
 
 static void
@@ -45,7 +56,7 @@ read_disk(struct disk *disk)
     struct stat status;
 
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-        disk->label = read_label(fd);
+        disk->label = label_read(fd, NULL);
 }
 
 void

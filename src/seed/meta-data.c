@@ -4,20 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/hostname.h"
+#include "seed/json.h"
 #include "seed/meta-data.h"
-
-static void
-json_decref_pointer(json_t **json)
-{
-    json_decref(*json);
-}
-
-#define cleanup_json __attribute__((cleanup(json_decref_pointer)))
 
 /* Keys of which the generated part is the owner, and the element that sets them. */
 static const struct {

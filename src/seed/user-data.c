@@ -12,6 +12,7 @@
  * longest that fits. */
 struct header {
     const char *text;
+    const char *name;
     enum {
         KIND_CLOUD_CONFIG,
         KIND_ARCHIVE,
@@ -21,11 +22,15 @@ struct header {
 };
 
 static const struct header headers[] = {
-    {"#cloud-config-archive", KIND_ARCHIVE}, {"#cloud-config-jsonp", KIND_OTHER},
-    {"#cloud-config", KIND_CLOUD_CONFIG},    {"#cloud-boothook", KIND_OTHER},
-    {"#include-once", KIND_OTHER},           {"#include", KIND_OTHER},
-    {"#part-handler", KIND_OTHER},           {"#!", KIND_FIRST_LINE},
-    {"## template: jinja", KIND_FIRST_LINE},
+    {"#cloud-config-archive", "cloud-config-archive", KIND_ARCHIVE},
+    {"#cloud-config-jsonp", "cloud-config-jsonp", KIND_OTHER},
+    {"#cloud-config", "cloud-config", KIND_CLOUD_CONFIG},
+    {"#cloud-boothook", "boothook", KIND_OTHER},
+    {"#include-once", "include-once", KIND_OTHER},
+    {"#include", "include", KIND_OTHER},
+    {"#part-handler", "part-handler", KIND_OTHER},
+    {"#!", "script", KIND_FIRST_LINE},
+    {"## template: jinja", "jinja template", KIND_FIRST_LINE},
 };
 
 /* How much of the data cloud-init searches for a MIME header (util.message_from_string's
@@ -92,6 +97,21 @@ fail_header(const char *text, size_t size, struct failure **failure)
                 "begins with no header that cloud-init knows, and would be ignored");
     return failure_hint(failure, "begin with '#cloud-config', '#!', '#include', "
                                  "'#cloud-boothook', or another of cloud-init's formats");
+}
+
+const char *
+user_data_kind(const char *data, size_t size)
+{
+    size_t space = leading_space(data, size);
+    const struct header *header = find_header(data + space, size - space);
+
+    if (space == size)
+        return "nothing";
+    if (is_gzip(data, size))
+        return "gzip";
+    if (is_mime(data, size))
+        return "MIME";
+    return header ? header->name : "unknown";
 }
 
 int

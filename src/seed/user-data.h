@@ -14,3 +14,7 @@
  * could read it as YAML. Empty data is fine. Messages hold nothing of the data.
  */
 int user_data_check(const char *data, size_t size, struct failure **failure);
+
+/* Return: a word for what cloud-init takes the data for: "cloud-config", "script"; "nothing"
+ * for empty data and "unknown" for what it would ignore. */
+const char *user_data_kind(const char *data, size_t size);

@@ -1,5 +1,5 @@
-# shellcheck shell=bash
-# common.bash: what the bats files share; each loads it.
+# shellcheck shell=bats disable=SC2034,SC2154  # variables for those that source this, and of bats
+# common.bash: what the bats files share; each sources it.
 #
 # `make check` says where everything is, in the variables below. By hand, in the build directory
 # of a configuration without --prefix, 'PATH=$PWD:$PATH bats FILE' will do.

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: libisofs reads the image's tree through a source of blocks that we give it.
+ * The source counts: a tree that needs more blocks than a seed's can is no seed's, and a
+ * directory that contains itself ends there as well.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "image/iso-read.h"
+#include "image/libisofs.h"
+
+/* --- the file as libisofs's source of blocks -------------------------------------- */
+
+struct block_source {
+    int fd;
+    long blocks_left;
+};
+
+static int
+source_open(IsoDataSource *source)
+{
+    (void)source;
+    return ISO_SUCCESS;
+}
+
+static int
+source_close(IsoDataSource *source)
+{
+    (void)source;
+    return ISO_SUCCESS;
+}
+
+static int
+source_read_block(IsoDataSource *source, uint32_t lba, uint8_t *buffer)
+{
+    struct block_source *blocks = source->data;
+    ssize_t count;
+
+    if (blocks->blocks_left-- <= 0)
+        return ISO_DATA_SOURCE_FATAL;
+    count = pread(blocks->fd, buffer, ISO_BLOCK, (off_t)lba * ISO_BLOCK);
+    return count == ISO_BLOCK ? ISO_SUCCESS : ISO_DATA_SOURCE_MISHAP;
+}
+
+static void
+source_free_data(IsoDataSource *source)
+{
+    (void)source;
+}
+
+/* libisofs frees the source itself with its last reference; `blocks` must outlive it. */
+static IsoDataSource *
+new_source(struct block_source *blocks)
+{
+    IsoDataSource *source = xcalloc(1, sizeof(*source));
+
+    *source = (IsoDataSource){
+        .version = 0,
+        .refcount = 1,
+        .open = source_open,
+        .close = source_close,
+        .read_block = source_read_block,
+        .free_data = source_free_data,
+        .data = blocks,
+    };
+    return source;
+}
+
+static void
+source_pointer(IsoDataSource **source)
+{
+    iso_data_source_unref(*source);
+}
+
+static void
+read_options_pointer(IsoReadOpts **options)
+{
+    if (*options)
+        iso_read_opts_free(*options);
+}
+
+static void
+iterator_pointer(IsoDirIter **iterator)
+{
+    if (*iterator)
+        iso_dir_iter_free(*iterator);
+}
+
+/* --- the tree ---------------------------------------------------------------------- */
+
+static int
+fail_unreadable(struct failure **failure, const char *why)
+{
+    failure_set(failure, FAILURE_IMAGE, "not a readable ISO 9660 image: %s", why);
+    return failure_hint(failure, "see what it is: blkid -p FILE");
+}
+
+/* Names come from the image and become paths. */
+static int
+check_name(const char *name, struct failure **failure)
+{
+    if (*name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+        !strchr(name, '/') && strlen(name) <= 255)
+        return 0;
+    failure_set(failure, FAILURE_IMAGE,
+                "the image has a file whose name could lead out of "
+                "its directory");
+    return failure_hint(failure, "do not trust this image");
+}
+
+static int
+read_stream(IsoStream *stream, struct volume_file *file, struct failure **failure)
+{
+    char *end = buffer_reserve(&file->data, file->size);
+    int result = 0;
+
+    if (iso_stream_open(stream) < 0)
+        return fail_unreadable(failure, file->path);
+    while (file->data.size < file->size && result == 0) {
+        int count =
+            iso_stream_read(stream, end + file->data.size, file->size - file->data.size);
+
+        if (count <= 0)
+            result = fail_unreadable(failure, file->path);
+        else
+            file->data.size += (size_t)count;
+    }
+    iso_stream_close(stream);
+    end[file->data.size] = '\0';
+    return result;
+}
+
+static int
+add_file(struct volume *volume, IsoNode *node, const char *path, struct failure **failure)
+{
+    struct volume_file *file;
+    IsoStream *stream;
+    off_t size;
+
+    if (volume->file_count == LIMIT_IMAGE_FILES)
+        return failure_set(failure, FAILURE_LIMIT, "the image has more than %d files",
+                           LIMIT_IMAGE_FILES);
+    volume->files =
+        xreallocarray(volume->files, volume->file_count + 1, sizeof(*volume->files));
+    file = &volume->files[volume->file_count++];
+    *file = (struct volume_file){.path = xstrdup(path)};
+    /* Symbolic links, devices and the like are listed, and no more. */
+    if (iso_node_get_type(node) != LIBISO_FILE)
+        return 0;
+    stream = iso_file_get_stream((IsoFile *)node);
+    size = iso_stream_get_size(stream);
+    file->size = size > 0 ? (size_t)size : 0;
+    if (file->size > LIMIT_SEED)
+        return 0;
+    file->read = true;
+    return read_stream(stream, file, failure);
+}
+
+static int
+add_directory(struct volume *volume, IsoDir *dir, const char *prefix, int depth,
+              struct failure **failure)
+{
+    __attribute__((cleanup(iterator_pointer))) IsoDirIter *iterator = NULL;
+    IsoNode *node;
+
+    if (depth > LIMIT_IMAGE_DEPTH)
+        return failure_set(failure, FAILURE_LIMIT, "the image is nested deeper than %d",
+                           LIMIT_IMAGE_DEPTH);
+    if (iso_dir_get_children(dir, &iterator) < 0)
+        return fail_unreadable(failure, "a directory");
+    while (iso_dir_iter_next(iterator, &node) == 1) {
+        const char *name = iso_node_get_name(node);
+        cleanup_free char *path = xasprintf("%s%s", prefix, name);
+        int result;
+
+        if (check_name(name, failure) < 0)
+            return -1;
+        if (iso_node_get_type(node) == LIBISO_DIR) {
+            cleanup_free char *inner = xasprintf("%s/", path);
+
+            result = add_directory(volume, (IsoDir *)node, inner, depth + 1, failure);
+        } else {
+            result = add_file(volume, node, path, failure);
+        }
+        if (result < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- the image ---------------------------------------------------------------------- */
+
+static int
+import(IsoImage **image, IsoDataSource *source, struct failure **failure)
+{
+    __attribute__((cleanup(read_options_pointer))) IsoReadOpts *options = NULL;
+    int code;
+
+    if (libisofs_start(failure) < 0)
+        return -1;
+    code = iso_image_new("", image);
+    if (code >= 0)
+        code = iso_read_opts_new(&options, 0);
+    if (code >= 0)
+        code = iso_image_import(*image, source, options, NULL);
+    return code < 0 ? fail_unreadable(failure, iso_error_to_msg(code)) : 0;
+}
+
+static int
+check_size(int fd, struct failure **failure)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE) {
+        failure_set(failure, FAILURE_LIMIT, "the image is larger than %lu MiB",
+                    LIMIT_IMAGE / MIB);
+        return failure_hint(failure, "seeds are small; this is something else");
+    }
+    return 0;
+}
+
+int
+iso_read(int fd, struct volume *volume, struct failure **failure)
+{
+    struct block_source blocks = {.fd = fd, .blocks_left = LIMIT_IMAGE_TREE_BLOCKS};
+    __attribute__((cleanup(source_pointer))) IsoDataSource *source = new_source(&blocks);
+    cleanup_iso_image IsoImage *image = NULL;
+    const char *label;
+
+    *volume = (struct volume){0};
+    if (check_size(fd, failure) < 0 || import(&image, source, failure) < 0)
+        return -1;
+    label = iso_image_get_volume_id(image);
+    volume->label = xstrdup(label ? label : "");
+    blocks.blocks_left = LIMIT_IMAGE / ISO_BLOCK;
+    return add_directory(volume, iso_image_get_root(image), "", 1, failure);
+}
+
+const struct volume_file *
+volume_find(const struct volume *volume, const char *path)
+{
+    for (size_t i = 0; i < volume->file_count; i++) {
+        if (strcmp(volume->files[i].path, path) == 0)
+            return &volume->files[i];
+    }
+    return NULL;
+}
+
+void
+volume_clear(struct volume *volume)
+{
+    for (size_t i = 0; i < volume->file_count; i++) {
+        free(volume->files[i].path);
+        buffer_clear(&volume->files[i].data);
+    }
+    free(volume->files);
+    free(volume->label);
+    *volume = (struct volume){0};
+}

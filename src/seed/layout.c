@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "seed/json.h"
+#include "seed/layout.h"
+#include "seed/network-config.h"
+#include "seed/user-data.h"
+#include "seed/yaml.h"
+
+/* cloud-init, DataSourceNoCloud (read_fs, util.pathprefix2dict). */
+static const struct layout_document nocloud[] = {
+    {"meta-data", LAYOUT_META_DATA, true},
+    {"user-data", LAYOUT_USER_DATA, true},
+    {"vendor-data", LAYOUT_USER_DATA, false},
+    {"network-config", LAYOUT_NETWORK_CONFIG, false},
+    {NULL, LAYOUT_META_DATA, false},
+};
+
+/* cloud-init, sources/helpers/openstack.py (ConfigDriveReader). */
+static const struct layout_document configdrive[] = {
+    {"openstack/latest/meta_data.json", LAYOUT_META_DATA_JSON, true},
+    {"openstack/latest/user_data", LAYOUT_USER_DATA, false},
+    {"openstack/latest/vendor_data.json", LAYOUT_VENDOR_DATA_JSON, false},
+    {"openstack/latest/vendor_data2.json", LAYOUT_VENDOR_DATA_JSON, false},
+    {"openstack/latest/network_data.json", LAYOUT_NETWORK_DATA_JSON, false},
+    {NULL, LAYOUT_META_DATA, false},
+};
+
+static const struct layout layouts[] = {
+    {"nocloud", "cidata", nocloud},
+    {"configdrive", "config-2", configdrive},
+};
+
+const struct layout *
+layout_find(const char *label)
+{
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        if (strcasecmp(layouts[i].label, label) == 0)
+            return &layouts[i];
+    }
+    return NULL;
+}
+
+const struct layout_document *
+layout_find_document(const struct layout *layout, const char *path)
+{
+    for (const struct layout_document *document = layout->documents; document->path;
+         document++) {
+        if (strcmp(document->path, path) == 0)
+            return document;
+    }
+    return NULL;
+}
+
+/* --- what is taken from each -------------------------------------------------------- */
+
+static char *
+describe_identity(const char *id_key, const char *id, const char *host_key,
+                  const char *host)
+{
+    if (id && host)
+        return xasprintf("%s %s, %s %s", id_key, id, host_key, host);
+    if (id || host)
+        return xasprintf("%s %s", id ? id_key : host_key, id ? id : host);
+    return xasprintf("neither %s nor %s", id_key, host_key);
+}
+
+static char *
+describe_meta_data(const char *data, size_t size, struct failure **failure)
+{
+    struct yaml_query queries[] = {
+        {.path = {"instance-id"}},
+        {.path = {"local-hostname"}},
+    };
+    int result = yaml_read(data, size, YAML_MAPPING, queries, 2, failure);
+    cleanup_free char *id = queries[0].value;
+    cleanup_free char *host = queries[1].value;
+
+    return result < 0 ? NULL
+                      : describe_identity("instance-id", id, "local-hostname", host);
+}
+
+static json_t *
+load_json(const char *data, size_t size, struct failure **failure)
+{
+    json_error_t error;
+    json_t *json = json_loadb(data, size, 0, &error);
+
+    if (!json) {
+        failure_set(failure, FAILURE_META_DATA, "line %d: not JSON", error.line);
+        failure_hint(failure, "cloud-init reads this document as strict JSON");
+    }
+    return json;
+}
+
+static char *
+describe_meta_data_json(const char *data, size_t size, struct failure **failure)
+{
+    cleanup_json json_t *json = load_json(data, size, failure);
+    const char *uuid = json_string_value(json_object_get(json, "uuid"));
+
+    if (!json)
+        return NULL;
+    if (!uuid) {
+        failure_set(failure, FAILURE_META_DATA, "has no uuid, which is the instance-id");
+        failure_hint(failure, "cloud-init does not take a drive without it");
+        return NULL;
+    }
+    return describe_identity("uuid", uuid, "hostname",
+                             json_string_value(json_object_get(json, "hostname")));
+}
+
+static char *
+describe_json(const char *data, size_t size, struct failure **failure)
+{
+    cleanup_json json_t *json = load_json(data, size, failure);
+
+    return json ? xstrdup("JSON") : NULL;
+}
+
+static char *
+describe_user_data(const char *data, size_t size, struct failure **failure)
+{
+    return user_data_check(data, size, failure) < 0 ? NULL
+                                                    : xstrdup(user_data_kind(data, size));
+}
+
+static char *
+describe_network_config(const char *data, size_t size, struct failure **failure)
+{
+    return network_config_check(data, size, failure) < 0 ? NULL
+                                                         : xstrdup("network-config");
+}
+
+char *
+layout_describe(const struct layout_document *document, const char *data, size_t size,
+                struct failure **failure)
+{
+    data = data ? data : "";
+    switch (document->role) {
+    case LAYOUT_META_DATA:
+        return describe_meta_data(data, size, failure);
+    case LAYOUT_META_DATA_JSON:
+        return describe_meta_data_json(data, size, failure);
+    case LAYOUT_USER_DATA:
+        return describe_user_data(data, size, failure);
+    case LAYOUT_VENDOR_DATA_JSON:
+    case LAYOUT_NETWORK_DATA_JSON:
+        return describe_json(data, size, failure);
+    case LAYOUT_NETWORK_CONFIG:
+        break;
+    }
+    return size == 0 ? xstrdup("nothing") : describe_network_config(data, size, failure);
+}
