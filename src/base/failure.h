@@ -39,6 +39,7 @@
     X(SECRET_MISSING, "secret-missing")                                                  \
     X(SECRET_MODE, "secret-mode")                                                        \
     X(SECRET_NAME, "secret-name")                                                        \
+    X(SECRET_UNREADABLE, "secret-unreadable")                                            \
     X(SECRET_DENIED, "secret-denied")                                                    \
     X(SERIAL, "serial")                                                                  \
     X(SMBIOS, "smbios")                                                                  \

@@ -54,5 +54,7 @@ enum {
 int command_help(const struct command *command);
 
 /* Sets a failure that names the subcommand's usage. Return: STATUS_USAGE. */
+int command_unknown_option(const struct command *command, char **argv,
+                           struct failure **failure);
 int command_misused(const struct command *command, struct failure **failure,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));

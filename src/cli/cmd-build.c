@@ -5,11 +5,12 @@
 #include <getopt.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/seeding.h"
@@ -21,22 +22,18 @@ static int
 write_to_stdout(const struct seed *seed, struct failure **failure)
 {
     cleanup_close int fd = memfd_create("seed.iso", MFD_CLOEXEC);
-    off_t offset = 0;
-    struct stat status;
+    cleanup_buffer struct buffer image = {0};
+    int error;
 
     if (fd < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make a file");
     if (iso_write(fd, seed, failure) < 0 || iso_verify(fd, seed, failure) < 0)
         return -1;
-    if (fstat(fd, &status) < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+    error = lseek(fd, 0, SEEK_SET) < 0 ? -errno : fs_read_all(fd, LIMIT_IMAGE, &image);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not read the image");
-    while (offset < status.st_size) {
-        if (sendfile(STDOUT_FILENO, fd, &offset, (size_t)(status.st_size - offset)) < 0)
-            return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                                     "could not write standard output");
-    }
-    return 0;
+    return output_write(NULL, image.data, image.size, failure);
 }
 
 static int
@@ -94,7 +91,7 @@ run(const struct context *context, const struct command *command, int argc, char
         case OPTION_HELP:
             return command_help(command);
         default:
-            return command_misused(command, failure, "unknown option");
+            return command_unknown_option(command, argv, failure);
         }
     }
     if (optind < argc && !name)

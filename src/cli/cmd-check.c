@@ -8,7 +8,6 @@
 
 #include <getopt.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
@@ -77,7 +76,7 @@ take(struct findings *findings, struct failure **failure)
 
     if (!*failure)
         return;
-    unseen = (*failure)->code == FAILURE_SECRET_DENIED && geteuid() != 0;
+    unseen = (*failure)->code == FAILURE_SECRET_UNREADABLE;
     add(findings, !unseen, failure_code_name((*failure)->code), (*failure)->line,
         (*failure)->message, (*failure)->hint);
     failure_free(*failure);
@@ -308,7 +307,7 @@ run(const struct context *context, const struct command *command, int argc, char
         case OPTION_HELP:
             return command_help(command);
         default:
-            return command_misused(command, failure, "unknown option");
+            return command_unknown_option(command, argv, failure);
         }
     }
     if (optind < argc && !name)

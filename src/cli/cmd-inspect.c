@@ -228,7 +228,7 @@ run(const struct context *context, const struct command *command, int argc, char
         case OPTION_HELP:
             return command_help(command);
         default:
-            return command_misused(command, failure, "unknown option");
+            return command_unknown_option(command, argv, failure);
         }
     }
     if (optind + 1 != argc)

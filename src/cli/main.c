@@ -45,6 +45,15 @@ command_misused(const struct command *command, struct failure **failure,
     return STATUS_USAGE;
 }
 
+/* getopt has just refused the word before optind. */
+int
+command_unknown_option(const struct command *command, char **argv,
+                       struct failure **failure)
+{
+    return command_misused(command, failure, "'%s' is no option, or lacks its value",
+                           argv[optind - 1]);
+}
+
 static void
 print_usage(FILE *stream)
 {
@@ -133,6 +142,8 @@ main(int argc, char **argv)
     if (process_open_standard() < 0)
         return STATUS_FAILURE;
     process_harden();
+    /* What getopt would say, we say in our own form. */
+    opterr = 0;
     while ((option = getopt_long(argc, argv, "+c:q", options, NULL)) != -1) {
         switch (option) {
         case 'c':
@@ -151,8 +162,10 @@ main(int argc, char **argv)
             puts(PACKAGE_STRING);
             return finish(STATUS_OK, NULL);
         default:
-            fputs("virt-seed: hint: virt-seed --help\n", stderr);
-            return STATUS_USAGE;
+            failure_set(&failure, FAILURE_USAGE, "'%s' is no option, or lacks its value",
+                        argv[optind - 1]);
+            failure_hint(&failure, "virt-seed --help lists them");
+            return finish(STATUS_USAGE, failure);
         }
     }
     if (optind == argc) {

@@ -25,7 +25,7 @@ make_part(struct part *part, const struct context *context, const struct config 
 {
     if (resolve_part(part, context->root, config, domain, failure) == 0)
         return seed_check_part(part, failure);
-    if (!denied || (*failure)->code != FAILURE_SECRET_DENIED)
+    if (!denied || (*failure)->code != FAILURE_SECRET_UNREADABLE)
         return -1;
     if (*denied)
         failure_free(*failure);

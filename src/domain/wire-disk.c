@@ -208,6 +208,25 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
 
 /* --- what is there ---------------------------------------------------------------- */
 
+static void
+remove_controller(struct domain *domain, struct wiring *wiring)
+{
+    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
+
+    for (; node; node = xml_next(node, "controller")) {
+        const xmlNode *alias = xml_child(node, "alias");
+        long index = xml_attribute_number(node, "index", 65535);
+
+        if (!alias || !xml_attribute_is(alias, "name", CONTROLLER_ALIAS))
+            continue;
+        if (drives_controller_is_used(domain, DOMAIN_BUS_SCSI, index))
+            return;
+        xml_remove(node);
+        wiring_note(wiring, "virtio-scsi controller %ld removed", index);
+        return;
+    }
+}
+
 static int
 remove_foreign(struct domain *domain, const struct wire_options *options,
                struct wiring *wiring, struct failure **failure)
@@ -244,6 +263,7 @@ mend_disk(struct domain *domain, const struct request *request, const char *path
                         domain_bus_name(disk->bus));
             domain_remove_disk(domain, i);
             i--;
+            remove_controller(domain, wiring);
             continue;
         }
         found = true;
@@ -271,25 +291,6 @@ wire_disk(struct domain *domain, const struct request *request,
 }
 
 /* --- removing --------------------------------------------------------------------- */
-
-static void
-remove_controller(struct domain *domain, struct wiring *wiring)
-{
-    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
-
-    for (; node; node = xml_next(node, "controller")) {
-        const xmlNode *alias = xml_child(node, "alias");
-        long index = xml_attribute_number(node, "index", 65535);
-
-        if (!alias || !xml_attribute_is(alias, "name", CONTROLLER_ALIAS))
-            continue;
-        if (drives_controller_is_used(domain, DOMAIN_BUS_SCSI, index))
-            return;
-        xml_remove(node);
-        wiring_note(wiring, "virtio-scsi controller %ld removed", index);
-        return;
-    }
-}
 
 void
 wire_remove_disk(struct domain *domain, struct wiring *wiring)

@@ -44,7 +44,7 @@ fail_at(struct failure **failure, const yaml_mark_t *mark, const char *problem,
         const char *hint)
 {
     failure_set(failure, FAILURE_YAML, "line %zu: %s", mark->line + 1, problem);
-    return hint ? failure_hint(failure, "%s", hint) : -1;
+    return failure_hint(failure, "%s", hint);
 }
 
 static int
@@ -102,7 +102,8 @@ note_anchor(struct reader *reader, const yaml_event_t *event, const yaml_char_t 
     if (!anchor)
         return 0;
     if (reader->anchor_count == LIMIT_YAML_ANCHORS)
-        return fail_at(failure, &event->start_mark, "more than 1000 anchors", NULL);
+        return fail_at(failure, &event->start_mark, "more than 1000 anchors",
+                       "write out what they stand for");
     reader->anchors[reader->anchor_count++] = xstrdup((const char *)anchor);
     return 0;
 }
@@ -113,7 +114,8 @@ check_alias(struct reader *reader, const yaml_event_t *event, struct failure **f
     const char *name = (const char *)event->data.alias.anchor;
 
     if (++reader->aliases > LIMIT_YAML_ALIASES)
-        return fail_at(failure, &event->start_mark, "more than 1000 aliases", NULL);
+        return fail_at(failure, &event->start_mark, "more than 1000 aliases",
+                       "write out what they stand for");
     for (size_t i = 0; i < reader->anchor_count; i++) {
         if (strcmp(reader->anchors[i], name) == 0)
             return 0;
@@ -209,9 +211,11 @@ open_collection(struct reader *reader, const yaml_event_t *event,
 
     /* A list or a mapping as a key cannot be a key in Python. */
     if (take_turn(reader))
-        return fail_at(failure, &event->start_mark, "a collection stands as a key", NULL);
+        return fail_at(failure, &event->start_mark, "a collection stands as a key",
+                       "write the key as plain text");
     if (reader->depth == LIMIT_YAML_DEPTH)
-        return fail_at(failure, &event->start_mark, "nested too deep (64 levels)", NULL);
+        return fail_at(failure, &event->start_mark, "nested deeper than 64 levels",
+                       "write it flatter");
     reader->levels[reader->depth++] =
         (struct level){.mapping = mapping, .key_next = mapping};
     return 0;

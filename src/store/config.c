@@ -121,8 +121,8 @@ read_file(struct buffer *text, int root, struct failure **failure)
     error = fd < 0 ? fd : fs_read_all(fd, LIMIT_CONFIG, text);
     if (error == 0)
         return 0;
-    return failure_set_errno(failure, FAILURE_CONFIG, error, "could not read %s",
-                             CONFIG_PATH);
+    failure_set_errno(failure, FAILURE_CONFIG, error, "could not read %s", CONFIG_PATH);
+    return failure_hint(failure, "see what is there: ls -l %s", CONFIG_PATH);
 }
 
 static int

@@ -46,12 +46,14 @@ fail_file(const struct config *config, const char *name, int error,
                             directory);
     case EINVAL:
     case EISDIR:
-        return failure_set(failure, FAILURE_FILE, "not a regular file");
+        failure_set(failure, FAILURE_FILE, "not a regular file");
+        return failure_hint(failure, "file= names one file below %s", directory);
     case EFBIG:
-        return failure_set(failure, FAILURE_LIMIT, "has more than %lu MiB",
-                           LIMIT_PART / MIB);
+        failure_set(failure, FAILURE_LIMIT, "has more than %lu MiB", LIMIT_PART / MIB);
+        return failure_hint(failure, "let the guest fetch large files itself");
     default:
-        return failure_set_errno(failure, FAILURE_FILE, error, "could not read it");
+        failure_set_errno(failure, FAILURE_FILE, error, "could not read it");
+        return failure_hint(failure, "see what is at %s/%.256s", directory, name);
     }
 }
 

@@ -42,7 +42,7 @@ check_name(const char *what, const char *name, struct failure **failure)
 {
     if (is_name(name))
         return 0;
-    failure_set(failure, FAILURE_SECRET_NAME, "%s '%.64s' is no name of a secret", what,
+    failure_set(failure, FAILURE_SECRET_NAME, "%s=\"%.64s\" is no name of a secret", what,
                 name);
     return failure_hint(failure,
                         "use letters, digits, '-', '_' and '.', no '/' and no '..' "
@@ -53,9 +53,9 @@ static int
 check_key(const char *key, struct failure **failure)
 {
     if (strcmp(key, ALLOW) != 0)
-        return check_name("key=", key, failure);
+        return check_name("key", key, failure);
     failure_set(failure, FAILURE_SECRET_NAME,
-                "key='" ALLOW "' is the list of domains, no "
+                "key=\"" ALLOW "\" is the list of domains, no "
                 "content");
     return failure_hint(failure, "give the content's file another name");
 }
@@ -106,11 +106,12 @@ fail_open(int error, const char *path, struct failure **failure)
                             "key: " SECRETS "/NAME/KEY");
     case EACCES:
     case EPERM:
-        failure_set(failure, FAILURE_SECRET_DENIED, "%s may not be read by you", path);
+        failure_set(failure, FAILURE_SECRET_UNREADABLE, "%s may not be read by you",
+                    path);
         return failure_hint(failure, "run the command as root");
     default:
-        return failure_set_errno(failure, FAILURE_SECRET, error, "could not open %s",
-                                 path);
+        failure_set_errno(failure, FAILURE_SECRET, error, "could not open %s", path);
+        return failure_hint(failure, "see what is there: ls -l %s", path);
     }
 }
 
@@ -148,12 +149,15 @@ read_key(int secret, const char *name, const char *key, size_t limit,
     if (check_closed(fd, path, failure) < 0)
         return -1;
     error = fs_read_all(fd, limit, content);
-    if (error == -EFBIG)
-        return failure_set(failure, FAILURE_LIMIT, "%s has more than %zu KiB", path,
-                           limit / KIB);
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s",
-                                 path);
+    if (error == -EFBIG) {
+        failure_set(failure, FAILURE_LIMIT, "%s has more than %zu KiB", path,
+                    limit / KIB);
+        return failure_hint(failure, "let the guest fetch large files itself");
+    }
+    if (error < 0) {
+        failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s", path);
+        return failure_hint(failure, "see what is there: ls -l %s", path);
+    }
     return 0;
 }
 
@@ -230,7 +234,7 @@ secret_read(int root, const struct domain *domain, const char *name,
 {
     cleanup_close int secret = -1;
 
-    if (check_name("secret=", name, failure) < 0)
+    if (check_name("secret", name, failure) < 0)
         return -1;
     for (const char *const *key = keys; *key; key++) {
         if (check_key(*key, failure) < 0)

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# input.bash: what the measurements are made with; scripts/bench and instructions.bats source it.
+# input.bash: what is measured with; scripts/bench and instructions.bats source it.
 #
-#   bench_user_data SIZE         print cloud-config of exactly SIZE bytes (1024 or more)
+#   bench_user_data SIZE         print cloud-config of exactly SIZE bytes, 1024 or more
 #   bench_network_config         print a network-config of 500 bytes
 #   bench_domain UUID [REQUEST]  print a domain as libvirt gives it to its hook, unwired; REQUEST is
 #                                the content of its <cloud-init>, without it there is none
@@ -9,54 +9,47 @@
 
 bench_dir=${BASH_SOURCE[0]%/*}
 
+# Users, packages, commands, and as many files of an ordinary size as there is room for.
 bench_user_data() {
-    # Characters are bytes here.
-    local LC_ALL=C size=$1 number=0 text file
-
-    text='#cloud-config
-package_update: true
-packages: [nginx, postgresql, "python3-psycopg2"]
-users:
-  - name: alice
-    gecos: Alice Example
-    groups: [adm, sudo]
-    shell: /bin/bash
-    sudo: "ALL=(ALL) NOPASSWD:ALL"
-    ssh_authorized_keys:
-      - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8cY3Pz1vQ2m0yq6bq4c2VQm3m3Yx0l1o6cJ2H9d1nR alice
-timezone: Etc/UTC
-runcmd:
-  - [systemctl, enable, --now, nginx]
-  - ufw allow 443/tcp
-write_files:
-'
-    # About 390 bytes each, as configuration files are.
-    while file=$(bench_file "$number") && [[ $((${#text} + ${#file} + 80)) -lt $size ]]; do
-        text+=$file$'\n'
-        number=$((number + 1))
-        # Large ones double: a loop over each file would take minutes.
-        while [[ $number -ge 64 && $((2 * ${#text})) -lt $size ]]; do
-            text+=${text#*write_files:$'\n'}
-        done
-    done
-    text+='  - {path: /etc/example/last, content: "'
-    printf '%s%*s"}\n' "$text" $((size - ${#text} - 3)) '' 
-}
-
-bench_file() {
-    cat <<END_OF_FILE
-  - path: /etc/example/$1.conf
-    permissions: "0644"
-    owner: root:root
-    content: |
-      # Example $1: one of several files of an ordinary size.
-      [Service]
-      Type=notify
-      ExecStart=/usr/sbin/example --config /etc/example/$1.conf --log-level info
-      Restart=on-failure
-      RestartSec=5s
-      Environment="LANG=C.UTF-8" "EXAMPLE_NUMBER=$1" "EXAMPLE_COLOUR=green"
-END_OF_FILE
+    LC_ALL=C awk -v size="$1" '
+        function put(text) {
+            printf "%s", text
+            size -= length(text)
+        }
+        function file(number) {
+            return "  - path: /etc/example/" number ".conf\n" \
+                "    permissions: \"0644\"\n" \
+                "    owner: root:root\n" \
+                "    content: |\n" \
+                "      # Example " number ": one of several files of an ordinary size.\n" \
+                "      [Service]\n" \
+                "      Type=notify\n" \
+                "      ExecStart=/usr/sbin/example --config /etc/example/" number ".conf\n" \
+                "      Restart=on-failure\n" \
+                "      RestartSec=5s\n" \
+                "      Environment=\"LANG=C.UTF-8\" \"EXAMPLE_NUMBER=" number "\"\n"
+        }
+        BEGIN {
+            put("#cloud-config\n" \
+                "package_update: true\n" \
+                "packages: [nginx, postgresql, \"python3-psycopg2\"]\n" \
+                "users:\n" \
+                "  - name: alice\n" \
+                "    gecos: Alice Example\n" \
+                "    groups: [adm, sudo]\n" \
+                "    shell: /bin/bash\n" \
+                "    sudo: \"ALL=(ALL) NOPASSWD:ALL\"\n" \
+                "timezone: Etc/UTC\n" \
+                "runcmd:\n" \
+                "  - [systemctl, enable, --now, nginx]\n" \
+                "  - ufw allow 443/tcp\n" \
+                "write_files:\n")
+            for (number = 1; length(file(number)) + 80 < size; number++)
+                put(file(number))
+            put("  - path: /etc/example/last.conf\n")
+            put("    content: \"")
+            printf "%*s\"\n", size - 2, ""
+        }'
 }
 
 bench_network_config() {
@@ -71,9 +64,9 @@ ethernets:
       - {to: "::/0", via: "2001:db8::1"}
     nameservers: {addresses: [192.0.2.53, 192.0.2.54], search: [example.org, example.net]}
     mtu: 1500
-# '
+#'
 
-    printf '%s%*s\n' "$text" $((499 - ${#text})) '' | sed '$s/ /-/2g'
+    printf '%s%*s.\n' "$text" $((498 - ${#text})) ''
 }
 
 bench_domain() {
@@ -85,18 +78,14 @@ bench_domain() {
     text=$(<"$bench_dir/domain.xml")
     text=${text//@NAME@/web1}
     text=${text//@UUID@/$1}
-    printf '%s\n' "${text//@REQUEST@/"$request"}"
+    printf '%s\n' "${text/@REQUEST@/"$request"}"
 }
 
 bench_seed_domain() {
-    local user_data network_config
-
-    user_data=$(bench_user_data "$2")
-    network_config=$(bench_network_config)
     bench_domain "$1" "<ci:user-data>
-$user_data
+$(bench_user_data "$2")
 </ci:user-data>
 <ci:network-config>
-$network_config
+$(bench_network_config)
 </ci:network-config>" | virt-seed --quiet wire -
 }
