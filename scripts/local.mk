@@ -6,5 +6,6 @@ EXTRA_DIST += \
 	%D%/guest \
 	%D%/packages.bash \
 	%D%/quickstart \
+	%D%/syntax-check \
 	%D%/test \
 	$(NULL)

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define steal(pointer)                                                                   \
@@ -25,10 +26,14 @@
         stolen_;                                                                         \
     })
 
+/* For pointers of any type: not read as a void *, which another type of pointer is not. */
 static inline void
 free_pointer(void *pointer)
 {
-    free(*(void **)pointer);
+    void *memory;
+
+    memcpy(&memory, pointer, sizeof(memory));
+    free(memory);
 }
 
 static inline void

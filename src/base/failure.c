@@ -10,7 +10,7 @@
 #include "base/failure.h"
 #include "base/memory.h"
 
-#define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = text,
+#define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};
 
 /* Takes ownership of the message. */

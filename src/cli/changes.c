@@ -9,6 +9,15 @@
 #include "base/report.h"
 #include "cli/changes.h"
 #include "cli/json.h"
+#include "cli/output.h"
+
+static bool
+xml_goes_to_stdout(const struct source *source, const struct changes_options *options)
+{
+    if (options->in_place || (source_is_domain(source) && !options->path))
+        return false;
+    return output_is_standard(options->path);
+}
 
 static int
 check_options(const struct source *source, const struct changes_options *options,
@@ -18,8 +27,7 @@ check_options(const struct source *source, const struct changes_options *options
         failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
     else if (options->in_place && (!source->name || strcmp(source->name, "-") == 0))
         failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
-    else if (options->json && !source_is_domain(source) && !options->in_place &&
-             (!options->path || strcmp(options->path, "-") == 0))
+    else if (options->json && xml_goes_to_stdout(source, options))
         failure_set(failure, FAILURE_USAGE,
                     "--json and the XML cannot both go to standard output");
     else
@@ -71,17 +79,14 @@ changes_commit(struct source *source, const struct context *context,
                const struct changes_options *options, const struct wiring *wiring,
                struct failure **failure)
 {
-    bool xml_on_stdout =
-        !options->in_place &&
-        (options->path ? strcmp(options->path, "-") == 0 : !source_is_domain(source));
-
     if (check_options(source, options, failure) < 0 ||
         put_back(source, options, wiring, failure) < 0)
         return -1;
     if (options->json)
         print_json(source->domain.name, wiring);
     else if (!context->quiet)
-        print_text(xml_on_stdout ? stderr : stdout, source->domain.name, options, wiring);
+        print_text(xml_goes_to_stdout(source, options) ? stderr : stdout,
+                   source->domain.name, options, wiring);
     if (!context->quiet && !options->json && wiring->change_count > 0 &&
         source->libvirt && !options->path && virDomainIsActive(source->libvirt) == 1)
         puts("the domain runs: the change takes effect when it is started the next time");

@@ -55,7 +55,7 @@ build(const struct context *context, const char *argument, bool is_domain,
 
     if (seeding_make(&seed, &source, context, argument, is_domain, NULL, failure) < 0)
         return -1;
-    if (strcmp(output, "-") == 0)
+    if (output_is_standard(output))
         return write_to_stdout(&seed, failure);
     if (write_to_file(&seed, output, failure) < 0)
         return -1;

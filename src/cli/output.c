@@ -13,6 +13,12 @@
 #include "base/tmpfile.h"
 #include "cli/output.h"
 
+bool
+output_is_standard(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
 int
 output_open_directory(const char *path, const char **name, struct failure **failure)
 {
@@ -58,7 +64,7 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
     const char *name = "standard output";
     int error;
 
-    if (!path || strcmp(path, "-") == 0) {
+    if (output_is_standard(path)) {
         error = fs_write_all(STDOUT_FILENO, data, size);
     } else {
         directory = output_open_directory(path, &name, failure);

@@ -2,9 +2,13 @@
 /* Where a subcommand's result goes. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/failure.h"
+
+/* Return: whether the path means standard output: none, or "-". */
+bool output_is_standard(const char *path);
 
 /* Return: a descriptor of the directory that `path` is in, owned by the caller, or -1;
  * `name` gets the last component, borrowed from `path`. */

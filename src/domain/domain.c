@@ -156,7 +156,7 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
         failure_set(failure, FAILURE_DOMAIN, "the domain has no <name>");
         return failure_hint(failure, "add <name>…</name>");
     }
-    os_type = xml_descendant(root, "os", "type", NULL);
+    os_type = xml_child(xml_child(root, "os"), "type");
     domain->type = xml_attribute(root, "type");
     domain->arch = os_type ? xml_attribute(os_type, "arch") : NULL;
     domain->machine = os_type ? xml_attribute(os_type, "machine") : NULL;

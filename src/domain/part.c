@@ -37,7 +37,7 @@ static void
 take_text(struct part *part, const char *text)
 {
     size_t length = strlen(text);
-    size_t end = length;
+    size_t end;
 
     for (;;) {
         size_t blanks = strspn(text, " \t\r");

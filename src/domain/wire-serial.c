@@ -245,7 +245,7 @@ static void
 restore_mode(struct domain *domain)
 {
     xmlNode *request = request_find(domain);
-    xmlNode *smbios = xml_descendant(domain->root, "os", "smbios", NULL);
+    xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
     cleanup_free char *note = request ? xml_attribute(request, NOTE) : NULL;
 
     if (note)

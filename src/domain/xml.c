@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,22 +139,6 @@ xmlNode *
 xml_next(const xmlNode *node, const char *name)
 {
     return find_named(node->next, name);
-}
-
-xmlNode *
-xml_descendant(const xmlNode *node, ...)
-{
-    xmlNode *found = NULL;
-    const char *name;
-    va_list names;
-
-    va_start(names, node);
-    while ((name = va_arg(names, const char *))) {
-        found = xml_child(node, name);
-        node = found;
-    }
-    va_end(names);
-    return found;
 }
 
 xmlNode *

@@ -27,12 +27,10 @@ xmlDoc *xml_parse(const char *data, size_t size, const char *origin,
  * nothing: owned by the caller (free). */
 char *xml_format(xmlDoc *doc, size_t *size);
 
-/* Return: the first child element of that name, or the next sibling, or NULL. */
+/* Return: the first child element of that name (of NULL: none), or the next sibling, or
+ * NULL. */
 xmlNode *xml_child(const xmlNode *parent, const char *name);
 xmlNode *xml_next(const xmlNode *node, const char *name);
-/* Return: the descendant found by going down the names, first match each; NULL ends
- * them. */
-xmlNode *xml_descendant(const xmlNode *node, ...) __attribute__((sentinel));
 
 /* Return: the element child found first behind `node` (behind nothing: the first), of any
  * name and namespace, or NULL. */

@@ -26,7 +26,7 @@
 
 /* Bigger ones cost page faults and gain nothing. */
 #define FIFO_BLOCKS 64
-#define CHUNK (64 * ISO_BLOCK)
+#define CHUNK (64L * ISO_BLOCK)
 
 static void
 options_pointer(IsoWriteOpts **options)

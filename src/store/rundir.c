@@ -134,7 +134,8 @@ rundir_remove(int rundir, const char *uuid, struct failure **failure)
 
     if (!dir)
         return fail_open(-errno, failure);
-    copy = -1;
+    /* The stream has it now. */
+    (void)steal_fd(copy);
     while ((entry = readdir(dir))) {
         if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0)
             continue;

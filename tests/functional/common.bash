@@ -1,11 +1,11 @@
 # shellcheck shell=bats disable=SC2034,SC2154  # variables for those that source this, and of bats
 # common.bash: what the bats files share; each sources it.
 #
-# `make check` says where everything is, in the variables below. By hand, in the build directory
-# of a configuration without --prefix, 'PATH=$PWD:$PATH bats FILE' will do.
+# `make check` says where everything is, in the variables below. By hand, in the build directory of
+# a configuration without --prefix, 'PATH=$PWD:$PATH bats FILE' will do.
 
 top_srcdir=${top_srcdir-$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)}
-top_builddir=${top_builddir-$PWD}
+top_builddir=${top_builddir-$(dirname "$(type -P virt-seed)")}
 rundir=${VIRT_SEED_RUNDIR-/run/libvirt/virt-seed}
 confdir=${VIRT_SEED_CONFDIR-/etc/virt-seed}
 qemu_home=${VIRT_SEED_QEMU_HOME-/var/lib/libvirt/qemu}
@@ -89,6 +89,17 @@ assert_said() {
             return 1
         fi
     done
+}
+
+# only_stderr: the last `run --separate-stderr` printed nothing on standard output; from here on
+# $output and ${lines[@]} are what it printed on standard error.
+only_stderr() {
+    if [[ -n $output ]]; then
+        printf 'unexpected on standard output:\n%s\n' "$output"
+        return 1
+    fi
+    output=$stderr
+    lines=("${stderr_lines[@]}")
 }
 
 # assert_refused STATUS PATTERN...: the last `run` failed with that status and said so in two lines,

@@ -209,7 +209,7 @@ removes_a_disk_and_moves_the_others_up(void **state)
     domain_remove_disk(&unit.domain, 1);
     assert_int_equal(unit.domain.disk_count, 1);
     assert_string_equal(unit.domain.disks[0].target, "vda");
-    assert_ptr_equal(xml_descendant(unit.domain.root, "devices", "disk", NULL),
+    assert_ptr_equal(xml_child(xml_child(unit.domain.root, "devices"), "disk"),
                      unit.domain.disks[0].node);
     assert_null(xml_next(unit.domain.disks[0].node, "disk"));
 }

@@ -1,0 +1,341 @@
+#!/usr/bin/env bats
+# cli.bats: the command line of virt-seed and virt-seed-lifecycle.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    domain_xml >unwired.xml
+    wired_xml >wired.xml
+}
+
+# The subcommands, as --help lists them.
+commands() {
+    virt-seed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+# options_of_source FILE: the long options in its getopt table.
+options_of_source() {
+    grep -o '{"[a-z-]*", [a-z]*_argument' "$top_srcdir/src/$1" | sed 's/{"\(.*\)", .*/--\1/' | sort
+}
+
+# options_of_help COMMAND...: the long options that its --help describes.
+options_of_help() {
+    "$@" --help | grep -o '^  *\(-[a-zA-Z], \)\?--[a-z-]*' | grep -o -e '--.*' | sort
+}
+
+# --- help and usage ---------------------------------------------------------------------------
+
+@test "--help lists every subcommand there is" {
+    diff <(commands | sort) \
+        <(cd "$top_srcdir/src/cli" && printf '%s\n' cmd-*.c | sed 's/^cmd-\(.*\)\.c$/\1/' | sort)
+}
+
+@test "--help of each subcommand begins with its usage" {
+    local command
+
+    for command in $(commands); do
+        run -0 --separate-stderr virt-seed "$command" --help
+        [[ ${lines[0]} == "Usage: virt-seed $command "* ]]
+        [[ -z $stderr ]]
+    done
+}
+
+@test "--help describes the options that there are, and no others" {
+    local command
+
+    for command in $(commands); do
+        diff <(options_of_source "cli/cmd-$command.c") <(options_of_help virt-seed "$command")
+    done
+    diff <(options_of_source cli/main.c) <(options_of_help virt-seed)
+    diff <(options_of_source lifecycle/main.c) <(options_of_help virt-seed-lifecycle)
+}
+
+@test "--help fits a terminal of 80 columns" {
+    local command
+
+    run ! grep '.\{81\}' < <(
+        virt-seed --help
+        virt-seed-lifecycle --help
+        for command in $(commands); do virt-seed "$command" --help; done
+    )
+}
+
+@test "--version says the version" {
+    run -0 virt-seed --version
+    [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
+    run -0 virt-seed-lifecycle --version
+    [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
+}
+
+@test "without a command it prints its usage and exits 2" {
+    run -2 --separate-stderr virt-seed
+    [[ -z $output ]]
+    [[ $stderr == 'Usage: virt-seed '* ]]
+}
+
+@test "an unknown command is called one" {
+    run virt-seed start web1
+    assert_refused 2 "'start'" 'virt-seed --help'
+}
+
+@test "an unknown option exits 2 and shows the usage" {
+    local command
+
+    for command in $(commands); do
+        run virt-seed "$command" --no-such-option
+        assert_refused 2 "hint: virt-seed $command "
+        # Whatever is said is said by virt-seed.
+        run ! grep -v '^virt-seed: ' <<<"$output"
+    done
+    run -2 virt-seed --no-such-option
+    run -2 virt-seed-lifecycle --no-such-option
+}
+
+@test "a missing or superfluous argument exits 2 and shows the usage" {
+    local command
+
+    for command in $(commands); do
+        run virt-seed "$command"
+        assert_refused 2 "hint: virt-seed $command "
+        run virt-seed "$command" wired.xml user-data superfluous
+        assert_refused 2 "hint: virt-seed $command "
+    done
+    run -2 virt-seed wire --output
+    run -2 virt-seed-lifecycle web1
+}
+
+# --- input ------------------------------------------------------------------------------------
+
+@test "a domain comes from a file or from standard input" {
+    local from_file from_path
+
+    from_file=$(virt-seed dump wired.xml)
+    from_path=$(virt-seed dump ./wired.xml)
+    [[ -n $from_file ]]
+    [[ $from_file == "$from_path" ]]
+    [[ $from_file == "$(virt-seed dump - <wired.xml)" ]]
+}
+
+@test "a file that is not there is said to be missing" {
+    run virt-seed wire ./none.xml
+    assert_refused 1 "'./none.xml'" 'No such file'
+}
+
+@test "a directory is no file with a domain's XML" {
+    run -1 virt-seed wire .
+    assert_said 'virt-seed: error: '
+}
+
+@test "a domain's name is looked up in libvirt, and says so when it cannot be reached" {
+    run virt-seed -c test:///no-such-file.xml wire web1
+    assert_refused 1 libvirt
+}
+
+@test "--domain means libvirt's domain, even where a file is called so" {
+    cp unwired.xml web1
+    run virt-seed -c test:///no-such-file.xml wire --domain web1
+    assert_refused 1 libvirt
+    run -0 virt-seed wire web1
+}
+
+# --- output of wire and unset -----------------------------------------------------------------
+
+@test "wire prints the XML and tells what it changed beside it" {
+    run -0 --separate-stderr virt-seed wire unwired.xml
+    [[ $output == "$(<wired.xml)" ]]
+    [[ $stderr == *"domain 'web1': cdrom 'sda' added on the scsi bus"* ]]
+    run -0 --separate-stderr virt-seed wire wired.xml
+    [[ $stderr == *"domain 'web1' is wired already"* ]]
+}
+
+@test "--quiet says nothing but errors" {
+    run -0 --separate-stderr virt-seed --quiet wire unwired.xml
+    [[ -z $stderr ]]
+    run -0 virt-seed -q build -o seed.iso wired.xml
+    [[ -z $output ]]
+}
+
+@test "-o writes to another file and leaves FILE alone" {
+    cp unwired.xml before.xml
+    run -0 --separate-stderr virt-seed wire -o out.xml unwired.xml
+    [[ $output == *"cdrom 'sda' added"* ]]
+    cmp out.xml wired.xml
+    cmp unwired.xml before.xml
+    run -0 --separate-stderr virt-seed wire -o - unwired.xml
+    [[ $output == "$(<wired.xml)" ]]
+}
+
+@test "-i writes back into FILE, keeps its mode and leaves nothing beside it" {
+    mkdir directory
+    cp unwired.xml directory/web1.xml
+    chmod 0640 directory/web1.xml
+    virt-seed wire -i directory/web1.xml
+    cmp directory/web1.xml wired.xml
+    [[ $(stat -c %a directory/web1.xml) = 640 ]]
+    virt-seed unset --wiring-only --in-place directory/web1.xml
+    [[ $(ls directory) = web1.xml ]]
+    run ! grep -q "$rundir" directory/web1.xml
+}
+
+@test "a file that cannot be written stays as it was" {
+    run virt-seed wire -o none/out.xml unwired.xml
+    [[ $status -eq 1 ]]
+    assert_said 'virt-seed: error: ' none
+    mkdir out.xml
+    run -1 virt-seed wire -o out.xml unwired.xml
+    [[ -z $(ls out.xml) ]]
+    run ! compgen -G 'out.xml.new*'
+}
+
+@test "a full standard output is an error" {
+    run -1 sh -c 'virt-seed dump wired.xml >/dev/full'
+    assert_said 'virt-seed: error: '
+    run -1 sh -c 'virt-seed wire unwired.xml >/dev/full'
+    run -1 sh -c 'virt-seed build -o - wired.xml >/dev/full'
+    run -1 sh -c 'virt-seed --quiet check --json wired.xml >/dev/full'
+}
+
+@test "-i and -o exclude each other, and -i needs a file" {
+    run virt-seed wire -i -o out.xml unwired.xml
+    assert_refused 2 --in-place
+    [[ ! -e out.xml ]]
+    run virt-seed wire -i - <unwired.xml
+    assert_refused 2 --in-place
+}
+
+@test "--json tells the changes, where the XML goes elsewhere" {
+    run virt-seed wire --json unwired.xml
+    assert_refused 2 --json
+    run -0 --separate-stderr virt-seed wire --json -o out.xml unwired.xml
+    [[ $(jq -r '.domain, (.changes | length > 2)' <<<"$output") = $'web1\ntrue' ]]
+    run -0 --separate-stderr virt-seed wire --json -o out.xml wired.xml
+    [[ $(jq -c .changes <<<"$output") = '[]' ]]
+    run -0 --separate-stderr virt-seed unset --json -o out.xml wired.xml
+    [[ $(jq '.changes | length > 2' <<<"$output") = true ]]
+}
+
+@test "unset takes the request and its wiring away" {
+    run -0 --separate-stderr virt-seed unset wired.xml
+    [[ $output != *"$namespace"* && $output != *"$rundir"* && $output != *smbios* ]]
+    [[ $output != *'<metadata'* ]]
+    run -0 --separate-stderr virt-seed unset - <<<"$output"
+    [[ $stderr == *'has nothing of'* ]]
+}
+
+@test "unset leaves the rest of the metadata" {
+    sed 's|<metadata>|<metadata><my:note xmlns:my="urn:my">x</my:note>|' wired.xml |
+        virt-seed --quiet unset - >out.xml
+    [[ $(xmllint --xpath 'count(/domain/metadata/*)' out.xml) = 1 ]]
+}
+
+@test "a domain without a UUID is given one" {
+    sed '/<uuid>/d' unwired.xml | virt-seed wire -o out.xml -
+    given=$(xmllint --xpath 'string(/domain/uuid)' out.xml)
+    [[ $given =~ ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$ ]]
+    [[ $(xmllint --xpath 'string(//disk[@device="cdrom"]/source/@file)' out.xml) = \
+        "$rundir/$given.iso" ]]
+    sed '/<uuid>/d' unwired.xml | virt-seed wire -o again.xml -
+    [[ $(xmllint --xpath 'string(/domain/uuid)' again.xml) != "$given" ]]
+}
+
+@test "a foreign seed is known by its label, too" {
+    virt-seed --quiet build -o data.img wired.xml
+    sed "s|<devices>|<devices><disk type='file' device='disk'><driver type='raw'/>\
+<source file='$PWD/data.img'/><target dev='vdb' bus='virtio'/></disk>|" unwired.xml >labelled.xml
+    run virt-seed wire labelled.xml
+    assert_refused 1 "$PWD/data.img" label --replace
+    run -0 --separate-stderr virt-seed wire --replace labelled.xml
+    [[ $output != *data.img* ]]
+    [[ $stderr == *"$PWD/data.img"*removed* ]]
+}
+
+@test "control characters in names do not reach the terminal" {
+    sed 's|<name>web1|<name>web1\&#x9;\&#x7f;x|' unwired.xml >odd.xml
+    run -0 --separate-stderr virt-seed wire odd.xml
+    [[ $stderr != *$'\x7f'* ]]
+    [[ $stderr == *'?x'* ]]
+}
+
+# --- dump -------------------------------------------------------------------------------------
+
+@test "dump prints one document byte for byte" {
+    printf '#!/bin/sh\n# \001\177\377 and no end of line' >bytes
+    domain_xml "<ci:user-data encoding='base64'>$(base64 bytes)</ci:user-data>" >bytes.xml
+    virt-seed dump bytes.xml user-data | cmp - bytes
+    virt-seed dump bytes.xml meta-data | jq -e '."local-hostname" == "web1"'
+}
+
+@test "dump says which documents there are when one is not" {
+    run virt-seed dump wired.xml vendor-data
+    assert_refused 2 "'vendor-data'" 'meta-data, user-data'
+}
+
+@test "dump --json gives each document's size and its text or base64" {
+    domain_xml '<ci:user-data encoding="base64">H4sIAAAAAAAAAw==</ci:user-data>' >gzip.xml
+    run -0 virt-seed dump --json gzip.xml
+    [[ $(jq -r '."volume-id"' <<<"$output") = cidata ]]
+    [[ $(jq -r '.documents[].path' <<<"$output") = $'meta-data\nuser-data' ]]
+    [[ $(jq -r '.documents[1].base64' <<<"$output") = 'H4sIAAAAAAAAAw==' ]]
+    [[ $(jq -r '.documents[1].size' <<<"$output") = 10 ]]
+    run -0 virt-seed dump --json gzip.xml meta-data
+    [[ $(jq -r '.documents | length' <<<"$output") = 1 ]]
+}
+
+@test "dump and check do not print secrets; --show-secrets does" {
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    domain_xml '<ci:user-data secret="web1"/>' >secret.xml
+    for command in dump 'dump --json' check 'check --json'; do
+        # shellcheck disable=SC2086  # a command and its option
+        run virt-seed --root "$root" $command secret.xml
+        [[ $output != *hunter2* ]]
+        [[ $output != *virt-seed:\ error* ]]
+    done
+    run -0 virt-seed --root "$root" dump secret.xml user-data
+    [[ $output = '<secret web1/userdata>' ]]
+    run -0 virt-seed --root "$root" dump --show-secrets secret.xml user-data
+    [[ $output = $'#cloud-config\npassword: hunter2' ]]
+    run -0 virt-seed --root "$root" dump --json --show-secrets secret.xml user-data
+    [[ $(jq -r '.documents[0].text' <<<"$output") = $'#cloud-config\npassword: hunter2' ]]
+}
+
+@test "a secret that may not be read is left out, and that is a failure" {
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    make_secret web1 allow db1
+    domain_xml '<ci:user-data secret="web1"/>' >secret.xml
+    run virt-seed --root "$root" dump --show-secrets secret.xml
+    assert_refused 1 "'web1' may not use the secret" "/secrets/web1/allow"
+    [[ $output != *hunter2* ]]
+    run virt-seed --root "$root" build -o seed.iso secret.xml
+    assert_refused 1 "'web1' may not use the secret"
+    [[ ! -e seed.iso ]]
+}
+
+# --- build ------------------------------------------------------------------------------------
+
+@test "build writes an image that is closed to others" {
+    run -0 virt-seed build -o seed.iso wired.xml
+    [[ $output = 'seed.iso: label cidata, 2 documents' ]]
+    [[ $(stat -c %a seed.iso) = 600 ]]
+    run -0 virt-seed build wired.xml
+    cmp seed.iso <(virt-seed build -o - wired.xml)
+}
+
+@test "build appends to what it is told to append to" {
+    echo before >image
+    virt-seed build -o - wired.xml >>image
+    cmp <(echo before; virt-seed build -o - wired.xml) image
+}
+
+@test "build does not write half an image" {
+    run -1 virt-seed build -o none/seed.iso wired.xml
+    domain_xml '<ci:user-data>a: 1</ci:user-data>' >bad.xml
+    echo old >seed.iso
+    run virt-seed build -o seed.iso bad.xml
+    assert_refused 1 '<user-data>'
+    [[ $(<seed.iso) = old ]]
+    run ! compgen -G 'seed.iso.new*'
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# hook.bats: virt-seed-hook, which libvirt runs for every domain of the host.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+# A stand-in beside the hook notes how it was called and what it read.
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    mkdir bin
+    cp "$top_builddir/virt-seed-hook" bin/
+    cat >bin/virt-seed-lifecycle <<END
+#!/bin/sh
+printf '%s\n' "\$0" "\$@" >'$PWD/arguments'
+readlink /proc/self/fd/0 >'$PWD/input'
+cat >'$PWD/xml'
+echo 'virt-seed: error: a stand-in' >&2
+exit 3
+END
+    chmod +x bin/virt-seed-lifecycle
+    domain_xml >ours.xml
+    sed '/<metadata>/,/<\/metadata>/d' ours.xml >none.xml
+    sed "s|/var/lib/libvirt/images/web1.qcow2|$rundir/$uuid.iso|" none.xml >disk.xml
+}
+
+needs_root() {
+    [[ $EUID -eq 0 ]] || skip 'the hook does nothing for other users than root'
+}
+
+# hook_does_nothing ARGUMENT...: exits 0, says nothing, and becomes nothing else.
+hook_does_nothing() {
+    run -0 bin/virt-seed-hook "$@"
+    [[ -z $output && ! -e arguments ]]
+}
+
+# The libraries that a program names itself; a sanitizer's are none of its own.
+libraries_of() {
+    readelf --dynamic "$top_builddir/$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+        grep -v -e '^lib[at]san' -e '^libubsan' -e '^libm\.' -e '^libgcc_s' -e '^ld-linux'
+}
+
+@test "the hook links libc alone" {
+    [[ $(libraries_of virt-seed-hook) = libc.so.6 ]]
+}
+
+@test "virt-seed-lifecycle does not link libvirt" {
+    libraries_of virt-seed-lifecycle | grep -q '^libisofs'
+    run ! grep -i virt < <(libraries_of virt-seed-lifecycle)
+}
+
+@test "the hook looks for the namespace of the request and of the schema" {
+    local text
+
+    for text in src/domain/request.h src/lifecycle/hook.c xml/cloud-init.rng; do
+        grep -q "\"$namespace\"" "$top_srcdir/$text"
+    done
+}
+
+@test "the hook becomes virt-seed-lifecycle for a domain that asks for a seed" {
+    needs_root
+    for operation in prepare release restore migrate; do
+        rm -f arguments xml
+        run -3 bin/virt-seed-hook web1 "$operation" begin - <ours.xml
+        [[ $output = 'virt-seed: error: a stand-in' ]]
+        [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\nweb1\n'"$operation"$'\nbegin\n-' ]]
+        cmp xml ours.xml
+        [[ $(<input) == /memfd:* ]]
+    done
+}
+
+@test "the hook becomes virt-seed-lifecycle for a domain that carries a seed of ours" {
+    needs_root
+    run -3 bin/virt-seed-hook web1 prepare begin - <disk.xml
+    cmp xml disk.xml
+}
+
+@test "the hook finds its program beside itself, through a link, too" {
+    needs_root
+    mkdir qemu.d
+    ln -s "$PWD/bin/virt-seed-hook" qemu.d/50-virt-seed
+    run -3 qemu.d/50-virt-seed web1 prepare begin - <ours.xml
+    [[ $(head -n 1 arguments) = "$PWD/bin/virt-seed-lifecycle" ]]
+}
+
+@test "the hook says so when virt-seed-lifecycle is not there" {
+    needs_root
+    rm bin/virt-seed-lifecycle
+    run bin/virt-seed-hook web1 prepare begin - <ours.xml
+    [[ $status -eq 1 ]]
+    assert_said 'virt-seed: error: ' "$PWD/bin/virt-seed-lifecycle"
+    hook_does_nothing web1 prepare begin - <none.xml
+}
+
+@test "the hook hands on a large domain whole" {
+    needs_root
+    { cat ours.xml; head -c 12000000 /dev/zero | tr '\0' x; } >large.xml
+    run -3 bin/virt-seed-hook web1 prepare begin - <large.xml
+    cmp xml large.xml
+}
+
+@test "the hook refuses what is larger than any domain" {
+    needs_root
+    run -1 bin/virt-seed-hook web1 prepare begin - < <(head -c 17000000 /dev/zero)
+    assert_said 'virt-seed: error: '
+    [[ ! -e arguments ]]
+}
+
+@test "the hook does nothing for other domains, at every operation of libvirt's" {
+    local operation
+
+    for operation in prepare start started stopped release migrate restore reconnect attach; do
+        hook_does_nothing web1 "$operation" begin - <none.xml
+        hook_does_nothing web1 "$operation" begin - </dev/null
+    done
+}
+
+@test "the hook does nothing at operations that are not ours, whatever the domain" {
+    local operation
+
+    for operation in start started stopped reconnect attach no-such-operation ''; do
+        hook_does_nothing web1 "$operation" begin - <ours.xml
+    done
+}
+
+@test "the hook does not read what it does not need" {
+    # Nobody ever writes into the pipe: reading from it would wait for ever.
+    mkfifo pipe
+    exec 9<>pipe
+    for operation in start started stopped reconnect attach; do
+        run -0 timeout 10 bin/virt-seed-hook web1 "$operation" begin - <&9
+    done
+    exec 9>&-
+}
+
+@test "the hook does nothing when it is called without an operation" {
+    hook_does_nothing
+    hook_does_nothing web1
+}
+
+@test "the hook does nothing for users other than root" {
+    if [[ $EUID -eq 0 ]]; then
+        chmod -R go+rX "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR"
+        # Where the build directory is closed to others there is nothing to be run.
+        run setpriv --reuid=65534 --regid=65534 --clear-groups test -x bin/virt-seed-hook
+        [[ $status -eq 0 ]] || skip 'the directory for tests is closed to other users'
+        run -0 setpriv --reuid=65534 --regid=65534 --clear-groups \
+            bin/virt-seed-hook web1 prepare begin - <ours.xml
+    else
+        run -0 bin/virt-seed-hook web1 prepare begin - <ours.xml
+    fi
+    [[ -z $output && ! -e arguments ]]
+}

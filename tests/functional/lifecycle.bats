@@ -1,0 +1,332 @@
+#!/usr/bin/env bats
+# lifecycle.bats: virt-seed-lifecycle at each of libvirt's operations, with a directory as the
+# host's "/".
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    seeds=$root$rundir
+    domain_xml >unwired.xml
+    wired_xml >wired.xml
+}
+
+# lifecycle FILE OPERATION [SUBOPERATION]: what the hook runs. Nothing may ever be printed on
+# standard output: at restore and migrate libvirt takes it for the domain's XML.
+lifecycle() {
+    virt-seed-lifecycle --root="$root" web1 "$2" "${3-begin}" - <"$1" >printed || return
+    [[ ! -s printed ]]
+}
+
+# Nothing of the domain's is in the run-time directory.
+nothing_is_left() {
+    ! compgen -G "$seeds/$uuid*"
+}
+
+# refuses_start FILE PATTERN...: prepare fails, says so in two lines, prints nothing on standard
+# output and leaves nothing behind.
+refuses_start() {
+    local xml=$1
+
+    shift
+    run --separate-stderr virt-seed-lifecycle --root="$root" web1 prepare begin - <"$xml"
+    only_stderr
+    assert_refused 1 "$@"
+    [[ ${lines[0]} == 'virt-seed: error: '* && ${lines[1]} == 'virt-seed: hint: '* ]]
+    [[ ${#lines[@]} -eq 2 ]]
+    nothing_is_left
+}
+
+# --- a boot -----------------------------------------------------------------------------------
+
+@test "prepare makes the seed, closed to others" {
+    lifecycle wired.xml prepare
+    [[ $(ls "$seeds") = "$uuid.iso" ]]
+    [[ $(stat -c %a "$seeds/$uuid.iso") = 600 ]]
+    [[ $(stat -c %a "$seeds") = 711 ]]
+    cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
+}
+
+@test "prepare makes the same bytes at every start, in every time zone" {
+    lifecycle wired.xml prepare
+    cp "$seeds/$uuid.iso" first.iso
+    sleep 1.1
+    TZ=Pacific/Kiritimati lifecycle wired.xml prepare
+    cmp "$seeds/$uuid.iso" first.iso
+    run ! cmp -s "$seeds/$uuid.iso" <(sed 's/web1</web2</' wired.xml | virt-seed build -o - -)
+}
+
+@test "prepare gives the seed to the user that QEMU runs as" {
+    mkdir -p "$root$qemu_home"
+    if [[ $EUID -eq 0 ]]; then
+        chown 64055:64056 "$root$qemu_home"
+    fi
+    lifecycle wired.xml prepare
+    [[ $(stat -c %u:%g "$seeds/$uuid.iso") = $(stat -c %u:%g "$root$qemu_home") ]]
+    [[ $(stat -c %a "$seeds/$uuid.iso") = 600 ]]
+}
+
+@test "prepare fills in secrets and files of the host" {
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    mkdir -p "$root$confdir/files/site"
+    echo '#cloud-config' >"$root$confdir/files/site/base.yaml"
+    wired_xml '<ci:user-data secret="web1"/><ci:vendor-data file="site/base.yaml"/>' >secret.xml
+    lifecycle secret.xml prepare
+    grep -q hunter2 "$seeds/$uuid.iso"
+}
+
+@test "release removes the seed and what was left over, of this domain alone" {
+    lifecycle wired.xml prepare
+    touch "$seeds/$uuid.iso.new.0a1b2c3d" "$seeds/$uuid.resume" "$seeds/$other_uuid.iso"
+    lifecycle wired.xml release end
+    [[ $(ls "$seeds") = "$other_uuid.iso" ]]
+    lifecycle wired.xml release end
+}
+
+@test "release works for a domain whose request became invalid while it ran" {
+    lifecycle wired.xml prepare
+    sed 's|<ci:cloud-init |<ci:cloud-init bus="none" |' wired.xml >invalid.xml
+    lifecycle invalid.xml release end
+    nothing_is_left
+}
+
+# --- refusals ---------------------------------------------------------------------------------
+
+@test "a cold boot of an unwired domain is refused" {
+    refuses_start unwired.xml "domain 'web1'" 'not wired' "cdrom 'sda'" 'virt-seed wire'
+}
+
+# lifecycle_beside_a_stand_in: virt-seed-lifecycle in a directory where `virt-seed` only notes how
+# it was called.
+lifecycle_beside_a_stand_in() {
+    mkdir -p bin "$root$definitions"
+    cp "$top_builddir/virt-seed-lifecycle" bin/
+    cat >bin/virt-seed <<END
+#!/bin/sh
+{ echo "\$@"; ls /proc/\$\$/fd; readlink /proc/\$\$/fd/2; } >'$PWD/noted.new'
+mv '$PWD/noted.new' '$PWD/noted'
+END
+    chmod +x bin/virt-seed
+    touch "$root$definitions/web1.xml"
+    PATH=$PWD/bin:$PATH
+}
+
+@test "what is refused for its wiring is wired a moment later" {
+    lifecycle_beside_a_stand_in
+    refuses_start unwired.xml 'it is wired now; start it again: virsh start web1'
+    for _ in {1..100}; do
+        [[ ! -e noted ]] || break
+        sleep 0.05
+    done
+    [[ $(head -n 1 noted) = "wire --after-refusal --domain $uuid" ]]
+    # It holds none of the descriptors that libvirt reads to their end.
+    [[ $(tail -n 1 noted) = /dev/null ]]
+}
+
+@test "autowire = no leaves the definition alone and names the command" {
+    lifecycle_beside_a_stand_in
+    echo 'autowire = no' >"$root$confdir/virt-seed.conf"
+    refuses_start unwired.xml 'virt-seed wire web1 && virsh start web1'
+    sleep 0.2
+    [[ ! -e noted ]]
+}
+
+@test "a transient domain is not wired: its XML is" {
+    lifecycle_beside_a_stand_in
+    rm "$root$definitions/web1.xml"
+    refuses_start unwired.xml 'virsh create'
+    sleep 0.2
+    [[ ! -e noted ]]
+}
+
+@test "a snapshot from before the wiring is told from a domain that is not wired" {
+    lifecycle_beside_a_stand_in
+    cp wired.xml "$root$definitions/web1.xml"
+    refuses_start unwired.xml snapshot 'unwired = warn' "$confdir/virt-seed.conf"
+    sleep 0.2
+    [[ ! -e noted ]]
+}
+
+@test "unwired = warn lets it start" {
+    echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
+    lifecycle unwired.xml prepare
+}
+
+@test "a mistake in the configuration hinders no start" {
+    echo 'unwired = perhaps' >"$root$confdir/virt-seed.conf"
+    lifecycle wired.xml prepare
+    lifecycle wired.xml release end
+    refuses_start unwired.xml 'not wired'
+}
+
+@test "a domain that carries another domain's seed is refused" {
+    sed "s|$uuid.iso|$other_uuid.iso|" wired.xml >clone.xml
+    refuses_start clone.xml "another domain's seed"
+}
+
+@test "a domain that carries a foreign seed is refused" {
+    sed "s|<devices>|<devices><disk type='file' device='cdrom'>\
+<source file='/srv/seed.iso'/><target dev='sdz' bus='sata'/></disk>|" wired.xml >foreign.xml
+    refuses_start foreign.xml /srv/seed.iso --replace
+}
+
+@test "a domain that has the disk but asks for nothing is refused" {
+    sed '/<metadata>/,/<\/metadata>/d' wired.xml >unasked.xml
+    refuses_start unasked.xml "domain 'web1'" 'virt-seed unset web1'
+}
+
+@test "a request with a mistake is refused" {
+    wired_xml '<ci:hostname>web1</ci:hostname>' | sed 's/>web1<\/ci:/>web_1<\/ci:/' >bad.xml
+    refuses_start bad.xml "domain 'web1'" "'web_1'"
+    sed "s|<ci:hostname>.*</ci:hostname>|<ci:user-data>package_update: true</ci:user-data>|" \
+        bad.xml >header.xml
+    refuses_start header.xml "domain 'web1'" '<user-data>' '#cloud-config'
+    sed "s|<ci:hostname>.*</ci:hostname>|<ci:user-data secret='none'/>|" bad.xml >secret.xml
+    refuses_start secret.xml "domain 'web1'" "$confdir/secrets/none"
+}
+
+@test "a domain without a UUID is refused" {
+    sed '/<uuid>/d' wired.xml >no-uuid.xml
+    refuses_start no-uuid.xml '<uuid>'
+}
+
+@test "no seed of before stays under the domain's name when a start is refused" {
+    lifecycle wired.xml prepare
+    lifecycle wired.xml release end
+    refuses_start unwired.xml 'not wired'
+}
+
+@test "a domain that is none of ours is left alone" {
+    sed '/<metadata>/,/<\/metadata>/d' unwired.xml >none.xml
+    for operation in prepare release restore migrate; do
+        lifecycle none.xml "$operation"
+    done
+    [[ ! -e $seeds/$uuid.iso ]]
+}
+
+# --- resumed guests ---------------------------------------------------------------------------
+
+@test "after restore and migrate an unwired domain is let through" {
+    for operation in restore migrate; do
+        lifecycle unwired.xml "$operation"
+        [[ -e $seeds/$uuid.resume ]]
+        lifecycle unwired.xml prepare
+        nothing_is_left
+    done
+    # Once: the next start is a cold boot again.
+    refuses_start unwired.xml 'not wired'
+}
+
+@test "after restore the seed is remade, whatever check would find in it" {
+    wired_xml '<ci:user-data>package_update: true</ci:user-data>' >ignored.xml
+    lifecycle ignored.xml restore
+    lifecycle ignored.xml prepare
+    [[ $(ls "$seeds") = "$uuid.iso" ]]
+    lifecycle ignored.xml release end
+    refuses_start ignored.xml '<user-data>'
+}
+
+@test "a mark that no start came for is forgotten after a minute" {
+    lifecycle unwired.xml restore
+    touch -d '62 seconds ago' "$seeds/$uuid.resume"
+    refuses_start unwired.xml 'not wired'
+}
+
+@test "a mark is for its own domain" {
+    sed "s|$uuid|$other_uuid|" unwired.xml >other.xml
+    lifecycle other.xml restore
+    refuses_start unwired.xml 'not wired'
+    lifecycle other.xml prepare
+}
+
+@test "restore never fails" {
+    mkdir -p "${seeds%/*}"
+    ln -s /nowhere "$seeds"
+    lifecycle wired.xml restore
+}
+
+@test "operations that are not ours exit 0 and do nothing" {
+    local operation
+
+    for operation in start started stopped reconnect attach migrated no-such-operation ''; do
+        lifecycle unwired.xml "$operation"
+        lifecycle /dev/null "$operation"
+    done
+    [[ ! -e $seeds ]]
+}
+
+# --- the run-time directory -------------------------------------------------------------------
+
+@test "a run-time directory that is a link is refused" {
+    mkdir -p "${seeds%/*}" elsewhere
+    ln -s "$PWD/elsewhere" "$seeds"
+    refuses_start wired.xml "$rundir" 'symbolic link'
+    [[ -z $(ls elsewhere) ]]
+}
+
+@test "a run-time directory that others may write is refused" {
+    mkdir -p "$seeds"
+    chmod 0777 "$seeds"
+    refuses_start wired.xml "$rundir" 0777
+}
+
+@test "a run-time directory that belongs to another is refused" {
+    [[ $EUID -eq 0 ]] || skip 'only root can give directories away'
+    mkdir -p "$seeds"
+    chown 64055 "$seeds"
+    refuses_start wired.xml "$rundir" 'user 64055'
+}
+
+@test "a full run-time directory refuses the start and keeps no half seed" {
+    unshare --user --map-root-user --mount true 2>/dev/null ||
+        skip 'user namespaces are not allowed here'
+    mkdir -p "$seeds"
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    run unshare --user --map-root-user --mount bash -c '
+        mount -t tmpfs -o size=32k,mode=0711 tmpfs "$2" || exit 99
+        virt-seed-lifecycle --root="$1" web1 prepare begin - <wired.xml
+        status=$?
+        ls -A "$2"
+        exit "$status"' bash "$root" "$seeds"
+    assert_refused 1 'No space left on device' 'df '
+    [[ ${#lines[@]} -eq 2 ]]
+}
+
+# --- the program ------------------------------------------------------------------------------
+
+@test "XML that is none is refused" {
+    run virt-seed-lifecycle --root="$root" web1 prepare begin - </dev/null
+    assert_refused 1 'standard input is empty'
+    run virt-seed-lifecycle --root="$root" web1 prepare begin - <<<'<domain>'
+    assert_refused 1 'not well-formed'
+}
+
+@test "closed descriptors do no harm" {
+    virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml >&- 2>&-
+    cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
+    # Not `run … <&-`: its own pipe would become standard input.
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    run -1 sh -c 'virt-seed-lifecycle --root="$1" web1 prepare begin - <&-' sh "$root"
+    assert_refused 1 'standard input is empty'
+}
+
+@test "a run-time directory that does not answer ends in an alarm, not in a wait" {
+    # The alarm itself takes 20 seconds; that it is set can be seen in the process's timers.
+    mkfifo xml
+    virt-seed-lifecycle --root="$root" web1 prepare begin - <xml 3>&- &
+    local pid=$! signals
+    exec 9>xml
+    # SigCgt, bit 13: a handler for SIGALRM.
+    for _ in {1..100}; do
+        signals=$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status")
+        (((0x$signals & 0x2000) == 0)) || break
+        sleep 0.02
+    done
+    (((0x$signals & 0x2000) != 0))
+    cat wired.xml >&9
+    exec 9>&-
+    wait "$pid"
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Fuzz targets. `make check` feeds each its corpus (replay-NAME), with any compiler; with
+# --enable-fuzzers, which needs clang, `make fuzzers` makes them for libFuzzer (fuzz-NAME), and
+# scripts/fuzz runs those.
+
+fuzz_replays = \
+	%D%/replay-config \
+	%D%/replay-domain \
+	%D%/replay-iso \
+	%D%/replay-request \
+	%D%/replay-yaml \
+	$(NULL)
+check_PROGRAMS += $(fuzz_replays)
+TESTS += $(fuzz_replays)
+
+EXTRA_LIBRARIES = libfuzz.a
+libfuzz_a_SOURCES = \
+	%D%/fuzz.c \
+	%D%/fuzz.h \
+	%D%/wiring.c \
+	$(NULL)
+libfuzz_a_CFLAGS = $(FUZZ_CFLAGS)
+
+FUZZ_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
+
+%C%_replay_config_SOURCES = %D%/fuzz-config.c %D%/replay.c
+%C%_replay_config_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_config_LDADD = $(FUZZ_LDADD)
+%C%_replay_domain_SOURCES = %D%/fuzz-domain.c %D%/replay.c
+%C%_replay_domain_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_domain_LDADD = $(FUZZ_LDADD)
+%C%_replay_iso_SOURCES = %D%/fuzz-iso.c %D%/replay.c
+%C%_replay_iso_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_iso_LDADD = $(FUZZ_LDADD)
+%C%_replay_request_SOURCES = %D%/fuzz-request.c %D%/replay.c
+%C%_replay_request_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_request_LDADD = $(FUZZ_LDADD)
+%C%_replay_yaml_SOURCES = %D%/fuzz-yaml.c %D%/replay.c
+%C%_replay_yaml_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_yaml_LDADD = $(FUZZ_LDADD)
+
+if ENABLE_FUZZERS
+
+fuzz_programs = \
+	%D%/fuzz-config \
+	%D%/fuzz-domain \
+	%D%/fuzz-iso \
+	%D%/fuzz-request \
+	%D%/fuzz-yaml \
+	$(NULL)
+EXTRA_PROGRAMS = $(fuzz_programs)
+CLEANFILES += $(fuzz_programs)
+
+fuzzers: $(fuzz_programs)
+.PHONY: fuzzers
+
+%C%_fuzz_config_SOURCES = %D%/fuzz-config.c
+%C%_fuzz_config_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_config_LDADD = $(FUZZ_LDADD)
+%C%_fuzz_config_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_domain_SOURCES = %D%/fuzz-domain.c
+%C%_fuzz_domain_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_domain_LDADD = $(FUZZ_LDADD)
+%C%_fuzz_domain_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_iso_SOURCES = %D%/fuzz-iso.c
+%C%_fuzz_iso_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_iso_LDADD = $(FUZZ_LDADD)
+%C%_fuzz_iso_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_request_SOURCES = %D%/fuzz-request.c
+%C%_fuzz_request_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_request_LDADD = $(FUZZ_LDADD)
+%C%_fuzz_request_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_yaml_SOURCES = %D%/fuzz-yaml.c
+%C%_fuzz_yaml_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_yaml_LDADD = $(FUZZ_LDADD)
+%C%_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+
+endif ENABLE_FUZZERS
+
+EXTRA_DIST += \
+	%D%/corpus \
+	%D%/config.dict \
+	%D%/domain.dict \
+	%D%/iso.dict \
+	%D%/request.dict \
+	%D%/yaml.dict \
+	$(NULL)

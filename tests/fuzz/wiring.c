@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rules of the wiring, fuzz_wire() of fuzz.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "domain/wire.h"
+#include "domain/xml.h"
+#include "fuzz.h"
+
+/* Return: the document as the next program reads it. */
+static struct buffer
+format(xmlDoc *doc)
+{
+    struct buffer text = {0};
+    size_t size;
+    cleanup_free char *formatted = xml_format(doc, &size);
+
+    buffer_append(&text, formatted, size);
+    return text;
+}
+
+static bool
+equal(const struct buffer *one, const struct buffer *other)
+{
+    return one->size == other->size && memcmp(one->data, other->data, one->size) == 0;
+}
+
+static xmlDoc *
+parse(const struct buffer *text)
+{
+    cleanup_failure struct failure *failure = NULL;
+    xmlDoc *doc = xml_parse(text->data, text->size, "standard input", &failure);
+
+    fuzz_succeeded(doc ? 0 : -1, &failure);
+    return doc;
+}
+
+/* Return: 0, or -1 where the domain is refused. */
+static int
+wire_document(xmlDoc *doc, bool replace, struct wiring *wiring)
+{
+    const struct wire_options options = {.replace = replace};
+    cleanup_domain struct domain domain = {0};
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *failure = NULL;
+    int result = domain_read(&domain, doc, &failure);
+
+    if (result == 0)
+        result = request_read(&request, &domain, &failure);
+    if (result == 0)
+        result = wire_domain(&domain, &request, &options, wiring, &failure);
+    return fuzz_succeeded_utf8(result, &failure) ? 0 : -1;
+}
+
+/* Return: whether `wired` is the text with its wiring. */
+static bool
+wire(const struct buffer *text, bool replace, struct buffer *wired)
+{
+    cleanup_wiring struct wiring first = {0}, second = {0};
+    cleanup_xml xmlDoc *doc = parse(text);
+    cleanup_buffer struct buffer again = {0};
+
+    if (!doc || wire_document(doc, replace, &first) < 0)
+        return false;
+    *wired = format(doc);
+    fuzz_require(wire_document(doc, replace, &second) == 0);
+    fuzz_require(second.change_count == 0);
+    again = format(doc);
+    fuzz_require(equal(wired, &again));
+    return true;
+}
+
+/* Return: the text without its wiring; `changes` is how much of it was there. */
+static struct buffer
+unwire(const struct buffer *text, size_t *changes)
+{
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_domain struct domain domain = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_xml xmlDoc *doc = parse(text);
+    int result;
+
+    fuzz_require(doc);
+    result = domain_read(&domain, doc, &failure);
+    fuzz_require(fuzz_succeeded(result, &failure));
+    wire_remove(&domain, &wiring);
+    *changes = wiring.change_count;
+    return format(doc);
+}
+
+/* Return: whether there is nothing of the wiring in the text, not even remnants. */
+static bool
+is_untouched(const struct buffer *text)
+{
+    size_t changes;
+    cleanup_buffer struct buffer unwired = unwire(text, &changes);
+
+    return changes == 0 && !strstr(unwired.data, "ua-virt-seed") &&
+           !strstr(unwired.data, "smbios-was");
+}
+
+static void
+wire_again(const struct buffer *text, bool replace)
+{
+    cleanup_buffer struct buffer wired = {0}, same = {0}, unwired = {0}, rewired = {0};
+    size_t changes;
+
+    if (!wire(text, replace, &wired))
+        return;
+    fuzz_require(wire(&wired, replace, &same));
+    fuzz_require(equal(&wired, &same));
+    unwired = unwire(&wired, &changes);
+    fuzz_require(changes > 0);
+    /* Half a wiring, or one by hand, is mended where it is, and moves when it is made anew. */
+    if (!is_untouched(text))
+        return;
+    fuzz_require(wire(&unwired, replace, &rewired));
+    fuzz_require(equal(&wired, &rewired));
+}
+
+void
+fuzz_wire(const struct buffer *text)
+{
+    wire_again(text, false);
+    wire_again(text, true);
+}
