@@ -107,8 +107,10 @@ const struct command cmd_build = {
     .arguments = "[-o OUTPUT] DOMAIN|FILE|-",
     .summary = "write the seed's image to a file",
     .help =
-        "Makes the image that the domain would get at its next start. Equal requests give\n"
-        "equal bytes. The file has mode 0600: it may hold what came from secrets.\n"
+
+        "Makes the image that the domain would get at its next start. Equal requests\n"
+        "give equal bytes. The file has mode 0600: it may hold what came from\n"
+        "secrets.\n"
         "\n"
         "  -o, --output=OUTPUT  the file to write (seed.iso); - is standard output\n"
         "      --domain=NAME    NAME is a domain, even where a file is called so\n"

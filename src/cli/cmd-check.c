@@ -322,8 +322,10 @@ const struct command cmd_check = {
     .arguments = "[--json] DOMAIN|FILE|-",
     .summary = "say what would fail or surprise at the next start",
     .help =
-        "Looks for everything that would make the start fail (errors) or that would turn\n"
-        "out otherwise than one expects (warnings). Exit status 1 where there are errors.\n"
+
+        "Looks for everything that would make the start fail (errors) or that would\n"
+        "turn out otherwise than one expects (warnings). Exit status 1 where there\n"
+        "are errors.\n"
         "\n"
         "      --domain=NAME  NAME is a domain, even where a file is called so\n"
         "      --json         print the findings as JSON\n"

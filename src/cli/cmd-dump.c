@@ -196,9 +196,10 @@ const struct command cmd_dump = {
     .arguments = "[--show-secrets] [--json] DOMAIN|FILE|- [DOCUMENT]",
     .summary = "print what the guest would read",
     .help =
-        "Prints each document of the seed that the domain would get at its next start, or\n"
-        "one of them alone, byte for byte. What came from a secret is printed as\n"
-        "<secret NAME/KEY>.\n"
+
+        "Prints each document of the seed that the domain would get at its next\n"
+        "start, or one of them alone, byte for byte. What came from a secret is\n"
+        "printed as <secret NAME/KEY>.\n"
         "\n"
         "      --show-secrets  print the content of secrets, too\n"
         "      --domain=NAME   NAME is a domain, even where a file is called so\n"

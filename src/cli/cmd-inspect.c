@@ -241,9 +241,11 @@ const struct command cmd_inspect = {
     .arguments = "[--json] [--extract=DIR] IMAGE",
     .summary = "say what is in a seed's image, whoever made it",
     .help =
-        "Reads an ISO 9660 image, of virt-seed's or another tool's: its label, the datasource\n"
-        "that cloud-init takes it for, and what it takes from each document. Exit status 1\n"
-        "where cloud-init would not take it, or would stumble over a document.\n"
+
+        "Reads an ISO 9660 image, of virt-seed's or another tool's: its label, the\n"
+        "datasource that cloud-init takes it for, and what it takes from each\n"
+        "document. Exit status 1 where cloud-init would not take it, or would stumble\n"
+        "over a document.\n"
         "\n"
         "      --json         print the same as JSON\n"
         "      --extract=DIR  write the files below DIR; nothing is overwritten\n"

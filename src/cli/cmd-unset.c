@@ -71,10 +71,11 @@ const struct command cmd_unset = {
     .arguments = "[--wiring-only] [--json] [-i | -o OUTPUT] DOMAIN|FILE|-",
     .summary = "take the request and its wiring away",
     .help =
-        "Takes out of a domain what virt-seed has in it: the cdrom and its controller, the\n"
-        "word in the SMBIOS serial, and the <cloud-init> element. The domain then starts as\n"
-        "one that never asked for a seed. A FILE's result goes to standard output, a DOMAIN\n"
-        "of libvirt's is defined anew.\n"
+
+        "Takes out of a domain what virt-seed has in it: the cdrom and its\n"
+        "controller, the word in the SMBIOS serial, and the <cloud-init> element. The\n"
+        "domain then starts as one that never asked for a seed. A FILE's result goes\n"
+        "to standard output, a DOMAIN of libvirt's is defined anew.\n"
         "\n"
         "      --wiring-only    leave the <cloud-init> element where it is\n"
         "  -o, --output=OUTPUT  write the XML to this file instead\n"

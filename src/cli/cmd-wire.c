@@ -154,18 +154,20 @@ const struct command cmd_wire = {
     .arguments = "[--replace] [--json] [-i | -o OUTPUT] DOMAIN|FILE|-",
     .summary = "add the cdrom and the serial that lead the guest to its seed",
     .help =
-        "Adds to a domain what cloud-init in the guest needs to find its seed: a cdrom, whose\n"
-        "file is made at each start, and the SMBIOS serial. A domain is wired once; what is\n"
-        "wired already stays as it is. A FILE's result goes to standard output, a DOMAIN of\n"
-        "libvirt's is defined anew; a running one sees it at its next start.\n"
+
+        "Adds to a domain what cloud-init in the guest needs to find its seed: a\n"
+        "cdrom, whose file is made at each start, and the SMBIOS serial. A domain is\n"
+        "wired once; what is wired already stays as it is. A FILE's result goes to\n"
+        "standard output, a DOMAIN of libvirt's is defined anew; a running one sees\n"
+        "it at its next start.\n"
         "\n"
         "  -o, --output=OUTPUT  write the XML to this file instead\n"
         "  -i, --in-place       write the XML back into FILE\n"
         "      --replace        put our seed in the place of another tool's\n"
         "      --domain=NAME    NAME is a domain, even where a file is called so\n"
         "      --json           say what was changed as JSON\n"
-        "      --after-refusal  what the hook runs: wait for the refused start of --domain\n"
-        "                       to end, and report to the system's log\n"
+        "      --after-refusal  what the hook runs: wait for the refused start of\n"
+        "                       --domain to end, and report to the system's log\n"
         "      --help           print this and exit\n",
     .run = run,
 };

@@ -53,7 +53,6 @@ EXTRA_PROGRAMS = $(fuzz_programs)
 CLEANFILES += $(fuzz_programs)
 
 fuzzers: $(fuzz_programs)
-.PHONY: fuzzers
 
 %C%_fuzz_config_SOURCES = %D%/fuzz-config.c
 %C%_fuzz_config_CFLAGS = $(FUZZ_CFLAGS)

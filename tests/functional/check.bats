@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# check.bats: what `virt-seed check` finds.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+}
+
+check() {
+    virt-seed --root="$root" check "$@"
+}
+
+# finds FILE [SEVERITY/ID]...: these are the findings, in any order, and no others; the exit status
+# is 1 if and only if one is an error. Each says something, and what to do.
+finds() {
+    local xml=$1 wanted=0
+
+    shift
+    if [[ $* == *error/* ]]; then
+        wanted=1
+    fi
+    run "-$wanted" check --json "$xml"
+    diff <(printf '%s\n' "$@" | sed '/^$/d' | sort) \
+        <(jq -r '.findings[] | .severity + "/" + .id' <<<"$output" | sort -u)
+    jq -e '.domain == "web1" and all(.findings[];
+        (.line | type) == "number" and .message != "" and (.hint // "") != "")' <<<"$output"
+}
+
+@test "a domain without a fault has no findings" {
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >good.xml
+    finds good.xml
+    run -0 check good.xml
+    [[ $output = "domain 'web1': nothing to complain of" ]]
+    run -0 virt-seed --quiet --root="$root" check good.xml
+    [[ -z $output ]]
+}
+
+@test "a finding has its place, a sentence, its identifier and a hint" {
+    wired_xml '<ci:user-data>package_update: true</ci:user-data>' >bad.xml
+    run -1 check bad.xml
+    [[ ${lines[0]} =~ ^bad\.xml:[0-9]+:\ error:\ \<user-data\>.*\ \[user-data\]$ ]]
+    [[ ${lines[1]} == '  hint: '* ]]
+    line=$(grep -n '<ci:user-data>' bad.xml)
+    [[ ${lines[0]} == "bad.xml:${line%%:*}:"* ]]
+    run -1 check - <bad.xml
+    [[ ${lines[0]} == '-:'* ]]
+}
+
+@test "all faults are found at once" {
+    domain_xml '<ci:user-data>package_update: true</ci:user-data>
+        <ci:vendor-data secret="none"/>
+        <ci:network-config>ethernets: {}</ci:network-config>' >bad.xml
+    finds bad.xml error/user-data error/secret-missing error/network-config error/unwired
+}
+
+# --- errors -----------------------------------------------------------------------------------
+
+@test "what is missing of the wiring is an error for each part" {
+    domain_xml >unwired.xml
+    finds unwired.xml error/unwired
+    [[ $(jq '.findings | length > 2' <<<"$output") = true ]]
+    wired_xml | sed "s|$uuid.iso|$other_uuid.iso|" >clone.xml
+    finds clone.xml error/unwired
+}
+
+@test "a domain that asks for nothing is an error" {
+    domain_xml | sed '/<metadata>/,/<\/metadata>/d' >none.xml
+    finds none.xml error/request-missing
+}
+
+@test "mistakes of the request are errors" {
+    wired_xml | sed 's|<ci:cloud-init |<ci:cloud-init bus="x" |' >value.xml
+    finds value.xml error/request
+    wired_xml '<ci:hostname>a</ci:hostname>' | sed 's|hostname|host-name|g' >element.xml
+    finds element.xml error/request-unknown
+    wired_xml '<ci:hostname>a</ci:hostname>' | sed 's|>a<|>a_b<|g' >hostname.xml
+    finds hostname.xml error/hostname
+}
+
+@test "files and secrets are looked at" {
+    wired_xml '<ci:user-data secret="web1"/><ci:vendor-data file="base.yaml"/>' >references.xml
+    finds references.xml error/secret-missing error/file
+    make_secret web1 userdata 'package_update: true'
+    mkdir "$root$confdir/files"
+    echo '#cloud-config' >"$root$confdir/files/base.yaml"
+    finds references.xml error/user-data
+    make_secret web1 userdata '#cloud-config'
+    finds references.xml
+    chmod 0644 "$root$confdir/secrets/web1/userdata"
+    finds references.xml error/secret-mode
+}
+
+@test "a secret that is not for this domain is an error, whoever asks" {
+    make_secret web1 userdata '#cloud-config'
+    make_secret web1 allow db1
+    wired_xml '<ci:user-data secret="web1"/>' >secret.xml
+    finds secret.xml error/secret-denied
+}
+
+@test "a secret that the caller may not read is a warning: it is none of the domain's faults" {
+    [[ $EUID -ne 0 ]] || skip 'root may read everything'
+    make_secret web1 userdata '#cloud-config'
+    chmod 0 "$root$confdir/secrets/web1"
+    wired_xml '<ci:user-data secret="web1"/>' >secret.xml
+    finds secret.xml warning/secret-unreadable
+    chmod 0700 "$root$confdir/secrets/web1"
+}
+
+@test "a foreign seed and a foreign serial are errors" {
+    wired_xml | sed "s|<devices>|<devices><disk type='file' device='cdrom'>\
+<source file='/srv/seed.iso'/><target dev='sdz' bus='sata'/></disk>|" >seed.xml
+    finds seed.xml error/foreign-seed
+    wired_xml | sed 's|ds=nocloud;dsmode=net|ds=ec2|' >serial.xml
+    finds serial.xml error/serial
+}
+
+@test "a mistake in the configuration is an error" {
+    echo 'unwired = perhaps' >"$root$confdir/virt-seed.conf"
+    wired_xml >wired.xml
+    finds wired.xml error/config
+}
+
+# --- warnings ---------------------------------------------------------------------------------
+
+@test "a password or a key in the XML is a warning" {
+    local text
+
+    for text in 'password: hunter2' 'chpasswd: {expire: false}' 'users: [{hashed_passwd: x}]' \
+        'key: "-----BEGIN OPENSSH PRIVATE KEY-----"'; do
+        wired_xml "<ci:user-data>#cloud-config
+$text
+</ci:user-data>" >inline.xml
+        finds inline.xml warning/inline-secret
+        [[ $output != *hunter2* ]]
+    done
+}
+
+@test "a cdrom that guests find too late, or have no driver for, is a warning" {
+    domain_xml | sed 's|<ci:cloud-init |<ci:cloud-init bus="usb" |' | virt-seed -q wire - >usb.xml
+    finds usb.xml warning/usb-cdrom
+    domain_xml | sed 's|<ci:cloud-init |<ci:cloud-init bus="sata" |' | virt-seed -q wire - >sata.xml
+    finds sata.xml warning/sata-cdrom
+    domain_xml | sed 's|vda|sda|; s|bus=.virtio.|bus="sata"|' | virt-seed -q wire - >all-sata.xml
+    finds all-sata.xml
+}
+
+@test "a cdrom that a saved guest could come back without is a warning" {
+    wired_xml | sed 's| startupPolicy="mandatory"||' >policy.xml
+    finds policy.xml warning/startup-policy
+    wired_xml | sed 's|mandatory|optional|' >optional.xml
+    finds optional.xml warning/startup-policy
+}
+
+# --- the manual -------------------------------------------------------------------------------
+
+@test "the manual explains every identifier of a warning" {
+    local id
+
+    for id in $(sed -n 's/.*add(findings, false, "\([a-z-]*\)".*/\1/p' \
+        "$top_srcdir/src/cli/cmd-check.c"); do
+        sed 's/\\-/-/g' "$top_srcdir/docs/virt-seed.1" | grep -q "^\.B $id"
+    done
+}

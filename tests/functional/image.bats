@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# image.bats: the image, as programs that others wrote read it; and images that others wrote, as
+# virt-seed reads them.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+documents=(meta-data user-data vendor-data network-config)
+
+# needs PROGRAM: one of the independent readers and writers.
+needs() {
+    PATH=$PATH:/usr/sbin:/sbin
+    type -P "$1" >/dev/null || skip "$1 is not installed"
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    wired_xml "<ci:user-data>#cloud-config
+package_update: true
+</ci:user-data><ci:vendor-data encoding='base64'>H4sIAAAAAAAAAwEAAP//AAAAAAAAAAA=</ci:vendor-data>
+<ci:network-config>version: 2</ci:network-config>" >web1.xml
+    virt-seed --quiet build -o seed.iso web1.xml
+    mkdir dumped
+    for document in "${documents[@]}"; do
+        virt-seed dump web1.xml "$document" >"dumped/$document"
+    done
+}
+
+# --- our image, read by others ----------------------------------------------------------------
+
+@test "blkid finds the label that cloud-init looks for" {
+    needs blkid
+    [[ $(blkid -p -s LABEL -o value seed.iso) = cidata ]]
+    [[ $(blkid -p -s TYPE -o value seed.iso) = iso9660 ]]
+}
+
+@test "xorriso reads the same documents by Rock Ridge" {
+    needs xorriso
+    diff <(printf "'/%s'\n" "${documents[@]}" | sort) \
+        <(xorriso -indev seed.iso -find / -type f 2>/dev/null | sort)
+    xorriso -osirrox on -indev seed.iso -extract / extracted 2>/dev/null
+    chmod -R u+rwX extracted
+    diff -r dumped extracted
+}
+
+@test "isoinfo reads the same documents by Rock Ridge and by Joliet" {
+    needs isoinfo
+    for names in -R -J; do
+        diff <(printf '/%s\n' "${documents[@]}" | sort) <(isoinfo -f "$names" -i seed.iso | sort)
+        for document in "${documents[@]}"; do
+            isoinfo "$names" -x "/$document" -i seed.iso | cmp - "dumped/$document"
+        done
+    done
+}
+
+@test "the documents are root's and for root alone, and without a time of ours" {
+    needs xorriso
+    run -0 --separate-stderr xorriso -indev seed.iso -lsl /
+    [[ $(grep -c '^-r-------- .* 0 .* 0 .* Jan  *1  *2020 ' <<<"$output") -eq 4 ]]
+}
+
+# --- images of others, read by us -------------------------------------------------------------
+
+# inspects IMAGE: virt-seed reads from it what is in dumped/.
+inspects() {
+    run -0 virt-seed inspect --json "$1"
+    [[ $(jq -r '.datasource, .valid' <<<"$output") = $'NoCloud\ntrue' ]]
+    [[ $(jq -r '.label | ascii_downcase' <<<"$output") = cidata ]]
+    virt-seed inspect --extract="extracted-$1" "$1"
+    diff -r dumped "extracted-$1"
+}
+
+@test "inspect reads what build wrote" {
+    inspects seed.iso
+    run -0 virt-seed inspect seed.iso
+    [[ ${lines[0]} = 'label: cidata' ]]
+}
+
+@test "inspect reads what virt-install, cloud-localds and VDSM write" {
+    needs xorriso
+    needs genisoimage
+    xorriso -as mkisofs -quiet -J -r -V cidata -o virt-install.iso dumped 2>/dev/null
+    inspects virt-install.iso
+    genisoimage -quiet -volid cidata -joliet -rock -o cloud-localds.iso dumped
+    inspects cloud-localds.iso
+    genisoimage -quiet -R -J -V CIDATA -o vdsm.iso dumped
+    inspects vdsm.iso
+}
+
+@test "inspect refuses what is no seed, with status 1" {
+    needs genisoimage
+    genisoimage -quiet -volid backup -joliet -rock -o other.iso dumped
+    run -1 virt-seed inspect --json other.iso
+    [[ $(jq -r '.datasource, .valid' <<<"$output") = $'null\nfalse' ]]
+    rm dumped/meta-data
+    genisoimage -quiet -volid cidata -joliet -rock -o half.iso dumped
+    run -1 virt-seed inspect half.iso
+    assert_said meta-data 'is missing'
+}
+
+@test "inspect refuses what is no image" {
+    head -c 100000 /dev/zero >zeroes
+    head -c 40000 seed.iso >half.iso
+    : >empty
+    mkfifo fifo
+    for image in zeroes half.iso empty fifo . none; do
+        run timeout 10 virt-seed inspect "$image"
+        assert_refused 1 "$image"
+    done
+}
+
+@test "inspect --extract overwrites nothing" {
+    mkdir there
+    echo old >there/user-data
+    run -1 virt-seed inspect --extract=there seed.iso
+    [[ $(<there/user-data) = old ]]
+    ln -s "$PWD/dumped" link
+    ln -s "$PWD/victim" dumped/link
+    run virt-seed inspect --extract=link seed.iso
+    [[ ! -e victim ]]
+}
