@@ -9,10 +9,10 @@
  * label of an earlier command to compare it with (or of itself), a file for standard
  * input, the program, its arguments. Their output is thrown away.
  *
- * How it works: `rounds` runs every command once in each round, and each round begins
- * with the next one, so that whatever else the machine does meets all of them alike. A
- * ratio is that of two times of one round. A first round warms up and does not count.
- * Printed is, for each command and separated by tabs,
+ * How it works: `rounds` runs every command once in each round, in an order of chance, so
+ * that whatever else the machine does, and what a command leaves in its caches, meets all
+ * of them alike. A ratio is that of two times of one round. A first round warms up and
+ * does not count. Printed is, for each command and separated by tabs,
  *
  *     label, wall time in ms: median, 10th and 90th percentile; CPU time in ms: median;
  *     resident memory in KiB: maximum; ratio: median, 10th and 90th percentile
@@ -187,11 +187,20 @@ measure(struct command *command, size_t round)
         fail_command(command);
 }
 
+/* Every command once, in an order of chance. */
 static void
-run_round(size_t number, size_t round)
+run_round(size_t round)
 {
+    size_t order[MAX_COMMANDS];
+
+    for (size_t i = 0; i < command_count; i++) {
+        size_t place = (size_t)random() % (i + 1);
+
+        order[i] = order[place];
+        order[place] = i;
+    }
     for (size_t i = 0; i < command_count; i++)
-        measure(&commands[(number + i) % command_count], round);
+        measure(&commands[order[i]], round);
 }
 
 /* --- printing --------------------------------------------------------------------- */
@@ -239,9 +248,9 @@ run_rounds(size_t rounds, const char *path)
     if (rounds < 1 || rounds > MAX_ROUNDS)
         fail("from 1 to %d rounds are possible", MAX_ROUNDS);
     read_plan(path);
-    run_round(0, 0);
+    run_round(0);
     for (size_t round = 0; round < rounds; round++)
-        run_round(round, round);
+        run_round(round);
     for (size_t i = 0; i < command_count; i++)
         print_command(&commands[i], rounds);
 }

@@ -160,8 +160,9 @@ $text
 @test "the manual explains every identifier of a warning" {
     local id
 
-    for id in $(sed -n 's/.*add(findings, false, "\([a-z-]*\)".*/\1/p' \
-        "$top_srcdir/src/cli/cmd-check.c"); do
+    sed -n 's/.*add(findings, false, "\([a-z-]*\)".*/\1/p' "$top_srcdir/src/cli/cmd-check.c" >ids
+    [[ -s ids ]]
+    while read -r id; do
         sed 's/\\-/-/g' "$top_srcdir/docs/virt-seed.1" | grep -q "^\.B $id"
-    done
+    done <ids
 }

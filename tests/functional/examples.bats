@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# examples.bats: the schema, the examples, and what the programs take.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+# valid FILE: its request is one that the schema allows.
+valid() {
+    xmllint --xpath "//*[namespace-uri() = '$namespace' and local-name() = 'cloud-init']" "$1" |
+        xmllint --noout --relaxng "$top_srcdir/xml/cloud-init.rng" -
+}
+
+# The secrets and files that the examples refer to.
+make_host() {
+    make_root
+    make_secret web1 userdata '#cloud-config'
+    make_secret network web1.yaml 'version: 2'
+    mkdir -p "$root$confdir/files/site"
+    echo '#cloud-config' >"$root$confdir/files/site/base.yaml"
+}
+
+@test "the schema allows every example" {
+    for example in "$top_srcdir"/xml/examples/*.xml; do
+        run -0 valid "$example"
+    done
+}
+
+@test "every example has a seed, can be wired, and has no finding then" {
+    make_host
+    for example in "$top_srcdir"/xml/examples/*.xml; do
+        run -0 virt-seed --root="$root" dump "$example"
+        virt-seed --quiet wire -o "$BATS_TEST_TMPDIR/wired.xml" "$example"
+        run -0 virt-seed --root="$root" check "$BATS_TEST_TMPDIR/wired.xml"
+        assert_said 'nothing to complain of'
+    done
+}
+
+@test "the schema allows what the programs take, wired and unwired" {
+    for case in "$top_srcdir"/tests/golden/{wire,dump}/*/; do
+        run -0 valid "$case/in.xml"
+        if [[ -e $case/out.xml ]]; then
+            run -0 valid "$case/out.xml"
+        fi
+    done
+}
+
+@test "the schema refuses what the programs refuse for its form" {
+    for case in element-unknown element-without-namespace element-twice encoding-unknown \
+        hostname-malformed instance-id-policy-unknown key-without-secret markup-in-text \
+        secret-key-upwards secret-name-with-slash text-and-file text-and-secret file-and-secret; do
+        run ! valid "$top_srcdir/tests/golden/dump-errors/$case/in.xml"
+        [[ $output == *'fails to validate'* ]]
+    done
+    for case in unknown-attribute unknown-bus unknown-datasource; do
+        run ! valid "$top_srcdir/tests/golden/wire-errors/$case/in.xml"
+        [[ $output == *'fails to validate'* ]]
+    done
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# manual.bats: the manual pages and --help say the same.
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+manual=$top_srcdir/docs/virt-seed.1
+
+commands() {
+    virt-seed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+# plain: the page's source without roff's escapes and font changes.
+plain() {
+    sed -e 's/\\-/-/g' -e 's/\\f[BIRP]//g' -e 's/"//g' "$manual"
+}
+
+# section COMMAND: its part of the page.
+section() {
+    plain | sed -n "/^\.SS $1\$/,/^\.S[SH]/p"
+}
+
+options() {
+    grep -oE -- '--[a-z][a-z-]*' | sort -u
+}
+
+@test "each command has a section in the manual, and each section is a command's" {
+    diff <(commands | sort) <(plain | sed -n 's/^\.SS //p' | sort)
+}
+
+@test "each option of a command's --help is in its section, and the other way round" {
+    local command
+
+    for command in $(commands); do
+        echo "$command"
+        diff <(virt-seed "$command" --help | options) \
+            <(section "$command" | awk '/^\.T[PQ]$/ { getline; print }' | options)
+    done
+}
+
+@test "the options before the command are in the manual" {
+    local option
+
+    for option in $(virt-seed --help | sed -n '/^Options:/,$p' | options); do
+        plain | grep -qF -e "$option"
+    done
+}
+
+@test "the manual pages have no errors" {
+    local page
+
+    command -v man >/dev/null || skip "man is not installed"
+    for page in "$top_srcdir"/docs/*.[1-8]; do
+        [[ $(man --warnings=all -l "$page" 2>&1 >/dev/null) = "" ]]
+    done
+}
+
+@test "each finding that check can print is in the manual" {
+    local id
+
+    for id in $(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z-]*\)").*/\1/p' "$top_srcdir/src/base/failure.h"); do
+        plain | grep -qw -e "$id" || case $id in
+        # These are no findings: they end the command.
+        usage | libvirt | image | run-time-directory | system | xml | domain-uuid | unasked-seed) ;;
+        *)
+            echo "missing: $id"
+            return 1
+            ;;
+        esac
+    done
+}
