@@ -26,6 +26,8 @@ libbase_a_SOURCES = \
 	%D%/base/report.h \
 	%D%/base/tmpfile.c \
 	%D%/base/tmpfile.h \
+	%D%/base/utf8.c \
+	%D%/base/utf8.h \
 	$(NULL)
 
 libdomain_a_SOURCES = \

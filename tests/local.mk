@@ -15,7 +15,9 @@ unit_tests = \
 	%D%/unit/test-fs \
 	%D%/unit/test-hostname \
 	%D%/unit/test-iso \
+	%D%/unit/test-iso-read \
 	%D%/unit/test-label \
+	%D%/unit/test-layout \
 	%D%/unit/test-network-config \
 	%D%/unit/test-part \
 	%D%/unit/test-request \
@@ -27,6 +29,7 @@ unit_tests = \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
 	%D%/unit/test-user-data \
+	%D%/unit/test-utf8 \
 	%D%/unit/test-xml \
 	%D%/unit/test-yaml \
 	$(NULL)
@@ -61,8 +64,12 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
 %C%_unit_test_iso_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_iso_LDADD = $(UNIT_LDADD)
+%C%_unit_test_iso_read_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_iso_read_LDADD = $(UNIT_LDADD)
 %C%_unit_test_label_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_label_LDADD = $(UNIT_LDADD)
+%C%_unit_test_layout_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_layout_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_config_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
@@ -85,6 +92,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_tmpfile_LDADD = $(UNIT_LDADD)
 %C%_unit_test_user_data_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_user_data_LDADD = $(UNIT_LDADD)
+%C%_unit_test_utf8_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_utf8_LDADD = $(UNIT_LDADD)
 %C%_unit_test_xml_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_xml_LDADD = $(UNIT_LDADD)
 %C%_unit_test_yaml_CFLAGS = $(UNIT_CFLAGS)
@@ -94,17 +103,29 @@ endif HAVE_CMOCKA
 
 # --- what the programs do, in bats -----------------------------------------------------------
 
-dist_check_SCRIPTS += \
+functional_tests = \
+	%D%/functional/bad-input.bats \
+	%D%/functional/check.bats \
+	%D%/functional/cli.bats \
+	%D%/functional/examples.bats \
+	%D%/functional/hook.bats \
+	%D%/functional/image.bats \
+	%D%/functional/lifecycle.bats \
+	%D%/functional/manual.bats \
+	%D%/functional/source.bats \
 	%D%/golden/golden.bats \
 	$(NULL)
+dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/functional/common.bash \
+	%D%/golden/dump \
+	%D%/golden/dump-errors \
+	%D%/golden/wire \
+	%D%/golden/wire-errors \
 	$(NULL)
 
 if HAVE_BATS
-TESTS += \
-	%D%/golden/golden.bats \
-	$(NULL)
+TESTS += $(functional_tests)
 endif HAVE_BATS
 
 TEST_EXTENSIONS = .bats

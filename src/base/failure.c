@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/failure.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 #define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};
@@ -20,6 +21,7 @@ failure_take(struct failure **failure, enum failure_code code, char *message)
     assert(!*failure);
     *failure = xcalloc(1, sizeof(**failure));
     (*failure)->code = code;
+    utf8_repair(message);
     (*failure)->message = message;
     return -1;
 }
@@ -60,6 +62,7 @@ failure_hint(struct failure **failure, const char *format, ...)
     va_start(arguments, format);
     (*failure)->hint = xvasprintf(format, arguments);
     va_end(arguments);
+    utf8_repair((*failure)->hint);
     return -1;
 }
 
@@ -82,6 +85,7 @@ failure_prefix(struct failure **failure, const char *format, ...)
     context = xvasprintf(format, arguments);
     va_end(arguments);
     (*failure)->message = xasprintf("%s: %s", context, message);
+    utf8_repair((*failure)->message);
     return -1;
 }
 

@@ -9,7 +9,8 @@
  * failure_prefix().
  *
  * A message is one phrase in lower case, with the values in 'quotes'; the hint says
- * what to do next. Neither ever holds the content of a secret.
+ * what to do next. Neither ever holds the content of a secret. Both are UTF-8, whatever
+ * was put in.
  */
 #pragma once
 

@@ -155,8 +155,10 @@ open_image(const char *path, struct failure **failure)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0)
+    if (fd < 0) {
         failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'", path);
+        failure_hint(failure, "give the file of an image; 'virt-seed build' makes one");
+    }
     return fd;
 }
 

@@ -166,8 +166,8 @@ const struct command cmd_wire = {
         "      --replace        put our seed in the place of another tool's\n"
         "      --domain=NAME    NAME is a domain, even where a file is called so\n"
         "      --json           say what was changed as JSON\n"
-        "      --after-refusal  what the hook runs: wait for the refused start of\n"
-        "                       --domain to end, and report to the system's log\n"
+        "      --after-refusal  what the hook runs: wait for the refused start to end,\n"
+        "                       and report to the system's log\n"
         "      --help           print this and exit\n",
     .run = run,
 };

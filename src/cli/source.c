@@ -25,6 +25,14 @@ names_file(const char *argument)
 }
 
 static int
+fail_too_large(const char *origin, struct failure **failure)
+{
+    failure_set(failure, FAILURE_LIMIT, "%s has more than %lu MiB", origin,
+                LIMIT_DOMAIN_XML / MIB);
+    return failure_hint(failure, "give a domain's XML, as 'virsh dumpxml' prints it");
+}
+
+static int
 load_file(struct source *source, const char *argument, struct failure **failure)
 {
     bool standard_input = strcmp(argument, "-") == 0;
@@ -42,6 +50,8 @@ load_file(struct source *source, const char *argument, struct failure **failure)
                             "give a file with a domain's XML, or a domain's name");
     }
     error = fs_read_all(standard_input ? STDIN_FILENO : opened, LIMIT_DOMAIN_XML, &text);
+    if (error == -EFBIG)
+        return fail_too_large(origin, failure);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read %s",
                                  origin);

@@ -93,7 +93,8 @@ take_inline(struct part *part, const xmlNode *node, struct failure **failure)
     if (part->data.size > LIMIT_PART) {
         failure_set(failure, FAILURE_LIMIT, "<%s> has %zu bytes, at most %lu",
                     part_kind_name(part->kind), part->data.size, LIMIT_PART);
-        return failure_at_line(failure, part->line);
+        failure_at_line(failure, part->line);
+        return failure_hint(failure, "let the guest fetch large files itself");
     }
     return 0;
 }

@@ -102,6 +102,14 @@ fail_unreadable(struct failure **failure, const char *why)
     return failure_hint(failure, "see what it is: blkid -p FILE");
 }
 
+static int
+fail_no_seed(struct failure **failure, const char *what, unsigned long limit,
+             const char *unit)
+{
+    failure_set(failure, FAILURE_LIMIT, "the image %s %lu %s", what, limit, unit);
+    return failure_hint(failure, "seeds are small; this is something else");
+}
+
 /* Names come from the image and become paths. */
 static int
 check_name(const char *name, struct failure **failure)
@@ -145,8 +153,7 @@ add_file(struct volume *volume, IsoNode *node, const char *path, struct failure 
     off_t size;
 
     if (volume->file_count == LIMIT_IMAGE_FILES)
-        return failure_set(failure, FAILURE_LIMIT, "the image has more than %d files",
-                           LIMIT_IMAGE_FILES);
+        return fail_no_seed(failure, "has more than", LIMIT_IMAGE_FILES, "files");
     volume->files =
         xreallocarray(volume->files, volume->file_count + 1, sizeof(*volume->files));
     file = &volume->files[volume->file_count++];
@@ -171,8 +178,8 @@ add_directory(struct volume *volume, IsoDir *dir, const char *prefix, int depth,
     IsoNode *node;
 
     if (depth > LIMIT_IMAGE_DEPTH)
-        return failure_set(failure, FAILURE_LIMIT, "the image is nested deeper than %d",
-                           LIMIT_IMAGE_DEPTH);
+        return fail_no_seed(failure, "is nested deeper than", LIMIT_IMAGE_DEPTH,
+                            "directories");
     if (iso_dir_get_children(dir, &iterator) < 0)
         return fail_unreadable(failure, "a directory");
     while (iso_dir_iter_next(iterator, &node) == 1) {
@@ -219,9 +226,7 @@ check_size(int fd, struct failure **failure)
     struct stat status;
 
     if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE) {
-        failure_set(failure, FAILURE_LIMIT, "the image is larger than %lu MiB",
-                    LIMIT_IMAGE / MIB);
-        return failure_hint(failure, "seeds are small; this is something else");
+        return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     }
     return 0;
 }

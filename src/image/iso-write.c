@@ -48,6 +48,9 @@ set_layout(IsoWriteOpts *options)
         iso_write_opts_set_joliet(options, 1),
         /* Else the label would be written in upper case. */
         iso_write_opts_set_relaxed_vol_atts(options, 1),
+        /* Joliet names as they are: no ";1" behind them, no dot forced into them. */
+        iso_write_opts_set_omit_version_numbers(options, 2),
+        iso_write_opts_set_no_force_dots(options, 2),
         iso_write_opts_set_output_charset(options, "UTF-8"),
         iso_write_opts_set_old_empty(options, 1),
         iso_write_opts_set_fifo_size(options, FIFO_BLOCKS),

@@ -12,11 +12,6 @@ setup() {
     wired_xml >wired.xml
 }
 
-# The subcommands, as --help lists them.
-commands() {
-    virt-seed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
-}
-
 # options_of_source FILE: the long options in its getopt table.
 options_of_source() {
     grep -o '{"[a-z-]*", [a-z]*_argument' "$top_srcdir/src/$1" | sed 's/{"\(.*\)", .*/--\1/' | sort

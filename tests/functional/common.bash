@@ -32,6 +32,11 @@ from_build() {
     sed -e "s|$rundir|/run/libvirt/virt-seed|g" -e "s|$confdir|/etc/virt-seed|g"
 }
 
+# commands: prints virt-seed's subcommands, as --help lists them.
+commands() {
+    virt-seed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
 # domain_xml [REQUEST]: prints the unwired domain "web1" that asks for what REQUEST, the content of
 # the <cloud-init> element, says.
 domain_xml() {
@@ -59,15 +64,10 @@ wired_xml() {
     domain_xml "$@" | virt-seed --quiet wire -
 }
 
-# make_root [TREE]: makes $root, a directory that stands for the host's "/", with the files of the
-# directory TREE/etc/virt-seed in it; all of it is closed to others, as secrets have to be.
+# make_root: makes $root, a directory that stands for the host's "/".
 make_root() {
     root=$BATS_TEST_TMPDIR/root
     mkdir -p "$root$confdir"
-    if [[ $# -gt 0 ]]; then
-        cp -R "$1/etc/virt-seed/." "$root$confdir"
-        chmod -R u+rwX,go= "$root$confdir"
-    fi
 }
 
 # make_secret NAME KEY CONTENT: adds a secret to $root.

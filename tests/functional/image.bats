@@ -64,9 +64,8 @@ package_update: true
 
 # inspects IMAGE: virt-seed reads from it what is in dumped/.
 inspects() {
-    run -0 virt-seed inspect --json "$1"
-    [[ $(jq -r '.datasource, .valid' <<<"$output") = $'nocloud\ntrue' ]]
-    [[ $(jq -r '.label | ascii_downcase' <<<"$output") = cidata ]]
+    virt-seed inspect --json "$1" |
+        jq -e '.valid and .datasource == "nocloud" and (.label | ascii_downcase) == "cidata"'
     virt-seed inspect --extract="extracted-$1" "$1"
     diff -r dumped "extracted-$1"
 }

@@ -6,10 +6,6 @@ source "$BATS_TEST_DIRNAME/common.bash"
 
 manual=$top_srcdir/docs/virt-seed.1
 
-commands() {
-    virt-seed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
-}
-
 # plain: the page's source without roff's escapes and font changes.
 plain() {
     sed -e 's/\\-/-/g' -e 's/\\f[BIRP]//g' -e 's/"//g' "$manual"
@@ -58,7 +54,7 @@ options() {
 @test "each finding that check can print is in the manual" {
     local id
 
-    for id in $(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z-]*\)").*/\1/p' "$top_srcdir/src/base/failure.h"); do
+    while read -r id; do
         plain | grep -qw -e "$id" || case $id in
         # These are no findings: they end the command.
         usage | libvirt | image | run-time-directory | system | xml | domain-uuid | unasked-seed) ;;
@@ -67,5 +63,5 @@ options() {
             return 1
             ;;
         esac
-    done
+    done < <(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z-]*\)").*/\1/p' "$top_srcdir/src/base/failure.h")
 }

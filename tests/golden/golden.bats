@@ -4,7 +4,9 @@
 #   in.xml      the domain; args, where it is there, what stands behind the command
 #   out.xml     of wire: the wired domain
 #   no-inverse  of wire: why unset cannot give back what was there
-#   out.txt     of dump: what it prints; root/ is the host's "/" then
+#   out.txt     of dump: what it prints
+#   etc/        of dump: what the host has in /etc/virt-seed; links are in the file links, a line
+#               each, LINK TARGET
 #   stderr      of what is refused: the words
 #
 # VIRT_SEED_REGENERATE=1 rewrites what is expected; read the difference before it is committed.
@@ -123,15 +125,23 @@ wire_refuses() {
 
 # The case's files, as they are on a host.
 make_case_root() {
+    local link target
+
     rm -rf "$BATS_TEST_TMPDIR/root"
-    if [[ -d root ]]; then
-        make_root "$PWD/root"
-    else
-        make_root
+    make_root
+    if [[ -d etc ]]; then
+        cp -R etc/. "$root$confdir"
     fi
-    if [[ -e $root$confdir/virt-seed.conf ]]; then
-        to_build <"$PWD/root/etc/virt-seed/virt-seed.conf" >"$root$confdir/virt-seed.conf"
+    if [[ -e links ]]; then
+        while read -r link target; do
+            mkdir -p "$(dirname "$root$confdir/$link")"
+            ln -s "$target" "$root$confdir/$link"
+        done <links
     fi
+    if [[ -e etc/virt-seed.conf ]]; then
+        to_build <etc/virt-seed.conf >"$root$confdir/virt-seed.conf"
+    fi
+    chmod -R u+rwX,go= "$root$confdir"
 }
 
 dumps() {

@@ -127,6 +127,25 @@ reads_cloud_config_as_the_guest_would(void **state)
     assert_refuses("#cloud-config-archive\n[", FAILURE_YAML);
 }
 
+static void
+has_a_word_for_each_kind(void **state)
+{
+    const struct {
+        const char *text;
+        const char *word;
+    } cases[] = {
+        {"", "nothing"},
+        {" \n", "nothing"},
+        {"#cloud-config\n", "cloud-config"},
+        {"a: 1\n", "unknown"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(user_data_kind(cases[i].text, strlen(cases[i].text)),
+                            cases[i].word);
+}
+
 /* What comes after "mime-version:" is not searched for ever. */
 static void
 looks_for_mime_at_the_beginning_alone(void **state)
@@ -166,6 +185,7 @@ main(void)
         cmocka_unit_test(refuses_what_cloud_init_would_ignore),
         cmocka_unit_test(tells_of_the_space_in_the_header),
         cmocka_unit_test(reads_cloud_config_as_the_guest_would),
+        cmocka_unit_test(has_a_word_for_each_kind),
         cmocka_unit_test(looks_for_mime_at_the_beginning_alone),
         cmocka_unit_test(holds_nothing_of_the_data_in_its_messages),
     };

@@ -209,9 +209,8 @@ static void
 removes_what_it_has_added(void **state)
 {
     const char *const texts[] = {
-        "<d>\n  <a/>\n</d>\n", "<d>\n\n\t<!-- x --><a/></d>\n",
-        "<d><a/></d>\n",       "<d>\n  <!-- only a comment -->\n</d>\n",
-        "<d>\n</d>\n",         "<d>text<a/>text</d>\n"};
+        "<d>\n  <a/>\n</d>\n", "<d>\n\n\t<!-- x --><a/></d>\n", "<d><a/></d>\n",
+        "<d>\n  <!-- only a comment -->\n</d>\n", "<d>text<a/>text</d>\n"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text that may be no UTF-8: from files, or cut by a format's precision. */
+#pragma once
+
+/* Replaces, in place, each byte that belongs to no character of UTF-8 (RFC 3629) by '?'. */
+void utf8_repair(char *text);

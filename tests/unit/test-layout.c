@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The layouts of seeds that cloud-init reads: seed/layout.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "seed/layout.h"
+#include "unit.h"
+
+/* Return: the document of the layout with that label. */
+static const struct layout_document *
+find_document(const char *label, const char *path)
+{
+    const struct layout *layout = layout_find(label);
+
+    assert_non_null(layout);
+    return layout_find_document(layout, path);
+}
+
+static void
+assert_takes(const char *label, const char *path, const char *data, const char *expected)
+{
+    const struct layout_document *document = find_document(label, path);
+    cleanup_free char *taken = NULL;
+    struct failure *failure = NULL;
+
+    assert_non_null(document);
+    taken = layout_describe(document, data, strlen(data), &failure);
+    assert_no_failure(failure);
+    assert_string_equal(taken, expected);
+}
+
+static void
+assert_refuses(const char *label, const char *path, const char *data)
+{
+    const struct layout_document *document = find_document(label, path);
+    cleanup_failure struct failure *failure = NULL;
+
+    assert_non_null(document);
+    assert_null(layout_describe(document, data, strlen(data), &failure));
+    assert_non_null(failure);
+}
+
+static void
+knows_a_seed_by_its_label(void **state)
+{
+    (void)state;
+    assert_string_equal(layout_find("cidata")->datasource, "nocloud");
+    assert_string_equal(layout_find("CIDATA")->datasource, "nocloud");
+    assert_string_equal(layout_find("config-2")->datasource, "configdrive");
+    assert_null(layout_find(""));
+    assert_null(layout_find("cidata2"));
+}
+
+static void
+knows_which_documents_a_seed_must_have(void **state)
+{
+    (void)state;
+    assert_true(find_document("cidata", "meta-data")->required);
+    assert_true(find_document("cidata", "user-data")->required);
+    assert_false(find_document("cidata", "vendor-data")->required);
+    assert_false(find_document("cidata", "network-config")->required);
+    assert_true(find_document("config-2", "openstack/latest/meta_data.json")->required);
+    assert_false(find_document("config-2", "openstack/latest/user_data")->required);
+    assert_null(find_document("cidata", "README"));
+    assert_null(find_document("config-2", "meta-data"));
+}
+
+static void
+says_what_is_taken_from_meta_data(void **state)
+{
+    (void)state;
+    assert_takes("cidata", "meta-data", "instance-id: a\nlocal-hostname: b\n",
+                 "instance-id a, local-hostname b");
+    assert_takes("cidata", "meta-data", "{\"instance-id\": \"a\"}", "instance-id a");
+    assert_takes("cidata", "meta-data", "local-hostname: b\n", "local-hostname b");
+    assert_takes("cidata", "meta-data", "", "neither instance-id nor local-hostname");
+    assert_refuses("cidata", "meta-data", "- instance-id\n");
+    assert_takes("config-2", "openstack/latest/meta_data.json",
+                 "{\"uuid\": \"a\", \"hostname\": \"b\"}", "uuid a, hostname b");
+    assert_refuses("config-2", "openstack/latest/meta_data.json",
+                   "{\"hostname\": \"b\"}");
+    assert_refuses("config-2", "openstack/latest/meta_data.json", "uuid: a\n");
+    assert_refuses("config-2", "openstack/latest/meta_data.json", "{\"uuid\": 1}");
+    assert_refuses("config-2", "openstack/latest/meta_data.json", "");
+}
+
+static void
+finds_what_cloud_init_would_stumble_over(void **state)
+{
+    (void)state;
+    assert_refuses("cidata", "user-data", "a: 1\n");
+    assert_refuses("cidata", "vendor-data", "#cloud-config\n- a\n");
+    assert_refuses("cidata", "network-config", "ethernets: {}\n");
+    assert_refuses("config-2", "openstack/latest/user_data", "a: 1\n");
+    assert_refuses("config-2", "openstack/latest/vendor_data.json", "#cloud-config\n");
+    assert_refuses("config-2", "openstack/latest/network_data.json", "{");
+}
+
+static void
+takes_documents_that_are_empty(void **state)
+{
+    (void)state;
+    assert_takes("cidata", "user-data", "", "nothing");
+    assert_takes("cidata", "network-config", "", "nothing");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_a_seed_by_its_label),
+        cmocka_unit_test(knows_which_documents_a_seed_must_have),
+        cmocka_unit_test(says_what_is_taken_from_meta_data),
+        cmocka_unit_test(finds_what_cloud_init_would_stumble_over),
+        cmocka_unit_test(takes_documents_that_are_empty),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
