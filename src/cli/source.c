@@ -123,9 +123,12 @@ int
 source_define(struct source *source, struct failure **failure)
 {
     size_t size;
-    cleanup_free char *text = xml_format(source->doc, &size);
-    virDomainPtr defined = virDomainDefineXMLFlags(source->connection, text, 0);
+    cleanup_free char *text = xml_format(source->doc, &size, failure);
+    virDomainPtr defined;
 
+    if (!text)
+        return -1;
+    defined = virDomainDefineXMLFlags(source->connection, text, 0);
     if (!defined)
         return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
                             virDomainGetName(source->libvirt));
@@ -137,9 +140,9 @@ int
 source_write(const struct source *source, const char *output, struct failure **failure)
 {
     size_t size;
-    cleanup_free char *text = xml_format(source->doc, &size);
+    cleanup_free char *text = xml_format(source->doc, &size, failure);
 
-    return output_write(output, text, size, failure);
+    return text ? output_write(output, text, size, failure) : -1;
 }
 
 void

@@ -92,15 +92,40 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     return steal(doc);
 }
 
+/* libxml2 2.9 writes the values of xmlns attributes as they are (xmlNsDumpOutput). */
+static int
+check_namespaces(const xmlNode *node, struct failure **failure)
+{
+    for (; node; node = node->next) {
+        if (node->type != XML_ELEMENT_NODE)
+            continue;
+        for (const xmlNs *ns = node->nsDef; ns; ns = ns->next) {
+            if (!ns->href || !strpbrk((const char *)ns->href, "&<"))
+                continue;
+            failure_set(failure, FAILURE_XML,
+                        "<%s> declares a namespace whose name has '&' or '<'",
+                        node->name);
+            failure_at_line(failure, xml_line(node));
+            return failure_hint(failure, "give the namespace another name");
+        }
+        if (check_namespaces(node->children, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 char *
-xml_format(xmlDoc *doc, size_t *size)
+xml_format(xmlDoc *doc, size_t *size, struct failure **failure)
 {
     /* libxml2's -1: there was no declaration. */
     const int options = doc->encoding || doc->standalone != -1 ? 0 : XML_SAVE_NO_DECL;
-    xmlBuffer *buffer = xmlBufferCreate();
+    xmlBuffer *buffer;
     xmlSaveCtxt *save;
     char *text;
 
+    if (check_namespaces(xmlDocGetRootElement(doc), failure) < 0)
+        return NULL;
+    buffer = xmlBufferCreate();
     if (!buffer)
         abort();
     save = xmlSaveToBuffer(buffer, "UTF-8", options);

@@ -23,9 +23,12 @@
 xmlDoc *xml_parse(const char *data, size_t size, const char *origin,
                   struct failure **failure);
 
-/* Return: the document as text with its encoding's declaration as it had one, appended to
- * nothing: owned by the caller (free). */
-char *xml_format(xmlDoc *doc, size_t *size);
+/*
+ * Return: the document as text in UTF-8, with a declaration where it had one, owned by the
+ * caller (free); NULL when a namespace's name has a character that libxml2 would write
+ * unescaped, so that nobody could read the text.
+ */
+char *xml_format(xmlDoc *doc, size_t *size, struct failure **failure);
 
 /* Return: the first child element of that name (of NULL: none), or the next sibling, or
  * NULL. */

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,8 +16,10 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "fuzz.h"
+#include "image/iso-read.h"
 #include "image/iso.h"
 #include "image/label.h"
+#include "seed/layout.h"
 
 /* LeakSanitizer asks for it: libisofs forgets what it had read where an image ends in the
  * middle of a file of several extents. */
@@ -52,9 +55,58 @@ read_label(int fd)
     free(disk.label);
 }
 
-/* The seed of the image corpus/iso/seed, which is the only one to be found equal. */
+/* Whoever writes the files below a directory must not be led out of it. */
+static bool
+is_inside(const char *path)
+{
+    for (;;) {
+        size_t length = strcspn(path, "/");
+
+        if (length == 0 || (length == 1 && path[0] == '.') ||
+            (length == 2 && path[0] == '.' && path[1] == '.'))
+            return false;
+        if (!path[length])
+            return true;
+        path += length + 1;
+    }
+}
+
+static void
+read_document(const struct layout *layout, const struct volume_file *file)
+{
+    const struct layout_document *document =
+        layout ? layout_find_document(layout, file->path) : NULL;
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_free char *description = NULL;
+
+    if (!document || !file->read)
+        return;
+    description = layout_describe(document, file->data.data, file->data.size, &failure);
+    fuzz_succeeded(description ? 0 : -1, &failure);
+}
+
 static void
 read_image(int fd)
+{
+    cleanup_volume struct volume volume = {0};
+    cleanup_failure struct failure *failure = NULL;
+    const struct layout *layout;
+
+    if (!fuzz_succeeded(iso_read(fd, &volume, &failure), &failure))
+        return;
+    layout = layout_find(volume.label);
+    for (size_t i = 0; i < volume.file_count; i++) {
+        const struct volume_file *file = &volume.files[i];
+
+        fuzz_require(is_inside(file->path));
+        fuzz_require(file->data.size == (file->read ? file->size : 0));
+        read_document(layout, file);
+    }
+}
+
+/* The seed of the image corpus/iso/seed, which is the only one to be found equal. */
+static void
+compare_image(int fd)
 {
     cleanup_seed struct seed seed = {.volume_id = "cidata"};
     cleanup_failure struct failure *failure = NULL;
@@ -74,5 +126,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_label(whole);
     read_label(iso);
     read_image(iso);
+    compare_image(iso);
     return 0;
 }

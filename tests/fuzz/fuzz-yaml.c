@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzz target: the bytes are a network-config, and a user-data. */
+/* Fuzz target: the bytes are each kind of document of a seed, our own or another's. */
 #include "config.h"
 
 #include "base/cleanup.h"
 #include "fuzz.h"
+#include "seed/layout.h"
 #include "seed/network-config.h"
 #include "seed/user-data.h"
 #include "seed/yaml.h"
@@ -24,6 +25,19 @@ read_yaml(const char *data, size_t size, enum yaml_root root)
         free(queries[i].value);
 }
 
+static void
+describe(const char *label, const char *data, size_t size)
+{
+    const struct layout_document *document = layout_find(label)->documents;
+
+    for (; document->path; document++) {
+        cleanup_failure struct failure *failure = NULL;
+        cleanup_free char *description = layout_describe(document, data, size, &failure);
+
+        fuzz_succeeded(description ? 0 : -1, &failure);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -34,5 +48,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_yaml(text, size, YAML_SEQUENCE);
     fuzz_succeeded(network_config_check(text, size, &failure), &failure);
     fuzz_succeeded(user_data_check(text, size, &failure), &failure);
+    describe("cidata", text, size);
+    describe("config-2", text, size);
     return 0;
 }

@@ -29,20 +29,14 @@ bool
 fuzz_succeeded(int result, struct failure **failure)
 {
     fuzz_require((result < 0) == (*failure != NULL));
-    fuzz_require(!*failure || *(*failure)->message);
-    failure_free(steal(*failure));
-    return result >= 0;
-}
-
-bool
-fuzz_succeeded_utf8(int result, struct failure **failure)
-{
     if (*failure) {
+        fuzz_require(*(*failure)->message);
         fuzz_require(xmlCheckUTF8((const xmlChar *)(*failure)->message));
         fuzz_require(!(*failure)->hint ||
                      xmlCheckUTF8((const xmlChar *)(*failure)->hint));
     }
-    return fuzz_succeeded(result, failure);
+    failure_free(steal(*failure));
+    return result >= 0;
 }
 
 /* --- the host ---------------------------------------------------------------------- */
@@ -129,16 +123,16 @@ make_from_domain(const struct domain *domain, struct request *request, struct se
 
     fuzz_require(fuzz_succeeded(result, &failure));
     result = request_read(request, domain, &failure);
-    if (!fuzz_succeeded_utf8(result, &failure))
+    if (!fuzz_succeeded(result, &failure))
         return false;
     result = resolve_request(request, fuzz_root(), &config, domain, &failure);
-    if (!fuzz_succeeded_utf8(result, &failure))
+    if (!fuzz_succeeded(result, &failure))
         return false;
     /* What `check` says of it; a resumed guest gets its seed all the same. */
     result = seed_check(request, &failure);
-    fuzz_succeeded_utf8(result, &failure);
+    fuzz_succeeded(result, &failure);
     result = seed_make(seed, domain, request, &failure);
-    return fuzz_succeeded_utf8(result, &failure);
+    return fuzz_succeeded(result, &failure);
 }
 
 bool
@@ -155,7 +149,7 @@ fuzz_make_seed(const struct buffer *text, struct seed *seed)
     if (!fuzz_succeeded(doc ? 0 : -1, &failure))
         return false;
     result = domain_read(&domain, doc, &failure);
-    if (!fuzz_succeeded_utf8(result, &failure))
+    if (!fuzz_succeeded(result, &failure))
         return false;
     return make_from_domain(&domain, &request, seed);
 }

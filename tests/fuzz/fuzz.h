@@ -23,12 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void fuzz_broken(const char *file, int line, const char *rule) __attribute__((noreturn));
 
 /*
- * The rules of base/failure.h: there is a failure if and only if the call failed, and it
- * has a message. Takes the failure. Return: whether the call succeeded.
+ * The rules of base/failure.h: there is a failure if and only if the call failed, it has a
+ * message, and all of it is UTF-8. Takes the failure. Return: whether the call succeeded.
  */
 bool fuzz_succeeded(int result, struct failure **failure);
-/* The same for what was read from XML, whose messages must be UTF-8, as the XML was. */
-bool fuzz_succeeded_utf8(int result, struct failure **failure);
 
 /* Return: the descriptor of an empty directory, the same at each call; it is removed when
  * the program ends. */

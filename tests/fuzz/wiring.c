@@ -51,7 +51,7 @@ wire_document(xmlDoc *doc, bool replace, struct wiring *wiring)
         result = request_read(&request, &domain, &failure);
     if (result == 0)
         result = wire_domain(&domain, &request, &options, wiring, &failure);
-    return fuzz_succeeded_utf8(result, &failure) ? 0 : -1;
+    return fuzz_succeeded(result, &failure) ? 0 : -1;
 }
 
 /* Return: whether `wired` is the text with its wiring. */

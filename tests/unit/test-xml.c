@@ -87,11 +87,25 @@ refuses_what_is_too_large_or_too_deep(void **state)
 static void
 assert_formats(xmlDoc *doc, const char *expected)
 {
+    cleanup_failure struct failure *failure = NULL;
     size_t size;
-    cleanup_free char *text = xml_format(doc, &size);
+    cleanup_free char *text = xml_format(doc, &size, &failure);
 
     assert_string_equal(text, expected);
     assert_int_equal(size, strlen(expected));
+}
+
+static void
+refuses_to_write_a_namespace_that_could_not_be_read(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+    const char *text = "<d><a:a xmlns:a=\"http://a/?b=1&amp;c=2\"/></d>";
+    cleanup_xml xmlDoc *doc = xml_parse(text, strlen(text), "test", &failure);
+    size_t size;
+
+    (void)state;
+    assert_null(xml_format(doc, &size, &failure));
+    assert_failure(&failure, FAILURE_XML);
 }
 
 /* Quotes and empty elements take libxml2's form, all else stays. */
@@ -233,6 +247,7 @@ main(void)
         cmocka_unit_test(says_in_which_line_it_is_not_well_formed),
         cmocka_unit_test(refuses_document_types_and_their_entities),
         cmocka_unit_test(refuses_what_is_too_large_or_too_deep),
+        cmocka_unit_test(refuses_to_write_a_namespace_that_could_not_be_read),
         cmocka_unit_test(writes_what_it_has_read),
         cmocka_unit_test(keeps_a_declaration_and_says_the_encoding),
         cmocka_unit_test(finds_elements_without_a_namespace),
