@@ -23,7 +23,7 @@
 #define LIMIT_IMAGE (64 * MIB)
 #define LIMIT_IMAGE_FILES 1000
 #define LIMIT_IMAGE_DEPTH 8
-#define LIMIT_IMAGE_TREE_BLOCKS 4096
+#define LIMIT_IMAGE_TREE_BLOCKS 512
 
 /* A domain's devices; QEMU itself ends far below. */
 #define LIMIT_DISKS 4096

@@ -111,9 +111,11 @@ read_disks(struct domain *domain, struct failure **failure)
 
     for (node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
         count++;
-    if (count > LIMIT_DISKS)
-        return failure_set(failure, FAILURE_LIMIT, "the domain has %zu disks, at most %d",
-                           count, LIMIT_DISKS);
+    if (count > LIMIT_DISKS) {
+        failure_set(failure, FAILURE_LIMIT, "the domain has %zu disks, at most %d", count,
+                    LIMIT_DISKS);
+        return failure_hint(failure, "take some away: QEMU has no place for them either");
+    }
     domain->disks = xcalloc(count, sizeof(*domain->disks));
     for (node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
         read_disk(&domain->disks[domain->disk_count++], node);

@@ -63,7 +63,12 @@ concerns_us(const struct buffer *xml)
 static int
 fail(const char *what, int error)
 {
-    fprintf(stderr, "virt-seed: error: %s: %s\n", what, strerror(-error));
+    fprintf(
+        stderr,
+        "virt-seed: error: %s: %s\n"
+        "virt-seed: hint: see that virt-seed is installed whole, and how large the XML "
+        "is (16 MiB at most)\n",
+        what, strerror(-error));
     return EXIT_FAILURE;
 }
 
@@ -112,7 +117,8 @@ main(int argc, char **argv)
     error = process_open_standard();
     if (error == 0)
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
-    if (error < 0)
+    /* Of too large an XML the beginning decides; a domain that is none of ours starts. */
+    if (error < 0 && (error != -EFBIG || concerns_us(&xml)))
         return fail("could not read the domain's XML", error);
     return concerns_us(&xml) ? become_lifecycle(&xml, argv) : EXIT_SUCCESS;
 }

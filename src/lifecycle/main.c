@@ -109,9 +109,13 @@ run(const char *root_path, size_t operation, struct failure **failure)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
                                  root_path);
     error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &text);
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not read the domain's XML");
+    if (error < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, error,
+                          "could not read the domain's XML");
+        return failure_hint(failure,
+                            "it may have %lu MiB: put large documents into files",
+                            LIMIT_DOMAIN_XML / MIB);
+    }
     doc = xml_parse(text.data, text.size, "standard input", failure);
     return doc ? run_on_domain(root, doc, operation, failure) : -1;
 }

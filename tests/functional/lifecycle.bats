@@ -54,7 +54,7 @@ refuses_start() {
     lifecycle wired.xml prepare
     cp "$seeds/$uuid.iso" first.iso
     sleep 1.1
-    TZ=Pacific/Kiritimati lifecycle wired.xml prepare
+    TZ='<+09>-9' lifecycle wired.xml prepare
     cmp "$seeds/$uuid.iso" first.iso
     run ! cmp -s "$seeds/$uuid.iso" <(sed 's/web1</web2</' wired.xml | virt-seed build -o - -)
 }
@@ -320,7 +320,7 @@ END
     local pid=$! signals
     exec 9>xml
     # SigCgt, bit 13: a handler for SIGALRM.
-    for _ in {1..100}; do
+    for _ in {1..500}; do
         signals=$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status")
         (((0x$signals & 0x2000) == 0)) || break
         sleep 0.02

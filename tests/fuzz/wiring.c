@@ -90,8 +90,11 @@ unwire(const struct buffer *text, size_t *changes)
     return format(doc);
 }
 
-/* Return: whether there is nothing of the wiring in the text, not even remnants, and no
- * <sysinfo>, of which wire_remove() takes away what is empty, too. */
+/*
+ * Return: whether there is nothing of the wiring in the text, not even remnants. Nor may
+ * there be a <sysinfo> or its mode: wire_remove() takes away what is empty of the one, and
+ * the other where it is left without it.
+ */
 static bool
 is_untouched(const struct buffer *text)
 {
@@ -99,7 +102,7 @@ is_untouched(const struct buffer *text)
     cleanup_buffer struct buffer unwired = unwire(text, &changes);
 
     return changes == 0 && !strstr(unwired.data, "ua-virt-seed") &&
-           !strstr(unwired.data, "smbios-was") && !strstr(unwired.data, "<sysinfo");
+           !strstr(unwired.data, "smbios-was") && !strstr(unwired.data, "sysinfo");
 }
 
 /* Removes the text beside elements, which means nothing in a domain. */
