@@ -139,6 +139,7 @@ virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS)
 bin_PROGRAMS += virt-seed
 
 virt_seed_SOURCES = \
+	%D%/cli/arguments.c \
 	%D%/cli/changes.c \
 	%D%/cli/changes.h \
 	%D%/cli/cli.h \

@@ -12,22 +12,22 @@
 #include "cli/output.h"
 
 static bool
-xml_goes_to_stdout(const struct source *source, const struct changes_options *options)
+xml_goes_to_stdout(const struct source *source, const struct arguments *arguments)
 {
-    if (options->in_place || (source_is_domain(source) && !options->path))
+    if (arguments->in_place || (source_is_domain(source) && !arguments->output))
         return false;
-    return output_is_standard(options->path);
+    return output_is_standard(arguments->output);
 }
 
 static int
-check_options(const struct source *source, const struct changes_options *options,
+check_options(const struct source *source, const struct arguments *arguments,
               struct failure **failure)
 {
-    if (options->in_place && options->path)
+    if (arguments->in_place && arguments->output)
         failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
-    else if (options->in_place && (!source->name || strcmp(source->name, "-") == 0))
+    else if (arguments->in_place && (!source->name || strcmp(source->name, "-") == 0))
         failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
-    else if (options->json && xml_goes_to_stdout(source, options))
+    else if (arguments->json && xml_goes_to_stdout(source, arguments))
         failure_set(failure, FAILURE_USAGE,
                     "--json and the XML cannot both go to standard output");
     else
@@ -48,47 +48,49 @@ print_json(const char *domain, const struct wiring *wiring)
 
 /* On standard error where the XML goes to standard output. */
 static void
-print_text(FILE *stream, const char *domain, const struct changes_options *options,
+print_text(FILE *stream, const char *domain, const char *nothing,
            const struct wiring *wiring)
 {
     for (size_t i = 0; i < wiring->change_count; i++) {
         fputs("domain '", stream);
         report_string(stream, domain);
-        fprintf(stream, "': %s\n", wiring->changes[i]);
+        fputs("': ", stream);
+        report_string(stream, wiring->changes[i]);
+        putc('\n', stream);
     }
     if (wiring->change_count > 0)
         return;
     fputs("domain '", stream);
     report_string(stream, domain);
-    fprintf(stream, "' %s\n", options->nothing);
+    fprintf(stream, "' %s\n", nothing);
 }
 
 static int
-put_back(struct source *source, const struct changes_options *options,
+put_back(struct source *source, const struct arguments *arguments,
          const struct wiring *wiring, struct failure **failure)
 {
-    if (options->in_place)
+    if (arguments->in_place)
         return source_write(source, source->name, failure);
-    if (options->path || !source_is_domain(source))
-        return source_write(source, options->path, failure);
+    if (arguments->output || !source_is_domain(source))
+        return source_write(source, arguments->output, failure);
     return wiring->change_count > 0 ? source_define(source, failure) : 0;
 }
 
 int
 changes_commit(struct source *source, const struct context *context,
-               const struct changes_options *options, const struct wiring *wiring,
-               struct failure **failure)
+               const struct arguments *arguments, const char *nothing,
+               const struct wiring *wiring, struct failure **failure)
 {
-    if (check_options(source, options, failure) < 0 ||
-        put_back(source, options, wiring, failure) < 0)
+    if (check_options(source, arguments, failure) < 0 ||
+        put_back(source, arguments, wiring, failure) < 0)
         return -1;
-    if (options->json)
+    if (arguments->json)
         print_json(source->domain.name, wiring);
     else if (!context->quiet)
-        print_text(xml_goes_to_stdout(source, options) ? stderr : stdout,
-                   source->domain.name, options, wiring);
-    if (!context->quiet && !options->json && wiring->change_count > 0 &&
-        source->libvirt && !options->path && virDomainIsActive(source->libvirt) == 1)
+        print_text(xml_goes_to_stdout(source, arguments) ? stderr : stdout,
+                   source->domain.name, nothing, wiring);
+    if (!context->quiet && !arguments->json && wiring->change_count > 0 &&
+        source->libvirt && !arguments->output && virDomainIsActive(source->libvirt) == 1)
         puts("the domain runs: the change takes effect when it is started the next time");
     return 0;
 }

@@ -7,13 +7,7 @@
 #include "cli/source.h"
 #include "domain/wire.h"
 
-struct changes_options {
-    const char *path; /* of the output; NULL is standard output */
-    bool in_place;
-    bool json;
-    const char *nothing; /* what is said of a domain that needed no change */
-};
-
+/* `nothing` is what is said of a domain that needed no change. */
 int changes_commit(struct source *source, const struct context *context,
-                   const struct changes_options *options, const struct wiring *wiring,
-                   struct failure **failure);
+                   const struct arguments *arguments, const char *nothing,
+                   const struct wiring *wiring, struct failure **failure);

@@ -14,16 +14,35 @@ struct context {
     bool quiet;
 };
 
+/* What stands behind the subcommand; each takes what its options and operands allow. */
+struct arguments {
+    const char *name;      /* of the domain, the file or the image; never NULL */
+    bool is_domain;        /* --domain: the name is no file's */
+    const char *document;  /* the second operand, or NULL */
+    const char *output;    /* --output, or NULL */
+    const char *directory; /* --extract, or NULL */
+    bool in_place;
+    bool json;
+    bool replace;
+    bool show_secrets;
+    bool wiring_only;
+    bool after_refusal;
+};
+
+struct option;
+
 /* A subcommand: each cmd-NAME.c exports one, and main.c lists them. */
 struct command {
     const char *name;
-    const char *arguments; /* for the usage line */
-    const char *summary;   /* one line for `virt-seed --help` */
-    const char *help;      /* what `virt-seed NAME --help` prints below the usage line */
-    /* argv[0] is the subcommand's name. Return: the exit status; a failure that is set is
-     * printed by main, and the status is then 1, or 2 where it is FAILURE_USAGE. */
-    int (*run)(const struct context *context, const struct command *command, int argc,
-               char **argv, struct failure **failure);
+    const char *usage;   /* what stands behind the name in the usage line */
+    const char *summary; /* one line for `virt-seed --help` */
+    const char *help;    /* what `virt-seed NAME --help` prints below the usage line */
+    const struct option *options; /* getopt's, ended by a row of zeros */
+    int operands;                 /* how many there may be; one must be there */
+    /* Return: the exit status; a failure that is set is printed by main, and the status is
+     * then 1, or 2 where it is FAILURE_USAGE. */
+    int (*run)(const struct context *context, const struct arguments *arguments,
+               struct failure **failure);
 };
 
 extern const struct command cmd_build;
@@ -38,8 +57,10 @@ extern const struct command cmd_wire;
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
 
-/* getopt's answers for long options that have no letter. */
+/* getopt's answers: the letter, where an option has one. */
 enum {
+    OPTION_IN_PLACE = 'i',
+    OPTION_OUTPUT = 'o',
     OPTION_HELP = 256,
     OPTION_AFTER_REFUSAL,
     OPTION_DOMAIN,
@@ -50,11 +71,9 @@ enum {
     OPTION_WIRING_ONLY,
 };
 
-/* Prints the subcommand's usage and help. Return: STATUS_OK. */
-int command_help(const struct command *command);
-
-/* Sets a failure that names the subcommand's usage. Return: STATUS_USAGE. */
-int command_unknown_option(const struct command *command, char **argv,
-                           struct failure **failure);
-int command_misused(const struct command *command, struct failure **failure,
-                    const char *format, ...) __attribute__((format(printf, 3, 4)));
+/*
+ * Reads what stands behind the subcommand, whose name is argv[0].
+ * Return: 0 to go on, 1 when --help was printed, -1 on failure.
+ */
+int arguments_read(struct arguments *arguments, const struct command *command, int argc,
+                   char **argv, struct failure **failure);

@@ -47,67 +47,37 @@ write_to_file(const struct seed *seed, const char *path, struct failure **failur
 }
 
 static int
-build(const struct context *context, const char *argument, bool is_domain,
-      const char *output, struct failure **failure)
+run(const struct context *context, const struct arguments *arguments,
+    struct failure **failure)
 {
+    const char *output = arguments->output ? arguments->output : "seed.iso";
     cleanup_source struct source source = {0};
     cleanup_seed struct seed seed = {0};
 
-    if (seeding_make(&seed, &source, context, argument, is_domain, NULL, failure) < 0)
-        return -1;
+    if (seeding_make(&seed, &source, context, arguments, NULL, failure) < 0)
+        return STATUS_FAILURE;
     if (output_is_standard(output))
-        return write_to_stdout(&seed, failure);
+        return write_to_stdout(&seed, failure) < 0 ? STATUS_FAILURE : STATUS_OK;
     if (write_to_file(&seed, output, failure) < 0)
-        return -1;
+        return STATUS_FAILURE;
     if (!context->quiet)
         printf("%s: label %s, %zu documents\n", output, seed.volume_id,
                seed.document_count);
-    return 0;
+    return STATUS_OK;
 }
 
-static int
-run(const struct context *context, const struct command *command, int argc, char **argv,
-    struct failure **failure)
-{
-    static const struct option options[] = {
-        {"domain", required_argument, NULL, OPTION_DOMAIN},
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {NULL, 0, NULL, 0},
-    };
-    const char *name = NULL, *output = "seed.iso";
-    bool is_domain = false;
-    int option;
-
-    while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_DOMAIN:
-            name = optarg;
-            is_domain = true;
-            break;
-        case 'o':
-            output = optarg;
-            break;
-        case OPTION_HELP:
-            return command_help(command);
-        default:
-            return command_unknown_option(command, argv, failure);
-        }
-    }
-    if (optind < argc && !name)
-        name = argv[optind++];
-    if (!name || optind < argc)
-        return command_misused(command, failure, "expected one DOMAIN or FILE");
-    return build(context, name, is_domain, output, failure) < 0 ? STATUS_FAILURE
-                                                                : STATUS_OK;
-}
+static const struct option options[] = {
+    {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"output", required_argument, NULL, OPTION_OUTPUT},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
 
 const struct command cmd_build = {
     .name = "build",
-    .arguments = "[-o OUTPUT] DOMAIN|FILE|-",
+    .usage = "[-o OUTPUT] DOMAIN|FILE|-",
     .summary = "write the seed's image to a file",
     .help =
-
         "Makes the image that the domain would get at its next start. Equal requests\n"
         "give equal bytes. The file has mode 0600: it may hold what came from\n"
         "secrets.\n"
@@ -115,5 +85,7 @@ const struct command cmd_build = {
         "  -o, --output=OUTPUT  the file to write (seed.iso); - is standard output\n"
         "      --domain=NAME    NAME is a domain, even where a file is called so\n"
         "      --help           print this and exit\n",
+    .options = options,
+    .operands = 1,
     .run = run,
 };

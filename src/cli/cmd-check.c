@@ -261,74 +261,48 @@ print_text(const char *origin, const struct findings *findings)
 }
 
 static int
-check(const struct context *context, const char *argument, bool is_domain, bool json,
-      struct failure **failure)
+run(const struct context *context, const struct arguments *arguments,
+    struct failure **failure)
 {
     __attribute__((cleanup(findings_clear))) struct findings findings = {0};
     cleanup_source struct source source = {0};
     cleanup_free char *name = NULL;
 
-    if (source_load(&source, context, argument, is_domain, SOURCE_READ, failure) < 0)
+    if (source_load(&source, context, arguments, SOURCE_READ, failure) < 0)
         return STATUS_FAILURE;
     name = xstrdup(source.domain.name);
     check_domain(&findings, context, &source);
-    if (json)
+    if (arguments->json)
         print_json(name, &findings);
     else
         print_text(source.name ? source.name : name, &findings);
-    if (!json && !context->quiet && findings.count == 0)
-        printf("domain '%s': nothing to complain of\n", name);
+    if (!arguments->json && !context->quiet && findings.count == 0) {
+        fputs("domain '", stdout);
+        report_string(stdout, name);
+        puts("': nothing to complain of");
+    }
     return findings.errors > 0 ? STATUS_FAILURE : STATUS_OK;
 }
 
-static int
-run(const struct context *context, const struct command *command, int argc, char **argv,
-    struct failure **failure)
-{
-    static const struct option options[] = {
-        {"domain", required_argument, NULL, OPTION_DOMAIN},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {NULL, 0, NULL, 0},
-    };
-    const char *name = NULL;
-    bool is_domain = false, json = false;
-    int option;
-
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_DOMAIN:
-            name = optarg;
-            is_domain = true;
-            break;
-        case OPTION_JSON:
-            json = true;
-            break;
-        case OPTION_HELP:
-            return command_help(command);
-        default:
-            return command_unknown_option(command, argv, failure);
-        }
-    }
-    if (optind < argc && !name)
-        name = argv[optind++];
-    if (!name || optind < argc)
-        return command_misused(command, failure, "expected one DOMAIN or FILE");
-    return check(context, name, is_domain, json, failure);
-}
+static const struct option options[] = {
+    {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
 
 const struct command cmd_check = {
     .name = "check",
-    .arguments = "[--json] DOMAIN|FILE|-",
+    .usage = "[--json] DOMAIN|FILE|-",
     .summary = "say what would fail or surprise at the next start",
-    .help =
-
-        "Looks for everything that would make the start fail (errors) or that would\n"
-        "turn out otherwise than one expects (warnings). Exit status 1 where there\n"
-        "are errors.\n"
-        "\n"
-        "      --domain=NAME  NAME is a domain, even where a file is called so\n"
-        "      --json         print the findings as JSON\n"
-        "      --help         print this and exit\n",
+    .help = "Looks for everything that would make the start fail (errors) or that would\n"
+            "turn out otherwise than one expects (warnings). Exit status 1 where there\n"
+            "are errors.\n"
+            "\n"
+            "      --domain=NAME  NAME is a domain, even where a file is called so\n"
+            "      --json         print the findings as JSON\n"
+            "      --help         print this and exit\n",
+    .options = options,
+    .operands = 1,
     .run = run,
 };

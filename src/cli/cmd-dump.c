@@ -16,16 +16,10 @@
 #include "cli/seeding.h"
 #include "cli/source.h"
 
-struct dump_options {
-    const char *document; /* NULL for all of them */
-    bool json;
-    bool show_secrets;
-};
-
 static bool
-is_hidden(const struct document *document, const struct dump_options *options)
+is_hidden(const struct document *document, const struct arguments *arguments)
 {
-    return document->secret && !options->show_secrets;
+    return document->secret && !arguments->show_secrets;
 }
 
 /* --- JSON ------------------------------------------------------------------------- */
@@ -47,12 +41,12 @@ set_content(json_t *object, const struct buffer *data)
 }
 
 static json_t *
-document_to_json(const struct document *document, const struct dump_options *options)
+document_to_json(const struct document *document, const struct arguments *arguments)
 {
     json_t *object = json_pack("{s:s, s:I}", "path", document->path, "size",
                                (json_int_t)document->data.size);
 
-    if (is_hidden(document, options))
+    if (is_hidden(document, arguments))
         json_object_set_new(object, "secret", json_string(document->secret));
     else
         set_content(object, &document->data);
@@ -60,14 +54,15 @@ document_to_json(const struct document *document, const struct dump_options *opt
 }
 
 static void
-print_json(const struct seed *seed, const struct dump_options *options)
+print_json(const struct seed *seed, const struct arguments *arguments)
 {
     json_t *documents = json_array();
 
     for (size_t i = 0; i < seed->document_count; i++) {
-        if (!options->document || strcmp(options->document, seed->documents[i].path) == 0)
+        if (!arguments->document ||
+            strcmp(arguments->document, seed->documents[i].path) == 0)
             json_array_append_new(documents,
-                                  document_to_json(&seed->documents[i], options));
+                                  document_to_json(&seed->documents[i], arguments));
     }
     json_print(
         json_pack("{s:s, s:o}", "volume-id", seed->volume_id, "documents", documents));
@@ -77,11 +72,11 @@ print_json(const struct seed *seed, const struct dump_options *options)
 
 /* Byte for byte, except to a terminal. */
 static void
-print_content(const struct document *document, const struct dump_options *options)
+print_content(const struct document *document, const struct arguments *arguments)
 {
     const struct buffer *data = &document->data;
 
-    if (is_hidden(document, options))
+    if (is_hidden(document, arguments))
         printf("<secret %s>\n", document->secret);
     else if (data->size > 0 && isatty(STDOUT_FILENO))
         report_text(stdout, data->data, data->size);
@@ -90,19 +85,19 @@ print_content(const struct document *document, const struct dump_options *option
 }
 
 static void
-print_text(const struct seed *seed, const struct dump_options *options)
+print_text(const struct seed *seed, const struct arguments *arguments)
 {
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *document = &seed->documents[i];
         const struct buffer *data = &document->data;
 
-        if (options->document && strcmp(options->document, document->path) != 0)
+        if (arguments->document && strcmp(arguments->document, document->path) != 0)
             continue;
-        if (!options->document)
+        if (!arguments->document)
             printf("%s==> %s <==\n", i > 0 ? "\n" : "", document->path);
-        print_content(document, options);
-        if (!options->document && data->size > 0 && data->data[data->size - 1] != '\n' &&
-            !is_hidden(document, options))
+        print_content(document, arguments);
+        if (!arguments->document && data->size > 0 &&
+            data->data[data->size - 1] != '\n' && !is_hidden(document, arguments))
             putchar('\n');
     }
 }
@@ -126,84 +121,48 @@ fail_no_document(const struct seed *seed, const char *name, struct failure **fai
 }
 
 static int
-dump(const struct context *context, const char *argument, bool is_domain,
-     const struct dump_options *options, struct failure **failure)
+run(const struct context *context, const struct arguments *arguments,
+    struct failure **failure)
 {
     cleanup_source struct source source = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *denied = NULL;
 
-    if (seeding_make(&seed, &source, context, argument, is_domain, &denied, failure) < 0)
-        return -1;
-    if (options->document && !seed_find_document(&seed, options->document))
-        return fail_no_document(&seed, options->document, failure);
-    if (options->json)
-        print_json(&seed, options);
+    if (seeding_make(&seed, &source, context, arguments, &denied, failure) < 0)
+        return STATUS_FAILURE;
+    if (arguments->document && !seed_find_document(&seed, arguments->document))
+        return fail_no_document(&seed, arguments->document, failure);
+    if (arguments->json)
+        print_json(&seed, arguments);
     else
-        print_text(&seed, options);
+        print_text(&seed, arguments);
     if (!denied)
-        return 0;
+        return STATUS_OK;
     *failure = steal(denied);
-    return -1;
+    return STATUS_FAILURE;
 }
 
-static int
-run(const struct context *context, const struct command *command, int argc, char **argv,
-    struct failure **failure)
-{
-    static const struct option options[] = {
-        {"domain", required_argument, NULL, OPTION_DOMAIN},
-        {"show-secrets", no_argument, NULL, OPTION_SHOW_SECRETS},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {NULL, 0, NULL, 0},
-    };
-    struct dump_options dump_options = {0};
-    const char *name = NULL;
-    bool is_domain = false;
-    int option;
-
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_DOMAIN:
-            name = optarg;
-            is_domain = true;
-            break;
-        case OPTION_SHOW_SECRETS:
-            dump_options.show_secrets = true;
-            break;
-        case OPTION_JSON:
-            dump_options.json = true;
-            break;
-        case OPTION_HELP:
-            return command_help(command);
-        default:
-            return command_unknown_option(command, argv, failure);
-        }
-    }
-    if (optind < argc && !name)
-        name = argv[optind++];
-    if (optind < argc)
-        dump_options.document = argv[optind++];
-    if (!name || optind < argc)
-        return command_misused(command, failure, "expected a DOMAIN or FILE");
-    return dump(context, name, is_domain, &dump_options, failure) < 0 ? STATUS_FAILURE
-                                                                      : STATUS_OK;
-}
+static const struct option options[] = {
+    {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"show-secrets", no_argument, NULL, OPTION_SHOW_SECRETS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
 
 const struct command cmd_dump = {
     .name = "dump",
-    .arguments = "[--show-secrets] [--json] DOMAIN|FILE|- [DOCUMENT]",
+    .usage = "[--show-secrets] [--json] DOMAIN|FILE|- [DOCUMENT]",
     .summary = "print what the guest would read",
-    .help =
-
-        "Prints each document of the seed that the domain would get at its next\n"
-        "start, or one of them alone, byte for byte. What came from a secret is\n"
-        "printed as <secret NAME/KEY>.\n"
-        "\n"
-        "      --show-secrets  print the content of secrets, too\n"
-        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
-        "      --json          print the label and the documents as JSON\n"
-        "      --help          print this and exit\n",
+    .help = "Prints each document of the seed that the domain would get at its next\n"
+            "start, or one of them alone, byte for byte. What came from a secret is\n"
+            "printed as <secret NAME/KEY>.\n"
+            "\n"
+            "      --show-secrets  print the content of secrets, too\n"
+            "      --domain=NAME   NAME is a domain, even where a file is called so\n"
+            "      --json          print the label and the documents as JSON\n"
+            "      --help          print this and exit\n",
+    .options = options,
+    .operands = 2,
     .run = run,
 };

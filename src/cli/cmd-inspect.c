@@ -181,12 +181,15 @@ explain_vfat(int fd, struct failure **failure)
 }
 
 static int
-inspect(const char *path, bool json, const char *directory, struct failure **failure)
+run(const struct context *context, const struct arguments *arguments,
+    struct failure **failure)
 {
+    const char *path = arguments->name;
     cleanup_volume struct volume volume = {0};
     __attribute__((cleanup(report_clear))) struct report report = {.volume = &volume};
     cleanup_close int fd = open_image(path, failure);
 
+    (void)context;
     if (fd < 0)
         return STATUS_FAILURE;
     if (iso_read(fd, &volume, failure) < 0) {
@@ -195,55 +198,28 @@ inspect(const char *path, bool json, const char *directory, struct failure **fai
         return STATUS_FAILURE;
     }
     judge(&report);
-    if (json)
+    if (arguments->json)
         print_json(&report);
     else
         print_text(&report);
-    if (directory && extract_volume(&volume, directory, failure) < 0)
+    if (arguments->directory &&
+        extract_volume(&volume, arguments->directory, failure) < 0)
         return STATUS_FAILURE;
     return report.valid ? STATUS_OK : STATUS_FAILURE;
 }
 
-static int
-run(const struct context *context, const struct command *command, int argc, char **argv,
-    struct failure **failure)
-{
-    static const struct option options[] = {
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"extract", required_argument, NULL, OPTION_EXTRACT},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {NULL, 0, NULL, 0},
-    };
-    const char *directory = NULL;
-    bool json = false;
-    int option;
-
-    (void)context;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_JSON:
-            json = true;
-            break;
-        case OPTION_EXTRACT:
-            directory = optarg;
-            break;
-        case OPTION_HELP:
-            return command_help(command);
-        default:
-            return command_unknown_option(command, argv, failure);
-        }
-    }
-    if (optind + 1 != argc)
-        return command_misused(command, failure, "expected one IMAGE");
-    return inspect(argv[optind], json, directory, failure);
-}
+static const struct option options[] = {
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"extract", required_argument, NULL, OPTION_EXTRACT},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
 
 const struct command cmd_inspect = {
     .name = "inspect",
-    .arguments = "[--json] [--extract=DIR] IMAGE",
+    .usage = "[--json] [--extract=DIR] IMAGE",
     .summary = "say what is in a seed's image, whoever made it",
     .help =
-
         "Reads an ISO 9660 image, of virt-seed's or another tool's: its label, the\n"
         "datasource that cloud-init takes it for, and what it takes from each\n"
         "document. Exit status 1 where cloud-init would not take it, or would stumble\n"
@@ -252,5 +228,7 @@ const struct command cmd_inspect = {
         "      --json         print the same as JSON\n"
         "      --extract=DIR  write the files below DIR; nothing is overwritten\n"
         "      --help         print this and exit\n",
+    .options = options,
+    .operands = 1,
     .run = run,
 };

@@ -9,69 +9,38 @@
 #include "domain/wire.h"
 
 static int
-run(const struct context *context, const struct command *command, int argc, char **argv,
+run(const struct context *context, const struct arguments *arguments,
     struct failure **failure)
 {
-    static const struct option options[] = {
-        {"domain", required_argument, NULL, OPTION_DOMAIN},
-        {"output", required_argument, NULL, 'o'},
-        {"in-place", no_argument, NULL, 'i'},
-        {"wiring-only", no_argument, NULL, OPTION_WIRING_ONLY},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {NULL, 0, NULL, 0},
-    };
-    struct changes_options output = {.nothing = "has nothing of virt-seed's"};
     cleanup_source struct source source = {0};
     cleanup_wiring struct wiring wiring = {0};
-    const char *name = NULL;
-    bool is_domain = false, wiring_only = false;
-    int option;
 
-    while ((option = getopt_long(argc, argv, "o:i", options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_DOMAIN:
-            name = optarg;
-            is_domain = true;
-            break;
-        case 'o':
-            output.path = optarg;
-            break;
-        case 'i':
-            output.in_place = true;
-            break;
-        case OPTION_WIRING_ONLY:
-            wiring_only = true;
-            break;
-        case OPTION_JSON:
-            output.json = true;
-            break;
-        case OPTION_HELP:
-            return command_help(command);
-        default:
-            return command_unknown_option(command, argv, failure);
-        }
-    }
-    if (optind < argc && !name)
-        name = argv[optind++];
-    if (!name || optind < argc)
-        return command_misused(command, failure, "expected one DOMAIN or FILE");
-    if (source_load(&source, context, name, is_domain, SOURCE_CHANGE, failure) < 0)
+    if (source_load(&source, context, arguments, SOURCE_CHANGE, failure) < 0)
         return STATUS_FAILURE;
     wire_remove(&source.domain, &wiring);
-    if (!wiring_only)
+    if (!arguments->wiring_only)
         wire_remove_request(&source.domain, &wiring);
-    return changes_commit(&source, context, &output, &wiring, failure) < 0
+    return changes_commit(&source, context, arguments, "has nothing of virt-seed's",
+                          &wiring, failure) < 0
                ? STATUS_FAILURE
                : STATUS_OK;
 }
 
+static const struct option options[] = {
+    {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"output", required_argument, NULL, OPTION_OUTPUT},
+    {"in-place", no_argument, NULL, OPTION_IN_PLACE},
+    {"wiring-only", no_argument, NULL, OPTION_WIRING_ONLY},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
 const struct command cmd_unset = {
     .name = "unset",
-    .arguments = "[--wiring-only] [--json] [-i | -o OUTPUT] DOMAIN|FILE|-",
+    .usage = "[--wiring-only] [--json] [-i | -o OUTPUT] DOMAIN|FILE|-",
     .summary = "take the request and its wiring away",
     .help =
-
         "Takes out of a domain what virt-seed has in it: the cdrom and its\n"
         "controller, the word in the SMBIOS serial, and the <cloud-init> element. The\n"
         "domain then starts as one that never asked for a seed. A FILE's result goes\n"
@@ -83,5 +52,7 @@ const struct command cmd_unset = {
         "      --domain=NAME    NAME is a domain, even where a file is called so\n"
         "      --json           say what was changed as JSON\n"
         "      --help           print this and exit\n",
+    .options = options,
+    .operands = 1,
     .run = run,
 };

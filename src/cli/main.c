@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,38 +20,6 @@ static const struct command *const commands[] = {
 };
 
 /* --- messages --------------------------------------------------------------------- */
-
-int
-command_help(const struct command *command)
-{
-    printf("Usage: virt-seed %s %s\n\n%s", command->name, command->arguments,
-           command->help);
-    return STATUS_OK;
-}
-
-int
-command_misused(const struct command *command, struct failure **failure,
-                const char *format, ...)
-{
-    cleanup_free char *message = NULL;
-    va_list arguments;
-
-    va_start(arguments, format);
-    message = xvasprintf(format, arguments);
-    va_end(arguments);
-    failure_set(failure, FAILURE_USAGE, "%s", message);
-    failure_hint(failure, "virt-seed %s %s", command->name, command->arguments);
-    return STATUS_USAGE;
-}
-
-/* getopt has just refused the word before optind. */
-int
-command_unknown_option(const struct command *command, char **argv,
-                       struct failure **failure)
-{
-    return command_misused(command, failure, "'%s' is no option, or lacks its value",
-                           argv[optind - 1]);
-}
 
 static void
 print_usage(FILE *stream)
@@ -96,21 +63,24 @@ static int
 run_command(struct context *context, int argc, char **argv, struct failure **failure)
 {
     const struct command *command = find_command(argv[0]);
+    struct arguments arguments;
+    int result;
 
     if (!command) {
         failure_set(failure, FAILURE_USAGE, "there is no command '%s'", argv[0]);
         failure_hint(failure, "virt-seed --help lists them");
         return STATUS_USAGE;
     }
+    result = arguments_read(&arguments, command, argc, argv, failure);
+    if (result != 0)
+        return result < 0 ? STATUS_USAGE : STATUS_OK;
     context->root = fs_open_root(context->root_path);
     if (context->root < 0) {
         failure_set_errno(failure, FAILURE_SYSTEM, context->root, "could not open '%s'",
                           context->root_path);
         return STATUS_FAILURE;
     }
-    /* getopt starts anew, behind the subcommand. */
-    optind = 0;
-    return command->run(context, command, argc, argv, failure);
+    return command->run(context, &arguments, failure);
 }
 
 static int

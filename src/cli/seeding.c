@@ -57,10 +57,10 @@ make_seed(struct seed *seed, const struct context *context, const struct domain 
 
 int
 seeding_make(struct seed *seed, struct source *source, const struct context *context,
-             const char *argument, bool is_domain, struct failure **denied,
+             const struct arguments *arguments, struct failure **denied,
              struct failure **failure)
 {
-    if (source_load(source, context, argument, is_domain, SOURCE_READ, failure) < 0)
+    if (source_load(source, context, arguments, SOURCE_READ, failure) < 0)
         return -1;
     if (make_seed(seed, context, &source->domain, denied, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);

@@ -14,5 +14,5 @@
  * secret is a failure like any other.
  */
 int seeding_make(struct seed *seed, struct source *source, const struct context *context,
-                 const char *argument, bool is_domain, struct failure **denied,
+                 const struct arguments *arguments, struct failure **denied,
                  struct failure **failure);

@@ -104,13 +104,14 @@ load_domain(struct source *source, const struct context *context, const char *ar
 }
 
 int
-source_load(struct source *source, const struct context *context, const char *argument,
-            bool is_domain, enum source_use use, struct failure **failure)
+source_load(struct source *source, const struct context *context,
+            const struct arguments *arguments, enum source_use use,
+            struct failure **failure)
 {
     *source = (struct source){0};
-    if (!is_domain && names_file(argument))
-        return load_file(source, argument, failure);
-    return load_domain(source, context, argument, use, failure);
+    if (!arguments->is_domain && names_file(arguments->name))
+        return load_file(source, arguments->name, failure);
+    return load_domain(source, context, arguments->name, use, failure);
 }
 
 bool

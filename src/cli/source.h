@@ -25,9 +25,9 @@ enum source_use {
     SOURCE_CHANGE, /* the definition with its passwords, to be defined anew */
 };
 
-/* Reads the domain. `argument` is the file's name or, with `is_domain`, the domain's. */
+/* Reads the domain that the arguments name. */
 int source_load(struct source *source, const struct context *context,
-                const char *argument, bool is_domain, enum source_use use,
+                const struct arguments *arguments, enum source_use use,
                 struct failure **failure);
 
 /* Return: whether the domain came from libvirt. */

@@ -91,6 +91,18 @@ assert_said() {
     done
 }
 
+# become_nobody: sets ${as_nobody[@]}, words to put before a command that an ordinary user shall run;
+# none where the tests are run by one. That user may read what is open to all in the test's directory.
+become_nobody() {
+    as_nobody=()
+    if [[ $EUID -eq 0 ]]; then
+        as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+        chmod go+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
+        "${as_nobody[@]}" test -r "$BATS_TEST_TMPDIR" -a -x "$top_builddir/virt-seed" ||
+            skip 'the directories of the build or of the test are closed to other users'
+    fi
+}
+
 # only_stderr: the last `run --separate-stderr` printed nothing on standard output; from here on
 # $output and ${lines[@]} are what it printed on standard error.
 only_stderr() {

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: an option means the same in every subcommand, so one function reads them
+ * all; which of them a subcommand has is said by its own table, cmd-NAME.c.
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+/* "'WORD' IS WRONG", and the usage. */
+static int
+fail_misused(const struct command *command, const char *word, const char *is_wrong,
+             struct failure **failure)
+{
+    failure_set(failure, FAILURE_USAGE, "'%s' %s", word, is_wrong);
+    return failure_hint(failure, "virt-seed %s %s", command->name, command->usage);
+}
+
+static void
+print_help(const struct command *command)
+{
+    printf("Usage: virt-seed %s %s\n\n%s", command->name, command->usage, command->help);
+}
+
+/* Return: whether it is an option of ours. */
+static bool
+take_option(struct arguments *arguments, int option)
+{
+    switch (option) {
+    case OPTION_DOMAIN:
+        arguments->name = optarg;
+        arguments->is_domain = true;
+        return true;
+    case OPTION_OUTPUT:
+        arguments->output = optarg;
+        return true;
+    case OPTION_EXTRACT:
+        arguments->directory = optarg;
+        return true;
+    case OPTION_IN_PLACE:
+        arguments->in_place = true;
+        return true;
+    case OPTION_JSON:
+        arguments->json = true;
+        return true;
+    case OPTION_REPLACE:
+        arguments->replace = true;
+        return true;
+    case OPTION_SHOW_SECRETS:
+        arguments->show_secrets = true;
+        return true;
+    case OPTION_WIRING_ONLY:
+        arguments->wiring_only = true;
+        return true;
+    case OPTION_AFTER_REFUSAL:
+        arguments->after_refusal = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Return: the letters that stand for long options of the table, as getopt wants them. */
+static const char *
+letters(const struct command *command)
+{
+    bool output = false, in_place = false;
+
+    for (const struct option *option = command->options; option->name; option++) {
+        output = output || option->val == OPTION_OUTPUT;
+        in_place = in_place || option->val == OPTION_IN_PLACE;
+    }
+    if (in_place)
+        return "o:i";
+    return output ? "o:" : "";
+}
+
+int
+arguments_read(struct arguments *arguments, const struct command *command, int argc,
+               char **argv, struct failure **failure)
+{
+    int operands = command->operands;
+    int option;
+
+    *arguments = (struct arguments){0};
+    /* getopt starts anew, behind the subcommand. */
+    optind = 0;
+    while ((option = getopt_long(argc, argv, letters(command), command->options, NULL)) !=
+           -1) {
+        if (option == OPTION_HELP) {
+            print_help(command);
+            return 1;
+        }
+        /* getopt has just refused the word before optind. */
+        if (!take_option(arguments, option))
+            return fail_misused(command, argv[optind - 1],
+                                "is no option, or lacks its value", failure);
+    }
+    if (!arguments->name) {
+        if (optind == argc)
+            return fail_misused(command, command->name,
+                                "lacks the name of a domain or file", failure);
+        arguments->name = argv[optind++];
+    }
+    operands--;
+    if (optind < argc && operands > 0)
+        arguments->document = argv[optind++];
+    if (optind < argc)
+        return fail_misused(command, argv[optind], "is one word too many", failure);
+    return 0;
+}
