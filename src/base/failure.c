@@ -8,11 +8,25 @@
 
 #include "base/cleanup.h"
 #include "base/failure.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 
 #define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};
+
+/* Makes what was formatted fit to be read: bounded, and UTF-8 although names from outside
+ * were put in and it was perhaps cut in the middle of a character. */
+static char *
+tidy(char *text)
+{
+    static const char ellipsis[] = "…";
+
+    if (strlen(text) > LIMIT_MESSAGE)
+        strcpy(text + LIMIT_MESSAGE - strlen(ellipsis), ellipsis);
+    utf8_repair(text);
+    return text;
+}
 
 /* Takes ownership of the message. */
 static int
@@ -21,8 +35,7 @@ failure_take(struct failure **failure, enum failure_code code, char *message)
     assert(!*failure);
     *failure = xcalloc(1, sizeof(**failure));
     (*failure)->code = code;
-    utf8_repair(message);
-    (*failure)->message = message;
+    (*failure)->message = tidy(message);
     return -1;
 }
 
@@ -60,9 +73,8 @@ failure_hint(struct failure **failure, const char *format, ...)
     if ((*failure)->hint)
         return -1;
     va_start(arguments, format);
-    (*failure)->hint = xvasprintf(format, arguments);
+    (*failure)->hint = tidy(xvasprintf(format, arguments));
     va_end(arguments);
-    utf8_repair((*failure)->hint);
     return -1;
 }
 
@@ -84,8 +96,7 @@ failure_prefix(struct failure **failure, const char *format, ...)
     va_start(arguments, format);
     context = xvasprintf(format, arguments);
     va_end(arguments);
-    (*failure)->message = xasprintf("%s: %s", context, message);
-    utf8_repair((*failure)->message);
+    (*failure)->message = tidy(xasprintf("%s: %s", context, message));
     return -1;
 }
 

@@ -8,6 +8,9 @@
 #define KIB (1024UL)
 #define MIB (1024UL * KIB)
 
+/* A message and a hint, in bytes: what people can read, whatever names are in it. */
+#define LIMIT_MESSAGE 2000
+
 /* A domain's XML. libvirt's own strings end at 4 MiB (REMOTE_STRING_MAX), and escaping
  * can make them longer in the document. */
 #define LIMIT_DOMAIN_XML (16 * MIB)

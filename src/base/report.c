@@ -1,34 +1,74 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdbool.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/report.h"
+
+static bool
+is_control(unsigned char byte)
+{
+    return byte < ' ' || byte == 0x7f;
+}
+
+/* In UTF-8, U+0080 to U+009F are these two bytes. */
+static bool
+is_c1_control(const char *text, size_t size)
+{
+    return size >= 2 && (unsigned char)text[0] == 0xc2 &&
+           (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] <= 0x9f;
+}
+
+static void
+append_safely(struct buffer *buffer, const char *text, size_t size, const char *allowed)
+{
+    for (size_t i = 0; i < size; i++) {
+        char byte = text[i];
+
+        if (is_c1_control(text + i, size - i)) {
+            i++;
+            byte = '?';
+        } else if (is_control((unsigned char)byte) && (!byte || !strchr(allowed, byte))) {
+            byte = '?';
+        }
+        buffer_append(buffer, &byte, 1);
+    }
+}
 
 void
 report_text(FILE *stream, const char *text, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        unsigned char byte = (unsigned char)text[i];
+    cleanup_buffer struct buffer safe = {0};
 
-        if ((byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7f)
-            byte = '?';
-        putc(byte, stream);
-    }
+    append_safely(&safe, text, size, "\n\t");
+    if (safe.size > 0)
+        fwrite(safe.data, 1, safe.size, stream);
 }
 
 void
 report_string(FILE *stream, const char *text)
 {
-    report_text(stream, text, strlen(text));
+    cleanup_buffer struct buffer safe = {0};
+
+    append_safely(&safe, text, strlen(text), "");
+    if (safe.size > 0)
+        fwrite(safe.data, 1, safe.size, stream);
 }
 
+/* In one write, so that lines of processes that run side by side stay lines. */
 static void
 report_line(const char *kind, const char *text)
 {
-    fprintf(stderr, "virt-seed: %s: ", kind);
-    report_string(stderr, text);
-    putc('\n', stderr);
+    cleanup_buffer struct buffer line = {0};
+
+    buffer_append_string(&line, "virt-seed: ");
+    buffer_append_string(&line, kind);
+    buffer_append_string(&line, ": ");
+    append_safely(&line, text, strlen(text), "");
+    buffer_append_string(&line, "\n");
+    fwrite(line.data, 1, line.size, stderr);
 }
 
 void

@@ -52,7 +52,7 @@ lifecycle_log(const struct lifecycle *lifecycle, const char *format, ...)
     va_start(arguments, format);
     message = xvasprintf(format, arguments);
     va_end(arguments);
-    syslog(LOG_WARNING, "domain '%s' (%s): %s", lifecycle->domain->name,
+    syslog(LOG_WARNING, "domain '%.256s' (%s): %s", lifecycle->domain->name,
            lifecycle->domain->uuid, message);
 }
 
@@ -69,7 +69,8 @@ on_alarm(int signal_number)
 {
     static const char message[] =
         "virt-seed: error: the seed took more than 20 seconds\n"
-        "virt-seed: hint: look for a file system that does not answer\n";
+        "virt-seed: hint: look for a file system that does not answer, or at the size of "
+        "the domain's XML\n";
 
     (void)signal_number;
     if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)

@@ -1,0 +1,430 @@
+#!/usr/bin/env bats
+# hostile-input.bats: input that was made to do harm, to virt-seed-hook and virt-seed-lifecycle: size,
+# nesting, entities, names. Whatever it is, the start gets its seed whole or is refused in two lines.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+# shellcheck source-path=SCRIPTDIR source=../hostile/hostile.bash
+source "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
+
+# A file that no message and no seed may hold anything of.
+setup() {
+    hostile_setup
+    hook_setup
+    mkdir -p "$root/etc"
+    echo 'root:x:0:0:canary:/root:/bin/sh' >"$root/etc/passwd"
+    touch before
+    status=0
+    touch err
+}
+
+# --- making input -----------------------------------------------------------------------------
+
+# request_xml: the wired domain whose <cloud-init> has the content that standard input is; nothing
+# of virt-seed's has looked at it. $domain_name is its name, as XML has it.
+request_xml() {
+    begin_request
+    cat
+    printf '</ci:cloud-init></metadata>'
+    sed '1,/<\/metadata>/d' wired.xml
+}
+
+begin_request() {
+    printf "<domain type='kvm'><name>%s</name><uuid>%s</uuid><metadata>" \
+        "${domain_name-web1}" "$uuid"
+    printf "<ci:cloud-init xmlns:ci='%s'>" "$namespace"
+}
+
+# repeat COUNT TEXT: prints the text so many times.
+repeat() {
+    yes -- "$2" | head -n "$1" | tr -d '\n'
+}
+
+# --- starting it ------------------------------------------------------------------------------
+
+# What libvirt runs, and what that becomes. Neither may need the 20 seconds of its alarm.
+starts=(start_by_program start_by_hook)
+
+start_by_program() {
+    attempt timeout -s KILL 15 virt-seed-lifecycle --root="$root" web1 prepare begin - <"$1"
+}
+
+start_by_hook() {
+    attempt timeout -s KILL 15 "${as_root[@]}" bin/virt-seed-hook web1 prepare begin - <"$1"
+}
+
+# makes_seed FILE: the seed is the one that virt-seed builds.
+makes_seed() {
+    local start
+
+    virt-seed --quiet build -o expected.iso "$1"
+    for start in "${starts[@]}"; do
+        "$start" "$1"
+        succeeded
+        whole
+        ! grep -q canary "$seed" || complain 'a file is in the seed'
+        released "$1"
+    done
+}
+
+# refuses FILE PATTERN...: the patterns are parts of the message.
+refuses() {
+    local start
+
+    for start in "${starts[@]}"; do
+        "$start" "$1"
+        refused "${@:2}"
+        [[ $(<err) != *canary* ]] || complain 'a file is in the message'
+        nothing_is_left
+    done
+}
+
+# refuses_but_hook_ignores FILE: the hook sees nothing of ours in it.
+refuses_but_hook_ignores() {
+    start_by_program "$1"
+    refused
+    start_by_hook "$1"
+    succeeded
+    nothing_is_left
+}
+
+# Nothing is ever written but below the run-time directory.
+teardown() {
+    find "$root" -newer before ! -type d ! -path "$root$confdir/*" >written
+    [[ ! -s written && ! -e touched ]] || complain "written: $(<written)"
+}
+
+# --- size -------------------------------------------------------------------------------------
+
+@test "64 MiB of spaces or NULs are no domain" {
+    head -c 64M /dev/zero | tr '\0' ' ' >spaces
+    refuses_but_hook_ignores spaces
+    rm spaces
+    head -c 64M /dev/zero >zeroes
+    refuses_but_hook_ignores zeroes
+}
+
+@test "64 MiB that begin like a domain of ours are refused" {
+    { begin_request; head -c 64M /dev/zero | tr '\0' x; } >text
+    refuses text '16 MiB'
+    { begin_request; yes '<ci:a/>' | head -c 64M; } >text
+    refuses text '16 MiB'
+    { begin_request | sed 's/xmlns:ci/x="/'; echo "$namespace"; yes '<' | head -c 64M; } >text
+    refuses text '16 MiB'
+}
+
+@test "input that has no end is refused when it is too large" {
+    start_by_program /dev/zero
+    refused '16 MiB'
+    start_by_hook /dev/zero
+    succeeded
+    attempt start_by_hook <(begin_request; exec cat /dev/zero)
+    nothing_is_left
+}
+
+@test "domains as large as libvirt takes them get their seed" {
+    { echo '<ci:user-data>#cloud-config'; echo "# $(repeat 4194000 x)"; echo '</ci:user-data>'; } |
+        request_xml >large.xml
+    makes_seed large.xml
+    {
+        echo '<ci:user-data>#cloud-config'
+        seq -f 'key%.0f: "value"' 150000
+        echo '</ci:user-data>'
+    } | request_xml >large.xml
+    makes_seed large.xml
+    {
+        echo '<ci:meta-data>'
+        seq -f '<ci:entry name="key%.0f">value</ci:entry>' 256
+        echo '</ci:meta-data>'
+    } | request_xml >large.xml
+    makes_seed large.xml
+}
+
+@test "too many elements, keys and entries are refused" {
+    repeat 400000 '<ci:none/>' | request_xml >many.xml
+    refuses many.xml '<none>'
+    { printf '<ci:meta-data>'; seq -f '<ci:entry name="key%.0f">v</ci:entry>' 100000
+        printf '</ci:meta-data>'; } | request_xml >many.xml
+    refuses many.xml 'too many' 256
+    { printf '<ci:ssh-authorized-keys>'
+        repeat 50000 '<ci:key>ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGVnCg== x</ci:key>'
+        printf '</ci:ssh-authorized-keys>'; } | request_xml >many.xml
+    refuses many.xml 'too many' 256
+}
+
+# The parser compares each attribute with those before it.
+@test "very many attributes are refused" {
+    request_xml </dev/null | sed "s|xmlns:ci=|$(seq -f "a%.0f='x'" 5000 | tr '\n' ' ')&|" >many.xml
+    refuses many.xml "'a1'"
+}
+
+@test "a domain of 1000 disks gets its seed" {
+    local -i i
+
+    {
+        sed '/<\/devices>/,$d' wired.xml
+        for i in {1..1000}; do
+            echo "<disk type='file' device='disk'><driver name='qemu' type='raw'/>" \
+                "<source file='/nowhere/$i'/><target dev='vdx$i' bus='virtio'/></disk>"
+        done
+        sed -n '/<\/devices>/,$p' wired.xml
+    } >disks.xml
+    makes_seed disks.xml
+}
+
+# --- nesting and entities ---------------------------------------------------------------------
+
+@test "elements nested 100,000 deep are refused, 200 deep they do no harm" {
+    { repeat 100000 '<a>'; repeat 100000 '</a>'; } | request_xml >deep.xml
+    refuses deep.xml 'not well-formed'
+    { sed '/<\/metadata>/,$d' wired.xml; repeat 200 '<a>'; repeat 200 '</a>'
+        sed -n '/<\/metadata>/,$p' wired.xml; } >deep.xml
+    makes_seed deep.xml
+}
+
+# yaml_xml TEXT...: a domain whose user-data is a head line and the text.
+yaml_xml() {
+    { echo '<ci:user-data>#cloud-config'; cat; echo '</ci:user-data>'; } | request_xml
+}
+
+@test "YAML nested without end is refused" {
+    { printf 'a: '; repeat 2000000 '['; } | yaml_xml >yaml.xml
+    refuses yaml.xml '<user-data>'
+    { printf 'a: '; repeat 2000000 '{'; } | yaml_xml >yaml.xml
+    refuses yaml.xml '<user-data>'
+    repeat 1000000 '? ' | yaml_xml >yaml.xml
+    refuses yaml.xml '<user-data>'
+    { printf 'a: '; repeat 1000000 '- '; } | yaml_xml >yaml.xml
+    refuses yaml.xml '<user-data>'
+}
+
+@test "YAML whose aliases multiply is not expanded here" {
+    local -i i
+
+    {
+        echo 'a0: &amp;a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]'
+        for i in {1..9}; do
+            echo "a$i: &amp;a$i [$(repeat 9 "*a$((i - 1)), ")]"
+        done
+    } | yaml_xml >yaml.xml
+    makes_seed yaml.xml
+    { echo 'a: &amp;a 1'; printf 'b: ['; repeat 5000 '*a, '; echo ']'; } | yaml_xml >yaml.xml
+    refuses yaml.xml '<user-data>'
+}
+
+# with_doctype SUBSET NAME: a domain with that document type, whose name refers to an entity.
+with_doctype() {
+    printf '<!DOCTYPE domain [%s]>' "$1"
+    domain_name=$2 request_xml </dev/null
+}
+
+@test "entities are not expanded, however many of each other they hold" {
+    local -i i
+
+    {
+        echo '<!ENTITY e0 "lollollollollollollollollollol">'
+        for i in {1..12}; do
+            echo "<!ENTITY e$i \"$(repeat 10 "&e$((i - 1));")\">"
+        done
+    } >subset
+    with_doctype "$(<subset)" '&e12;' >bomb.xml
+    refuses bomb.xml
+    with_doctype "<!ENTITY e \"$(repeat 100000 lol)\">" "$(repeat 10000 '&e;')" >bomb.xml
+    refuses bomb.xml
+    with_doctype '<!ENTITY a "&b;"><!ENTITY b "&a;">' '&a;' >bomb.xml
+    refuses bomb.xml
+    with_doctype "<!ENTITY % p \"<!ENTITY e 'lol'>\"> %p;" '&e;' >bomb.xml
+    refuses bomb.xml
+}
+
+@test "no file and no address is read for an entity" {
+    local system
+
+    mkfifo fifo
+    for system in "file://$root/etc/passwd" "$root/etc/passwd" etc/passwd "file://$PWD/fifo" \
+        http://127.0.0.1:9/ php://filter/resource=etc/passwd; do
+        with_doctype "<!ENTITY e SYSTEM \"$system\">" '&e;' >external.xml
+        refuses external.xml
+        with_doctype "<!ENTITY % e SYSTEM \"$system\"> %e;" web1 >external.xml
+        refuses external.xml
+        { printf '<!DOCTYPE domain SYSTEM "%s">' "$system"; request_xml </dev/null; } >external.xml
+        refuses external.xml
+    done
+}
+
+@test "XInclude and stylesheets are text like any other" {
+    {
+        printf '<ci:user-data>#cloud-config\n</ci:user-data>'
+    } | request_xml | sed "s|<metadata>|&<xi:include xmlns:xi='http://www.w3.org/2001/XInclude' \
+parse='text' href='file://$root/etc/passwd'/>|" >include.xml
+    makes_seed include.xml
+    { printf '<?xml-stylesheet href="file://%s"?>' "$root/etc/passwd"; cat include.xml; } >style.xml
+    makes_seed style.xml
+}
+
+# --- names ------------------------------------------------------------------------------------
+
+# names: each line is a name as XML has it. Among them is what libvirt would refuse.
+names() {
+    cat <<'END'
+-rf
+../../etc/passwd
+/etc/passwd
+a b  c
+%s%n%s%n%x%99999999d%*d
+$(touch touched) `touch touched` ; touch touched | touch touched
+'"'"'
+\\\n\x1b[31m
+&lt;name&gt;
+a&#9;b
+a&#10;virt-seed: error: forged
+a&#13;virt-seed: error: forged
+a&#x7f;b
+a&#x85;b&#x9b;31mc
+Zürich-東京-🌱
+a&#x2028;b
+END
+    repeat 4096 x
+    echo
+    repeat 1400 東
+    echo
+}
+
+@test "a domain's name does no harm to its seed, whatever is in it" {
+    local domain_name
+
+    names >list
+    while IFS= read -r domain_name; do
+        request_xml </dev/null >named.xml
+        makes_seed_or_refuses named.xml
+    done <list
+}
+
+# makes_seed_or_refuses FILE: as virt-seed does.
+makes_seed_or_refuses() {
+    starts=(start_by_program)
+    if virt-seed --quiet build -o expected.iso "$1" 2>/dev/null; then
+        makes_seed "$1"
+    else
+        refuses "$1"
+    fi
+}
+
+@test "a domain's name does no harm to messages, whatever is in it" {
+    local domain_name
+
+    starts=(start_by_program)
+    names >list
+    while IFS= read -r domain_name; do
+        request_xml <<<'<ci:hostname>no_hostname</ci:hostname>' >named.xml
+        refuses named.xml
+        iconv -f UTF-8 -t UTF-8 err >/dev/null
+    done <list
+    domain_name='%s%n%s%n%x' request_xml <<<'<ci:none/>' >named.xml
+    refuses named.xml '%s%n%s%n%x'
+}
+
+@test "the name that libvirt calls the hook with is a name, whatever is in it" {
+    local name
+
+    for name in -rf -- --help --version --root=tmp ../../etc/passwd '%s%n' "$(repeat 100000 x)" \
+        $'\e[31m' ''; do
+        attempt "${as_root[@]}" bin/virt-seed-hook "$name" prepare begin - <wired.xml
+        succeeded
+        whole
+        attempt "${as_root[@]}" bin/virt-seed-hook "$name" release end - <wired.xml
+        succeeded
+        nothing_is_left
+    done
+}
+
+# requests TEXT: prints requests that are refused, one a line, with the text at different places.
+requests() {
+    local text=${1//\"/&quot;}
+
+    cat <<END
+<ci:hostname>_$1</ci:hostname>
+<ci:user-data file="$text"/>
+<ci:user-data secret="_/$text"/>
+<ci:instance-id policy="$text"/>
+<ci:meta-data><ci:entry name="a$text"/><ci:entry name="a$text"/></ci:meta-data>
+END
+}
+
+@test "what a request holds does no harm to messages, whatever it is" {
+    local text request
+
+    starts=(start_by_program)
+    names >list
+    while IFS= read -r text; do
+        while IFS= read -r request; do
+            request_xml <<<"$request" >hostile.xml
+            refuses hostile.xml
+        done < <(requests "$text")
+    done <list
+}
+
+@test "names of elements and attributes may be long: messages are not" {
+    local long
+
+    long=$(repeat 40000 x)
+    request_xml <<<"<ci:user-data file='$long'/>" >long.xml
+    refuses long.xml
+    request_xml <<<"<ci:meta-data><ci:entry name='$long'/></ci:meta-data>" >long.xml
+    refuses long.xml
+    request_xml <<<"<ci:$long/>" >long.xml
+    refuses long.xml
+    request_xml <<<"<ci:user-data $long='x'/>" >long.xml
+    refuses long.xml
+    request_xml <<<"<$long:a/>" >long.xml
+    refuses long.xml
+    domain_name=$(repeat 3000000 x) request_xml <<<'<ci:none/>' >long.xml
+    refuses long.xml
+}
+
+@test "paths that lead out of the host's directories are refused, at any depth" {
+    local path
+
+    mkdir -p "$root$confdir/files/deep" "$root$confdir/secrets"
+    chmod 0700 "$root$confdir/secrets"
+    ln -s ../../passwd "$root$confdir/files/link"
+    ln -s /etc/passwd "$root$confdir/files/absolute"
+    ln -s / "$root$confdir/files/slash"
+    ln -s /proc/self/root "$root$confdir/files/magic"
+    ln -s loop "$root$confdir/files/loop"
+    starts=(start_by_program)
+    for path in /etc/passwd ../../passwd ../../../etc/passwd deep/../../../passwd link absolute \
+        slash/etc/passwd magic/etc/passwd loop deep . .. '' ./../files/link \
+        /proc/self/environ /dev/stdin "$(repeat 3000 ../)etc/passwd"; do
+        request_xml <<<"<ci:user-data file='$path'/>" >path.xml
+        refuses path.xml '<user-data'
+        request_xml <<<"<ci:user-data secret='$path'/>" >path.xml
+        refuses path.xml '<user-data'
+    done
+}
+
+@test "bytes that are no text are refused" {
+    local bytes
+
+    for bytes in '\xff' '\xc0\x80' '\xed\xa0\x80' '\xf8\x88\x80\x80\x80' '\x1b[31m' '\x01'; do
+        # shellcheck disable=SC2059  # they are what printf makes of them
+        domain_name=$(printf "a$bytes") request_xml </dev/null >bytes.xml
+        refuses bytes.xml 'not well-formed'
+    done
+    { begin_request; printf '\0'; } >bytes.xml
+    refuses bytes.xml
+    { printf '<?xml version="1.0" encoding="%s"?>' "$(repeat 4096 x)"
+        request_xml </dev/null; } >bytes.xml
+    refuses bytes.xml
+}
+
+@test "a UUID is a UUID before it is a file's name" {
+    local text
+
+    for text in ../../etc/passwd "../$uuid" "$uuid/../x" '%s%n' "$uuid$uuid" "${uuid%0}" ''; do
+        request_xml </dev/null |
+            sed "s|<uuid>.*</uuid><metadata>|<uuid>$text</uuid><metadata>|" >uuid.xml
+        refuses uuid.xml '<uuid>'
+    done
+}

@@ -1,0 +1,144 @@
+# shellcheck shell=bats disable=SC2034,SC2154  # variables for those that source this, and of bats
+# hostile.bash: what must hold after each hostile event, whatever the event was.
+#
+# The run-time directory holds one of the seeds whole, or none; under the seed's name there is never
+# a part of one. What did not end well said so in two lines, or was killed. Standard output stays
+# empty: libvirt would take it for the domain's XML.
+
+# hostile_setup: $seeds is the run-time directory below $root, wired.xml a domain and expected.iso
+# its seed.
+hostile_setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    seeds=$root$rundir
+    seed=$seeds/$uuid.iso
+    wired_xml >wired.xml
+    virt-seed --quiet build -o expected.iso wired.xml
+    virt-seed inspect expected.iso >/dev/null
+}
+
+# sanitized: whether the programs are built with sanitizers.
+sanitized() {
+    readelf --dynamic "$top_builddir/virt-seed-lifecycle" | grep -q '\[libasan'
+}
+
+# in_a_namespace COMMAND...: with the capabilities of root over mounts of its own.
+in_a_namespace() {
+    unshare --user --map-root-user --mount "$@"
+}
+
+needs_a_namespace() {
+    in_a_namespace true 2>/dev/null || skip 'user namespaces are not allowed here'
+}
+
+# Each attempt is the hook's program at one operation of wired.xml, or what its arguments say;
+# $status is how it ended, the files out and err are what it printed.
+attempt() {
+    status=0
+    "$@" >out 2>err || status=$?
+}
+
+lifecycle() {
+    virt-seed-lifecycle --root="$root" web1 "$1" begin - <"${2-wired.xml}"
+}
+
+complain() {
+    printf '%s; status %s, standard error:\n' "$*" "$status"
+    head -c 2000 err
+    return 1
+}
+
+# succeeded: the last attempt ended well and had nothing to say.
+succeeded() {
+    [[ $status -eq 0 ]] || complain 'expected success'
+    [[ ! -s out ]] || complain 'something is on standard output'
+    [[ ! -s err ]] || complain 'something is on standard error'
+}
+
+# refused [PATTERN...]: the last attempt failed, and said so in two bounded lines of text that a
+# terminal can show. U+0080 to U+009F are control characters as well.
+refused() {
+    local -a said
+    local pattern
+
+    [[ $status -eq 1 ]] || complain 'expected a refusal'
+    [[ ! -s out ]] || complain 'something is on standard output'
+    mapfile -t said <err
+    [[ ${#said[@]} -eq 2 && ${said[0]} == 'virt-seed: error: '?* &&
+        ${said[1]} == 'virt-seed: hint: '?* ]] || complain 'expected error: and hint:'
+    [[ ${#said[0]} -le 8192 && ${#said[1]} -le 8192 ]] || complain 'the message has no bounds'
+    [[ ${said[*]} != *[$'\x01'-$'\x08'$'\x0b'-$'\x1f'$'\x7f'$'\u0080'-$'\u009f']* ]] ||
+        complain 'there are control characters in the message'
+    for pattern; do
+        [[ ${said[*]} == *"$pattern"* ]] || complain "expected '$pattern'"
+    done
+}
+
+# succeeded_or_refused, ended_or_killed SIGNAL...: either way is a good one.
+succeeded_or_refused() {
+    if [[ $status -eq 0 ]]; then
+        succeeded
+    else
+        refused
+    fi
+}
+
+ended_or_killed() {
+    local signal
+
+    for signal; do
+        [[ $status -ne $((128 + signal)) ]] || return 0
+    done
+    succeeded_or_refused
+}
+
+# whole_or_none [IMAGE...]: under the domain's name there is one of the images, byte for byte (by
+# default expected.iso), or nothing.
+whole_or_none() {
+    local image
+
+    [[ -e $seed ]] || return 0
+    for image in "${@-expected.iso}"; do
+        ! cmp -s "$seed" "$image" || return 0
+    done
+    complain "a seed that is none of: ${*-expected.iso}"
+}
+
+# whole: the seed is there.
+whole() {
+    [[ -e $seed ]] || complain 'there is no seed'
+    whole_or_none "$@"
+}
+
+# nothing_is_left: what does not end well cleans up after itself.
+nothing_is_left() {
+    ! compgen -G "$seeds/*" >left || complain "left over: $(<left)"
+}
+
+# released [FILE]: nothing of the domain's outlives it, whatever happened before.
+released() {
+    attempt lifecycle release "$@"
+    succeeded
+    nothing_is_left
+}
+
+# hook_setup: afterwards `hook OPERATION [FILE]` runs virt-seed-hook, which becomes
+# virt-seed-lifecycle with $root as "/".
+hook_setup() {
+    as_root=()
+    if [[ $EUID -ne 0 ]]; then
+        as_root=(unshare --user --map-root-user)
+        "${as_root[@]}" true 2>/dev/null || skip 'user namespaces are not allowed here'
+    fi
+    mkdir bin
+    cp "$top_builddir/virt-seed-hook" bin/
+    cat >bin/virt-seed-lifecycle <<END
+#!/bin/sh
+exec '$top_builddir/virt-seed-lifecycle' --root='$root' "\$@"
+END
+    chmod +x bin/virt-seed-lifecycle
+}
+
+hook() {
+    "${as_root[@]}" bin/virt-seed-hook web1 "$1" begin - <"${2-wired.xml}"
+}
