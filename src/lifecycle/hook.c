@@ -89,8 +89,21 @@ replace_stdin(const struct buffer *xml)
     return 0;
 }
 
+/* Return: the arguments for execv, behind "--": a domain's name may begin with a dash. */
+static char **
+arguments_behind_dashes(char *program, int count, char **given)
+{
+    char **arguments = xcalloc((size_t)count + 2, sizeof(*arguments));
+
+    arguments[0] = program;
+    arguments[1] = (char *)"--";
+    for (int i = 1; i < count; i++)
+        arguments[i + 1] = given[i];
+    return arguments;
+}
+
 static int
-become_lifecycle(const struct buffer *xml, char **arguments)
+become_lifecycle(const struct buffer *xml, int count, char **given)
 {
     char *program = process_path_beside("virt-seed-lifecycle");
     int error = replace_stdin(xml);
@@ -99,8 +112,7 @@ become_lifecycle(const struct buffer *xml, char **arguments)
         return fail("could not hand on the domain's XML", error);
     if (!program)
         return fail("could not find virt-seed-lifecycle", -errno);
-    arguments[0] = program;
-    execv(program, arguments);
+    execv(program, arguments_behind_dashes(program, count, given));
     return fail(program, -errno);
 }
 
@@ -120,5 +132,5 @@ main(int argc, char **argv)
     /* Of too large an XML the beginning decides; a domain that is none of ours starts. */
     if (error < 0 && (error != -EFBIG || concerns_us(&xml)))
         return fail("could not read the domain's XML", error);
-    return concerns_us(&xml) ? become_lifecycle(&xml, argv) : EXIT_SUCCESS;
+    return concerns_us(&xml) ? become_lifecycle(&xml, argc, argv) : EXIT_SUCCESS;
 }

@@ -70,9 +70,19 @@ libraries_of() {
         rm -f arguments xml
         run_as_root 3 bin/virt-seed-hook web1 "$operation" begin - <ours.xml
         [[ $output = 'virt-seed: error: a stand-in' ]]
-        [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\nweb1\n'"$operation"$'\nbegin\n-' ]]
+        [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\n--\nweb1\n'"$operation"$'\nbegin\n-' ]]
         cmp xml ours.xml
         [[ $(<input) == /memfd:* ]]
+    done
+}
+
+@test "a domain whose name looks like an option gets its seed like any other" {
+    local name
+
+    for name in --help --version --root=elsewhere -rf --; do
+        rm -f arguments xml
+        run_as_root 3 bin/virt-seed-hook "$name" prepare begin - <ours.xml
+        [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\n--\n'"$name"$'\nprepare\nbegin\n-' ]]
     done
 }
 

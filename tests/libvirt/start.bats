@@ -232,6 +232,15 @@ assert_refused() {
     assert_refused web1 "not wired" "virsh start web1"
 }
 
+@test "a domain whose name looks like an option is seeded like any other" {
+    metadata=$(request) domain_define --help $web1
+    virt_seed wire --domain=--help
+    lab_virsh start --domain --help
+    seed_sum $web1
+    lab_virsh destroy --domain $web1
+    assert_no_seeds
+}
+
 @test "a clone gets a seed of its own" {
     define_wired web1 $web1
     lab_virsh dumpxml --inactive web1 |
