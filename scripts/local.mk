@@ -8,4 +8,5 @@ EXTRA_DIST += \
 	%D%/quickstart \
 	%D%/syntax-check \
 	%D%/test \
+	%D%/valgrind-wrapper \
 	$(NULL)
