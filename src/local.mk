@@ -104,7 +104,7 @@ libstore_a_SOURCES = \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
 	$(NULL)
-libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
 # Everything that makes a seed, without libvirt.
 SEED_ARCHIVES = libstore.a libimage.a libseed.a libdomain.a libbase.a

@@ -15,8 +15,8 @@
 #define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};
 
-/* Makes what was formatted fit to be read: bounded, and UTF-8 although names from outside
- * were put in and it was perhaps cut in the middle of a character. */
+/* Makes what was formatted fit to be read, whatever names from outside were put in:
+ * bounded, UTF-8, one line, nothing that steers a terminal. */
 static char *
 tidy(char *text)
 {
@@ -25,6 +25,7 @@ tidy(char *text)
     if (strlen(text) > LIMIT_MESSAGE)
         strcpy(text + LIMIT_MESSAGE - strlen(ellipsis), ellipsis);
     utf8_repair(text);
+    utf8_replace_controls(text);
     return text;
 }
 

@@ -43,7 +43,7 @@ int fs_read_all(int fd, size_t limit, struct buffer *buffer);
 int fs_write_all(int fd, const void *data, size_t size);
 
 /*
- * Opens the directory at `path`, which must be relative, below `root`; missing ones on
+ * Opens the directory at `path`, taken below `root`; missing ones on
  * the way are made with `mode`. No component may be a symbolic link.
  * Return: a descriptor, owned by the caller.
  */

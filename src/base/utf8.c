@@ -56,3 +56,18 @@ utf8_repair(char *text)
         text += length;
     }
 }
+
+void
+utf8_replace_controls(char *text)
+{
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
+
+        if (byte < ' ' || byte == 0x7f) {
+            *text = '?';
+        } else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {
+            *text++ = '?';
+            *text = '?';
+        }
+    }
+}

@@ -4,3 +4,7 @@
 
 /* Replaces, in place, each byte that belongs to no character of UTF-8 (RFC 3629) by '?'. */
 void utf8_repair(char *text);
+
+/* Replaces, in place, each control character (of ASCII, and U+0080 to U+009F) by '?', a
+ * byte each. */
+void utf8_replace_controls(char *text);

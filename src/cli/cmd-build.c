@@ -18,8 +18,9 @@
 #include "image/iso.h"
 #include "image/publish.h"
 
+/* Makes the image in memory, for what cannot be renamed into its place. */
 static int
-write_to_stdout(const struct seed *seed, struct failure **failure)
+stream(const struct seed *seed, const char *output, struct failure **failure)
 {
     cleanup_close int fd = memfd_create("seed.iso", MFD_CLOEXEC);
     cleanup_buffer struct buffer image = {0};
@@ -33,17 +34,22 @@ write_to_stdout(const struct seed *seed, struct failure **failure)
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not read the image");
-    return output_write(NULL, image.data, image.size, failure);
+    return output_write(output, image.data, image.size, failure);
 }
 
 static int
-write_to_file(const struct seed *seed, const char *path, struct failure **failure)
+write_image(const struct seed *seed, const char *path, struct failure **failure)
 {
     const struct image_owner caller = IMAGE_OWNER_CALLER;
-    const char *name;
-    cleanup_close int directory = output_open_directory(path, &name, failure);
+    cleanup_output struct output output = {.directory = -1};
 
-    return directory < 0 ? -1 : image_publish(directory, name, &caller, seed, failure);
+    if (output_is_standard(path))
+        return stream(seed, NULL, failure);
+    if (output_open(&output, path, failure) < 0)
+        return -1;
+    return output.stream
+               ? stream(seed, path, failure)
+               : image_publish(output.directory, output.name, &caller, seed, failure);
 }
 
 static int
@@ -56,11 +62,9 @@ run(const struct context *context, const struct arguments *arguments,
 
     if (seeding_make(&seed, &source, context, arguments, NULL, failure) < 0)
         return STATUS_FAILURE;
-    if (output_is_standard(output))
-        return write_to_stdout(&seed, failure) < 0 ? STATUS_FAILURE : STATUS_OK;
-    if (write_to_file(&seed, output, failure) < 0)
+    if (write_image(&seed, output, failure) < 0)
         return STATUS_FAILURE;
-    if (!context->quiet)
+    if (!context->quiet && !output_is_standard(output))
         printf("%s: label %s, %zu documents\n", output, seed.volume_id,
                seed.document_count);
     return STATUS_OK;

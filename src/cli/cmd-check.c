@@ -159,7 +159,8 @@ warn_of_inline_secrets(struct findings *findings, const struct request *request)
                 part_kind_name(kind));
 
             add(findings, false, "inline-secret", part->line, message,
-                "move it to /etc/virt-seed/secrets/NAME/KEY and write secret=\"NAME\"");
+                "move it to " VIRT_SEED_CONFDIR
+                "/secrets/NAME/KEY and write secret=\"NAME\"");
         }
     }
 }

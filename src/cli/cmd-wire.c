@@ -22,19 +22,26 @@
 #define WAIT_MILLISECONDS 50
 #define WAIT_ROUNDS 400
 
-/* The refused start may not have come to its end yet; libvirt's lock holds us up until
- * then, and after it the domain must be down. Return: whether it is. */
-static bool
-wait_until_inactive(virDomainPtr domain)
+/*
+ * The refused start may not have come to its end yet; libvirt's lock holds us up until
+ * then, and after it the domain must be down. Only then its definition is read: it may
+ * have been changed meanwhile.
+ */
+static int
+load_after_refusal(struct source *source, const struct context *context,
+                   const struct arguments *arguments, struct failure **failure)
 {
     const struct timespec pause = {.tv_nsec = WAIT_MILLISECONDS * 1000000L};
 
     for (int round = 0; round < WAIT_ROUNDS; round++) {
-        if (virDomainIsActive(domain) == 0)
-            return true;
+        if (source_load(source, context, arguments, SOURCE_CHANGE, failure) < 0)
+            return -1;
+        if (virDomainIsActive(source->libvirt) == 0)
+            return 0;
+        source_clear(source);
         nanosleep(&pause, NULL);
     }
-    return false;
+    return failure_set(failure, FAILURE_LIBVIRT, "the domain runs");
 }
 
 /* Nobody reads our standard error: the log gets what happened. */
@@ -76,10 +83,10 @@ wire_source(const struct context *context, const struct arguments *arguments,
 
     if (arguments->after_refusal && !arguments->is_domain)
         return failure_set(failure, FAILURE_USAGE, "--after-refusal needs --domain");
-    if (source_load(&source, context, arguments, SOURCE_CHANGE, failure) < 0)
+    if (arguments->after_refusal
+            ? load_after_refusal(&source, context, arguments, failure) < 0
+            : source_load(&source, context, arguments, SOURCE_CHANGE, failure) < 0)
         return -1;
-    if (arguments->after_refusal && !wait_until_inactive(source.libvirt))
-        return failure_set(failure, FAILURE_LIBVIRT, "the domain runs");
     if (wire(&source, arguments, wiring, failure) < 0)
         return -1;
     return changes_commit(&source, context, arguments, "is wired already", wiring,

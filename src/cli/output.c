@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,59 +21,87 @@ output_is_standard(const char *path)
 }
 
 int
-output_open_directory(const char *path, const char **name, struct failure **failure)
+output_open(struct output *output, const char *path, struct failure **failure)
 {
-    const char *slash = strrchr(path, '/');
-    cleanup_free char *directory =
-        slash ? xstrndup(path, (size_t)(slash - path + 1)) : xstrdup(".");
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *resolved = realpath(path, NULL);
+    cleanup_free char *directory = NULL;
+    const char *slash;
+    struct stat status;
 
-    *name = slash ? slash + 1 : path;
-    if (fd < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'",
-                                 directory);
-    if (!**name) {
-        close(fd);
-        return failure_set(failure, FAILURE_USAGE, "'%s' is a directory, expected a file",
-                           path);
+    *output = (struct output){.path = resolved ? resolved : xstrdup(path)};
+    slash = strrchr(output->path, '/');
+    directory =
+        slash ? xstrndup(output->path, (size_t)(slash - output->path + 1)) : xstrdup(".");
+    output->name = slash ? slash + 1 : output->path;
+    output->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (output->directory < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'",
+                          directory);
+        return failure_hint(failure, "make the directory, or name another");
     }
-    return fd;
+    if (fstatat(output->directory, output->name, &status, 0) < 0)
+        return 0;
+    if (S_ISDIR(status.st_mode) || !*output->name) {
+        failure_set(failure, FAILURE_SYSTEM, "'%s' is a directory", path);
+        return failure_hint(failure, "name a file in it");
+    }
+    output->stream = !S_ISREG(status.st_mode);
+    return 0;
+}
+
+void
+output_close(struct output *output)
+{
+    free(output->path);
+    if (output->path && output->directory >= 0)
+        close(output->directory);
+    *output = (struct output){.directory = -1};
+}
+
+/* Return: 0 or -errno, as the next two. */
+static int
+write_into(const struct output *output, const char *data, size_t size)
+{
+    cleanup_close int fd = openat(output->directory, output->name, O_WRONLY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fs_write_all(fd, data, size);
 }
 
 static int
-write_file(int directory, const char *name, const char *data, size_t size)
+write_anew(const struct output *output, const char *data, size_t size)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     struct stat status;
     mode_t mode = 0600;
     int error;
 
-    if (fstatat(directory, name, &status, 0) == 0)
+    if (fstatat(output->directory, output->name, &status, 0) == 0)
         mode = status.st_mode & 07777;
-    error = tmpfile_open(&tmpfile, directory, name);
+    error = tmpfile_open(&tmpfile, output->directory, output->name);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, data, size);
     if (error == 0 && fchmod(tmpfile.fd, mode) < 0)
         error = -errno;
-    return error == 0 ? tmpfile_publish(&tmpfile, name) : error;
+    return error == 0 ? tmpfile_publish(&tmpfile, output->name) : error;
 }
 
 int
 output_write(const char *path, const char *data, size_t size, struct failure **failure)
 {
-    cleanup_close int directory = -1;
-    const char *name = "standard output";
+    cleanup_output struct output output = {.directory = -1};
     int error;
 
     if (output_is_standard(path)) {
+        path = "standard output";
         error = fs_write_all(STDOUT_FILENO, data, size);
     } else {
-        directory = output_open_directory(path, &name, failure);
-        if (directory < 0)
+        if (output_open(&output, path, failure) < 0)
             return -1;
-        error = write_file(directory, name, data, size);
+        error = output.stream ? write_into(&output, data, size)
+                              : write_anew(&output, data, size);
     }
     if (error == 0)
         return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not write %s", name);
+    failure_set_errno(failure, FAILURE_SYSTEM, error, "could not write %s", path);
+    return failure_hint(failure, "see that there is room, and that you may write there");
 }

@@ -10,12 +10,24 @@
 /* Return: whether the path means standard output: none, or "-". */
 bool output_is_standard(const char *path);
 
-/* Return: a descriptor of the directory that `path` is in, owned by the caller, or -1;
- * `name` gets the last component, borrowed from `path`. */
-int output_open_directory(const char *path, const char **name, struct failure **failure);
+/*
+ * Where a file is to be written that shall appear whole or not at all: symbolic links are
+ * followed, and what is there and no regular file (a device, a FIFO) is written into.
+ */
+struct output {
+    char *path;       /* links resolved; owned */
+    const char *name; /* its last component */
+    int directory;    /* the one it is in */
+    bool stream;      /* write into it: it is no regular file */
+};
 
-/* Writes the bytes to the file `path`, which appears whole or not at all; to standard
- * output when `path` is NULL or "-". A file that was there keeps its mode; a new one
- * gets 0600, for a definition may hold passwords. */
+int output_open(struct output *output, const char *path, struct failure **failure);
+void output_close(struct output *output);
+
+#define cleanup_output __attribute__((cleanup(output_close)))
+
+/* Writes the bytes to the file `path`, to standard output when it is NULL or "-". A file
+ * that was there keeps its mode; a new one gets 0600, for a definition may hold
+ * passwords. */
 int output_write(const char *path, const char *data, size_t size,
                  struct failure **failure);

@@ -90,7 +90,8 @@ load_domain(struct source *source, const struct context *context, const char *ar
 
     source->connection = libvirt_connect(context->uri, read_only, failure);
     if (!source->connection)
-        return -1;
+        return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
+                              argument);
     if (read_only && libvirt_require_local(source->connection, failure) < 0)
         return -1;
     source->libvirt = libvirt_find_domain(source->connection, argument, failure);

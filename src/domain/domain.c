@@ -159,7 +159,6 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
         return failure_hint(failure, "add <name>…</name>");
     }
     os_type = xml_child(xml_child(root, "os"), "type");
-    domain->type = xml_attribute(root, "type");
     domain->arch = os_type ? xml_attribute(os_type, "arch") : NULL;
     domain->machine = os_type ? xml_attribute(os_type, "machine") : NULL;
     return read_disks(domain, failure);
@@ -202,7 +201,6 @@ domain_clear(struct domain *domain)
         disk_clear(&domain->disks[i]);
     free(domain->disks);
     free(domain->name);
-    free(domain->type);
     free(domain->arch);
     free(domain->machine);
     *domain = (struct domain){0};

@@ -47,7 +47,6 @@ struct domain {
     xmlNode *root; /* <domain>, borrowed from the document */
     char *name;
     char uuid[37]; /* in lower case with dashes; empty where the XML has none */
-    char *type;    /* "kvm", "qemu" */
     char *arch;    /* "x86_64"; NULL where the XML does not say */
     char *machine; /* "pc-q35-7.2"; NULL where the XML does not say */
     struct disk *disks;

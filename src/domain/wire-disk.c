@@ -258,7 +258,8 @@ mend_disk(struct domain *domain, const struct request *request, const char *path
 
         if (!disk->source || !seed_path_is(disk->source))
             continue;
-        if (found || (request->bus != DOMAIN_BUS_OTHER && request->bus != disk->bus)) {
+        if (found || !xml_attribute_is(disk->node, "type", "file") ||
+            (request->bus != DOMAIN_BUS_OTHER && request->bus != disk->bus)) {
             wiring_note(wiring, "seed's disk '%s' on the %s bus removed", disk->target,
                         domain_bus_name(disk->bus));
             domain_remove_disk(domain, i);
@@ -267,6 +268,10 @@ mend_disk(struct domain *domain, const struct request *request, const char *path
             continue;
         }
         found = true;
+        if (!xml_child(disk->node, "readonly") && strcmp(disk->device, "cdrom") != 0) {
+            xml_add_child(disk->node, "readonly");
+            wiring_note(wiring, "'%s' made read-only", disk->target);
+        }
         if (strcmp(disk->source, path) == 0)
             continue;
         set(xml_child(disk->node, "source"), "file", path);

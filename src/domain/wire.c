@@ -8,6 +8,7 @@
 #include <uuid.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "domain/wire-disk.h"
 #include "domain/wire-serial.h"
 #include "domain/wire.h"
@@ -80,12 +81,15 @@ void
 wiring_note(struct wiring *wiring, const char *format, ...)
 {
     va_list arguments;
+    char *change;
 
     wiring->changes = xreallocarray(wiring->changes, wiring->change_count + 1,
                                     sizeof(*wiring->changes));
     va_start(arguments, format);
-    wiring->changes[wiring->change_count++] = xvasprintf(format, arguments);
+    change = xvasprintf(format, arguments);
     va_end(arguments);
+    utf8_replace_controls(change);
+    wiring->changes[wiring->change_count++] = change;
 }
 
 void

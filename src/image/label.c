@@ -48,14 +48,29 @@ label_read(int fd, char **type)
     return lookup(probe, "LABEL");
 }
 
+/*
+ * Opens a regular file, and nothing else: a device or a FIFO would notice even that it is
+ * opened. So it is looked at first, by a descriptor that does not open it.
+ * Return: a descriptor, owned by the caller, or -1.
+ */
+static int
+open_regular(const char *path)
+{
+    cleanup_close int found = open(path, O_PATH | O_CLOEXEC);
+    cleanup_free char *link = xasprintf("/proc/self/fd/%d", found);
+    struct stat status;
+
+    if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
+        return -1;
+    return open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 static void
 read_disk(struct disk *disk)
 {
-    cleanup_close int fd =
-        open(disk->source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat status;
+    cleanup_close int fd = open_regular(disk->source);
 
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+    if (fd >= 0)
         disk->label = label_read(fd, NULL);
 }
 

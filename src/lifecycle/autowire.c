@@ -110,7 +110,7 @@ int
 autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
                 struct failure **failure)
 {
-    const char *name = lifecycle->domain->name;
+    cleanup_free char *name = xshellquote(lifecycle->domain->name);
     cleanup_free char *changes = describe(wiring);
 
     failure_set(
@@ -130,7 +130,8 @@ autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
         break;
     }
     if (lifecycle->config->autowire && start_wiring(lifecycle))
-        return failure_hint(failure, "it is wired now; start it again: virsh start %s",
-                            name);
+        return failure_hint(
+            failure, "it is being wired; start it again in a moment: virsh start %s",
+            name);
     return failure_hint(failure, "virt-seed wire %s && virsh start %s", name, name);
 }

@@ -9,6 +9,8 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/request.h"
@@ -27,6 +29,7 @@ static int
 without_request(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
 {
     const struct domain *domain = lifecycle->domain;
+    cleanup_free char *name = xshellquote(domain->name);
 
     if (resumes || !seed_path_find_disk(domain))
         return 0;
@@ -37,7 +40,22 @@ without_request(const struct lifecycle *lifecycle, bool resumes, struct failure 
     return failure_hint(failure,
                         "take the disk away with 'virt-seed unset %s', or put the "
                         "request back",
-                        domain->name);
+                        name);
+}
+
+/* Whatever the configuration says of unwired domains: no guest gets another's seed. */
+static bool
+has_seed_of_another(const struct domain *domain)
+{
+    cleanup_free char *own = seed_path(domain->uuid);
+
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const char *source = domain->disks[i].source;
+
+        if (source && seed_path_is(source) && strcmp(source, own) != 0)
+            return true;
+    }
+    return false;
 }
 
 /* What a cold boot must have, and a resumed guest is not asked for. */
@@ -47,15 +65,17 @@ check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
 {
     const struct wire_options options = {.replace = false};
     cleanup_wiring struct wiring wiring = {0};
+    bool others_seed;
 
     if (seed_check(request, failure) < 0)
         return -1;
+    others_seed = has_seed_of_another(lifecycle->domain);
     label_read_disks(lifecycle->domain);
     if (wire_domain(lifecycle->domain, request, &options, &wiring, failure) < 0)
         return -1;
     if (wiring.change_count == 0)
         return 0;
-    if (!lifecycle->config->warn_unwired)
+    if (!lifecycle->config->warn_unwired || others_seed)
         return autowire_refuse(lifecycle, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);

@@ -75,6 +75,33 @@ set_public_keys(json_t *object, const struct request *request)
         abort();
 }
 
+/*
+ * What JSON may hold as it is, and YAML may not (control characters) or would take for a
+ * line's end (U+0085, U+2028, U+2029), is written as \\uXXXX, which both read. All of
+ * them stand within strings.
+ */
+static void
+append_for_yaml(struct buffer *buffer, const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        cleanup_free char *escape = NULL;
+
+        if (at[0] == 0x7f) {
+            escape = xstrdup("\\u007f");
+        } else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
+            escape = xasprintf("\\u%04x", at[1]);
+            at++;
+        } else if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) {
+            escape = xasprintf("\\u20%02x", at[2] - 0x80);
+            at += 2;
+        }
+        if (escape)
+            buffer_append_string(buffer, escape);
+        else
+            buffer_append(buffer, at, 1);
+    }
+}
+
 int
 meta_data_write_nocloud(struct buffer *buffer, const struct domain *domain,
                         const struct request *request, struct failure **failure)
@@ -96,7 +123,7 @@ meta_data_write_nocloud(struct buffer *buffer, const struct domain *domain,
     text = json_dumps(object, JSON_INDENT(2));
     if (!text)
         abort();
-    buffer_append_string(buffer, text);
+    append_for_yaml(buffer, text);
     buffer_append_string(buffer, "\n");
     return 0;
 }

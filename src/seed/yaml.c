@@ -291,6 +291,23 @@ read_events(struct reader *reader, struct failure **failure)
     return failure_hint(failure, "split the document");
 }
 
+/* Of many %TAG directives libyaml compares each with all before it. */
+static int
+check_directives(const char *data, size_t size, struct failure **failure)
+{
+    const char *end = data + size;
+    int count = 0;
+
+    for (const char *line = data; line && line < end;
+         line = memchr(line, '\n', (size_t)(end - line)), line = line ? line + 1 : NULL)
+        count += *line == '%';
+    if (count <= LIMIT_YAML_DIRECTIVES)
+        return 0;
+    failure_set(failure, FAILURE_LIMIT, "more than %d lines begin with '%%'",
+                LIMIT_YAML_DIRECTIVES);
+    return failure_hint(failure, "cloud-init's documents need no %%TAG");
+}
+
 int
 yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query *queries,
           size_t query_count, struct failure **failure)
@@ -298,6 +315,8 @@ yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query 
     struct reader reader = {.root = root, .queries = queries, .query_count = query_count};
     int result;
 
+    if (size > 0 && check_directives(data, size, failure) < 0)
+        return -1;
     if (!yaml_parser_initialize(&reader.parser))
         abort();
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);

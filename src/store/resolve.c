@@ -71,6 +71,8 @@ read_file(struct part *part, int root, const struct config *config,
                                    : fs_open_regular_beneath(directory, part->name, NULL);
 
         error = fd < 0 ? fd : fs_read_all(fd, LIMIT_PART, &part->data);
+        if (error == -ENOTDIR)
+            error = -ENOENT;
         if (error != -ENOENT)
             break;
     }

@@ -113,11 +113,13 @@ rundir_take_resume(int rundir, const char *uuid)
 {
     cleanup_free char *name = resume_name(uuid);
     struct stat status;
+    time_t age;
     bool fresh;
 
     if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
-    fresh = S_ISREG(status.st_mode) && time(NULL) - status.st_mtime <= RESUME_SECONDS;
+    age = time(NULL) - status.st_mtime;
+    fresh = S_ISREG(status.st_mode) && age >= 0 && age <= RESUME_SECONDS;
     unlinkat(rundir, name, 0);
     return fresh;
 }

@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include <uuid.h>
+
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
@@ -91,9 +93,9 @@ fail_open(int error, const char *path, struct failure **failure)
     switch (-error) {
     case ENOENT:
         failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
-        return failure_hint(failure,
-                            "make it, closed to others: install -d -m 0700 " SECRETS
-                            "/NAME && install -m 0600 FILE " SECRETS "/NAME/KEY");
+        return failure_hint(
+            failure, "make it, closed to others: install -d -m 0700 " SECRETS " " SECRETS
+                     "/NAME && install -m 0600 FILE " SECRETS "/NAME/KEY");
     case EXDEV:
         failure_set(failure, FAILURE_SECRET, "%s leads out of its directory", path);
         return failure_hint(failure, "replace the symbolic link by a copy of the file");
@@ -163,6 +165,17 @@ read_key(int secret, const char *name, const char *key, size_t limit,
 
 /* --- who may ---------------------------------------------------------------------- */
 
+/* A line that is a UUID means that domain, and no other that was given such a name. */
+static bool
+line_allows(const char *line, const struct domain *domain)
+{
+    uuid_t uuid;
+
+    if (uuid_parse(line, uuid) == 0)
+        return strcasecmp(line, domain->uuid) == 0;
+    return *line && fnmatch(line, domain->name, 0) == 0;
+}
+
 static bool
 allows(char *list, const struct domain *domain)
 {
@@ -171,11 +184,19 @@ allows(char *list, const struct domain *domain)
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         line += strspn(line, " \t");
         line[strcspn(line, " \t\r#")] = '\0';
-        if (*line &&
-            (strcasecmp(line, domain->uuid) == 0 || fnmatch(line, domain->name, 0) == 0))
+        if (line_allows(line, domain))
             return true;
     }
     return false;
+}
+
+/* A link that leads nowhere is a list that cannot be read, not a list that is not there. */
+static bool
+has_list(int secret)
+{
+    struct stat status;
+
+    return fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
 static int
@@ -183,14 +204,11 @@ check_allowed(int secret, const char *name, const struct domain *domain,
               struct failure **failure)
 {
     cleanup_buffer struct buffer list = {0};
-    cleanup_failure struct failure *missing = NULL;
 
-    if (read_key(secret, name, ALLOW, LIMIT_CONFIG, &list, &missing) < 0) {
-        if (missing->code == FAILURE_SECRET_MISSING)
-            return 0;
-        *failure = steal(missing);
+    if (!has_list(secret))
+        return 0;
+    if (read_key(secret, name, ALLOW, LIMIT_CONFIG, &list, failure) < 0)
         return -1;
-    }
     if (list.data && allows(list.data, domain))
         return 0;
     failure_set(failure, FAILURE_SECRET_DENIED, "domain '%s' may not use the secret '%s'",

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # input.bash: what is measured with; scripts/bench and instructions.bats source it.
 #
 #   bench_user_data SIZE         print cloud-config of exactly SIZE bytes, 1024 or more

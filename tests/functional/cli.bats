@@ -198,6 +198,23 @@ options_of_help() {
     run ! compgen -G 'out.xml.new*'
 }
 
+@test "-o replaces nothing but regular files" {
+    local command
+
+    mkfifo pipe
+    ln -s pipe link
+    # A reader, should somebody write.
+    exec 9<>pipe
+    for command in wire unset; do
+        run timeout 10 virt-seed "$command" -o pipe wired.xml
+        run timeout 10 virt-seed "$command" -o link wired.xml
+    done
+    # Images are larger than what a pipe holds.
+    run timeout 2 virt-seed build -o pipe wired.xml
+    exec 9>&-
+    [[ -p pipe && -L link ]]
+}
+
 @test "a full standard output is an error" {
     run -1 sh -c 'virt-seed dump wired.xml >/dev/full'
     assert_said 'virt-seed: error: '

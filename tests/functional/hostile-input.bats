@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# hostile-input.bats: input that was made to do harm, to virt-seed-hook and virt-seed-lifecycle: size,
-# nesting, entities, names. Whatever it is, the start gets its seed whole or is refused in two lines.
+# hostile-input.bats: input that was made to do harm, to virt-seed-hook and virt-seed-lifecycle:
+# size, nesting, entities, names. Whatever it is, the start gets its seed whole or is refused in two
+# lines.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -366,7 +367,7 @@ END
 }
 
 @test "names of elements and attributes may be long: messages are not" {
-    local long
+    local domain_name=web1 long
 
     long=$(repeat 40000 x)
     request_xml <<<"<ci:user-data file='$long'/>" >long.xml
@@ -379,7 +380,8 @@ END
     refuses long.xml
     request_xml <<<"<$long:a/>" >long.xml
     refuses long.xml
-    domain_name=$(repeat 3000000 x) request_xml <<<'<ci:none/>' >long.xml
+    domain_name=$(repeat 3000000 x)
+    request_xml <<<'<ci:none/>' >long.xml
     refuses long.xml
 }
 

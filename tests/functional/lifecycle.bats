@@ -116,7 +116,7 @@ END
 
 @test "what is refused for its wiring is wired a moment later" {
     lifecycle_beside_a_stand_in
-    refuses_start unwired.xml 'it is wired now; start it again: virsh start web1'
+    refuses_start unwired.xml 'it is being wired; start it again in a moment: virsh start web1'
     for _ in {1..100}; do
         [[ ! -e noted ]] || break
         sleep 0.05

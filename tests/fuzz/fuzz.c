@@ -29,8 +29,7 @@ fuzz_broken(const char *file, int line, const char *rule)
 static bool
 is_readable(const char *text)
 {
-    return *text && strlen(text) <= LIMIT_MESSAGE &&
-           xmlCheckUTF8((const xmlChar *)text);
+    return *text && strlen(text) <= LIMIT_MESSAGE && xmlCheckUTF8((const xmlChar *)text);
 }
 
 bool

@@ -20,6 +20,7 @@ libfuzz_a_SOURCES = \
 	%D%/wiring.c \
 	$(NULL)
 libfuzz_a_CFLAGS = $(FUZZ_CFLAGS)
+CLEANFILES += libfuzz.a
 
 FUZZ_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)

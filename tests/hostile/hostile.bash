@@ -42,17 +42,18 @@ lifecycle() {
     virt-seed-lifecycle --root="$root" web1 "$1" begin - <"${2-wired.xml}"
 }
 
+# complain WHAT: says what is wrong with the last attempt; $point, where it is set, says which.
 complain() {
-    printf '%s; status %s, standard error:\n' "$*" "$status"
+    printf '%s%s; status %s, standard error:\n' "${point:+$point: }" "$*" "$status"
     head -c 2000 err
     return 1
 }
 
 # succeeded: the last attempt ended well and had nothing to say.
 succeeded() {
-    [[ $status -eq 0 ]] || complain 'expected success'
-    [[ ! -s out ]] || complain 'something is on standard output'
-    [[ ! -s err ]] || complain 'something is on standard error'
+    [[ $status -eq 0 ]] || complain 'expected success' || return
+    [[ ! -s out ]] || complain 'something is on standard output' || return
+    [[ ! -s err ]] || complain 'something is on standard error' || return
 }
 
 # refused [PATTERN...]: the last attempt failed, and said so in two bounded lines of text that a
@@ -61,16 +62,17 @@ refused() {
     local -a said
     local pattern
 
-    [[ $status -eq 1 ]] || complain 'expected a refusal'
-    [[ ! -s out ]] || complain 'something is on standard output'
+    [[ $status -eq 1 ]] || complain 'expected a refusal' || return
+    [[ ! -s out ]] || complain 'something is on standard output' || return
     mapfile -t said <err
     [[ ${#said[@]} -eq 2 && ${said[0]} == 'virt-seed: error: '?* &&
-        ${said[1]} == 'virt-seed: hint: '?* ]] || complain 'expected error: and hint:'
-    [[ ${#said[0]} -le 8192 && ${#said[1]} -le 8192 ]] || complain 'the message has no bounds'
+        ${said[1]} == 'virt-seed: hint: '?* ]] || complain 'expected error: and hint:' || return
+    [[ ${#said[0]} -le 8192 && ${#said[1]} -le 8192 ]] ||
+        complain 'the message has no bounds' || return
     [[ ${said[*]} != *[$'\x01'-$'\x08'$'\x0b'-$'\x1f'$'\x7f'$'\u0080'-$'\u009f']* ]] ||
-        complain 'there are control characters in the message'
+        complain 'there are control characters in the message' || return
     for pattern; do
-        [[ ${said[*]} == *"$pattern"* ]] || complain "expected '$pattern'"
+        [[ ${said[*]} == *"$pattern"* ]] || complain "expected '$pattern'" || return
     done
 }
 
@@ -106,13 +108,13 @@ whole_or_none() {
 
 # whole: the seed is there.
 whole() {
-    [[ -e $seed ]] || complain 'there is no seed'
+    [[ -e $seed ]] || complain 'there is no seed' || return
     whole_or_none "$@"
 }
 
 # nothing_is_left: what does not end well cleans up after itself.
 nothing_is_left() {
-    ! compgen -G "$seeds/*" >left || complain "left over: $(<left)"
+    ! compgen -G "$seeds/*" >left || complain "left over: $(<left)" || return
 }
 
 # released [FILE]: nothing of the domain's outlives it, whatever happened before.

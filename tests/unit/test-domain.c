@@ -32,7 +32,6 @@ reads_what_identifies_it(void **state)
                      "</domain>");
     assert_string_equal(unit.domain.name, "web1");
     assert_string_equal(unit.domain.uuid, UNIT_UUID);
-    assert_string_equal(unit.domain.type, "qemu");
     assert_string_equal(unit.domain.arch, "aarch64");
     assert_string_equal(unit.domain.machine, "virt-7.2");
     assert_int_equal(unit.domain.disk_count, 0);

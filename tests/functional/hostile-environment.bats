@@ -1,0 +1,581 @@
+#!/usr/bin/env bats
+# hostile-environment.bats: a host that fails: descriptors, limits, a full disk, each system call in
+# its turn, the end of the process at any moment, and others that do the same at the same time.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+# shellcheck disable=SC2030,SC2031  # each test is a subshell, and has its own variables
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+# shellcheck source-path=SCRIPTDIR source=../hostile/hostile.bash
+source "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
+
+fault=$top_builddir/tests/hostile/fault # which `make check` makes
+# LeakSanitizer cannot work in a process that somebody traces; the other sanitizers do.
+export ASAN_OPTIONS=detect_leaks=0
+
+# large.xml is a domain whose seed, large.iso, needs several writes; old.iso is the seed of another
+# request of the same domain.
+setup() {
+    hostile_setup
+    hook_setup
+    {
+        printf '<ci:user-data>#!/bin/sh\n'
+        head -c 300000 /dev/zero | tr '\0' '#'
+        printf '</ci:user-data>'
+    } >request
+    wired_xml "$(<request)" >large.xml
+    virt-seed --quiet build -o large.iso large.xml
+    wired_xml '<ci:hostname>old</ci:hostname>' >old.xml
+    virt-seed --quiet build -o old.iso old.xml
+}
+
+prepare() {
+    virt-seed-lifecycle --root="$root" web1 prepare begin - <"${1-wired.xml}"
+}
+
+# an_old_seed: of a start before, after a crash of the host, say.
+an_old_seed() {
+    (umask 022 && mkdir -p "$seeds")
+    cp old.iso "$seed"
+}
+
+begin() {
+    an_old_seed
+}
+
+# only_a_seed: nothing but the seed is in the run-time directory.
+only_a_seed() {
+    local -a found=("$seeds"/*)
+
+    [[ ${#found[@]} -eq 1 && ${found[0]} = "$seed" ]] || complain "found: ${found[*]}"
+}
+
+# --- descriptors ------------------------------------------------------------------------------
+
+@test "closed descriptors do no harm, in every combination" {
+    local closed program
+
+    for program in virt-seed-lifecycle bin/virt-seed-hook; do
+        for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- 2>&-' '>&- 2>&-' '<&- >&- 2>&-'; do
+            attempt "${as_root[@]}" bash -c "'$(type -P "$program")' $(root_option "$program") \
+                web1 prepare begin - $closed" <wired.xml
+            [[ $status -le 1 && ! -s out ]] || complain "$program $closed"
+            if [[ $closed == *'<&-'* ]]; then
+                nothing_is_left
+            else
+                succeeded
+                whole
+                released
+            fi
+        done
+    done
+}
+
+# root_option PROGRAM: the hook does not have the option; the stand-in gives it.
+root_option() {
+    [[ $1 == *hook ]] || printf -- '--root=%q' "$root"
+}
+
+@test "standard input that is a directory or nothing is refused" {
+    attempt lifecycle prepare .
+    refused
+    attempt hook prepare .
+    refused
+    attempt lifecycle prepare /dev/null
+    refused empty
+    attempt "${as_root[@]}" bin/virt-seed-hook web1 prepare begin - 0>write-only
+    refused
+    nothing_is_left
+}
+
+@test "the alarm ends a wait for standard input, in two lines" {
+    local signals pid
+
+    mkfifo fifo
+    exec 9<>fifo
+    virt-seed-lifecycle --root="$root" web1 prepare begin - <fifo >out 2>err 9>&- &
+    pid=$!
+    # SigCgt, bit 13: the handler is there.
+    for _ in {1..500}; do
+        signals=$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status")
+        (((0x$signals & 0x2000) == 0)) || break
+        sleep 0.02
+    done
+    kill -ALRM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    exec 9>&-
+    refused '20 seconds'
+    nothing_is_left
+}
+
+@test "standard output and error that nobody reads do no harm" {
+    attempt bash -o pipefail -c '"$@" 2>&1 >/dev/full <wired.xml | true' bash \
+        virt-seed-lifecycle --root="$root" web1 prepare begin -
+    succeeded
+    whole
+    attempt bash -c '"$@" 2>/dev/full <wired.xml' bash \
+        virt-seed-lifecycle --root="$root" web1 prepare begin -
+    succeeded
+    attempt bash -c '"$@" 2>/dev/full </dev/null' bash \
+        virt-seed-lifecycle --root="$root" web1 prepare begin -
+    [[ $status -eq 1 ]]
+    whole
+}
+
+# --- limits -----------------------------------------------------------------------------------
+
+# prepare_limited LIMIT FILE, hook_limited LIMIT FILE: attempts with that option of prlimit; the
+# messages go through a pipe, which no limit on files' sizes can cut off.
+limited() {
+    { prlimit "$@" 2>&1 >&3 | cat >err; status=${PIPESTATUS[0]}; } 3>out
+}
+
+prepare_limited() {
+    limited "$1" virt-seed-lifecycle --root="$root" web1 prepare begin - <"$2"
+}
+
+hook_limited() {
+    limited "$1" "${as_root[@]}" bin/virt-seed-hook web1 prepare begin - <"$2"
+}
+
+# not_begun: the dynamic linker or prlimit ended it, before a line of ours ran.
+not_begun() {
+    [[ $status -eq 127 || $status -eq 126 ]] || grep -q -e '^prlimit: ' -e 'shared libraries' err
+}
+
+@test "a small stack is enough, or the start is refused" {
+    local size
+
+    ! sanitized || skip 'AddressSanitizer needs a stack of its own'
+    for size in 65536 131072 262144; do
+        prepare_limited --stack="$size:$size" large.xml
+        not_begun || succeeded_or_refused
+        whole_or_none large.iso
+        released
+    done
+}
+
+# Out of memory aborts, as it shall; what libraries do is theirs.
+@test "too little memory makes no half a seed" {
+    local -i size done=0
+
+    ! sanitized || skip "AddressSanitizer's shadow needs the address space"
+    for ((size = 40; size <= 120; size += 4)); do
+        prepare_limited --as="${size}000000" large.xml
+        if ! not_begun; then
+            ended_or_killed 6
+            done+=1
+        fi
+        whole_or_none large.iso
+        released
+    done
+    [[ $done -gt 3 ]]
+}
+
+@test "each number of descriptors is enough, or the start is refused" {
+    local -i files made=0
+
+    for files in {3..16}; do
+        prepare_limited --nofile="$files" large.xml
+        not_begun || succeeded_or_refused
+        [[ $status -ne 0 ]] || made+=1
+        whole_or_none large.iso
+        released
+        hook_limited --nofile="$files" large.xml
+        # The stand-in is a shell, which has its own words.
+        not_begun || grep -q '^/bin/sh\|bin/virt-seed-lifecycle: ' err || succeeded_or_refused
+        whole_or_none large.iso
+        released
+    done
+    [[ $made -gt 0 ]]
+}
+
+@test "a limit on files' sizes is an error, no signal" {
+    local -i size
+
+    for size in 0 1 2048 65536 131071 131072 131073 300000; do
+        prepare_limited --fsize="$size" large.xml
+        refused 'File too large'
+        nothing_is_left
+    done
+    for size in 0 1 1000; do
+        hook_limited --fsize="$size" large.xml
+        refused 'File too large'
+        nothing_is_left
+    done
+}
+
+@test "without another thread the start is refused" {
+    use_program
+    attempt "$fault" clone,clone3 1+ EAGAIN "${program[@]}" web1 prepare begin - <large.xml
+    [[ $status -ne 77 ]] || skip 'processes cannot be traced here'
+    refused
+    nothing_is_left
+    [[ $EUID -ne 0 ]] || skip 'RLIMIT_NPROC does not bind root'
+    prepare_limited --nproc=1 large.xml
+    refused
+    nothing_is_left
+}
+
+# --- the run-time directory -------------------------------------------------------------------
+
+@test "a run-time directory that cannot be written refuses the start" {
+    needs_a_namespace
+    mkdir -p "$seeds"
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    attempt in_a_namespace bash -c '
+        mount -t tmpfs -o ro,mode=0711 tmpfs "$1" || exit
+        shift
+        "$@" <wired.xml' bash "$seeds" virt-seed-lifecycle --root="$root" web1 prepare begin -
+    refused 'Read-only file system' 'df '
+}
+
+@test "a run-time directory of every size holds a whole seed or none" {
+    needs_a_namespace
+    mkdir -p "$seeds"
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    in_a_namespace bash -c '
+        set -eu
+        source "$1"
+        root=$2 seeds=$3 uuid=$4 seed=$3/$4.iso made=0
+        for options in nr_inodes={1..3} size={4..84..4}k; do
+            mount -t tmpfs -o "mode=0711,$options" tmpfs "$seeds"
+            attempt lifecycle prepare
+            succeeded_or_refused
+            if [[ $status -eq 0 ]]; then
+                made=$((made + 1))
+                whole
+            else
+                nothing_is_left
+            fi
+            # A second seed may not have room beside the first.
+            attempt lifecycle prepare old.xml
+            succeeded_or_refused
+            whole_or_none expected.iso old.iso
+            released
+            umount "$seeds"
+        done
+        [[ $made -gt 0 ]]
+    ' bash "$BATS_TEST_DIRNAME/../hostile/hostile.bash" "$root" "$seeds" "$uuid"
+}
+
+# --- the process's surroundings ---------------------------------------------------------------
+
+@test "the seed and its mode do not depend on the surroundings" {
+    local change
+    # Each changes something for "$@", the program.
+    local -a changes=('umask 0777' 'umask 0' 'set -- env TZ=:/nowhere "$@"'
+        'set -- env "TZ=<-12>+12:59" "$@"' 'set -- env LC_ALL=tr_TR.UTF-8 "$@"'
+        'set -- env LC_ALL=no-such-locale "$@"' 'set -- env LC_ALL=C "$@"' 'unset HOME'
+        'export HOME=/nowhere' 'export XML_CATALOG_FILES=/dev/zero' 'export TMPDIR=/nowhere'
+        'export POSIXLY_CORRECT=1' 'mkdir gone; cd gone; rmdir ../gone' 'ulimit -c unlimited'
+        'trap "" HUP INT PIPE TERM XFSZ CHLD ALRM')
+
+    for change in "${changes[@]}"; do
+        point=$change
+        attempt bash -c "$change; exec \"\$@\"" bash "$(type -P virt-seed-lifecycle)" \
+            --root="$root" web1 prepare begin - <wired.xml
+        succeeded
+        whole
+        [[ $(stat -c %a "$seed" "$seeds") = $'600\n711' ]] || complain 'modes'
+        rm -r "${seeds:?}"
+    done
+    point=
+    attempt env -i "$(type -P virt-seed-lifecycle)" --root="$root" web1 prepare begin - <wired.xml
+    succeeded
+    whole
+    attempt env -i "$(type -P virt-seed-lifecycle)" --root="$root" <wired.xml
+    [[ $status -eq 2 ]]
+}
+
+# --- each system call in its turn -------------------------------------------------------------
+
+# each_fault CALLS WHAT FILE: calls the function `begin` before and `outcome` after each attempt in
+# which one of the calls goes wrong: the first, the second, to the last that there is. $points is
+# how many there were.
+each_fault() {
+    local calls=$1 what=$2 file=$3
+    local -i n
+
+    for ((n = 1; n < 1000; n++)); do
+        point="$calls $n $what"
+        begin
+        attempt "$fault" "$calls" "$n" "$what" "${program[@]}" web1 "${operation-prepare}" begin - \
+            <"$file"
+        [[ $status -ne 77 ]] || skip 'processes cannot be traced here'
+        [[ $status -ne 99 ]] || break
+        outcome
+    done
+    point=
+    points=$((n - 1))
+}
+
+use_program() {
+    program=(virt-seed-lifecycle --root="$root")
+}
+
+use_hook() {
+    program=("${as_root[@]}" bin/virt-seed-hook)
+}
+
+# The new seed, or a refusal that leaves the old one alone.
+new_or_refused() {
+    succeeded_or_refused
+    only_a_seed
+    if [[ $status -eq 0 ]]; then
+        whole large.iso
+    else
+        whole old.iso
+    fi
+}
+
+@test "each write that fails refuses the start, and leaves what was there" {
+    local error
+
+    use_program
+    outcome() { refused 'could not write the image'; new_or_refused; }
+    for error in ENOSPC EIO EDQUOT; do
+        each_fault write "$error" large.xml
+        [[ $points -ge 3 ]]
+    done
+}
+
+@test "reads and writes that are interrupted or short are taken up again" {
+    local what
+
+    use_program
+    outcome() { succeeded; new_or_refused; }
+    for what in EINTR short; do
+        each_fault write "$what" large.xml
+        [[ $points -ge 3 ]]
+        attempt "$fault" read 1 "$what" "${program[@]}" web1 prepare begin - <large.xml
+        outcome
+    done
+    attempt "$fault" read,write 1+ short "${program[@]}" web1 prepare begin - <large.xml
+    outcome
+}
+
+@test "each other call that fails gives the seed whole, or refuses the start" {
+    local calls error
+
+    use_program
+    outcome() { new_or_refused; }
+    while read -r calls error; do
+        each_fault "$calls" "$error" large.xml
+        [[ $points -ge 1 ]] || complain "$calls is not called"
+    done <<'END'
+openat,openat2 EMFILE
+openat2 EINTR
+read EIO
+pread EIO
+pread short
+fstat EIO
+mkdirat EROFS
+fchown EPERM
+renameat ENOSPC
+getrandom EAGAIN
+END
+}
+
+@test "everything that fails at once from some call on leaves no half a seed" {
+    local -i n
+    local calls
+
+    use_program
+    for calls in openat,openat2 write,renameat,unlinkat mkdirat,unlinkat,fchown; do
+        for n in {1..8}; do
+            an_old_seed
+            attempt "$fault" "$calls" "$n+" EIO "${program[@]}" web1 prepare begin - <large.xml
+            [[ $status -ne 99 ]] || break
+            # The message itself is written, too.
+            [[ $status -le 1 && ! -s out ]] || complain "$calls $n+"
+            whole_or_none old.iso large.iso
+            released
+        done
+    done
+}
+
+# Out of memory aborts.
+@test "memory that is refused makes no half a seed" {
+    ! sanitized || skip "AddressSanitizer's own calls would fail"
+    use_program
+    outcome() {
+        ended_or_killed 6
+        whole_or_none old.iso large.iso
+        released
+    }
+    each_fault mmap ENOMEM large.xml
+    [[ $points -ge 3 ]]
+}
+
+@test "what fails in the hook refuses the start, or is as if nothing had been" {
+    local calls error
+
+    use_hook
+    begin() { rm -f "$seed"; }
+    outcome() { succeeded_or_refused; whole_or_none large.iso; }
+    while read -r calls error; do
+        each_fault "$calls" "$error" large.xml
+        [[ $points -ge 1 ]] || complain "$calls is not called"
+    done <<'END'
+memfd_create EMFILE
+memfd_create ENOMEM
+lseek EIO
+execve ENOENT
+write ENOSPC
+END
+}
+
+@test "what fails at release is said, and the next release makes up for it" {
+    local calls error
+
+    use_program
+    operation=release
+    outcome() {
+        succeeded_or_refused
+        [[ $status -ne 0 ]] || nothing_is_left
+        released
+    }
+    begin() {
+        an_old_seed
+        touch "$seeds/$uuid.iso.new.01234567" "$seeds/$uuid.resume"
+    }
+    while read -r calls error; do
+        each_fault "$calls" "$error" wired.xml
+        [[ $points -ge 1 ]] || complain "$calls is not called"
+    done <<'END'
+unlinkat EROFS
+unlinkat EIO
+getdents64 EIO
+openat,openat2 EMFILE
+fstat EIO
+END
+}
+
+# --- the end at any moment --------------------------------------------------------------------
+
+# killed_or_done SIGNAL: the old seed or the new one is there; what else there is, release removes.
+killed() {
+    [[ $status -eq $((128 + $1)) ]]
+    [[ ! -s out && ! -s err ]]
+    whole_or_none old.iso expected.iso
+    [[ -e $seed ]] || complain 'the old seed is gone'
+    released
+}
+
+@test "a program that is killed at any system call leaves the old seed or the new one" {
+    use_program
+    outcome() { killed 9; }
+    if sanitized; then
+        each_fault openat,openat2,write,pread,fchown,renameat,close,mmap kill wired.xml
+    else
+        each_fault all kill wired.xml
+    fi
+    [[ $points -ge 50 ]]
+}
+
+@test "a program that is told to end at a call for files leaves the old seed or the new one" {
+    use_program
+    outcome() { killed 15; }
+    each_fault openat,write,pread,fchown,renameat,unlinkat term wired.xml
+    [[ $points -ge 10 ]]
+}
+
+@test "a hook that is killed at any call for files leaves the old seed or the new one" {
+    use_hook
+    outcome() { killed 9; }
+    each_fault memfd_create,write,lseek,dup2,dup3,execve,openat,fchown,renameat kill wired.xml
+    [[ $points -ge 8 ]]
+}
+
+@test "a release that is killed at any call for files is finished by the next" {
+    use_program
+    operation=release
+    outcome() {
+        whole_or_none old.iso
+        released
+    }
+    each_fault openat,mkdirat,getdents64,unlinkat,close kill wired.xml
+    [[ $points -ge 4 ]]
+}
+
+# --- at the same time -------------------------------------------------------------------------
+
+# together COMMAND...: each argument is a shell's command; $ends are their exit statuses, the files
+# err.0 and so on what they said.
+together() {
+    local -a children=()
+    local command
+    local -i i=0
+
+    ends=()
+    for command; do
+        eval "$command" >out.$i 2>err.$i &
+        children+=($!)
+        i+=1
+    done
+    for ((i = 0; i < $#; i++)); do
+        ends[i]=0
+        wait "${children[i]}" || ends[i]=$?
+        mv "out.$i" out
+        mv "err.$i" err
+        status=${ends[i]}
+        succeeded_or_refused
+    done
+}
+
+@test "two starts of one domain at once both get the seed" {
+    for _ in {1..20}; do
+        together prepare prepare
+        [[ ${ends[*]} = '0 0' ]]
+        only_a_seed
+        whole
+        rm "$seed"
+    done
+    released
+}
+
+@test "two different requests of one domain at once: one of the two seeds is there, whole" {
+    for _ in {1..20}; do
+        together 'prepare large.xml' 'prepare old.xml'
+        [[ ${ends[*]} = '0 0' ]]
+        only_a_seed
+        whole large.iso old.iso
+    done
+    released
+}
+
+@test "a start and the end of one domain at once: a whole seed or none" {
+    for _ in {1..20}; do
+        together 'prepare large.xml' 'lifecycle release'
+        [[ ${ends[1]} -eq 0 ]]
+        whole_or_none large.iso
+        released
+    done
+}
+
+@test "hundreds of starts at once: each gets its seed, whole" {
+    local -i count=200
+    local one
+
+    ! sanitized || count=30
+    seq -f '%08.0f-7d27-4a50-8f6e-2d0b6f0a4c11' "$count" >uuids
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    xargs -P 50 -n 1 bash -c 'xml=$(<wired.xml)
+        exec virt-seed-lifecycle --root="$1" web1 "$2" begin - <<<"${xml//"$3"/$4}"' \
+        bash "$root" prepare "$uuid" <uuids >out 2>err
+    status=0
+    succeeded
+    [[ $(find "$seeds" -type f | wc -l) -eq $count ]]
+    # The seeds differ in the UUID alone, which is as long in each.
+    while read -r one; do
+        cmp "$seeds/$one.iso" <(sed "s/$uuid/$one/g" expected.iso)
+    done <uuids
+    # shellcheck disable=SC2016
+    xargs -P 50 -n 1 bash -c 'xml=$(<wired.xml)
+        exec virt-seed-lifecycle --root="$1" web1 "$2" end - <<<"${xml//"$3"/$4}"' \
+        bash "$root" release "$uuid" <uuids >out 2>err
+    succeeded
+    nothing_is_left
+}
