@@ -2,7 +2,9 @@
 # Scripts for the source tree; none of them is installed.
 
 EXTRA_DIST += \
+	%D%/bench \
 	%D%/build-guest \
+	%D%/fuzz \
 	%D%/guest \
 	%D%/packages.bash \
 	%D%/quickstart \

@@ -123,6 +123,7 @@ sbin_PROGRAMS += virt-seed-hook virt-seed-lifecycle
 # Runs for every domain of the host: libc alone.
 virt_seed_hook_SOURCES = %D%/lifecycle/hook.c
 virt_seed_hook_LDADD = libbase.a
+virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
 
 virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/autowire.c \
@@ -134,7 +135,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/resume.c \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS)
+virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(SEED_LIBS)
 
 bin_PROGRAMS += virt-seed
 

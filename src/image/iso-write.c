@@ -24,9 +24,10 @@
 #define IMAGE_TIME 1577836800
 #define IMAGE_TIME_TEXT "2020010100000000"
 
-/* Bigger ones cost page faults and gain nothing. */
-#define FIFO_BLOCKS 64
-#define CHUNK (64L * ISO_BLOCK)
+/* The least that libisofs takes, and a chunk that lets its thread go on meanwhile: bigger
+ * ones cost page faults. */
+#define FIFO_BLOCKS 32
+#define CHUNK (8L * ISO_BLOCK)
 
 static void
 options_pointer(IsoWriteOpts **options)

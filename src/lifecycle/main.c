@@ -101,9 +101,10 @@ run_on_domain(int root, xmlDoc *doc, size_t operation, struct failure **failure)
 static int
 run(const char *root_path, size_t operation, struct failure **failure)
 {
+    /* Not freed: the process ends with it. */
+    static xmlDoc *doc;
     cleanup_buffer struct buffer text = {0};
     cleanup_close int root = fs_open_root(root_path);
-    cleanup_xml xmlDoc *doc = NULL;
     int error;
 
     if (root < 0)
@@ -118,6 +119,7 @@ run(const char *root_path, size_t operation, struct failure **failure)
                             LIMIT_DOMAIN_XML / MIB);
     }
     doc = xml_parse(text.data, text.size, "standard input", failure);
+    buffer_clear(&text);
     return doc ? run_on_domain(root, doc, operation, failure) : -1;
 }
 

@@ -46,13 +46,17 @@ is_gzip(const char *data, size_t size)
 static bool
 is_mime(const char *data, size_t size)
 {
-    const char *word = "mime-version:";
-    size_t length = strlen(word);
-    size_t window = size < MIME_WINDOW ? size : MIME_WINDOW;
+    static const char word[] = "mime-version";
+    const size_t length = sizeof(word) - 1;
+    const char *end = data + (size < MIME_WINDOW ? size : MIME_WINDOW);
+    const char *colon = data;
 
-    for (size_t at = 0; at + length <= window; at++) {
-        if (strncasecmp(data + at, word, length) == 0)
+    /* Colons are rarer than letters. */
+    while ((colon = memchr(colon, ':', (size_t)(end - colon)))) {
+        if ((size_t)(colon - data) >= length &&
+            strncasecmp(colon - length, word, length) == 0)
             return true;
+        colon++;
     }
     return false;
 }

@@ -49,7 +49,8 @@ libraries_of() {
 }
 
 @test "the hook links libc alone" {
-    [[ $(libraries_of virt-seed-hook) = libc.so.6 ]]
+    # Of its archive, where there is one.
+    [[ $(libraries_of virt-seed-hook) =~ ^(libc\.so\.6)?$ ]]
 }
 
 @test "virt-seed-lifecycle does not link libvirt" {

@@ -167,6 +167,17 @@ forgets_a_mark_after_a_minute(void **state)
     assert_int_equal(unit_count_entries(rundir), 0);
 }
 
+/* The clock was set back, or somebody is playing. */
+static void
+believes_no_mark_of_the_future(void **state)
+{
+    cleanup_close int rundir = open_rundir(state);
+
+    mark(rundir, UNIT_UUID);
+    set_age(rundir, UNIT_UUID ".resume", -3600);
+    assert_false(rundir_take_resume(rundir, UNIT_UUID));
+}
+
 static void
 follows_no_link_for_a_mark(void **state)
 {
@@ -240,6 +251,7 @@ main(void)
         unit_test_in_directory(gives_the_seeds_to_the_user_of_qemu),
         unit_test_in_directory(takes_the_mark_once),
         unit_test_in_directory(forgets_a_mark_after_a_minute),
+        unit_test_in_directory(believes_no_mark_of_the_future),
         unit_test_in_directory(follows_no_link_for_a_mark),
         unit_test_in_directory(removes_what_is_the_domains_alone),
         unit_test_in_directory(says_what_it_could_not_remove),

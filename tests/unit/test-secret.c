@@ -362,6 +362,35 @@ refuses_everybody_where_the_list_is_bad(void **state)
     assert_refuses(state, "web1", "userdata", FAILURE_SECRET);
 }
 
+/* Nor does one that somebody took away from under its link. */
+static void
+refuses_everybody_where_the_list_leads_nowhere(void **state)
+{
+    cleanup_free char *allow = path_of("web1", "allow");
+
+    make_secret(state, "userdata");
+    unit_make_link(unit_directory(state), allow, "..data/allow");
+    assert_refuses(state, "web1", "userdata", FAILURE_SECRET_MISSING);
+}
+
+static void
+takes_a_uuid_for_no_pattern_of_names(void **state)
+{
+    const struct domain impostor = {.name = (char *)UNIT_UUID, .uuid = UNIT_OTHER_UUID};
+    const char *const keys[] = {"userdata", NULL};
+    cleanup_free char *allow = path_of("web1", "allow");
+    cleanup_buffer struct buffer content = {0};
+    struct failure *failure = NULL;
+
+    make_secret(state, "userdata");
+    unit_make_file(unit_directory(state), allow, 0600, UNIT_UUID "\n");
+    assert_int_equal(secret_read(unit_directory(state), &impostor, "web1", keys, &content,
+                                 NULL, &failure),
+                     -1);
+    assert_failure(&failure, FAILURE_SECRET_DENIED);
+    assert_reads(state, "web1", "userdata");
+}
+
 int
 main(void)
 {
@@ -383,6 +412,8 @@ main(void)
         unit_test_in_directory(reads_for_the_domains_that_are_allowed),
         unit_test_in_directory(refuses_the_domains_that_are_not_allowed),
         unit_test_in_directory(refuses_everybody_where_the_list_is_bad),
+        unit_test_in_directory(refuses_everybody_where_the_list_leads_nowhere),
+        unit_test_in_directory(takes_a_uuid_for_no_pattern_of_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,6 +222,19 @@ writes_what_the_request_says(void **state)
         "  \"yes\": \"no\"\n}\n");
 }
 
+/* JSON may hold these as they are, YAML not. */
+static void
+escapes_what_yaml_could_not_read(void **state)
+{
+    (void)state;
+    assert_meta_data(
+        "<ci:meta-data><ci:entry name='a'>\x7f \xc2\x85 \xe2\x80\xa8 \xe2\x80\xa9 "
+        "\xe2\x82\xac</ci:entry></ci:meta-data>",
+        "{\n  \"instance-id\": \"" UNIT_UUID "\",\n"
+        "  \"local-hostname\": \"web1\",\n"
+        "  \"a\": \"\\u007f \\u0085 \\u2028 \\u2029 \xe2\x82\xac\"\n}\n");
+}
+
 static void
 owns_the_keys_that_it_generates(void **state)
 {
@@ -250,6 +263,7 @@ main(void)
         cmocka_unit_test(refuses_more_than_the_limit),
         cmocka_unit_test(identifies_the_guest_by_its_domain),
         cmocka_unit_test(writes_what_the_request_says),
+        cmocka_unit_test(escapes_what_yaml_could_not_read),
         cmocka_unit_test(owns_the_keys_that_it_generates),
     };
 

@@ -181,6 +181,7 @@ knows_its_limits(void **state)
     cleanup_buffer struct buffer deeper = {0};
     cleanup_buffer struct buffer more = {0};
     cleanup_buffer struct buffer nodes = {0};
+    cleanup_buffer struct buffer directives = {0};
 
     (void)state;
     deeper = repeat("{a: ", level.data, 1, "");
@@ -198,6 +199,9 @@ knows_its_limits(void **state)
 
     nodes = repeat("a: [", "1,", LIMIT_YAML_EVENTS, "]");
     assert_refuses(nodes.data, FAILURE_LIMIT);
+
+    directives = repeat("", "%TAG !a! tag:a\n", LIMIT_YAML_DIRECTIVES + 1, "---\na: 1\n");
+    assert_refuses(directives.data, FAILURE_LIMIT);
 }
 
 /* --- queries --------------------------------------------------------------------------- */
