@@ -109,6 +109,8 @@ functional_tests = \
 	%D%/functional/cli.bats \
 	%D%/functional/examples.bats \
 	%D%/functional/hook.bats \
+	%D%/functional/hostile-environment.bats \
+	%D%/functional/hostile-input.bats \
 	%D%/functional/image.bats \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,12 +42,21 @@ static int
 source_read_block(IsoDataSource *source, uint32_t lba, uint8_t *buffer)
 {
     struct block_source *blocks = source->data;
-    ssize_t count;
+    size_t done = 0;
 
     if (blocks->blocks_left-- <= 0)
         return ISO_DATA_SOURCE_FATAL;
-    count = pread(blocks->fd, buffer, ISO_BLOCK, (off_t)lba * ISO_BLOCK);
-    return count == ISO_BLOCK ? ISO_SUCCESS : ISO_DATA_SOURCE_MISHAP;
+    while (done < ISO_BLOCK) {
+        ssize_t count = pread(blocks->fd, buffer + done, ISO_BLOCK - done,
+                              (off_t)lba * ISO_BLOCK + (off_t)done);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return ISO_DATA_SOURCE_MISHAP;
+        done += (size_t)count;
+    }
+    return ISO_SUCCESS;
 }
 
 static void

@@ -18,6 +18,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@
 /* The request's namespace (domain/request.h) and the path of the seeds: a domain that
  * names neither is none of ours. A test compares the first with the schema. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", VIRT_SEED_RUNDIR "/"};
+
+#define TIME_LIMIT_SECONDS 20
 
 /* At every other operation there is nothing to do: start, started, stopped, reconnect
  * (where a failure would kill a running guest), attach, and whatever libvirt adds. */
@@ -126,6 +129,9 @@ main(int argc, char **argv)
     /* Session daemons run the same hooks, as their user. */
     if (argc < 3 || geteuid() != 0 || !is_ours(argv[2]))
         return EXIT_SUCCESS;
+    /* Both survive execve: no wait without end, and errors where a signal would kill. */
+    alarm(TIME_LIMIT_SECONDS);
+    signal(SIGXFSZ, SIG_IGN);
     error = process_open_standard();
     if (error == 0)
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);

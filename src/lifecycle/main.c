@@ -107,9 +107,11 @@ run(const char *root_path, size_t operation, struct failure **failure)
     cleanup_close int root = fs_open_root(root_path);
     int error;
 
-    if (root < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
-                                 root_path);
+    if (root < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
+                          root_path);
+        return failure_hint(failure, "see what is there, and how many files are open");
+    }
     error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &text);
     if (error < 0) {
         failure_set_errno(failure, FAILURE_SYSTEM, error,

@@ -138,15 +138,17 @@ rundir_remove(int rundir, const char *uuid, struct failure **failure)
         return fail_open(-errno, failure);
     /* The stream has it now. */
     (void)steal_fd(copy);
-    while ((entry = readdir(dir))) {
+    while ((errno = 0, entry = readdir(dir))) {
         if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0)
             continue;
         if (unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
             error = errno;
     }
+    if (errno != 0)
+        error = errno;
     if (error == 0)
         return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not remove the domain's files from %s",
-                             VIRT_SEED_RUNDIR);
+    failure_set_errno(failure, FAILURE_RUNDIR, error,
+                      "could not remove the domain's files from %s", VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "remove them by hand; they hold the domain's seed");
 }

@@ -319,12 +319,12 @@ use_hook() {
     program=("${as_root[@]}" bin/virt-seed-hook)
 }
 
-# The new seed, or a refusal that leaves the old one alone.
+# new_or_refused IMAGE: the new seed, or a refusal that leaves the old one alone.
 new_or_refused() {
     succeeded_or_refused
     only_a_seed
     if [[ $status -eq 0 ]]; then
-        whole large.iso
+        whole "$1"
     else
         whole old.iso
     fi
@@ -334,7 +334,7 @@ new_or_refused() {
     local error
 
     use_program
-    outcome() { refused 'could not write the image'; new_or_refused; }
+    outcome() { refused 'could not write the image'; new_or_refused large.iso; }
     for error in ENOSPC EIO EDQUOT; do
         each_fault write "$error" large.xml
         [[ $points -ge 3 ]]
@@ -345,7 +345,7 @@ new_or_refused() {
     local what
 
     use_program
-    outcome() { succeeded; new_or_refused; }
+    outcome() { succeeded; new_or_refused large.iso; }
     for what in EINTR short; do
         each_fault write "$what" large.xml
         [[ $points -ge 3 ]]
@@ -360,9 +360,9 @@ new_or_refused() {
     local calls error
 
     use_program
-    outcome() { new_or_refused; }
+    outcome() { new_or_refused expected.iso; }
     while read -r calls error; do
-        each_fault "$calls" "$error" large.xml
+        each_fault "$calls" "$error" wired.xml
         [[ $points -ge 1 ]] || complain "$calls is not called"
     done <<'END'
 openat,openat2 EMFILE

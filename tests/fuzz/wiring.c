@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "domain/seed-path.h"
 #include "domain/wire.h"
 #include "domain/xml.h"
 #include "fuzz.h"
@@ -149,6 +150,24 @@ rewire(const struct buffer *wired, bool replace, struct buffer *rewired)
     return wire(&unwired, replace, rewired);
 }
 
+/* Takes the request away as well, after which nothing asks for a seed. */
+static void
+forget(const struct buffer *text)
+{
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_domain struct domain domain = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_xml xmlDoc *doc = parse(text);
+    int result;
+
+    fuzz_require(doc);
+    result = domain_read(&domain, doc, &failure);
+    fuzz_require(fuzz_succeeded(result, &failure));
+    wire_remove(&domain, &wiring);
+    wire_remove_request(&domain, &wiring);
+    fuzz_require(!request_find(&domain) && !seed_path_find_disk(&domain));
+}
+
 static void
 wire_again(const struct buffer *text, bool replace)
 {
@@ -158,6 +177,7 @@ wire_again(const struct buffer *text, bool replace)
         return;
     fuzz_require(wire(&first, replace, &same));
     fuzz_require(equal(&first, &same));
+    forget(&first);
     /* Half a wiring, or one by hand, may be where we would not put it. */
     if (!is_untouched(text))
         return;
