@@ -150,7 +150,8 @@ rewire(const struct buffer *wired, bool replace, struct buffer *rewired)
     return wire(&unwired, replace, rewired);
 }
 
-/* Takes the request away as well, after which nothing asks for a seed. */
+/* Takes the request away as well, after which nothing asks for a seed; libvirt knows one
+ * <metadata> only. */
 static void
 forget(const struct buffer *text)
 {
@@ -158,14 +159,17 @@ forget(const struct buffer *text)
     cleanup_domain struct domain domain = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_xml xmlDoc *doc = parse(text);
+    bool second;
     int result;
 
     fuzz_require(doc);
     result = domain_read(&domain, doc, &failure);
     fuzz_require(fuzz_succeeded(result, &failure));
+    second = xml_next(xml_child(domain.root, "metadata"), "metadata");
     wire_remove(&domain, &wiring);
     wire_remove_request(&domain, &wiring);
-    fuzz_require(!request_find(&domain) && !seed_path_find_disk(&domain));
+    fuzz_require(second || !request_find(&domain));
+    fuzz_require(!seed_path_find_disk(&domain));
 }
 
 static void
