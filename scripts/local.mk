@@ -10,5 +10,4 @@ EXTRA_DIST += \
 	%D%/quickstart \
 	%D%/syntax-check \
 	%D%/test \
-	%D%/valgrind-wrapper \
 	$(NULL)
