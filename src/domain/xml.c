@@ -100,11 +100,12 @@ check_namespaces(const xmlNode *node, struct failure **failure)
         if (node->type != XML_ELEMENT_NODE)
             continue;
         for (const xmlNs *ns = node->nsDef; ns; ns = ns->next) {
-            if (!ns->href || !strpbrk((const char *)ns->href, "&<"))
+            if (!ns->href || !strpbrk((const char *)ns->href, "&<\t\r\n"))
                 continue;
-            failure_set(failure, FAILURE_XML,
-                        "<%s> declares a namespace whose name has '&' or '<'",
-                        node->name);
+            failure_set(
+                failure, FAILURE_XML,
+                "<%s> declares a namespace whose name has '&', '<' or white space",
+                node->name);
             failure_at_line(failure, xml_line(node));
             return failure_hint(failure, "give the namespace another name");
         }

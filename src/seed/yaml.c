@@ -104,6 +104,11 @@ note_anchor(struct reader *reader, const yaml_event_t *event, const yaml_char_t 
     if (reader->anchor_count == LIMIT_YAML_ANCHORS)
         return fail_at(failure, &event->start_mark, "more than 1000 anchors",
                        "write out what they stand for");
+    for (size_t i = 0; i < reader->anchor_count; i++) {
+        if (strcmp(reader->anchors[i], (const char *)anchor) == 0)
+            return fail_at(failure, &event->start_mark, "an anchor ('&…') is there twice",
+                           "give each a name of its own");
+    }
     reader->anchors[reader->anchor_count++] = xstrdup((const char *)anchor);
     return 0;
 }
@@ -319,6 +324,8 @@ yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query 
         return -1;
     if (!yaml_parser_initialize(&reader.parser))
         abort();
+    /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
+    yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
     result = read_events(&reader, failure);
     while (reader.depth > 0)
