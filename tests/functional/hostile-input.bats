@@ -9,12 +9,12 @@ source "$BATS_TEST_DIRNAME/common.bash"
 # shellcheck source-path=SCRIPTDIR source=../hostile/hostile.bash
 source "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
 
-# A file that no message and no seed may hold anything of.
+# A file that no message and no seed may hold anything of, though it would be good user-data.
 setup() {
     hostile_setup
     hook_setup
     mkdir -p "$root/etc"
-    echo 'root:x:0:0:canary:/root:/bin/sh' >"$root/etc/passwd"
+    printf '#!/bin/sh\n# canary\n' >"$root/etc/passwd"
     touch before
     status=0
     touch err
