@@ -39,6 +39,10 @@ libdomain_a_SOURCES = \
 	%D%/domain/foreign.h \
 	%D%/domain/hostname.c \
 	%D%/domain/hostname.h \
+	%D%/domain/initialization.c \
+	%D%/domain/initialization.h \
+	%D%/domain/network.c \
+	%D%/domain/network.h \
 	%D%/domain/part.c \
 	%D%/domain/part.h \
 	%D%/domain/request.c \
@@ -49,6 +53,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
 	%D%/domain/target.h \
+	%D%/domain/vocabulary.c \
+	%D%/domain/vocabulary.h \
 	%D%/domain/wire.c \
 	%D%/domain/wire.h \
 	%D%/domain/wire-disk.c \
@@ -61,11 +67,25 @@ libdomain_a_SOURCES = \
 libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
+	%D%/seed/check-part.c \
+	%D%/seed/check-part.h \
+	%D%/seed/cloud-config.c \
+	%D%/seed/cloud-config.h \
+	%D%/seed/combine.c \
+	%D%/seed/combine.h \
+	%D%/seed/configdrive.c \
+	%D%/seed/configdrive.h \
+	%D%/seed/custom-meta-data.c \
+	%D%/seed/custom-meta-data.h \
+	%D%/seed/devices.c \
+	%D%/seed/devices.h \
 	%D%/seed/json.h \
 	%D%/seed/layout.c \
 	%D%/seed/layout.h \
 	%D%/seed/meta-data.c \
 	%D%/seed/meta-data.h \
+	%D%/seed/network.c \
+	%D%/seed/network.h \
 	%D%/seed/network-config.c \
 	%D%/seed/network-config.h \
 	%D%/seed/nocloud.c \
@@ -77,7 +97,8 @@ libseed_a_SOURCES = \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \
 	$(NULL)
-libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
+libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS)
 
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
@@ -95,8 +116,8 @@ libimage_a_SOURCES = \
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
 libstore_a_SOURCES = \
-	%D%/store/config.c \
-	%D%/store/config.h \
+	%D%/store/configuration.c \
+	%D%/store/configuration.h \
 	%D%/store/resolve.c \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \

@@ -18,6 +18,10 @@
 /* One user-data, vendor-data, network-config or file, after decoding. */
 #define LIMIT_PART (4 * MIB)
 
+/* How many of them one domain may have, and how many user-data among them. */
+#define LIMIT_PARTS 1024
+#define LIMIT_USER_DATA 16
+
 /* Everything that goes into one seed. */
 #define LIMIT_SEED (16 * MIB)
 

@@ -22,8 +22,9 @@
 #include "domain/wire.h"
 #include "domain/xml.h"
 #include "image/label.h"
+#include "seed/check-part.h"
 #include "seed/seed.h"
-#include "store/config.h"
+#include "store/configuration.h"
 #include "store/resolve.h"
 
 struct finding {
@@ -90,12 +91,13 @@ check_parts(struct findings *findings, const struct context *context,
             const struct config *config, const struct domain *domain,
             struct request *request)
 {
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
-        struct part *part = &request->parts[kind];
+    resolve_add_defaults(request, config);
+    for (size_t i = 0; i < request->parts.count; i++) {
+        struct part *part = request->parts.list[i];
         cleanup_failure struct failure *failure = NULL;
 
         if (resolve_part(part, context->root, config, domain, &failure) == 0)
-            seed_check_part(part, &failure);
+            check_part(request, part, &failure);
         take(findings, &failure);
     }
 }
@@ -109,7 +111,7 @@ check_seed(struct findings *findings, const struct domain *domain,
 
     /* The wiring gives it one, and that is a finding already. */
     if (*domain->uuid)
-        seed_make(&seed, domain, request, &failure);
+        seed_make(&seed, request, &failure);
     take(findings, &failure);
 }
 
@@ -145,8 +147,8 @@ warn_of_inline_secrets(struct findings *findings, const struct request *request)
     static const char *const words[] = {
         "passwd:", "password:", "chpasswd:", "PRIVATE KEY"};
 
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
-        const struct part *part = &request->parts[kind];
+    for (size_t p = 0; p < request->parts.count; p++) {
+        const struct part *part = request->parts.list[p];
         bool found = false;
 
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -156,7 +158,7 @@ warn_of_inline_secrets(struct findings *findings, const struct request *request)
             cleanup_free char *message = xasprintf(
                 "<%s> seems to hold a password or key in the domain's XML, which "
                 "every local user may read",
-                part_kind_name(kind));
+                part->element);
 
             add(findings, false, "inline-secret", part->line, message,
                 "move it to " VIRT_SEED_CONFDIR

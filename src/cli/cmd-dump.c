@@ -16,12 +16,6 @@
 #include "cli/seeding.h"
 #include "cli/source.h"
 
-static bool
-is_hidden(const struct document *document, const struct arguments *arguments)
-{
-    return document->secret && !arguments->show_secrets;
-}
-
 /* --- JSON ------------------------------------------------------------------------- */
 
 /* Text as a string, everything else as base64. */
@@ -41,15 +35,12 @@ set_content(json_t *object, const struct buffer *data)
 }
 
 static json_t *
-document_to_json(const struct document *document, const struct arguments *arguments)
+document_to_json(const struct document *document)
 {
     json_t *object = json_pack("{s:s, s:I}", "path", document->path, "size",
                                (json_int_t)document->data.size);
 
-    if (is_hidden(document, arguments))
-        json_object_set_new(object, "secret", json_string(document->secret));
-    else
-        set_content(object, &document->data);
+    set_content(object, &document->data);
     return object;
 }
 
@@ -61,8 +52,7 @@ print_json(const struct seed *seed, const struct arguments *arguments)
     for (size_t i = 0; i < seed->document_count; i++) {
         if (!arguments->document ||
             strcmp(arguments->document, seed->documents[i].path) == 0)
-            json_array_append_new(documents,
-                                  document_to_json(&seed->documents[i], arguments));
+            json_array_append_new(documents, document_to_json(&seed->documents[i]));
     }
     json_print(
         json_pack("{s:s, s:o}", "volume-id", seed->volume_id, "documents", documents));
@@ -72,13 +62,11 @@ print_json(const struct seed *seed, const struct arguments *arguments)
 
 /* Byte for byte, except to a terminal. */
 static void
-print_content(const struct document *document, const struct arguments *arguments)
+print_content(const struct document *document)
 {
     const struct buffer *data = &document->data;
 
-    if (is_hidden(document, arguments))
-        printf("<secret %s>\n", document->secret);
-    else if (data->size > 0 && isatty(STDOUT_FILENO))
+    if (data->size > 0 && isatty(STDOUT_FILENO))
         report_text(stdout, data->data, data->size);
     else if (data->size > 0)
         fwrite(data->data, 1, data->size, stdout);
@@ -95,9 +83,8 @@ print_text(const struct seed *seed, const struct arguments *arguments)
             continue;
         if (!arguments->document)
             printf("%s==> %s <==\n", i > 0 ? "\n" : "", document->path);
-        print_content(document, arguments);
-        if (!arguments->document && data->size > 0 &&
-            data->data[data->size - 1] != '\n' && !is_hidden(document, arguments))
+        print_content(document);
+        if (!arguments->document && data->size > 0 && data->data[data->size - 1] != '\n')
             putchar('\n');
     }
 }
@@ -154,14 +141,15 @@ const struct command cmd_dump = {
     .name = "dump",
     .usage = "[--show-secrets] [--json] DOMAIN|FILE|- [DOCUMENT]",
     .summary = "print what the guest would read",
-    .help = "Prints each document of the seed that the domain would get at its next\n"
-            "start, or one of them alone, byte for byte. What came from a secret is\n"
-            "printed as <secret NAME/KEY>.\n"
-            "\n"
-            "      --show-secrets  print the content of secrets, too\n"
-            "      --domain=NAME   NAME is a domain, even where a file is called so\n"
-            "      --json          print the label and the documents as JSON\n"
-            "      --help          print this and exit\n",
+    .help =
+        "Prints each document of the seed that the domain would get at its next\n"
+        "start, or one of them alone, byte for byte. In the place of what comes from a\n"
+        "secret stands <secret NAME/KEY>.\n"
+        "\n"
+        "      --show-secrets  print the content of secrets, too\n"
+        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
+        "      --json          print the label and the documents as JSON\n"
+        "      --help          print this and exit\n",
     .options = options,
     .operands = 2,
     .run = run,

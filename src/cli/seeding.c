@@ -5,26 +5,17 @@
 #include "base/memory.h"
 #include "cli/seeding.h"
 #include "domain/request.h"
-#include "store/config.h"
+#include "seed/check-part.h"
+#include "store/configuration.h"
 #include "store/resolve.h"
 
-static void
-put_placeholder(struct part *part)
-{
-    cleanup_free char *text = NULL;
-
-    if (!part->key)
-        part->key = xstrdup(resolve_default_key(part->kind));
-    text = xasprintf("<secret %s/%s>\n", part->name, part->key);
-    buffer_append_string(&part->data, text);
-}
-
+/* Return: 0, also where the caller has no right to the secret and `denied` says so. */
 static int
-make_part(struct part *part, const struct context *context, const struct config *config,
-          const struct domain *domain, struct failure **denied, struct failure **failure)
+make_part(struct request *request, struct part *part, const struct context *context,
+          const struct config *config, struct failure **denied, struct failure **failure)
 {
-    if (resolve_part(part, context->root, config, domain, failure) == 0)
-        return seed_check_part(part, failure);
+    if (resolve_part(part, context->root, config, request->domain, failure) == 0)
+        return check_part(request, part, failure);
     if (!denied || (*failure)->code != FAILURE_SECRET_UNREADABLE)
         return -1;
     if (*denied)
@@ -32,13 +23,14 @@ make_part(struct part *part, const struct context *context, const struct config 
     else
         *denied = *failure;
     *failure = NULL;
-    put_placeholder(part);
+    part_mask(part);
     return 0;
 }
 
 static int
 make_seed(struct seed *seed, const struct context *context, const struct domain *domain,
-          struct failure **denied, struct failure **failure)
+          const struct arguments *arguments, struct failure **denied,
+          struct failure **failure)
 {
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
@@ -47,12 +39,16 @@ make_seed(struct seed *seed, const struct context *context, const struct domain 
         config_read(&config, context->root, failure) < 0 ||
         request_read(&request, domain, failure) < 0)
         return -1;
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
-        if (make_part(&request.parts[kind], context, &config, domain, denied, failure) <
-            0)
+    resolve_add_defaults(&request, &config);
+    for (size_t i = 0; i < request.parts.count; i++) {
+        struct part *part = request.parts.list[i];
+
+        if (make_part(&request, part, context, &config, denied, failure) < 0)
             return -1;
+        if (denied && !arguments->show_secrets)
+            part_mask(part);
     }
-    return seed_make(seed, domain, &request, failure);
+    return seed_make(seed, &request, failure);
 }
 
 int
@@ -62,7 +58,7 @@ seeding_make(struct seed *seed, struct source *source, const struct context *con
 {
     if (source_load(source, context, arguments, SOURCE_READ, failure) < 0)
         return -1;
-    if (make_seed(seed, context, &source->domain, denied, failure) < 0)
+    if (make_seed(seed, context, &source->domain, arguments, denied, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     return 0;
 }

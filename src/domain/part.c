@@ -12,23 +12,11 @@
 #include "domain/part.h"
 #include "domain/xml.h"
 
-static const char *const kind_names[PART_KINDS] = {
-    [PART_USER_DATA] = "user-data",
-    [PART_VENDOR_DATA] = "vendor-data",
-    [PART_NETWORK_CONFIG] = "network-config",
-};
-
-const char *
-part_kind_name(enum part_kind kind)
-{
-    return kind_names[kind];
-}
-
 static int
 fail_part(const struct part *part, struct failure **failure, const char *message,
           const char *hint)
 {
-    failure_set(failure, FAILURE_REQUEST, "<%s> %s", part_kind_name(part->kind), message);
+    failure_set(failure, FAILURE_REQUEST, "<%s> %s", part->element, message);
     failure_at_line(failure, part->line);
     return failure_hint(failure, "%s", hint);
 }
@@ -92,19 +80,23 @@ take_inline(struct part *part, const xmlNode *node, struct failure **failure)
         return -1;
     if (part->data.size > LIMIT_PART) {
         failure_set(failure, FAILURE_LIMIT, "<%s> has %zu bytes, at most %lu",
-                    part_kind_name(part->kind), part->data.size, LIMIT_PART);
+                    part->element, part->data.size, LIMIT_PART);
         failure_at_line(failure, part->line);
         return failure_hint(failure, "let the guest fetch large files itself");
     }
     return 0;
 }
 
+/* Text of its own; elements below it are somebody else's to judge. */
 static bool
-has_content(const xmlNode *node)
+has_text(const xmlNode *node)
 {
-    cleanup_free char *text = xml_text(node);
-
-    return text[strspn(text, " \t\r\n")] != '\0';
+    for (const xmlNode *child = node->children; child; child = child->next) {
+        if ((child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE) &&
+            !xmlIsBlankNode((xmlNode *)child))
+            return true;
+    }
+    return false;
 }
 
 static int
@@ -116,7 +108,7 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
 
     if (file && secret)
         return fail_part(part, failure, "has both file= and secret=", "keep one of them");
-    if (has_content(node))
+    if (has_text(node))
         return fail_part(part, failure,
                          file ? "has both text and file=" : "has both text and secret=",
                          "keep one of them");
@@ -131,28 +123,77 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
+bool
+part_is_whole_secret(const struct part *part)
+{
+    return part->origin == PART_SECRET && !part->key &&
+           (part->kind == PART_META_DATA || part->kind == PART_SSH_KEYS ||
+            part->kind == PART_SSH_HOST_KEYS);
+}
+
+struct buffer *
+part_add_entry(struct part *part, const char *key)
+{
+    struct part_entry *entry;
+
+    part->entries =
+        xreallocarray(part->entries, part->entry_count + 1, sizeof(*part->entries));
+    entry = &part->entries[part->entry_count++];
+    *entry = (struct part_entry){.key = xstrdup(key)};
+    return &entry->data;
+}
+
+char *
+part_word(const struct part *part)
+{
+    size_t length = part->data.size;
+    const char *text = length > 0 ? part->data.data : "";
+
+    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
+        length--;
+    return xstrndup(text, length);
+}
+
 char *
 part_describe(const struct part *part)
 {
-    const char *kind = part_kind_name(part->kind);
-
     switch (part->origin) {
     case PART_FILE:
-        return xasprintf("<%s file=\"%.256s\">", kind, part->name);
+        return xasprintf("<%s file=\"%.256s\">", part->element, part->name);
     case PART_SECRET:
-        return xasprintf("<%s secret=\"%.256s\">", kind, part->name);
-    case PART_ABSENT:
+        return xasprintf("<%s secret=\"%.256s\">", part->element, part->name);
     case PART_INLINE:
         break;
     }
-    return xasprintf("<%s>", kind);
+    return xasprintf("<%s>", part->element);
 }
 
-int
-part_read(struct part *part, const xmlNode *node, struct failure **failure)
+static void
+put_placeholder(struct buffer *data, const char *name, const char *key)
 {
-    part->line = xml_line(node);
-    part->key = xml_attribute(node, "key");
+    cleanup_free char *text = xasprintf("<secret %s/%s>\n", name, key);
+
+    buffer_clear(data);
+    buffer_append_string(data, text);
+}
+
+void
+part_mask(struct part *part)
+{
+    if (part->origin != PART_SECRET)
+        return;
+    part->masked = true;
+    for (size_t i = 0; i < part->entry_count; i++)
+        put_placeholder(&part->entries[i].data, part->name, part->entries[i].key);
+    if (!part_is_whole_secret(part))
+        put_placeholder(&part->data, part->name, part->key);
+    else if (part->entry_count == 0)
+        put_placeholder(part_add_entry(part, "*"), part->name, "*");
+}
+
+static int
+read_part(struct part *part, const xmlNode *node, struct failure **failure)
+{
     if (xmlHasProp(node, (const xmlChar *)"file") ||
         xmlHasProp(node, (const xmlChar *)"secret"))
         return take_reference(part, node, failure);
@@ -162,11 +203,95 @@ part_read(struct part *part, const xmlNode *node, struct failure **failure)
     return take_inline(part, node, failure);
 }
 
-void
-part_clear(struct part *part)
+/* --- the list --------------------------------------------------------------------- */
+
+static struct part *
+new_part(struct parts *parts, enum part_kind kind, const char *element)
 {
+    struct part *part = xcalloc(1, sizeof(*part));
+
+    part->kind = kind;
+    part->element = xstrdup(element);
+    parts->list = xreallocarray(parts->list, parts->count + 1, sizeof(*parts->list));
+    parts->list[parts->count++] = part;
+    return part;
+}
+
+struct part *
+parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
+          struct failure **failure)
+{
+    struct part *part;
+
+    if (parts->count == LIMIT_PARTS) {
+        failure_set(failure, FAILURE_LIMIT, "<%s> is one of too many", node->name);
+        failure_at_line(failure, xml_line(node));
+        failure_hint(failure, "at most %d parts, files and values", LIMIT_PARTS);
+        return NULL;
+    }
+    part = new_part(parts, kind, (const char *)node->name);
+    part->line = xml_line(node);
+    part->key = xml_attribute(node, "key");
+    return read_part(part, node, failure) < 0 ? NULL : part;
+}
+
+struct part *
+parts_add_file(struct parts *parts, enum part_kind kind, const char *element,
+               const char *file)
+{
+    struct part *part = new_part(parts, kind, element);
+
+    memmove(&parts->list[1], parts->list, (parts->count - 1) * sizeof(*parts->list));
+    parts->list[0] = part;
+    part->origin = PART_FILE;
+    part->name = xstrdup(file);
+    return part;
+}
+
+static struct part *
+find_from(const struct parts *parts, size_t index, enum part_kind kind)
+{
+    while (index < parts->count && parts->list[index]->kind != kind)
+        index++;
+    return index < parts->count ? parts->list[index] : NULL;
+}
+
+struct part *
+parts_find(const struct parts *parts, enum part_kind kind)
+{
+    return find_from(parts, 0, kind);
+}
+
+struct part *
+parts_next(const struct parts *parts, const struct part *part)
+{
+    size_t index = 0;
+
+    while (parts->list[index] != part)
+        index++;
+    return find_from(parts, index + 1, part->kind);
+}
+
+static void
+part_free(struct part *part)
+{
+    free(part->element);
     free(part->name);
     free(part->key);
     buffer_clear(&part->data);
-    *part = (struct part){.kind = part->kind};
+    for (size_t i = 0; i < part->entry_count; i++) {
+        free(part->entries[i].key);
+        buffer_clear(&part->entries[i].data);
+    }
+    free(part->entries);
+    free(part);
+}
+
+void
+parts_clear(struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        part_free(parts->list[i]);
+    free(parts->list);
+    *parts = (struct parts){0};
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A part: one document that the request brings along, <user-data>, <vendor-data> or
- * <network-config>. Its bytes stand in the element as text or in base64, or in a file
- * or a secret of the host; the latter two are filled in by the store (store/resolve.h).
+ * A part: bytes that the request brings along, a document (<user-data>) or a value
+ * (a password). They stand in the element as text or in base64, or in a file or a secret
+ * of the host; the latter two are filled in by the store (store/resolve.h).
  */
 #pragma once
+
+#include <stdbool.h>
 
 #include <libxml/tree.h>
 
@@ -15,39 +17,78 @@ enum part_kind {
     PART_USER_DATA,
     PART_VENDOR_DATA,
     PART_NETWORK_CONFIG,
-    PART_KINDS,
+    PART_META_DATA,      /* a file: a mapping in YAML; a secret: each key is an entry */
+    PART_SSH_KEYS,       /* lines of authorized_keys */
+    PART_SSH_HOST_KEYS,  /* each key of the secret is a file of /etc/ssh */
+    PART_ADMIN_PASSWORD, /* of a Windows guest */
+    PART_VALUE,          /* of an element below <initialization> */
 };
 
 enum part_origin {
-    PART_ABSENT, /* no such element */
     PART_INLINE,
     PART_FILE,
     PART_SECRET,
 };
 
+/* One key of a secret that is taken as a whole. */
+struct part_entry {
+    char *key;
+    struct buffer data;
+};
+
 struct part {
     enum part_kind kind;
     enum part_origin origin;
+    char *element;      /* its name: "user-data" */
     char *name;         /* of the file or the secret, else NULL */
     char *key;          /* of the secret where the user named one, else NULL */
     int line;           /* of the element in the domain's XML */
     struct buffer data; /* empty until resolved where the origin is a file or a secret */
+    struct part_entry *entries; /* instead of data, where part_is_whole_secret() */
+    size_t entry_count;
+    bool masked; /* the content is a placeholder, see part_mask() */
 };
 
-/* Return: the element's name, which is the document's as well ("user-data"). */
-const char *part_kind_name(enum part_kind kind);
+/* All parts of a request, in the order of its elements; each has a place of its own in
+ * memory, so that others may point at it. */
+struct parts {
+    struct part **list;
+    size_t count;
+};
 
 /*
- * Reads the element into the part, which must be absent before.
+ * Reads the element as a part and adds it.
  *
  * Text is taken as it stands, but for what editors of XML add around it: empty lines
  * before the first, and the blanks before the closing tag. Base64, files and secrets
  * are taken byte for byte.
+ * Return: the part, owned by `parts`, or NULL.
  */
-int part_read(struct part *part, const xmlNode *node, struct failure **failure);
+struct part *parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
+                       struct failure **failure);
+
+/* Adds a part that is a file of the host, in front of all others. */
+struct part *parts_add_file(struct parts *parts, enum part_kind kind, const char *element,
+                            const char *file);
+
+/* Return: the first part of that kind, or behind `part`; NULL where there is none. */
+struct part *parts_find(const struct parts *parts, enum part_kind kind);
+struct part *parts_next(const struct parts *parts, const struct part *part);
+
+void parts_clear(struct parts *parts);
+
+/* Return: whether the part is all keys of a secret (then it has entries, no data). */
+bool part_is_whole_secret(const struct part *part);
+
+/* Adds an empty entry. Return: its data, to be filled. */
+struct buffer *part_add_entry(struct part *part, const char *key);
+
+/* Return: the value of one line without the line's end, owned by the caller (free). */
+char *part_word(const struct part *part);
 
 /* Return: what messages call it, '<user-data secret="web1">', owned by the caller
  * (free). */
 char *part_describe(const struct part *part);
 
-void part_clear(struct part *part);
+/* Puts '<secret NAME/KEY>' in the place of what came, or would come, from a secret. */
+void part_mask(struct part *part);

@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,135 +15,23 @@
 #include "domain/hostname.h"
 #include "domain/request.h"
 #include "domain/ssh-key.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 
 struct element {
     const char *name;
     int (*read)(struct request *request, const xmlNode *node, struct failure **failure);
-    const char *attributes[5]; /* ends with NULL */
+    const char *attributes[6]; /* ends with NULL */
+    enum {
+        CHILDREN = 1, /* it may have elements, whose reader checks them */
+        SEVERAL = 2,  /* it may be there more than once */
+    } flags;
 };
-
-static bool
-is_ours(const xmlNode *node)
-{
-    return node->ns && strcmp((const char *)node->ns->href, REQUEST_NAMESPACE) == 0;
-}
-
-static bool
-is_element(const xmlNode *node, const char *name)
-{
-    return is_ours(node) && strcmp((const char *)node->name, name) == 0;
-}
-
-static int
-fail_at(const xmlNode *node, struct failure **failure, enum failure_code code,
-        const char *message, const char *hint)
-{
-    failure_set(failure, code, "<%s> %s", node->name, message);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "%s", hint);
-}
-
-/* --- what may stand where --------------------------------------------------------- */
-
-static int
-check_attributes(const xmlNode *node, const char *const *known, struct failure **failure)
-{
-    for (const xmlAttr *attribute = node->properties; attribute;
-         attribute = attribute->next) {
-        const char *name = (const char *)attribute->name;
-        const char *const *match = known;
-
-        while (*match && strcmp(*match, name) != 0)
-            match++;
-        if (*match && !attribute->ns)
-            continue;
-        failure_set(failure, FAILURE_REQUEST_UNKNOWN,
-                    "<%s> has an unknown attribute '%s'", node->name, name);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "remove it, or see virt-seed-xml(5) for its name");
-    }
-    return 0;
-}
-
-/* Between the children of such an element there is nothing but white space and
- * comments. */
-static int
-check_no_text(const xmlNode *node, struct failure **failure)
-{
-    for (const xmlNode *child = node->children; child; child = child->next) {
-        if ((child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE) &&
-            !xmlIsBlankNode((xmlNode *)child))
-            return fail_at(node, failure, FAILURE_REQUEST, "has text beside its elements",
-                           "put the text into one of the elements of virt-seed-xml(5)");
-    }
-    return 0;
-}
-
-static int
-check_no_children(const xmlNode *node, struct failure **failure)
-{
-    const xmlNode *child = xml_first_element(node);
-
-    if (!child)
-        return 0;
-    failure_set(failure, FAILURE_REQUEST_UNKNOWN,
-                "<%s> has an element <%s>, expected text", node->name, child->name);
-    failure_at_line(failure, xml_line(child));
-    return failure_hint(failure,
-                        "write markup that belongs to the text as &lt;%s&gt;, or "
-                        "put the text into <![CDATA[…]]>",
-                        child->name);
-}
-
-/* Each element may be there once. */
-static int
-check_once(const xmlNode *node, struct failure **failure)
-{
-    for (const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node); other;
-         other = xmlPreviousElementSibling((xmlNode *)other)) {
-        if (!is_element(other, (const char *)node->name))
-            continue;
-        failure_set(failure, FAILURE_REQUEST, "<%s> is there twice", node->name);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "keep one of them");
-    }
-    return 0;
-}
-
-static int
-fail_unknown_element(const xmlNode *parent, const xmlNode *node, struct failure **failure)
-{
-    failure_set(failure, FAILURE_REQUEST_UNKNOWN, "<%s> has an unknown element <%s>",
-                parent->name, node->name);
-    failure_at_line(failure, xml_line(node));
-    if (!is_ours(node))
-        return failure_hint(failure,
-                            "elements below <%s> belong to the namespace '%s': "
-                            "write the same prefix before each",
-                            parent->name, REQUEST_NAMESPACE);
-    return failure_hint(failure, "remove it, or see virt-seed-xml(5) for its name");
-}
-
-/* --- elements --------------------------------------------------------------------- */
-
-/* Return: the element's text without white space around it, owned by the caller. */
-static char *
-read_word(const xmlNode *node)
-{
-    cleanup_free char *text = xml_text(node);
-    char *begin = text + strspn(text, " \t\r\n");
-    size_t length = strlen(begin);
-
-    while (length > 0 && isspace((unsigned char)begin[length - 1]))
-        length--;
-    return xstrndup(begin, length);
-}
 
 static int
 read_hostname(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    request->hostname = read_word(node);
+    request->hostname = vocabulary_word(node);
     if (hostname_check(request->hostname, failure) < 0)
         return failure_at_line(failure, xml_line(node));
     return 0;
@@ -167,14 +54,14 @@ static int
 read_instance_id(struct request *request, const xmlNode *node, struct failure **failure)
 {
     cleanup_free char *policy = xml_attribute(node, "policy");
-    cleanup_free char *text = read_word(node);
+    cleanup_free char *text = vocabulary_word(node);
 
     if (!policy || strcmp(policy, "domain") == 0) {
         if (!*text)
             return 0;
-        return fail_at(node, failure, FAILURE_INSTANCE_ID,
-                       "has text, which belongs to policy=\"fixed\"",
-                       "write policy=\"fixed\", or remove the text");
+        return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
+                               "has text, which belongs to policy=\"fixed\"",
+                               "write policy=\"fixed\", or remove the text");
     }
     if (strcmp(policy, "fixed") != 0) {
         failure_set(failure, FAILURE_INSTANCE_ID,
@@ -185,41 +72,95 @@ read_instance_id(struct request *request, const xmlNode *node, struct failure **
                                      "the element's text");
     }
     if (!is_instance_id(text))
-        return fail_at(node, failure, FAILURE_INSTANCE_ID,
-                       "has policy=\"fixed\", but its text is no instance-id",
-                       "write 1 to 128 printable ASCII characters without space, slash, "
-                       "backslash, semicolon or quote, and no dot in front");
+        return vocabulary_fail(
+            node, failure, FAILURE_INSTANCE_ID,
+            "has policy=\"fixed\", but its text is no instance-id",
+            "write 1 to 128 printable ASCII characters without space, slash, "
+            "backslash, semicolon or quote, and no dot in front");
     request->instance_id_policy = INSTANCE_ID_FIXED;
     request->instance_id = steal(text);
     return 0;
 }
 
+static bool
+is_reference(const xmlNode *node)
+{
+    return xmlHasProp(node, (const xmlChar *)"secret") ||
+           xmlHasProp(node, (const xmlChar *)"file");
+}
+
+static int
+read_ssh_key(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    const char *const attributes[] = {"file", "secret", "key", NULL};
+    char *text;
+
+    if (vocabulary_check_attributes(node, attributes, failure) < 0 ||
+        vocabulary_check_no_children(node, failure) < 0)
+        return -1;
+    if (is_reference(node))
+        return parts_add(&request->parts, PART_SSH_KEYS, node, failure) ? 0 : -1;
+    if (request->ssh_key_count == LIMIT_SSH_KEYS)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
+                               "at most 256 keys");
+    text = vocabulary_word(node);
+    request->ssh_keys =
+        xreallocarray(request->ssh_keys, request->ssh_key_count + 1, sizeof(char *));
+    request->ssh_keys[request->ssh_key_count++] = text;
+    if (ssh_key_check(text, failure) < 0)
+        return failure_at_line(failure, xml_line(node));
+    return 0;
+}
+
+/* The attributes of an element that has children as well: <meta-data secret="web1">. */
+static int
+read_own_reference(struct request *request, enum part_kind kind, const xmlNode *node,
+                   struct failure **failure)
+{
+    if (vocabulary_check_no_text(node, failure) < 0)
+        return -1;
+    if (!is_reference(node) && !xmlHasProp(node, (const xmlChar *)"key"))
+        return 0;
+    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+}
+
 static int
 read_ssh_keys(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    const char *const no_attributes[] = {NULL};
-
-    if (check_no_text(node, failure) < 0)
+    if (read_own_reference(request, PART_SSH_KEYS, node, failure) < 0)
         return -1;
     for (const xmlNode *key = xml_first_element(node); key; key = xml_next_element(key)) {
-        char *text;
-
-        if (!is_element(key, "key"))
-            return fail_unknown_element(node, key, failure);
-        if (check_attributes(key, no_attributes, failure) < 0 ||
-            check_no_children(key, failure) < 0)
+        if (!vocabulary_is(key, "key"))
+            return vocabulary_fail_unknown(node, key, failure);
+        if (read_ssh_key(request, key, failure) < 0)
             return -1;
-        if (request->ssh_key_count == LIMIT_SSH_KEYS)
-            return fail_at(key, failure, FAILURE_LIMIT, "is one of too many",
-                           "at most 256 keys");
-        text = read_word(key);
-        request->ssh_keys =
-            xreallocarray(request->ssh_keys, request->ssh_key_count + 1, sizeof(char *));
-        request->ssh_keys[request->ssh_key_count++] = text;
-        if (ssh_key_check(text, failure) < 0)
-            return failure_at_line(failure, xml_line(key));
     }
     return 0;
+}
+
+/* Only from a secret: whoever reads the domain's XML would read it. */
+static int
+read_secret_only(struct request *request, enum part_kind kind, const xmlNode *node,
+                 struct failure **failure)
+{
+    if (!xmlHasProp(node, (const xmlChar *)"secret"))
+        return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no secret=",
+                               "put it into a secret of the host and write "
+                               "secret=\"NAME\"");
+    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+}
+
+static int
+read_ssh_host_keys(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    return read_secret_only(request, PART_SSH_HOST_KEYS, node, failure);
+}
+
+static int
+read_admin_password(struct request *request, const xmlNode *node,
+                    struct failure **failure)
+{
+    return read_secret_only(request, PART_ADMIN_PASSWORD, node, failure);
 }
 
 /* Return: 0, or -1 when the key is none or there already. */
@@ -228,14 +169,16 @@ check_entry(const struct request *request, const xmlNode *node, const char *key,
             const char *value, struct failure **failure)
 {
     if (!key || !*key || strlen(key) > LIMIT_ENTRY_KEY)
-        return fail_at(node, failure, FAILURE_META_DATA,
-                       "has no name= of 1 to 256 characters", "write name=\"KEY\"");
+        return vocabulary_fail(node, failure, FAILURE_META_DATA,
+                               "has no name= of 1 to 256 characters",
+                               "write name=\"KEY\"");
     if (strlen(value) > LIMIT_ENTRY_VALUE)
-        return fail_at(node, failure, FAILURE_LIMIT, "has a value of more than 64 KiB",
-                       "put large values into user-data");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "has a value of more than 64 KiB",
+                               "put large values into user-data");
     if (request->meta_data_count == LIMIT_ENTRIES)
-        return fail_at(node, failure, FAILURE_LIMIT, "is one of too many",
-                       "at most 256 entries");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
+                               "at most 256 entries");
     for (size_t i = 0; i < request->meta_data_count; i++) {
         if (strcmp(request->meta_data[i].key, key) != 0)
             continue;
@@ -252,17 +195,17 @@ read_meta_data(struct request *request, const xmlNode *node, struct failure **fa
 {
     const char *const attributes[] = {"name", NULL};
 
-    if (check_no_text(node, failure) < 0)
+    if (read_own_reference(request, PART_META_DATA, node, failure) < 0)
         return -1;
     for (const xmlNode *entry = xml_first_element(node); entry;
          entry = xml_next_element(entry)) {
         cleanup_free char *key = xml_attribute(entry, "name");
         cleanup_free char *value = xml_text(entry);
 
-        if (!is_element(entry, "entry"))
-            return fail_unknown_element(node, entry, failure);
-        if (check_attributes(entry, attributes, failure) < 0 ||
-            check_no_children(entry, failure) < 0 ||
+        if (!vocabulary_is(entry, "entry"))
+            return vocabulary_fail_unknown(node, entry, failure);
+        if (vocabulary_check_attributes(entry, attributes, failure) < 0 ||
+            vocabulary_check_no_children(entry, failure) < 0 ||
             check_entry(request, entry, key, value, failure) < 0)
             return -1;
         request->meta_data =
@@ -275,36 +218,80 @@ read_meta_data(struct request *request, const xmlNode *node, struct failure **fa
 }
 
 static int
-read_part(struct request *request, const xmlNode *node, struct failure **failure)
+read_user_data(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    enum part_kind kind = PART_USER_DATA;
+    int count = 0;
 
-    while (strcmp(part_kind_name(kind), (const char *)node->name) != 0)
-        kind++;
-    return part_read(&request->parts[kind], node, failure);
+    for (const struct part *part = parts_find(&request->parts, PART_USER_DATA); part;
+         part = parts_next(&request->parts, part))
+        count++;
+    if (count == LIMIT_USER_DATA)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
+                               "at most 16; write one MIME message or one "
+                               "#cloud-config-archive");
+    return parts_add(&request->parts, PART_USER_DATA, node, failure) ? 0 : -1;
 }
 
-#define PART_ATTRIBUTES                                                                  \
-    {                                                                                    \
-        "encoding", "file", "secret", "key", NULL                                        \
-    }
+static int
+read_vendor_data(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    return parts_add(&request->parts, PART_VENDOR_DATA, node, failure) ? 0 : -1;
+}
+
+static int
+read_network_config(struct request *request, const xmlNode *node,
+                    struct failure **failure)
+{
+    cleanup_free char *from = xml_attribute(node, "from");
+
+    if (!from)
+        return vocabulary_check_no_children(node, failure) < 0 ||
+                       !parts_add(&request->parts, PART_NETWORK_CONFIG, node, failure)
+                   ? -1
+                   : 0;
+    if (strcmp(from, "interfaces") != 0)
+        return vocabulary_fail_value(node, "from", from, "\"interfaces\"", failure);
+    request->network = network_read(node, request->domain, failure);
+    return request->network ? 0 : -1;
+}
+
+static int
+read_instance_type(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    request->instance_type = vocabulary_word(node);
+    if (*request->instance_type && strlen(request->instance_type) <= LIMIT_ENTRY_KEY)
+        return 0;
+    return vocabulary_fail(node, failure, FAILURE_META_DATA,
+                           "has no text of 1 to 256 characters",
+                           "write the type's name, or remove the element");
+}
+
+static int
+read_initialization(struct request *request, const xmlNode *node,
+                    struct failure **failure)
+{
+    request->initialization = initialization_read(node, &request->parts, failure);
+    return request->initialization ? 0 : -1;
+}
+
+#define REFERENCE "file", "secret", "key"
 
 static const struct element elements[] = {
-    {"hostname", read_hostname, {NULL}},
-    {"instance-id", read_instance_id, {"policy", NULL}},
-    {"ssh-authorized-keys", read_ssh_keys, {NULL}},
-    {"meta-data", read_meta_data, {NULL}},
-    {"user-data", read_part, PART_ATTRIBUTES},
-    {"vendor-data", read_part, PART_ATTRIBUTES},
-    {"network-config", read_part, PART_ATTRIBUTES},
+    {"hostname", read_hostname, {NULL}, 0},
+    {"instance-id", read_instance_id, {"policy", NULL}, 0},
+    {"instance-type", read_instance_type, {NULL}, 0},
+    {"admin-password", read_admin_password, {"secret", "key", NULL}, 0},
+    {"ssh-authorized-keys", read_ssh_keys, {REFERENCE, NULL}, CHILDREN},
+    {"ssh-host-keys", read_ssh_host_keys, {"secret", NULL}, 0},
+    {"meta-data", read_meta_data, {REFERENCE, NULL}, CHILDREN},
+    {"user-data", read_user_data, {REFERENCE, "encoding", NULL}, SEVERAL},
+    {"vendor-data", read_vendor_data, {REFERENCE, "encoding", NULL}, 0},
+    {"network-config",
+     read_network_config,
+     {REFERENCE, "encoding", "from", NULL},
+     CHILDREN},
+    {"initialization", read_initialization, {NULL}, CHILDREN},
 };
-
-/* Elements with children of their own. */
-static bool
-is_container(const struct element *element)
-{
-    return element->read == read_ssh_keys || element->read == read_meta_data;
-}
 
 static int
 read_element(struct request *request, const xmlNode *parent, const xmlNode *node,
@@ -313,29 +300,21 @@ read_element(struct request *request, const xmlNode *parent, const xmlNode *node
     for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++) {
         const struct element *element = &elements[i];
 
-        if (!is_element(node, element->name))
+        if (!vocabulary_is(node, element->name))
             continue;
-        if (check_once(node, failure) < 0 ||
-            check_attributes(node, element->attributes, failure) < 0)
+        if (!(element->flags & SEVERAL) && vocabulary_check_once(node, failure) < 0)
             return -1;
-        if (!is_container(element) && check_no_children(node, failure) < 0)
+        if (vocabulary_check_attributes(node, element->attributes, failure) < 0)
+            return -1;
+        if (!(element->flags & CHILDREN) &&
+            vocabulary_check_no_children(node, failure) < 0)
             return -1;
         return element->read(request, node, failure);
     }
-    return fail_unknown_element(parent, node, failure);
+    return vocabulary_fail_unknown(parent, node, failure);
 }
 
-/* --- the request ------------------------------------------------------------------ */
-
-static int
-fail_value(const xmlNode *node, const char *name, const char *value, const char *expected,
-           struct failure **failure)
-{
-    failure_set(failure, FAILURE_REQUEST, "<%s> has %s=\"%.64s\", expected %s",
-                node->name, name, value, expected);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "correct it, or leave %s= away", name);
-}
+/* --- its attributes --------------------------------------------------------------- */
 
 static int
 read_attributes(struct request *request, const xmlNode *node, struct failure **failure)
@@ -343,32 +322,77 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     const char *const known[] = {"datasource", "bus", "serial", "smbios-was", NULL};
     cleanup_free char *datasource = xml_attribute(node, "datasource");
     cleanup_free char *bus = xml_attribute(node, "bus");
-    cleanup_free char *serial = xml_attribute(node, "serial");
 
-    if (check_attributes(node, known, failure) < 0)
+    if (vocabulary_check_attributes(node, known, failure) < 0)
         return -1;
-    if (datasource && strcmp(datasource, "nocloud") != 0)
-        return fail_value(node, "datasource", datasource, "\"nocloud\"", failure);
-    request->datasource = DATASOURCE_NOCLOUD;
+    if (datasource && strcmp(datasource, "configdrive") == 0)
+        request->datasource = DATASOURCE_CONFIGDRIVE;
+    else if (datasource && strcmp(datasource, "nocloud") != 0)
+        return vocabulary_fail_value(node, "datasource", datasource,
+                                     "\"nocloud\" or \"configdrive\"", failure);
     if (bus && strcmp(bus, "auto") != 0) {
         request->bus = domain_bus_parse(bus);
         if (request->bus == DOMAIN_BUS_OTHER)
-            return fail_value(
+            return vocabulary_fail_value(
                 node, "bus", bus,
                 "\"auto\", \"scsi\", \"sata\", \"ide\", \"usb\" or \"virtio\"", failure);
     }
-    request->serial = !serial || strcmp(serial, "no") != 0;
-    if (serial && request->serial && strcmp(serial, "yes") != 0)
-        return fail_value(node, "serial", serial, "\"yes\" or \"no\"", failure);
+    return vocabulary_read_yes_no(node, "serial", &request->serial, failure);
+}
+
+/* --- what <initialization> says of the request's own subjects ----------------------- */
+
+static int
+fail_said_twice(const xmlNode *node, const char *element, const char *also,
+                struct failure **failure)
+{
+    failure_set(failure, FAILURE_REQUEST, "<%s> and <%s> of <initialization> both stand",
+                element, also);
+    failure_at_line(failure, xml_line(node));
+    return failure_hint(failure, "keep one of them");
+}
+
+static void
+adopt_ssh_keys(struct request *request, struct initialization *initialization)
+{
+    size_t count = request->ssh_key_count + initialization->ssh_key_count;
+
+    request->ssh_keys = xreallocarray(request->ssh_keys, count, sizeof(char *));
+    memcpy(&request->ssh_keys[request->ssh_key_count], initialization->ssh_keys,
+           initialization->ssh_key_count * sizeof(char *));
+    request->ssh_key_count = count;
+    initialization->ssh_key_count = 0;
+}
+
+static int
+adopt(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    struct initialization *initialization = request->initialization;
+
+    if (!initialization)
+        return 0;
+    if (initialization->host_name && request->hostname)
+        return fail_said_twice(node, "hostname", "host_name", failure);
+    if (initialization->network &&
+        (request->network || parts_find(&request->parts, PART_NETWORK_CONFIG)))
+        return fail_said_twice(node, "network-config", "nic_configurations", failure);
+    if (initialization->host_name)
+        request->hostname = steal(initialization->host_name);
+    if (initialization->network)
+        request->network = steal(initialization->network);
+    if (initialization->ssh_key_count > 0)
+        adopt_ssh_keys(request, initialization);
     return 0;
 }
+
+/* --- the request ------------------------------------------------------------------ */
 
 xmlNode *
 request_find(const struct domain *domain)
 {
     xmlNode *node = xml_first_element(xml_child(domain->root, "metadata"));
 
-    while (node && !is_element(node, "cloud-init"))
+    while (node && !vocabulary_is(node, "cloud-init"))
         node = xml_next_element(node);
     return node;
 }
@@ -390,10 +414,11 @@ check_alone(const xmlNode *node, struct failure **failure)
 {
     for (const xmlNode *other = xml_first_element(node->parent); other;
          other = xml_next_element(other)) {
-        if (other != node && is_ours(other))
-            return fail_at(other, failure, FAILURE_REQUEST,
-                           "is a second element of virt-seed's in <metadata>",
-                           "keep <cloud-init> alone: libvirt keeps the first only");
+        if (other != node && vocabulary_is_ours(other))
+            return vocabulary_fail(
+                other, failure, FAILURE_REQUEST,
+                "is a second element of virt-seed's in <metadata>",
+                "keep <cloud-init> alone: libvirt keeps the first only");
     }
     return 0;
 }
@@ -404,27 +429,26 @@ request_read(struct request *request, const struct domain *domain,
 {
     const xmlNode *node = request_find(domain);
 
-    *request = (struct request){.serial = true};
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++)
-        request->parts[kind].kind = kind;
+    *request = (struct request){.domain = domain, .serial = true};
     if (!node)
         return fail_missing(failure);
     request->line = xml_line(node);
     if (check_alone(node, failure) < 0 || read_attributes(request, node, failure) < 0 ||
-        check_no_text(node, failure) < 0)
+        vocabulary_check_no_text(node, failure) < 0)
         return -1;
     for (const xmlNode *child = xml_first_element(node); child;
          child = xml_next_element(child)) {
         if (read_element(request, node, child, failure) < 0)
             return -1;
     }
-    return 0;
+    return adopt(request, node, failure);
 }
 
 void
 request_clear(struct request *request)
 {
     free(request->hostname);
+    free(request->instance_type);
     free(request->instance_id);
     for (size_t i = 0; i < request->ssh_key_count; i++)
         free(request->ssh_keys[i]);
@@ -434,7 +458,8 @@ request_clear(struct request *request)
         free(request->meta_data[i].value);
     }
     free(request->meta_data);
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++)
-        part_clear(&request->parts[kind]);
+    network_free(request->network);
+    initialization_free(request->initialization);
+    parts_clear(&request->parts);
     *request = (struct request){0};
 }

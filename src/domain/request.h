@@ -9,12 +9,14 @@
 #include <stddef.h>
 
 #include "domain/domain.h"
+#include "domain/initialization.h"
+#include "domain/network.h"
 #include "domain/part.h"
-
-#define REQUEST_NAMESPACE "urn:virt-seed:cloud-init:1"
+#include "domain/vocabulary.h"
 
 enum datasource {
     DATASOURCE_NOCLOUD,
+    DATASOURCE_CONFIGDRIVE,
 };
 
 enum instance_id_policy {
@@ -28,18 +30,22 @@ struct meta_data_entry {
 };
 
 struct request {
-    int line; /* of the element */
+    const struct domain *domain; /* borrowed */
+    int line;                    /* of the element */
     enum datasource datasource;
     enum domain_bus bus; /* DOMAIN_BUS_OTHER is "auto" */
     bool serial;         /* whether the SMBIOS serial is ours to set */
     char *hostname;      /* NULL where the domain's name serves */
+    char *instance_type; /* NULL where there is none */
     enum instance_id_policy instance_id_policy;
     char *instance_id; /* with INSTANCE_ID_FIXED, else NULL */
-    char **ssh_keys;
+    char **ssh_keys;   /* those in the XML; others are parts */
     size_t ssh_key_count;
-    struct meta_data_entry *meta_data;
+    struct meta_data_entry *meta_data; /* those in the XML; others are parts */
     size_t meta_data_count;
-    struct part parts[PART_KINDS];
+    struct network *network; /* to be generated; NULL where nothing is asked for */
+    struct initialization *initialization; /* NULL where there is none */
+    struct parts parts;
 };
 
 /*

@@ -8,7 +8,7 @@
 
 #include "base/failure.h"
 #include "domain/domain.h"
-#include "store/config.h"
+#include "store/configuration.h"
 
 struct lifecycle {
     int root; /* borrowed */

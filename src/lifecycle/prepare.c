@@ -116,7 +116,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,
                         failure) < 0 ||
         (!resumes && check_cold_boot(lifecycle, &request, failure) < 0) ||
-        seed_make(&seed, lifecycle->domain, &request, failure) < 0 ||
+        seed_make(&seed, &request, failure) < 0 ||
         publish(lifecycle, &seed, rundir, failure) < 0)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     return 0;

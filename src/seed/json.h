@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* jansson's values, released by scope. */
+/* jansson's values, released by scope, and what is made of text that is UTF-8 for sure
+ * (it was in XML): jansson can only run out of memory there, which aborts. */
 #pragma once
 
+#include <stdlib.h>
+
 #include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
 
 static inline void
 json_decref_pointer(json_t **json)
@@ -11,3 +17,27 @@ json_decref_pointer(json_t **json)
 }
 
 #define cleanup_json __attribute__((cleanup(json_decref_pointer)))
+
+static inline void
+json_must(int result)
+{
+    if (result < 0)
+        abort();
+}
+
+static inline void
+json_set_string(json_t *object, const char *key, const char *value)
+{
+    json_must(json_object_set_new(object, key, json_string(value)));
+}
+
+/* Return: the value as a document, with a line's end, owned by the caller (free). */
+static inline char *
+json_text(const json_t *json)
+{
+    cleanup_free char *text = json_dumps(json, JSON_INDENT(2));
+
+    if (!text)
+        abort();
+    return xasprintf("%s\n", text);
+}

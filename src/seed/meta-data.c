@@ -4,38 +4,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uuid.h>
+
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/hostname.h"
+#include "seed/custom-meta-data.h"
+#include "seed/devices.h"
 #include "seed/json.h"
 #include "seed/meta-data.h"
 
-/* Keys of which the generated part is the owner, and the element that sets them. */
-static const struct {
-    const char *key;
-    const char *element;
-} generated[] = {
+/* Keys of which the generated part is the owner, whether it has a value for them or not. */
+static const struct custom_owner nocloud_keys[] = {
     {"instance-id", "instance-id"},
     {"local-hostname", "hostname"},
+    {"instance-type", "instance-type"},
     {"public-keys", "ssh-authorized-keys"},
+    {NULL, NULL},
 };
 
-static int
-check_entry(const struct meta_data_entry *entry, struct failure **failure)
-{
-    for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
-        if (strcmp(entry->key, generated[i].key) != 0)
-            continue;
-        failure_set(failure, FAILURE_META_DATA,
-                    "<meta-data> has an entry '%s', a key that virt-seed generates",
-                    entry->key);
-        return failure_hint(failure, "set it with <%s>", generated[i].element);
-    }
-    return 0;
-}
+static const struct custom_owner configdrive_keys[] = {
+    {"uuid", "instance-id"},
+    {"instance_id", "instance-id"},
+    {"hostname", "hostname"},
+    {"local_hostname", "hostname"},
+    {"name", "hostname"},
+    {"instance_type", "instance-type"},
+    {"public_keys", "ssh-authorized-keys"},
+    {"admin_pass", "admin-password"},
+    {"files", "initialization"},
+    {"network_config", "network-config"},
+    {"devices", NULL},
+    {NULL, NULL},
+};
 
 char *
-meta_data_instance_id(const struct domain *domain, const struct request *request)
+meta_data_instance_id(const struct request *request)
 {
     switch (request->instance_id_policy) {
     case INSTANCE_ID_FIXED:
@@ -43,37 +47,69 @@ meta_data_instance_id(const struct domain *domain, const struct request *request
     case INSTANCE_ID_DOMAIN:
         break;
     }
-    return xstrdup(domain->uuid);
+    return xstrdup(request->domain->uuid);
 }
 
 static char *
-local_hostname(const struct domain *domain, const struct request *request)
+host_name(const struct request *request)
 {
+    const struct domain *domain = request->domain;
+
     return request->hostname ? xstrdup(request->hostname)
                              : hostname_from_domain(domain->name, domain->uuid);
 }
 
-/* The XML was UTF-8 and so is everything here: jansson can only run out of memory. */
-static void
-set_string(json_t *object, const char *key, const char *value)
-{
-    if (json_object_set_new(object, key, json_string(value)) < 0)
-        abort();
-}
+/* --- public keys -------------------------------------------------------------------- */
 
-/* A list is the one shape that all readers share. */
 static void
-set_public_keys(json_t *object, const struct request *request)
+add_lines(json_t *list, const struct buffer *data)
 {
-    json_t *keys = json_array();
+    cleanup_free char *text = xstrndup(data->size > 0 ? data->data : "", data->size);
+    char *rest = text;
 
-    for (size_t i = 0; i < request->ssh_key_count; i++) {
-        if (json_array_append_new(keys, json_string(request->ssh_keys[i])) < 0)
-            abort();
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        line[strcspn(line, "\r")] = '\0';
+        line += strspn(line, " \t");
+        if (*line && *line != '#')
+            json_must(json_array_append_new(list, json_string(line)));
     }
-    if (json_object_set_new(object, "public-keys", keys) < 0)
-        abort();
 }
+
+/* Return: every key, in the order of the request. */
+static json_t *
+public_keys(const struct request *request)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < request->ssh_key_count; i++)
+        json_must(json_array_append_new(list, json_string(request->ssh_keys[i])));
+    for (const struct part *part = parts_find(&request->parts, PART_SSH_KEYS); part;
+         part = parts_next(&request->parts, part)) {
+        add_lines(list, &part->data);
+        for (size_t i = 0; i < part->entry_count; i++)
+            add_lines(list, &part->entries[i].data);
+    }
+    return list;
+}
+
+/* OpenStack has a mapping of names, and cloudbase-init reads nothing else. */
+static json_t *
+name_keys(const json_t *list)
+{
+    json_t *object = json_object();
+    size_t index;
+    json_t *key;
+
+    json_array_foreach((json_t *)list, index, key)
+    {
+        cleanup_free char *name = xasprintf("%zu", index);
+
+        json_must(json_object_set(object, name, key));
+    }
+    return object;
+}
+
+/* --- NoCloud ------------------------------------------------------------------------ */
 
 /*
  * What JSON may hold as it is, and YAML may not (control characters) or would take for a
@@ -102,28 +138,121 @@ append_for_yaml(struct buffer *buffer, const char *text)
     }
 }
 
+/* A list is the one shape that all readers of NoCloud share. */
 int
-meta_data_write_nocloud(struct buffer *buffer, const struct domain *domain,
-                        const struct request *request, struct failure **failure)
+meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
+                        struct failure **failure)
 {
     cleanup_json json_t *object = json_object();
-    cleanup_free char *instance_id = meta_data_instance_id(domain, request);
-    cleanup_free char *hostname = local_hostname(domain, request);
+    cleanup_json json_t *keys = public_keys(request);
+    cleanup_free char *instance_id = meta_data_instance_id(request);
+    cleanup_free char *hostname = host_name(request);
     cleanup_free char *text = NULL;
 
-    set_string(object, "instance-id", instance_id);
-    set_string(object, "local-hostname", hostname);
-    if (request->ssh_key_count > 0)
-        set_public_keys(object, request);
-    for (size_t i = 0; i < request->meta_data_count; i++) {
-        if (check_entry(&request->meta_data[i], failure) < 0)
-            return -1;
-        set_string(object, request->meta_data[i].key, request->meta_data[i].value);
-    }
-    text = json_dumps(object, JSON_INDENT(2));
-    if (!text)
-        abort();
+    json_set_string(object, "instance-id", instance_id);
+    json_set_string(object, "local-hostname", hostname);
+    if (request->instance_type)
+        json_set_string(object, "instance-type", request->instance_type);
+    if (json_array_size(keys) > 0)
+        json_must(json_object_set(object, "public-keys", keys));
+    if (custom_meta_data_add(object, request, nocloud_keys, failure) < 0)
+        return -1;
+    text = json_text(object);
     append_for_yaml(buffer, text);
-    buffer_append_string(buffer, "\n");
+    return 0;
+}
+
+/* --- ConfigDrive -------------------------------------------------------------------- */
+
+static char *
+derived_uuid(const char *domain_uuid, const char *instance_id)
+{
+    uuid_t space, uuid;
+    char text[UUID_STR_LEN];
+
+    if (uuid_parse(domain_uuid, space) < 0)
+        uuid_clear(space);
+    uuid_generate_sha1(uuid, space, instance_id, strlen(instance_id));
+    uuid_unparse_lower(uuid, text);
+    return xstrdup(text);
+}
+
+static void
+set_network_config(json_t *object)
+{
+    json_must(json_object_set_new(
+        object, "network_config",
+        json_pack("{s:s}", "content_path", "/" CONFIGDRIVE_NETWORK_CONTENT)));
+}
+
+static void
+set_files(json_t *object, const struct initialization *initialization)
+{
+    json_t *files = json_array();
+
+    for (size_t i = 0; i < initialization->file_count; i++) {
+        cleanup_free char *content = xasprintf("/" CONFIGDRIVE_FILE_CONTENT, i + 1);
+
+        json_must(json_array_append_new(files, json_pack("{s:s, s:s}", "path",
+                                                         initialization->files[i].path,
+                                                         "content_path", content)));
+    }
+    json_must(json_object_set_new(object, "files", files));
+}
+
+static int
+set_admin_pass(json_t *object, const struct part *part, struct failure **failure)
+{
+    cleanup_free char *password = part_word(part);
+    json_t *value = json_string(password);
+
+    if (value) {
+        json_must(json_object_set_new(object, "admin_pass", value));
+        return 0;
+    }
+    failure_set(failure, FAILURE_SECRET, "<admin-password> is not UTF-8");
+    return failure_hint(failure, "JSON holds text in UTF-8 alone");
+}
+
+/* What is referred to by a path of the drive, or belongs to the domain's devices. */
+static int
+set_references(json_t *object, const struct request *request, struct failure **failure)
+{
+    const struct part *password = parts_find(&request->parts, PART_ADMIN_PASSWORD);
+    json_t *devices = devices_to_json(request->domain);
+
+    if (devices)
+        json_must(json_object_set_new(object, "devices", devices));
+    if (request->network && request->network->eni)
+        set_network_config(object);
+    if (request->initialization && request->initialization->file_count > 0)
+        set_files(object, request->initialization);
+    return password ? set_admin_pass(object, password, failure) : 0;
+}
+
+int
+meta_data_write_configdrive(struct buffer *buffer, const struct request *request,
+                            struct failure **failure)
+{
+    cleanup_json json_t *object = json_object();
+    cleanup_json json_t *keys = public_keys(request);
+    cleanup_free char *instance_id = meta_data_instance_id(request);
+    cleanup_free char *uuid = derived_uuid(request->domain->uuid, instance_id);
+    cleanup_free char *hostname = host_name(request);
+    cleanup_free char *text = NULL;
+
+    json_set_string(object, "uuid", uuid);
+    json_set_string(object, "instance_id", instance_id);
+    json_set_string(object, "hostname", hostname);
+    json_set_string(object, "name", hostname);
+    if (request->instance_type)
+        json_set_string(object, "instance_type", request->instance_type);
+    if (json_array_size(keys) > 0)
+        json_must(json_object_set_new(object, "public_keys", name_keys(keys)));
+    if (set_references(object, request, failure) < 0 ||
+        custom_meta_data_add(object, request, configdrive_keys, failure) < 0)
+        return -1;
+    text = json_text(object);
+    buffer_append_string(buffer, text);
     return 0;
 }

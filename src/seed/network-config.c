@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "base/cleanup.h"
+#include "seed/json.h"
 #include "seed/network-config.h"
 #include "seed/yaml.h"
 
@@ -47,4 +50,32 @@ network_config_check(const char *data, size_t size, struct failure **failure)
         return -1;
     return check_version(wrapped_version ? wrapped_version : version,
                          wrapped_config ? wrapped_config : config, failure);
+}
+
+int
+network_data_check(const char *data, size_t size, struct failure **failure)
+{
+    static const char *const lists[] = {"links", "networks", "services"};
+    json_error_t error;
+    cleanup_json json_t *json = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
+
+    if (!json_is_object(json)) {
+        failure_set(
+            failure, FAILURE_NETWORK_CONFIG,
+            "line %d: not a JSON object, which a ConfigDrive's network_data.json is",
+            json ? 1 : error.line);
+        return failure_hint(
+            failure, "write OpenStack's network_data.json, or from=\"interfaces\"; "
+                     "versions 1 and 2 belong to datasource=\"nocloud\"");
+    }
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const json_t *list = json_object_get(json, lists[i]);
+
+        if (json_is_array(list) || (!list && i > 1))
+            continue;
+        failure_set(failure, FAILURE_NETWORK_CONFIG, "has no list '%s'", lists[i]);
+        return failure_hint(failure,
+                            "network_data.json has links, networks and services");
+    }
+    return 0;
 }

@@ -12,3 +12,6 @@
  * wrapping `network:`; or the words that switch it off, `config: disabled`.
  */
 int network_config_check(const char *data, size_t size, struct failure **failure);
+
+/* The same for ConfigDrive's network_data.json: strict JSON with its lists. */
+int network_data_check(const char *data, size_t size, struct failure **failure);

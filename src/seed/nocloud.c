@@ -2,33 +2,40 @@
 #include "config.h"
 
 #include "base/cleanup.h"
-#include "base/memory.h"
+#include "seed/combine.h"
 #include "seed/meta-data.h"
+#include "seed/network.h"
 #include "seed/nocloud.h"
 
 static void
-add_part(struct seed *seed, struct part *part)
+add_network_config(struct seed *seed, struct request *request)
 {
-    struct document *document = seed_add_document(seed, part_kind_name(part->kind));
+    struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
+    struct document *document;
 
-    document->data = steal_buffer(&part->data);
-    if (part->origin == PART_SECRET)
-        document->secret = xasprintf("%s/%s", part->name, part->key);
+    if (!request->network && (!part || part->data.size == 0))
+        return;
+    document = seed_add_document(seed, "network-config");
+    if (request->network)
+        network_write_v2(&document->data, request->network);
+    else
+        document->data = steal_buffer(&part->data);
 }
 
 int
-nocloud_make(struct seed *seed, const struct domain *domain, struct request *request,
-             struct failure **failure)
+nocloud_make(struct seed *seed, struct request *request, struct failure **failure)
 {
-    struct document *meta_data;
+    cleanup_buffer struct buffer vendor_data = {0};
 
     seed->volume_id = "cidata";
-    meta_data = seed_add_document(seed, "meta-data");
-    if (meta_data_write_nocloud(&meta_data->data, domain, request, failure) < 0)
+    if (meta_data_write_nocloud(&seed_add_document(seed, "meta-data")->data, request,
+                                failure) < 0 ||
+        combine_user_data(&seed_add_document(seed, "user-data")->data, request, failure) <
+            0)
         return -1;
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
-        if (kind == PART_USER_DATA || request->parts[kind].data.size > 0)
-            add_part(seed, &request->parts[kind]);
-    }
+    combine_vendor_data(&vendor_data, request);
+    if (vendor_data.size > 0)
+        seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
+    add_network_config(seed, request);
     return 0;
 }

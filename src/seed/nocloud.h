@@ -10,5 +10,4 @@
  * even where they are empty, and vendor-data and network-config where they have
  * content.
  */
-int nocloud_make(struct seed *seed, const struct domain *domain, struct request *request,
-                 struct failure **failure);
+int nocloud_make(struct seed *seed, struct request *request, struct failure **failure);

@@ -1,47 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "seed/network-config.h"
+#include "base/memory.h"
+#include "seed/check-part.h"
+#include "seed/configdrive.h"
 #include "seed/nocloud.h"
 #include "seed/seed.h"
-#include "seed/user-data.h"
 
 /* A datasource is one file in this folder and one row here. */
-static int (*const makers[])(struct seed *seed, const struct domain *domain,
-                             struct request *request, struct failure **failure) = {
+static int (*const makers[])(struct seed *seed, struct request *request,
+                             struct failure **failure) = {
     [DATASOURCE_NOCLOUD] = nocloud_make,
+    [DATASOURCE_CONFIGDRIVE] = configdrive_make,
 };
-
-int
-seed_check_part(const struct part *part, struct failure **failure)
-{
-    cleanup_free char *description = part_describe(part);
-    int result = 0;
-
-    if (part->data.size == 0)
-        return 0;
-    if (part->kind == PART_NETWORK_CONFIG)
-        result = network_config_check(part->data.data, part->data.size, failure);
-    else
-        result = user_data_check(part->data.data, part->data.size, failure);
-    if (result < 0) {
-        failure_prefix(failure, "%s", description);
-        failure_at_line(failure, part->line);
-    }
-    return result;
-}
 
 int
 seed_check(const struct request *request, struct failure **failure)
 {
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
-        if (seed_check_part(&request->parts[kind], failure) < 0)
+    for (size_t i = 0; i < request->parts.count; i++) {
+        if (check_part(request, request->parts.list[i], failure) < 0)
             return -1;
     }
     return 0;
@@ -56,16 +38,16 @@ check_size(const struct seed *seed, struct failure **failure)
         size += seed->documents[i].data.size;
     if (size <= LIMIT_SEED)
         return 0;
-    return failure_set(failure, FAILURE_LIMIT, "the seed has %zu bytes, at most %lu",
-                       size, LIMIT_SEED);
+    failure_set(failure, FAILURE_LIMIT, "the seed has %zu bytes, at most %lu", size,
+                LIMIT_SEED);
+    return failure_hint(failure, "let the guest fetch large files itself");
 }
 
 int
-seed_make(struct seed *seed, const struct domain *domain, struct request *request,
-          struct failure **failure)
+seed_make(struct seed *seed, struct request *request, struct failure **failure)
 {
     *seed = (struct seed){0};
-    if (makers[request->datasource](seed, domain, request, failure) < 0)
+    if (makers[request->datasource](seed, request, failure) < 0)
         return -1;
     return check_size(seed, failure);
 }
@@ -73,10 +55,12 @@ seed_make(struct seed *seed, const struct domain *domain, struct request *reques
 struct document *
 seed_add_document(struct seed *seed, const char *path)
 {
-    struct document *document = &seed->documents[seed->document_count++];
+    struct document *document;
 
-    assert(seed->document_count <= SEED_DOCUMENTS_MAX);
-    document->path = path;
+    seed->documents = xreallocarray(seed->documents, seed->document_count + 1,
+                                    sizeof(*seed->documents));
+    document = &seed->documents[seed->document_count++];
+    *document = (struct document){.path = xstrdup(path)};
     return document;
 }
 
@@ -94,8 +78,9 @@ void
 seed_clear(struct seed *seed)
 {
     for (size_t i = 0; i < seed->document_count; i++) {
+        free(seed->documents[i].path);
         buffer_clear(&seed->documents[i].data);
-        free(seed->documents[i].secret);
     }
+    free(seed->documents);
     *seed = (struct seed){0};
 }

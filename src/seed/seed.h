@@ -10,39 +10,31 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "domain/domain.h"
 #include "domain/request.h"
 
-#define SEED_DOCUMENTS_MAX 8
-
 struct document {
-    const char *path; /* below the volume's root, no leading slash */
+    char *path; /* below the volume's root, no leading slash */
     struct buffer data;
-    char *secret; /* "NAME/KEY" where the content came from a secret, else NULL */
 };
 
 struct seed {
     const char *volume_id;
-    struct document documents[SEED_DOCUMENTS_MAX];
+    struct document *documents;
     size_t document_count;
 };
 
-/*
- * Checks the part's content, which must have been resolved, as the guest would read it.
- */
-int seed_check_part(const struct part *part, struct failure **failure);
-
-/* The same for each part of the request. */
+/* Checks the content of all parts, which must have been resolved, as the guest would read
+ * them (check-part.h). */
 int seed_check(const struct request *request, struct failure **failure);
 
 /*
  * Makes the seed of a request, whose parts must have been resolved; their content is
- * moved into the seed as it is (seed_check() comes before).
+ * moved into the seed (seed_check() comes before).
  */
-int seed_make(struct seed *seed, const struct domain *domain, struct request *request,
-              struct failure **failure);
+int seed_make(struct seed *seed, struct request *request, struct failure **failure);
 
-/* Return: an empty document at the end of the seed, owned by the seed. */
+/* Return: an empty document at the end of the seed, owned by the seed; valid until the next
+ * is added. */
 struct document *seed_add_document(struct seed *seed, const char *path);
 
 /* Return: the document at `path`, or NULL. */

@@ -11,18 +11,13 @@
 #include "store/resolve.h"
 #include "store/secret.h"
 
-/* The keys as Kubernetes's users write them (KubeVirt, pkg/cloud-init: this order). */
-static const char *const default_keys[PART_KINDS][3] = {
+/* The keys as Kubernetes's users write them (KubeVirt, pkg/cloud-init: this order). The
+ * others have the element's name. */
+static const char *const default_keys[][3] = {
     [PART_USER_DATA] = {"userdata", "userData", NULL},
     [PART_VENDOR_DATA] = {"vendordata", "vendorData", NULL},
     [PART_NETWORK_CONFIG] = {"networkdata", "networkData", NULL},
 };
-
-const char *
-resolve_default_key(enum part_kind kind)
-{
-    return default_keys[kind][0];
-}
 
 /* --- files ------------------------------------------------------------------------ */
 
@@ -81,17 +76,29 @@ read_file(struct part *part, int root, const struct config *config,
 
 /* --- secrets ---------------------------------------------------------------------- */
 
+static void
+take_key(void *data, const char *key, struct buffer *content)
+{
+    *part_add_entry(data, key) = steal_buffer(content);
+}
+
 static int
 read_secret(struct part *part, int root, const struct domain *domain,
             struct failure **failure)
 {
-    const char *const given[] = {part->key, NULL};
+    const char *const given[] = {part->key ? part->key : part->element, NULL};
+    const char *const *keys = given;
     const char *found = NULL;
 
-    if (secret_read(root, domain, part->name,
-                    part->key ? given : default_keys[part->kind], &part->data, &found,
-                    failure) < 0)
+    if (part_is_whole_secret(part))
+        return secret_read_all(root, domain, part->name, take_key, part, failure);
+    if (!part->key && part->kind <= PART_NETWORK_CONFIG)
+        keys = default_keys[part->kind];
+    if (secret_read(root, domain, part->name, keys, &part->data, &found, failure) < 0) {
+        if (!part->key)
+            part->key = xstrdup(keys[0]);
         return -1;
+    }
     if (!part->key)
         part->key = xstrdup(found);
     return 0;
@@ -111,7 +118,6 @@ resolve_part(struct part *part, int root, const struct config *config,
     case PART_SECRET:
         result = read_secret(part, root, domain, failure);
         break;
-    case PART_ABSENT:
     case PART_INLINE:
         break;
     }
@@ -122,12 +128,21 @@ resolve_part(struct part *part, int root, const struct config *config,
     return result;
 }
 
+void
+resolve_add_defaults(struct request *request, const struct config *config)
+{
+    if (config->vendor_data)
+        parts_add_file(&request->parts, PART_VENDOR_DATA, "vendor-data of virt-seed.conf",
+                       config->vendor_data);
+}
+
 int
 resolve_request(struct request *request, int root, const struct config *config,
                 const struct domain *domain, struct failure **failure)
 {
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
-        if (resolve_part(&request->parts[kind], root, config, domain, failure) < 0)
+    resolve_add_defaults(request, config);
+    for (size_t i = 0; i < request->parts.count; i++) {
+        if (resolve_part(request->parts.list[i], root, config, domain, failure) < 0)
             return -1;
     }
     return 0;

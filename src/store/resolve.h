@@ -3,18 +3,18 @@
 #pragma once
 
 #include "domain/request.h"
-#include "store/config.h"
+#include "store/configuration.h"
 
 /*
  * Reads the part's bytes, where they are not in the domain's XML; the key of a secret
- * is noted in the part.
+ * is noted in the part, on failure the one that was looked for first.
  */
 int resolve_part(struct part *part, int root, const struct config *config,
                  const struct domain *domain, struct failure **failure);
 
-/* Return: the key of a secret that is looked for first where the request names none. */
-const char *resolve_default_key(enum part_kind kind);
+/* Adds what the configuration gives to every domain: the host's own vendor-data. */
+void resolve_add_defaults(struct request *request, const struct config *config);
 
-/* resolve_part() for every part of the request. */
+/* Both, for every part of the request. */
 int resolve_request(struct request *request, int root, const struct config *config,
                     const struct domain *domain, struct failure **failure);

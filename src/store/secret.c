@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -245,6 +247,21 @@ read_first_key(int secret, const char *name, const char *const *keys,
     return -1;
 }
 
+/* Return: the secret's directory, which the domain may use, or -1. */
+static int
+open_allowed(int root, const struct domain *domain, const char *name,
+             struct failure **failure)
+{
+    cleanup_close int secret = -1;
+
+    if (check_name("secret", name, failure) < 0)
+        return -1;
+    secret = open_secret(root, name, failure);
+    if (secret < 0 || check_allowed(secret, name, domain, failure) < 0)
+        return -1;
+    return steal_fd(secret);
+}
+
 int
 secret_read(int root, const struct domain *domain, const char *name,
             const char *const *keys, struct buffer *content, const char **found,
@@ -252,14 +269,75 @@ secret_read(int root, const struct domain *domain, const char *name,
 {
     cleanup_close int secret = -1;
 
-    if (check_name("secret", name, failure) < 0)
-        return -1;
     for (const char *const *key = keys; *key; key++) {
         if (check_key(*key, failure) < 0)
             return -1;
     }
-    secret = open_secret(root, name, failure);
-    if (secret < 0 || check_allowed(secret, name, domain, failure) < 0)
+    secret = open_allowed(root, domain, name, failure);
+    return secret < 0 ? -1 : read_first_key(secret, name, keys, content, found, failure);
+}
+
+/* --- all keys ---------------------------------------------------------------------- */
+
+/* Kubernetes's own book-keeping ("..data"), what editors leave, the list of domains. */
+static int
+is_key(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && strcmp(entry->d_name, ALLOW) != 0 &&
+           entry->d_type != DT_DIR;
+}
+
+static int
+fail_keys(const char *name, int count, struct failure **failure)
+{
+    if (count == 0) {
+        failure_set(failure, FAILURE_SECRET_MISSING, "%s/%s has no key", SECRETS, name);
+        return failure_hint(failure, "put one file for each key there, mode 0600");
+    }
+    failure_set(failure, FAILURE_LIMIT, "%s/%s has %d keys, at most %d", SECRETS, name,
+                count, LIMIT_ENTRIES);
+    return failure_hint(failure, "spread them over several secrets");
+}
+
+static int
+read_keys(int secret, const char *name, struct dirent *const *keys, int count,
+          void (*take)(void *data, const char *key, struct buffer *content), void *data,
+          struct failure **failure)
+{
+    size_t room = LIMIT_PART;
+
+    if (count < 1 || count > LIMIT_ENTRIES)
+        return fail_keys(name, count, failure);
+    for (int i = 0; i < count; i++) {
+        cleanup_buffer struct buffer content = {0};
+
+        if (check_key(keys[i]->d_name, failure) < 0 ||
+            read_key(secret, name, keys[i]->d_name, room, &content, failure) < 0)
+            return -1;
+        room -= content.size;
+        take(data, keys[i]->d_name, &content);
+    }
+    return 0;
+}
+
+int
+secret_read_all(int root, const struct domain *domain, const char *name,
+                void (*take)(void *data, const char *key, struct buffer *content),
+                void *data, struct failure **failure)
+{
+    cleanup_close int secret = open_allowed(root, domain, name, failure);
+    struct dirent **keys = NULL;
+    int count, result;
+
+    if (secret < 0)
         return -1;
-    return read_first_key(secret, name, keys, content, found, failure);
+    count = scandirat(secret, ".", &keys, is_key, alphasort);
+    if (count < 0)
+        return failure_set_errno(failure, FAILURE_SECRET, errno, "could not list %s/%s",
+                                 SECRETS, name);
+    result = read_keys(secret, name, keys, count, take, data, failure);
+    for (int i = 0; i < count; i++)
+        free(keys[i]);
+    free(keys);
+    return result;
 }

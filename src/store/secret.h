@@ -19,3 +19,11 @@
 int secret_read(int root, const struct domain *domain, const char *name,
                 const char *const *keys, struct buffer *content, const char **found,
                 struct failure **failure);
+
+/*
+ * Reads all keys of the secret, in the order of their names; `take` gets each, and takes
+ * its content over. Names that begin with a dot and the list of domains are none.
+ */
+int secret_read_all(int root, const struct domain *domain, const char *name,
+                    void (*take)(void *data, const char *key, struct buffer *content),
+                    void *data, struct failure **failure);

@@ -12,6 +12,7 @@ struct config {
     bool warn_unwired; /* unwired = warn: it starts without its seed */
     char **file_directories;
     size_t file_directory_count;
+    char *vendor_data; /* a file of those directories, for every domain; or NULL */
 };
 
 /*

@@ -10,7 +10,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "store/config.h"
+#include "store/configuration.h"
 
 #define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"
 
@@ -47,6 +47,14 @@ take_file_directory(struct config *config, const char *value)
     return 0;
 }
 
+static int
+take_vendor_data(struct config *config, const char *value)
+{
+    free(config->vendor_data);
+    config->vendor_data = *value ? xstrdup(value) : NULL;
+    return 0;
+}
+
 static const struct {
     const char *key;
     int (*take)(struct config *config, const char *value);
@@ -55,6 +63,7 @@ static const struct {
     {"autowire", take_autowire, "yes or no"},
     {"unwired", take_unwired, "refuse or warn"},
     {"file-directory", take_file_directory, "an absolute path"},
+    {"vendor-data", take_vendor_data, "a file"},
 };
 
 /* Cuts blanks off both ends, in place. */
@@ -166,5 +175,6 @@ config_clear(struct config *config)
     for (size_t i = 0; i < config->file_directory_count; i++)
         free(config->file_directories[i]);
     free(config->file_directories);
+    free(config->vendor_data);
     *config = (struct config){0};
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * oVirt's <initialization>, in the words of its REST API (types Initialization,
+ * NicConfiguration; the deprecated CloudInit) and of its engine. What it says of the host's
+ * name, keys and network is handed on to the request; the rest becomes a cloud-config
+ * (seed/cloud-config.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/failure.h"
+#include "domain/network.h"
+#include "domain/part.h"
+
+/* The parts that are pointed at belong to the request. */
+struct initialization_user {
+    char *name;
+    struct part *password; /* NULL where there is none */
+    char **ssh_keys;
+    size_t ssh_key_count;
+};
+
+struct initialization_file {
+    char *path; /* absolute */
+    struct part *content;
+};
+
+struct initialization {
+    char *host_name; /* NULL where there is none; the same holds for all text here */
+    char *user_name; /* the default user, whose the authorized keys are */
+    char *timezone;
+    char *locale;
+    char *phone_home; /* a URL */
+    struct part *root_password;
+    struct part *custom_script; /* a cloud-config, with or without its header */
+    bool regenerate_ssh_keys;
+    struct initialization_user *users;
+    size_t user_count;
+    struct initialization_file *files;
+    size_t file_count;
+    char **ssh_keys;
+    size_t ssh_key_count;
+    struct network *network; /* NULL where there is none */
+    char **notes;            /* what was accepted and has no effect in a Linux guest */
+    size_t note_count;
+};
+
+/*
+ * Reads the element; passwords, files and the script are added to `parts`.
+ * Return: it, owned by the caller (initialization_free), or NULL.
+ */
+struct initialization *initialization_read(const xmlNode *node, struct parts *parts,
+                                           struct failure **failure);
+
+void initialization_free(struct initialization *initialization);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The guest's network, as far as the request describes it in elements: <network-config
+ * from="interfaces">, or <nic_configurations> of <initialization>. It is rendered for the
+ * datasource in seed/.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/failure.h"
+#include "domain/domain.h"
+
+struct route {
+    char *to;    /* "198.51.100.0/24"; never "default" */
+    char *via;   /* an address */
+    long metric; /* -1 where there is none */
+};
+
+struct nic {
+    char
+        *name; /* by which the guest knows it ("eth0"), where that is all that is known */
+    char *mac; /* in lower case; NULL where there is a name alone */
+    bool dhcp4;
+    bool dhcp6;
+    bool accept_ra;   /* autoconfiguration (SLAAC) */
+    bool optional;    /* the boot does not wait for it */
+    long mtu;         /* 0 where there is none */
+    char **addresses; /* with their prefix, "192.0.2.10/24", "2001:db8::10/64" */
+    size_t address_count;
+    char *gateway4;
+    char *gateway6;
+    char **nameservers;
+    size_t nameserver_count;
+    char **searches;
+    size_t search_count;
+    struct route *routes;
+    size_t route_count;
+};
+
+struct network {
+    bool eni; /* for ConfigDrive: interfaces(5) instead of network_data.json */
+    struct nic *nics;
+    size_t nic_count;
+};
+
+/*
+ * Reads <network-config from="interfaces"> against the domain's own interfaces. An
+ * interface that is named there and that the domain lacks is an error.
+ * Return: the network, owned by the caller (network_free), or NULL.
+ */
+struct network *network_read(const xmlNode *node, const struct domain *domain,
+                             struct failure **failure);
+
+/*
+ * Reads oVirt's <nic_configurations>; the nics are added behind those that are there.
+ */
+int network_read_nic_configurations(struct network *network, const xmlNode *node,
+                                    struct failure **failure);
+
+/* oVirt's dns_servers and dns_search, words with white space between them: for every nic
+ * that has an address or DHCP. NULL for none. */
+int network_set_dns(struct network *network, const char *servers, const char *searches,
+                    struct failure **failure);
+
+void network_free(struct network *network);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+
+bool
+vocabulary_is_ours(const xmlNode *node)
+{
+    return node->ns && strcmp((const char *)node->ns->href, REQUEST_NAMESPACE) == 0;
+}
+
+bool
+vocabulary_is(const xmlNode *node, const char *name)
+{
+    return vocabulary_is_ours(node) && strcmp((const char *)node->name, name) == 0;
+}
+
+int
+vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,
+                const char *message, const char *hint)
+{
+    failure_set(failure, code, "<%s> %s", node->name, message);
+    failure_at_line(failure, xml_line(node));
+    return failure_hint(failure, "%s", hint);
+}
+
+/* --- what may stand where --------------------------------------------------------- */
+
+int
+vocabulary_check_attributes(const xmlNode *node, const char *const *known,
+                            struct failure **failure)
+{
+    for (const xmlAttr *attribute = node->properties; attribute;
+         attribute = attribute->next) {
+        const char *name = (const char *)attribute->name;
+        const char *const *match = known;
+
+        while (*match && strcmp(*match, name) != 0)
+            match++;
+        if (*match && !attribute->ns)
+            continue;
+        failure_set(failure, FAILURE_REQUEST_UNKNOWN,
+                    "<%s> has an unknown attribute '%s'", node->name, name);
+        failure_at_line(failure, xml_line(node));
+        return failure_hint(failure, "remove it, or see virt-seed-xml(5) for its name");
+    }
+    return 0;
+}
+
+/* Between the children of such an element there is nothing but white space and
+ * comments. */
+int
+vocabulary_check_no_text(const xmlNode *node, struct failure **failure)
+{
+    for (const xmlNode *child = node->children; child; child = child->next) {
+        if ((child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE) &&
+            !xmlIsBlankNode((xmlNode *)child))
+            return vocabulary_fail(
+                node, failure, FAILURE_REQUEST, "has text beside its elements",
+                "put the text into one of the elements of virt-seed-xml(5)");
+    }
+    return 0;
+}
+
+int
+vocabulary_check_no_children(const xmlNode *node, struct failure **failure)
+{
+    const xmlNode *child = xml_first_element(node);
+
+    if (!child)
+        return 0;
+    failure_set(failure, FAILURE_REQUEST_UNKNOWN,
+                "<%s> has an element <%s>, expected text", node->name, child->name);
+    failure_at_line(failure, xml_line(child));
+    return failure_hint(failure,
+                        "write markup that belongs to the text as &lt;%s&gt;, or "
+                        "put the text into <![CDATA[…]]>",
+                        child->name);
+}
+
+/* Each element may be there once. */
+int
+vocabulary_check_once(const xmlNode *node, struct failure **failure)
+{
+    for (const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node); other;
+         other = xmlPreviousElementSibling((xmlNode *)other)) {
+        if (!vocabulary_is(other, (const char *)node->name))
+            continue;
+        failure_set(failure, FAILURE_REQUEST, "<%s> is there twice", node->name);
+        failure_at_line(failure, xml_line(node));
+        return failure_hint(failure, "keep one of them");
+    }
+    return 0;
+}
+
+int
+vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
+                        struct failure **failure)
+{
+    failure_set(failure, FAILURE_REQUEST_UNKNOWN, "<%s> has an unknown element <%s>",
+                parent->name, node->name);
+    failure_at_line(failure, xml_line(node));
+    if (!vocabulary_is_ours(node))
+        return failure_hint(failure,
+                            "elements below <%s> belong to the namespace '%s': "
+                            "write the same prefix before each",
+                            parent->name, REQUEST_NAMESPACE);
+    return failure_hint(failure, "remove it, or see virt-seed-xml(5) for its name");
+}
+
+/* --- elements --------------------------------------------------------------------- */
+
+char *
+vocabulary_word(const xmlNode *node)
+{
+    cleanup_free char *text = xml_text(node);
+    char *begin = text + strspn(text, " \t\r\n");
+    size_t length = strlen(begin);
+
+    while (length > 0 && isspace((unsigned char)begin[length - 1]))
+        length--;
+    return xstrndup(begin, length);
+}
+
+int
+vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *value,
+                      const char *expected, struct failure **failure)
+{
+    failure_set(failure, FAILURE_REQUEST, "<%s> has %s=\"%.64s\", expected %s",
+                node->name, attribute, value, expected);
+    failure_at_line(failure, xml_line(node));
+    return failure_hint(failure, "correct it, or leave %s= away", attribute);
+}
+
+int
+vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
+                       struct failure **failure)
+{
+    cleanup_free char *text = xml_attribute(node, attribute);
+
+    if (!text)
+        return 0;
+    *value = strcmp(text, "yes") == 0;
+    if (*value || strcmp(text, "no") == 0)
+        return 0;
+    return vocabulary_fail_value(node, attribute, text, "\"yes\" or \"no\"", failure);
+}

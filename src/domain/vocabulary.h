@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What may stand where in the request: the rules that all elements of our namespace
+ * share. What is not known is an error, so that no word of the user is passed over.
+ *
+ * The functions return 0, or -1 with a failure that names the element and its line.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <libxml/tree.h>
+
+#include "base/failure.h"
+
+#define REQUEST_NAMESPACE "urn:virt-seed:cloud-init:1"
+
+/* Return: whether the element is of our namespace, and of that name. */
+bool vocabulary_is_ours(const xmlNode *node);
+bool vocabulary_is(const xmlNode *node, const char *name);
+
+/* Sets a failure with "<NAME> MESSAGE" and the element's line. Return: -1. */
+int vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,
+                    const char *message, const char *hint);
+/* The same for an attribute's value or an element's text: "<NAME> has 'VALUE', expected …". */
+int vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *value,
+                          const char *expected, struct failure **failure);
+int vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
+                            struct failure **failure);
+
+/* The element has no attribute but those known; NULL ends them. */
+int vocabulary_check_attributes(const xmlNode *node, const char *const *known,
+                                struct failure **failure);
+/* Between its children there is nothing but white space and comments. */
+int vocabulary_check_no_text(const xmlNode *node, struct failure **failure);
+/* It has text alone. */
+int vocabulary_check_no_children(const xmlNode *node, struct failure **failure);
+/* No element before it, of the same parent, has its name. */
+int vocabulary_check_once(const xmlNode *node, struct failure **failure);
+
+/* Return: the element's text without white space around it, owned by the caller (free). */
+char *vocabulary_word(const xmlNode *node);
+
+/* An attribute of "yes" or "no"; `value` keeps what it has where there is none. */
+int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
+                           struct failure **failure);

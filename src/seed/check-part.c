@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/ssh-key.h"
+#include "seed/check-part.h"
+#include "seed/network-config.h"
+#include "seed/user-data.h"
+#include "seed/yaml.h"
+
+/* --- lines ------------------------------------------------------------------------ */
+
+static int
+check_ssh_keys(const struct buffer *data, struct failure **failure)
+{
+    cleanup_free char *text = xstrndup(data->size > 0 ? data->data : "", data->size);
+    char *rest = text;
+    int number = 0;
+
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        number++;
+        line[strcspn(line, "\r")] = '\0';
+        line += strspn(line, " \t");
+        if (*line && *line != '#' && ssh_key_check(line, failure) < 0)
+            return failure_prefix(failure, "line %d", number);
+    }
+    return 0;
+}
+
+/* Where the document's readers end a line, the rest of the password would be lost. */
+static int
+check_password(const struct part *part, struct failure **failure)
+{
+    cleanup_free char *word = part_word(part);
+
+    if (*word && !strpbrk(word, "\r\n") && strlen(word) == strcspn(word, "\t\v\f"))
+        return 0;
+    failure_set(failure, FAILURE_REQUEST, "%s",
+                *word ? "the password has more than one line, or a tab"
+                      : "the password is empty");
+    return failure_hint(failure, "put the password alone there, on one line");
+}
+
+/* --- entries of a secret ------------------------------------------------------------ */
+
+static int
+check_entry(const struct part *part, const struct part_entry *entry,
+            struct failure **failure)
+{
+    if (part->kind == PART_SSH_KEYS)
+        return check_ssh_keys(&entry->data, failure);
+    if (part->kind != PART_META_DATA || entry->data.size <= LIMIT_ENTRY_VALUE)
+        return 0;
+    failure_set(failure, FAILURE_LIMIT, "has a value of more than 64 KiB");
+    return failure_hint(failure, "put large values into user-data");
+}
+
+static int
+check_entries(const struct part *part, struct failure **failure)
+{
+    for (size_t i = 0; i < part->entry_count; i++) {
+        if (check_entry(part, &part->entries[i], failure) < 0)
+            return failure_prefix(failure, "key '%s'", part->entries[i].key);
+    }
+    return 0;
+}
+
+/* --- by kind ------------------------------------------------------------------------ */
+
+static int
+check_network(const struct request *request, const struct part *part,
+              struct failure **failure)
+{
+    if (request->datasource == DATASOURCE_CONFIGDRIVE)
+        return network_data_check(part->data.data, part->data.size, failure);
+    return network_config_check(part->data.data, part->data.size, failure);
+}
+
+/* oVirt's custom script: the rest of a cloud-config, or a whole one. */
+static int
+check_custom_script(const struct part *part, struct failure **failure)
+{
+    const char *kind = user_data_kind(part->data.data, part->data.size);
+
+    if (strcmp(kind, "unknown") == 0)
+        return yaml_read(part->data.data, part->data.size, YAML_MAPPING, NULL, 0,
+                         failure);
+    return user_data_check(part->data.data, part->data.size, failure);
+}
+
+static int
+check_value(const struct part *part, struct failure **failure)
+{
+    if (strcmp(part->element, "custom_script") == 0)
+        return check_custom_script(part, failure);
+    if (strcmp(part->element, "content") == 0)
+        return 0;
+    return check_password(part, failure);
+}
+
+static int
+check_data(const struct request *request, const struct part *part,
+           struct failure **failure)
+{
+    switch (part->kind) {
+    case PART_USER_DATA:
+    case PART_VENDOR_DATA:
+        return user_data_check(part->data.data, part->data.size, failure);
+    case PART_NETWORK_CONFIG:
+        return check_network(request, part, failure);
+    case PART_META_DATA:
+        return part->origin == PART_FILE ? yaml_read(part->data.data, part->data.size,
+                                                     YAML_MAPPING, NULL, 0, failure)
+                                         : 0;
+    case PART_SSH_KEYS:
+        return check_ssh_keys(&part->data, failure);
+    case PART_ADMIN_PASSWORD:
+        return check_password(part, failure);
+    case PART_VALUE:
+        return check_value(part, failure);
+    case PART_SSH_HOST_KEYS:
+        break;
+    }
+    return 0;
+}
+
+static bool
+may_be_empty(const struct part *part)
+{
+    return part->kind != PART_ADMIN_PASSWORD && part->kind != PART_VALUE;
+}
+
+int
+check_part(const struct request *request, const struct part *part,
+           struct failure **failure)
+{
+    cleanup_free char *description = NULL;
+    int result;
+
+    if (part->masked)
+        return 0;
+    result = check_entries(part, failure);
+    if (result == 0 && !part_is_whole_secret(part) &&
+        (part->data.size > 0 || !may_be_empty(part)))
+        result = check_data(request, part, failure);
+    if (result == 0)
+        return 0;
+    description = part_describe(part);
+    failure_prefix(failure, "%s", description);
+    return failure_at_line(failure, part->line);
+}

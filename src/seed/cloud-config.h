@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The cloud-config that the request's elements amount to: users, passwords, files, ssh's
+ * host keys, … of <initialization> and <ssh-host-keys>. */
+#pragma once
+
+#include "base/buffer.h"
+#include "domain/request.h"
+
+/*
+ * Writes '#cloud-config' and a mapping, as JSON, which is YAML; nothing where the request
+ * has nothing that belongs there. The parts must have been resolved. The custom script is
+ * not in it: it is a user-data part of its own (cloud_config_is_fragment()).
+ */
+int cloud_config_write(struct buffer *buffer, const struct request *request,
+                       struct failure **failure);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: a message whose parts are text/plain, which makes cloud-init look at each
+ * as it would look at the whole document (user_data.py, find_ctype). gzip is named by its
+ * type; a message of the user's own stands as it is, as a part with parts.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nettle/base64.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "seed/cloud-config.h"
+#include "seed/combine.h"
+#include "seed/user-data.h"
+
+/* The user's, the custom script, the generated one, the host's. */
+#define PIECES_MAX (LIMIT_USER_DATA + 3)
+
+/* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
+#define BASE64_LINE 57
+
+struct piece {
+    struct buffer data;
+    const char *merge_type; /* NULL: cloud-init's default */
+};
+
+struct pieces {
+    struct piece list[PIECES_MAX];
+    size_t count;
+};
+
+static void
+pieces_clear(struct pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->count; i++)
+        buffer_clear(&pieces->list[i].data);
+}
+
+#define cleanup_pieces __attribute__((cleanup(pieces_clear)))
+
+/* Empty ones say nothing. */
+static void
+add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
+{
+    if (data->size == 0)
+        return;
+    assert(pieces->count < PIECES_MAX);
+    pieces->list[pieces->count++] =
+        (struct piece){.data = steal_buffer(data), .merge_type = merge_type};
+}
+
+/* --- MIME ------------------------------------------------------------------------- */
+
+/* Return: a boundary that is in none of the pieces, owned by the caller (free). */
+static char *
+choose_boundary(const struct pieces *pieces)
+{
+    for (unsigned int number = 0;; number++) {
+        cleanup_free char *boundary = xasprintf("==virt-seed-%u==", number);
+        bool found = false;
+
+        for (size_t i = 0; i < pieces->count && !found; i++)
+            found = memmem(pieces->list[i].data.data, pieces->list[i].data.size, boundary,
+                           strlen(boundary));
+        if (!found)
+            return steal(boundary);
+    }
+}
+
+/* Python's email takes other text than ASCII for Latin-1 here; a carriage return could be
+ * lost on the way. */
+static bool
+can_stand_as_it_is(const struct buffer *data)
+{
+    for (size_t i = 0; i < data->size; i++) {
+        unsigned char c = (unsigned char)data->data[i];
+
+        if (c >= 0x7f || (c < ' ' && c != '\n' && c != '\t'))
+            return false;
+    }
+    return true;
+}
+
+static void
+append_base64(struct buffer *buffer, const struct buffer *data)
+{
+    char line[BASE64_ENCODE_RAW_LENGTH(BASE64_LINE)];
+
+    for (size_t at = 0; at < data->size; at += BASE64_LINE) {
+        size_t size = data->size - at < BASE64_LINE ? data->size - at : BASE64_LINE;
+
+        base64_encode_raw(line, size, (const uint8_t *)data->data + at);
+        buffer_append(buffer, line, BASE64_ENCODE_RAW_LENGTH(size));
+        buffer_append_string(buffer, "\n");
+    }
+}
+
+static void
+append_piece(struct buffer *buffer, const struct piece *piece)
+{
+    const char *kind = user_data_kind(piece->data.data, piece->data.size);
+    bool plain = can_stand_as_it_is(&piece->data);
+
+    if (strcmp(kind, "MIME") == 0) {
+        buffer_append(buffer, piece->data.data, piece->data.size);
+        buffer_append_string(buffer, "\n");
+        return;
+    }
+    buffer_append_string(buffer, strcmp(kind, "gzip") == 0
+                                     ? "Content-Type: application/gzip\n"
+                                     : "Content-Type: text/plain; charset=\"utf-8\"\n");
+    if (!plain)
+        buffer_append_string(buffer, "Content-Transfer-Encoding: base64\n");
+    if (piece->merge_type) {
+        buffer_append_string(buffer, "Merge-Type: ");
+        buffer_append_string(buffer, piece->merge_type);
+        buffer_append_string(buffer, "\n");
+    }
+    buffer_append_string(buffer, "\n");
+    if (!plain) {
+        append_base64(buffer, &piece->data);
+    } else {
+        buffer_append(buffer, piece->data.data, piece->data.size);
+        buffer_append_string(buffer, "\n");
+    }
+}
+
+static void
+append_message(struct buffer *buffer, const struct pieces *pieces)
+{
+    cleanup_free char *boundary = choose_boundary(pieces);
+    cleanup_free char *header =
+        xasprintf("Content-Type: multipart/mixed; boundary=\"%s\"\n"
+                  "MIME-Version: 1.0\n"
+                  "\n",
+                  boundary);
+
+    buffer_append_string(buffer, header);
+    for (size_t i = 0; i < pieces->count; i++) {
+        buffer_append_string(buffer, "--");
+        buffer_append_string(buffer, boundary);
+        buffer_append_string(buffer, "\n");
+        append_piece(buffer, &pieces->list[i]);
+    }
+    buffer_append_string(buffer, "--");
+    buffer_append_string(buffer, boundary);
+    buffer_append_string(buffer, "--\n");
+}
+
+static void
+combine(struct buffer *buffer, struct pieces *pieces)
+{
+    if (pieces->count == 1)
+        *buffer = steal_buffer(&pieces->list[0].data);
+    else if (pieces->count > 1)
+        append_message(buffer, pieces);
+}
+
+/* --- the documents ---------------------------------------------------------------- */
+
+/* oVirt's custom script is the rest of a cloud-config: its header is the engine's. */
+static void
+add_custom_script(struct pieces *pieces, struct request *request)
+{
+    struct part *script =
+        request->initialization ? request->initialization->custom_script : NULL;
+    cleanup_buffer struct buffer headed = {0};
+
+    if (!script || script->data.size == 0)
+        return;
+    if (!script->masked &&
+        strcmp(user_data_kind(script->data.data, script->data.size), "unknown") == 0)
+        buffer_append_string(&headed, "#cloud-config\n");
+    buffer_append(&headed, script->data.data, script->data.size);
+    add_piece(pieces, &headed, NULL);
+}
+
+int
+combine_user_data(struct buffer *buffer, struct request *request,
+                  struct failure **failure)
+{
+    cleanup_pieces struct pieces pieces = {0};
+    cleanup_buffer struct buffer generated = {0};
+
+    if (cloud_config_write(&generated, request, failure) < 0)
+        return -1;
+    add_custom_script(&pieces, request);
+    for (struct part *part = parts_find(&request->parts, PART_USER_DATA); part;
+         part = parts_next(&request->parts, part))
+        add_piece(&pieces, &part->data, NULL);
+    add_piece(&pieces, &generated, "dict(recurse_list)+list(append)+str()");
+    combine(buffer, &pieces);
+    return 0;
+}
+
+void
+combine_vendor_data(struct buffer *buffer, struct request *request)
+{
+    cleanup_pieces struct pieces pieces = {0};
+
+    for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
+         part = parts_next(&request->parts, part)) {
+        if (part->line > 0)
+            add_piece(&pieces, &part->data, NULL);
+    }
+    for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
+         part = parts_next(&request->parts, part)) {
+        if (part->line == 0)
+            add_piece(&pieces, &part->data, "dict(recurse_list)+list(prepend)+str()");
+    }
+    combine(buffer, &pieces);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The documents user-data and vendor-data of a request, made of all that belongs to each:
+ * what the user gave, in order, and what virt-seed adds.
+ *
+ * One piece alone is the document, byte for byte. Several become one MIME message, which
+ * every cloud-init (and cloudbase-init) takes apart again ("User-data formats: MIME
+ * multi-part archive"); each keeps its kind. Pieces of the user's meet as cloud-init's own
+ * rules for several cloud-configs have it; what virt-seed adds comes last, with a Merge-Type
+ * by which it fills in and never replaces ("Merging user-data sections").
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "domain/request.h"
+
+/* The parts must have been resolved; their content is moved away. */
+int combine_user_data(struct buffer *buffer, struct request *request,
+                      struct failure **failure);
+void combine_vendor_data(struct buffer *buffer, struct request *request);
