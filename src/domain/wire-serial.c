@@ -217,6 +217,11 @@ wire_serial(struct domain *domain, const struct request *request,
     const xmlNode *os = xml_child(domain->root, "os");
     const xmlNode *smbios = xml_child(os, "smbios");
 
+    /* It would name the other datasource. */
+    if (request->datasource == DATASOURCE_CONFIGDRIVE) {
+        wire_remove_serial(domain, wiring);
+        return 0;
+    }
     if (!request->serial || !has_smbios(domain))
         return 0;
     if (!os) {

@@ -33,7 +33,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 
-/* The request's namespace (domain/request.h) and the path of the seeds: a domain that
+/* The request's namespace (domain/vocabulary.h) and the path of the seeds: a domain that
  * names neither is none of ours. A test compares the first with the schema. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", VIRT_SEED_RUNDIR "/"};
 

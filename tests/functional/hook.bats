@@ -61,7 +61,7 @@ libraries_of() {
 @test "the hook looks for the namespace of the request and of the schema" {
     local text
 
-    for text in src/domain/request.h src/lifecycle/hook.c xml/cloud-init.rng; do
+    for text in src/domain/vocabulary.h src/lifecycle/hook.c xml/cloud-init.rng; do
         grep -q "\"$namespace\"" "$top_srcdir/$text"
     done
 }

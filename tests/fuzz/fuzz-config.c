@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "fuzz.h"
-#include "store/config.h"
+#include "store/configuration.h"
 #include "store/secret.h"
 
 #define UUID "4dea22b3-1d52-d8f3-2516-782e98ab3fa0"

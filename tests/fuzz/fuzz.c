@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "domain/xml.h"
 #include "fuzz.h"
-#include "store/config.h"
+#include "store/configuration.h"
 #include "store/resolve.h"
 
 void
@@ -136,7 +136,7 @@ make_from_domain(const struct domain *domain, struct request *request, struct se
     /* What `check` says of it; a resumed guest gets its seed all the same. */
     result = seed_check(request, &failure);
     fuzz_succeeded(result, &failure);
-    result = seed_make(seed, domain, request, &failure);
+    result = seed_make(seed, request, &failure);
     return fuzz_succeeded(result, &failure);
 }
 

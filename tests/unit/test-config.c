@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host's configuration: store/config.h. */
+/* The host's configuration: store/configuration.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "store/config.h"
+#include "store/configuration.h"
 #include "unit.h"
 
 #define CONFIG VIRT_SEED_CONFDIR "/virt-seed.conf"

@@ -13,13 +13,14 @@
 /* A part and the element that it was read from. */
 struct read_part {
     xmlDoc *doc;
-    struct part part;
+    struct parts parts;
+    struct part *part;
 };
 
 static void
 read_part_clear(struct read_part *read)
 {
-    part_clear(&read->part);
+    parts_clear(&read->parts);
     xmlFreeDoc(read->doc);
 }
 
@@ -29,8 +30,9 @@ static int
 read_element(struct read_part *read, const char *element, struct failure **failure)
 {
     read->doc = unit_parse(element);
-    read->part.kind = PART_USER_DATA;
-    return part_read(&read->part, xmlDocGetRootElement(read->doc), failure);
+    read->part =
+        parts_add(&read->parts, PART_USER_DATA, xmlDocGetRootElement(read->doc), failure);
+    return read->part ? 0 : -1;
 }
 
 static void
@@ -51,8 +53,8 @@ assert_reads(const char *element, const char *expected)
 
     read_element(&read, element, &failure);
     assert_no_failure(failure);
-    assert_int_equal(read.part.origin, PART_INLINE);
-    unit_assert_content(&read.part.data, expected);
+    assert_int_equal(read.part->origin, PART_INLINE);
+    unit_assert_content(&read.part->data, expected);
 }
 
 /* --- text ------------------------------------------------------------------------------ */
@@ -113,8 +115,8 @@ decodes_every_byte(void **state)
     (void)state;
     read_element(&read, "<p encoding='base64'>AP8KAA==</p>", &failure);
     assert_no_failure(failure);
-    assert_int_equal(read.part.data.size, 4);
-    assert_memory_equal(read.part.data.data, "\0\xff\n\0", 5);
+    assert_int_equal(read.part->data.size, 4);
+    assert_memory_equal(read.part->data.data, "\0\xff\n\0", 5);
 }
 
 static void
@@ -164,15 +166,15 @@ notes_files_and_secrets(void **state)
 
     (void)state;
     read_element(&file, "<p file='site/base.yaml'/>", &failure);
-    assert_int_equal(file.part.origin, PART_FILE);
-    assert_string_equal(file.part.name, "site/base.yaml");
+    assert_int_equal(file.part->origin, PART_FILE);
+    assert_string_equal(file.part->name, "site/base.yaml");
     read_element(&secret, "<p secret='web1'>\n  </p>", &failure);
-    assert_int_equal(secret.part.origin, PART_SECRET);
-    assert_string_equal(secret.part.name, "web1");
-    assert_null(secret.part.key);
+    assert_int_equal(secret.part->origin, PART_SECRET);
+    assert_string_equal(secret.part->name, "web1");
+    assert_null(secret.part->key);
     read_element(&key, "<p secret='web1' key='k'/>", &failure);
-    assert_string_equal(key.part.key, "k");
-    assert_int_equal(key.part.data.size, 0);
+    assert_string_equal(key.part->key, "k");
+    assert_int_equal(key.part->data.size, 0);
     assert_no_failure(failure);
 }
 
@@ -199,7 +201,7 @@ says_the_line_of_the_element(void **state)
     (void)state;
     read_element(&read, "<!-- 1\n2 -->\n<p key='b'/>", &failure);
     assert_int_equal(failure->line, 3);
-    assert_non_null(strstr(failure->message, "<user-data>"));
+    assert_non_null(strstr(failure->message, "<p>"));
 }
 
 static void
@@ -209,10 +211,12 @@ describes_itself_in_messages(void **state)
         struct part part;
         const char *expected;
     } cases[] = {
-        {{.kind = PART_USER_DATA, .origin = PART_INLINE}, "<user-data>"},
-        {{.kind = PART_VENDOR_DATA, .origin = PART_FILE, .name = (char *)"a/b"},
+        {{.element = (char *)"user-data", .origin = PART_INLINE}, "<user-data>"},
+        {{.element = (char *)"vendor-data", .origin = PART_FILE, .name = (char *)"a/b"},
          "<vendor-data file=\"a/b\">"},
-        {{.kind = PART_NETWORK_CONFIG, .origin = PART_SECRET, .name = (char *)"web1"},
+        {{.element = (char *)"network-config",
+          .origin = PART_SECRET,
+          .name = (char *)"web1"},
          "<network-config secret=\"web1\">"},
     };
 

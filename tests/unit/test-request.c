@@ -52,10 +52,9 @@ has_defaults_for_everything(void **state)
     assert_null(request->instance_id);
     assert_int_equal(request->ssh_key_count, 0);
     assert_int_equal(request->meta_data_count, 0);
-    for (enum part_kind kind = PART_USER_DATA; kind < PART_KINDS; kind++) {
-        assert_int_equal(request->parts[kind].kind, kind);
-        assert_int_equal(request->parts[kind].origin, PART_ABSENT);
-    }
+    assert_int_equal(request->parts.count, 0);
+    assert_null(request->network);
+    assert_null(request->initialization);
 }
 
 static void
@@ -92,9 +91,9 @@ reads_every_element(void **state)
     assert_string_equal(request->meta_data[0].key, "k");
     assert_string_equal(request->meta_data[0].value, "v");
     assert_string_equal(request->meta_data[1].value, "");
-    unit_assert_content(&request->parts[PART_USER_DATA].data, "u");
-    assert_string_equal(request->parts[PART_NETWORK_CONFIG].name, "n");
-    assert_string_equal(request->parts[PART_VENDOR_DATA].key, "w");
+    unit_assert_content(&parts_find(&request->parts, PART_USER_DATA)->data, "u");
+    assert_string_equal(parts_find(&request->parts, PART_NETWORK_CONFIG)->name, "n");
+    assert_string_equal(parts_find(&request->parts, PART_VENDOR_DATA)->key, "w");
 }
 
 static void
@@ -231,8 +230,9 @@ refuses_unknown_attributes(void **state)
     assert_refused("", "<ci:user-data path='a'/>", FAILURE_REQUEST_UNKNOWN);
     assert_refused("", "<ci:user-data ci:file='a'/>", FAILURE_REQUEST_UNKNOWN);
     assert_refused("", "<ci:vendor-data from='a'/>", FAILURE_REQUEST_UNKNOWN);
-    assert_refused("", "<ci:network-config from='interfaces'/>", FAILURE_REQUEST_UNKNOWN);
-    assert_refused("", "<ci:meta-data secret='a'/>", FAILURE_REQUEST_UNKNOWN);
+    assert_refused("", "<ci:meta-data encoding='a'/>", FAILURE_REQUEST_UNKNOWN);
+    assert_refused("", "<ci:admin-password file='a'/>", FAILURE_REQUEST_UNKNOWN);
+    assert_refused("", "<ci:ssh-host-keys key='a'/>", FAILURE_REQUEST_UNKNOWN);
     assert_refused("", "<ci:meta-data><ci:entry key='a'/></ci:meta-data>",
                    FAILURE_REQUEST_UNKNOWN);
     assert_refused("",
@@ -244,7 +244,8 @@ static void
 refuses_unknown_values(void **state)
 {
     (void)state;
-    assert_refused("datasource='configdrive'", "", FAILURE_REQUEST);
+    assert_refused("datasource='ec2'", "", FAILURE_REQUEST);
+    assert_refused("", "<ci:network-config from='guests'/>", FAILURE_REQUEST);
     assert_refused("datasource=''", "", FAILURE_REQUEST);
     assert_refused("bus='fdc'", "", FAILURE_REQUEST);
     assert_refused("bus='other'", "", FAILURE_REQUEST);
@@ -256,9 +257,8 @@ refuses_unknown_values(void **state)
 static void
 refuses_an_element_that_is_there_twice(void **state)
 {
-    const char *const names[] = {"hostname",      "instance-id", "ssh-authorized-keys",
-                                 "meta-data",     "user-data",   "vendor-data",
-                                 "network-config"};
+    const char *const names[] = {"hostname",  "instance-id", "ssh-authorized-keys",
+                                 "meta-data", "vendor-data", "network-config"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -39,7 +39,7 @@ assert_resolves(void **state, const char *element, enum part_kind kind,
     config_read(&config, unit_directory(state), &failure);
     resolve(state, &unit, element, &config, &failure);
     assert_no_failure(failure);
-    unit_assert_content(&unit.request.parts[kind].data, expected);
+    unit_assert_content(&parts_find(&unit.request.parts, kind)->data, expected);
 }
 
 static void
@@ -69,7 +69,7 @@ static void
 leaves_text_as_it_is(void **state)
 {
     assert_resolves(state, "<ci:user-data>a\n</ci:user-data>", PART_USER_DATA, "a\n");
-    assert_resolves(state, "", PART_USER_DATA, "");
+    assert_resolves(state, "<ci:user-data/>", PART_USER_DATA, "");
 }
 
 static void
@@ -207,7 +207,7 @@ notes_the_key_that_was_found(void **state)
     config_read(&config, unit_directory(state), &failure);
     resolve(state, &unit, "<ci:user-data secret='web1'/>", &config, &failure);
     assert_no_failure(failure);
-    assert_string_equal(unit.request.parts[PART_USER_DATA].key, "userData");
+    assert_string_equal(parts_find(&unit.request.parts, PART_USER_DATA)->key, "userData");
 }
 
 static void

@@ -23,7 +23,7 @@ make(struct seed *seed, const char *content, struct failure **failure)
     assert_no_failure(*failure);
     if (seed_check(&unit.request, failure) < 0)
         return -1;
-    return seed_make(seed, &unit.domain, &unit.request, failure);
+    return seed_make(seed, &unit.request, failure);
 }
 
 static void
@@ -92,10 +92,8 @@ has_the_documents_in_the_same_order_always(void **state)
          &failure);
     assert_no_failure(failure);
     assert_int_equal(seed.document_count, 4);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++)
         assert_string_equal(seed.documents[i].path, order[i]);
-        assert_null(seed.documents[i].secret);
-    }
     assert_document(&seed, "user-data", "#!/bin/sh\n");
     assert_document(&seed, "vendor-data", "#cloud-config\n");
     assert_document(&seed, "network-config", "version: 2\n");
@@ -116,23 +114,25 @@ leaves_empty_documents_out(void **state)
 }
 
 static void
-notes_from_which_secret_a_document_came(void **state)
+puts_a_mask_in_the_place_of_a_secret(void **state)
 {
     cleanup_unit_domain struct unit_domain unit = {0};
     cleanup_seed struct seed seed = {0};
     struct failure *failure = NULL;
-    struct part *part = &unit.request.parts[PART_USER_DATA];
+    struct part *part;
 
     (void)state;
     unit_request_read(&unit,
                       "<ci:cloud-init><ci:user-data secret='web1' key='k'/>"
                       "</ci:cloud-init>",
                       &failure);
+    part = parts_find(&unit.request.parts, PART_USER_DATA);
     /* As store/resolve.h would. */
     buffer_append_string(&part->data, "#cloud-config\n");
-    seed_make(&seed, &unit.domain, &unit.request, &failure);
+    part_mask(part);
+    seed_make(&seed, &unit.request, &failure);
     assert_no_failure(failure);
-    assert_string_equal(seed_find_document(&seed, "user-data")->secret, "web1/k");
+    assert_document(&seed, "user-data", "<secret web1/k>\n");
 }
 
 static void
@@ -158,7 +158,7 @@ makes_the_seed_unchecked_where_it_is_asked_to(void **state)
                       "<ci:cloud-init><ci:user-data>a: 1</ci:user-data>"
                       "</ci:cloud-init>",
                       &failure);
-    seed_make(&seed, &unit.domain, &unit.request, &failure);
+    seed_make(&seed, &unit.request, &failure);
     assert_no_failure(failure);
     assert_document(&seed, "user-data", "a: 1");
 }
@@ -181,16 +181,17 @@ refuses_more_than_the_limit(void **state)
     cleanup_unit_domain struct unit_domain unit = {0};
     cleanup_seed struct seed seed = {0};
     struct failure *failure = NULL;
-    struct buffer *data = &unit.request.parts[PART_USER_DATA].data;
+    struct buffer *data;
 
     (void)state;
     unit_request_read(&unit,
                       "<ci:cloud-init><ci:user-data>#!/bin/sh\n</ci:user-data>"
                       "</ci:cloud-init>",
                       &failure);
+    data = &parts_find(&unit.request.parts, PART_USER_DATA)->data;
     memset(buffer_reserve(data, LIMIT_SEED), 'x', LIMIT_SEED);
     data->size += LIMIT_SEED;
-    assert_int_equal(seed_make(&seed, &unit.domain, &unit.request, &failure), -1);
+    assert_int_equal(seed_make(&seed, &unit.request, &failure), -1);
     assert_failure(&failure, FAILURE_LIMIT);
 }
 
@@ -256,7 +257,7 @@ main(void)
         cmocka_unit_test(has_meta_data_and_user_data_at_least),
         cmocka_unit_test(has_the_documents_in_the_same_order_always),
         cmocka_unit_test(leaves_empty_documents_out),
-        cmocka_unit_test(notes_from_which_secret_a_document_came),
+        cmocka_unit_test(puts_a_mask_in_the_place_of_a_secret),
         cmocka_unit_test(refuses_what_the_guest_would),
         cmocka_unit_test(makes_the_seed_unchecked_where_it_is_asked_to),
         cmocka_unit_test(says_which_element_and_line_it_is_about),
