@@ -31,6 +31,8 @@ libbase_a_SOURCES = \
 	$(NULL)
 
 libdomain_a_SOURCES = \
+	%D%/domain/base64.c \
+	%D%/domain/base64.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
 	%D%/domain/drives.c \
@@ -47,6 +49,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/part.h \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
+	%D%/domain/payload.c \
+	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
 	%D%/domain/seed-path.h \
 	%D%/domain/ssh-key.c \
@@ -90,6 +94,8 @@ libseed_a_SOURCES = \
 	%D%/seed/network-config.h \
 	%D%/seed/nocloud.c \
 	%D%/seed/nocloud.h \
+	%D%/seed/payload-seed.c \
+	%D%/seed/payload-seed.h \
 	%D%/seed/seed.c \
 	%D%/seed/seed.h \
 	%D%/seed/user-data.c \

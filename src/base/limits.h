@@ -22,6 +22,11 @@
 #define LIMIT_PARTS 1024
 #define LIMIT_USER_DATA 16
 
+/* oVirt's payload: how many files, bytes of a path, characters of the volume's name. */
+#define LIMIT_PAYLOAD_FILES 256
+#define LIMIT_PATH 1024
+#define LIMIT_VOLUME_ID 16
+
 /* Everything that goes into one seed. */
 #define LIMIT_SEED (16 * MIB)
 

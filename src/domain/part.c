@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <nettle/base64.h>
-
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "domain/base64.h"
 #include "domain/part.h"
 #include "domain/xml.h"
 
@@ -46,22 +45,12 @@ take_text(struct part *part, const char *text)
 static int
 take_base64(struct part *part, const char *text, struct failure **failure)
 {
-    size_t length = strlen(text);
-    size_t size = BASE64_DECODE_LENGTH(length);
-    struct base64_decode_ctx decoder;
-    uint8_t *decoded = (uint8_t *)buffer_reserve(&part->data, size);
-
-    base64_decode_init(&decoder);
-    if (!base64_decode_update(&decoder, &size, decoded, length, text) ||
-        !base64_decode_final(&decoder)) {
-        fail_part(part, failure, "says encoding=\"base64\", but its text is not base64",
-                  "encode it with 'base64 FILE', or leave encoding= away");
-        (*failure)->code = FAILURE_BASE64;
-        return -1;
-    }
-    part->data.size = size;
-    part->data.data[size] = '\0';
-    return 0;
+    if (base64_append(&part->data, text) == 0)
+        return 0;
+    fail_part(part, failure, "says encoding=\"base64\", but its text is not base64",
+              "encode it with 'base64 FILE', or leave encoding= away");
+    (*failure)->code = FAILURE_BASE64;
+    return -1;
 }
 
 static int
@@ -157,6 +146,8 @@ part_word(const struct part *part)
 char *
 part_describe(const struct part *part)
 {
+    if (part->of_host)
+        return xasprintf("virt-seed.conf, %s = %.256s", part->element, part->name);
     switch (part->origin) {
     case PART_FILE:
         return xasprintf("<%s file=\"%.256s\">", part->element, part->name);
@@ -169,9 +160,9 @@ part_describe(const struct part *part)
 }
 
 static void
-put_placeholder(struct buffer *data, const char *name, const char *key)
+put_placeholder(struct buffer *data, const char *name, const char *key, const char *end)
 {
-    cleanup_free char *text = xasprintf("<secret %s/%s>\n", name, key);
+    cleanup_free char *text = xasprintf("<secret %s/%s>%s", name, key, end);
 
     buffer_clear(data);
     buffer_append_string(data, text);
@@ -184,11 +175,11 @@ part_mask(struct part *part)
         return;
     part->masked = true;
     for (size_t i = 0; i < part->entry_count; i++)
-        put_placeholder(&part->entries[i].data, part->name, part->entries[i].key);
+        put_placeholder(&part->entries[i].data, part->name, part->entries[i].key, "");
     if (!part_is_whole_secret(part))
-        put_placeholder(&part->data, part->name, part->key);
+        put_placeholder(&part->data, part->name, part->key, "\n");
     else if (part->entry_count == 0)
-        put_placeholder(part_add_entry(part, "*"), part->name, "*");
+        put_placeholder(part_add_entry(part, "*"), part->name, "*", "");
 }
 
 static int
@@ -236,14 +227,15 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
 }
 
 struct part *
-parts_add_file(struct parts *parts, enum part_kind kind, const char *element,
-               const char *file)
+parts_add_of_host(struct parts *parts, enum part_kind kind, const char *element,
+                  const char *file)
 {
     struct part *part = new_part(parts, kind, element);
 
     memmove(&parts->list[1], parts->list, (parts->count - 1) * sizeof(*parts->list));
     parts->list[0] = part;
     part->origin = PART_FILE;
+    part->of_host = true;
     part->name = xstrdup(file);
     return part;
 }

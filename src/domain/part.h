@@ -46,7 +46,8 @@ struct part {
     struct buffer data; /* empty until resolved where the origin is a file or a secret */
     struct part_entry *entries; /* instead of data, where part_is_whole_secret() */
     size_t entry_count;
-    bool masked; /* the content is a placeholder, see part_mask() */
+    bool of_host; /* every domain's, by the host's configuration */
+    bool masked;  /* the content is a placeholder, see part_mask() */
 };
 
 /* All parts of a request, in the order of its elements; each has a place of its own in
@@ -67,8 +68,8 @@ struct parts {
 struct part *parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
                        struct failure **failure);
 
-/* Adds a part that is a file of the host, in front of all others. */
-struct part *parts_add_file(struct parts *parts, enum part_kind kind, const char *element,
+/* Adds a part that the host's configuration gives to every domain, in front of all others. */
+struct part *parts_add_of_host(struct parts *parts, enum part_kind kind, const char *element,
                             const char *file);
 
 /* Return: the first part of that kind, or behind `part`; NULL where there is none. */

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/limits.h"
@@ -364,11 +365,17 @@ adopt_ssh_keys(struct request *request, struct initialization *initialization)
     initialization->ssh_key_count = 0;
 }
 
+/* What depends on several elements. */
 static int
-adopt(struct request *request, const xmlNode *node, struct failure **failure)
+settle(struct request *request, const xmlNode *node, struct failure **failure)
 {
     struct initialization *initialization = request->initialization;
 
+    if (request->datasource != DATASOURCE_CONFIGDRIVE &&
+        parts_find(&request->parts, PART_ADMIN_PASSWORD))
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has <admin-password>, which NoCloud has no place for",
+                               "use datasource=\"configdrive\", or set it in user-data");
     if (!initialization)
         return 0;
     if (initialization->host_name && request->hostname)
@@ -423,6 +430,26 @@ check_alone(const xmlNode *node, struct failure **failure)
     return 0;
 }
 
+static int
+read_payload(struct request *request, struct failure **failure)
+{
+    const xmlNode *node = payload_find(request->domain);
+
+    if (!node)
+        return fail_missing(failure);
+    request->line = xml_line(node);
+    request->datasource = DATASOURCE_PAYLOAD;
+    request->payload = payload_read(node, failure);
+    return request->payload ? 0 : -1;
+}
+
+bool
+request_is_by_label(const struct request *request)
+{
+    return request->datasource == DATASOURCE_CONFIGDRIVE ||
+           (request->payload && strcasecmp(request->payload->volume_id, "cidata") != 0);
+}
+
 int
 request_read(struct request *request, const struct domain *domain,
              struct failure **failure)
@@ -431,7 +458,7 @@ request_read(struct request *request, const struct domain *domain,
 
     *request = (struct request){.domain = domain, .serial = true};
     if (!node)
-        return fail_missing(failure);
+        return read_payload(request, failure);
     request->line = xml_line(node);
     if (check_alone(node, failure) < 0 || read_attributes(request, node, failure) < 0 ||
         vocabulary_check_no_text(node, failure) < 0)
@@ -441,7 +468,7 @@ request_read(struct request *request, const struct domain *domain,
         if (read_element(request, node, child, failure) < 0)
             return -1;
     }
-    return adopt(request, node, failure);
+    return settle(request, node, failure);
 }
 
 void
@@ -461,5 +488,6 @@ request_clear(struct request *request)
     network_free(request->network);
     initialization_free(request->initialization);
     parts_clear(&request->parts);
+    payload_free(request->payload);
     *request = (struct request){0};
 }

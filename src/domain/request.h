@@ -12,11 +12,13 @@
 #include "domain/initialization.h"
 #include "domain/network.h"
 #include "domain/part.h"
+#include "domain/payload.h"
 #include "domain/vocabulary.h"
 
 enum datasource {
     DATASOURCE_NOCLOUD,
     DATASOURCE_CONFIGDRIVE,
+    DATASOURCE_PAYLOAD, /* a seed that oVirt's engine has made */
 };
 
 enum instance_id_policy {
@@ -46,10 +48,12 @@ struct request {
     struct network *network; /* to be generated; NULL where nothing is asked for */
     struct initialization *initialization; /* NULL where there is none */
     struct parts parts;
+    struct payload *payload; /* with DATASOURCE_PAYLOAD, else NULL */
 };
 
 /*
- * Reads the request of the domain. An element or attribute that is not known is an error.
+ * Reads the request of the domain: <cloud-init>, where an element or attribute that is not
+ * known is an error; without it, oVirt's payload.
  * Return: 0, or -1; the code is FAILURE_REQUEST_MISSING when there is no request.
  */
 int request_read(struct request *request, const struct domain *domain,
@@ -57,6 +61,10 @@ int request_read(struct request *request, const struct domain *domain,
 
 /* Return: the <cloud-init> element, or NULL. */
 xmlNode *request_find(const struct domain *domain);
+
+/* Return: whether the seed's label alone tells the guest which datasource it is, so that
+ * an SMBIOS serial would name the wrong one. */
+bool request_is_by_label(const struct request *request);
 
 void request_clear(struct request *request);
 

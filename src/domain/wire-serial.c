@@ -106,11 +106,12 @@ set_mode(struct domain *domain, struct wiring *wiring)
 {
     xmlNode *os = xml_child(domain->root, "os");
     xmlNode *smbios = xml_child(os, "smbios");
+    xmlNode *request = request_find(domain);
 
     if (smbios && xml_attribute_is(smbios, "mode", "sysinfo"))
         return;
-    if (smbios || find_sysinfo(domain))
-        xmlSetProp(request_find(domain), (const xmlChar *)NOTE,
+    if (request && (smbios || find_sysinfo(domain)))
+        xmlSetProp(request, (const xmlChar *)NOTE,
                    (const xmlChar *)(smbios ? "emulate" : "absent"));
     if (!smbios)
         smbios = xml_add_child(os, "smbios");
@@ -217,8 +218,7 @@ wire_serial(struct domain *domain, const struct request *request,
     const xmlNode *os = xml_child(domain->root, "os");
     const xmlNode *smbios = xml_child(os, "smbios");
 
-    /* It would name the other datasource. */
-    if (request->datasource == DATASOURCE_CONFIGDRIVE) {
+    if (request_is_by_label(request)) {
         wire_remove_serial(domain, wiring);
         return 0;
     }

@@ -97,6 +97,13 @@ publish(const struct lifecycle *lifecycle, const struct seed *seed, int rundir,
                         VIRT_SEED_RUNDIR);
 }
 
+/* A payload is for us where our disk is there; else VDSM makes an image of it. */
+static bool
+asks_for_seed(const struct domain *domain)
+{
+    return request_find(domain) || (payload_find(domain) && seed_path_find_disk(domain));
+}
+
 int
 lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -108,7 +115,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     if (rundir < 0)
         return -1;
     resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
-    if (!request_find(lifecycle->domain))
+    if (!asks_for_seed(lifecycle->domain))
         return without_request(lifecycle, resumes, failure);
     if (resumes && !seed_path_find_disk(lifecycle->domain))
         return 0;

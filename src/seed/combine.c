@@ -207,12 +207,12 @@ combine_vendor_data(struct buffer *buffer, struct request *request)
 
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
          part = parts_next(&request->parts, part)) {
-        if (part->line > 0)
+        if (!part->of_host)
             add_piece(&pieces, &part->data, NULL);
     }
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
          part = parts_next(&request->parts, part)) {
-        if (part->line == 0)
+        if (part->of_host)
             add_piece(&pieces, &part->data, "dict(recurse_list)+list(prepend)+str()");
     }
     combine(buffer, &pieces);

@@ -53,7 +53,7 @@ add_vendor_data(struct seed *seed, struct request *request, struct failure **fai
                     "<vendor-data> is no text, and a ConfigDrive's can be nothing else");
         return failure_hint(failure, "decompress it, or use datasource=\"nocloud\"");
     }
-    text = json_dumps(object, JSON_INDENT(2));
+    text = json_text(object);
     buffer_append_string(&seed_add_document(seed, LATEST "vendor_data.json")->data, text);
     return 0;
 }
@@ -91,7 +91,7 @@ add_files(struct seed *seed, struct initialization *initialization)
 int
 configdrive_make(struct seed *seed, struct request *request, struct failure **failure)
 {
-    seed->volume_id = "config-2";
+    seed->volume_id = xstrdup("config-2");
     if (add_meta_data(seed, request, failure) < 0 ||
         add_user_data(seed, request, failure) < 0 ||
         add_vendor_data(seed, request, failure) < 0)

@@ -19,8 +19,8 @@ struct custom {
 static int
 fail_owned(const struct custom_owner *owner, const char *origin, struct failure **failure)
 {
-    failure_set(failure, FAILURE_META_DATA, "%s has the key '%s', which virt-seed generates",
-                origin, owner->key);
+    failure_set(failure, FAILURE_META_DATA,
+                "%s has the key '%s', which virt-seed generates", origin, owner->key);
     if (!owner->element)
         return failure_hint(failure, "choose another name for the key");
     return failure_hint(failure, "set it with <%s>", owner->element);
@@ -64,8 +64,8 @@ add_entries(struct custom *custom, const struct request *request,
     for (size_t i = 0; i < request->meta_data_count; i++) {
         const struct meta_data_entry *entry = &request->meta_data[i];
 
-        if (add(custom, entry->key, json_string(entry->value), "<meta-data>",
-                failure) < 0)
+        if (add(custom, entry->key, json_string(entry->value), "<meta-data>", failure) <
+            0)
             return -1;
     }
     return 0;

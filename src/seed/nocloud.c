@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "seed/combine.h"
 #include "seed/meta-data.h"
 #include "seed/network.h"
@@ -27,7 +28,7 @@ nocloud_make(struct seed *seed, struct request *request, struct failure **failur
 {
     cleanup_buffer struct buffer vendor_data = {0};
 
-    seed->volume_id = "cidata";
+    seed->volume_id = xstrdup("cidata");
     if (meta_data_write_nocloud(&seed_add_document(seed, "meta-data")->data, request,
                                 failure) < 0 ||
         combine_user_data(&seed_add_document(seed, "user-data")->data, request, failure) <

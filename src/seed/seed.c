@@ -10,6 +10,7 @@
 #include "seed/check-part.h"
 #include "seed/configdrive.h"
 #include "seed/nocloud.h"
+#include "seed/payload-seed.h"
 #include "seed/seed.h"
 
 /* A datasource is one file in this folder and one row here. */
@@ -17,6 +18,7 @@ static int (*const makers[])(struct seed *seed, struct request *request,
                              struct failure **failure) = {
     [DATASOURCE_NOCLOUD] = nocloud_make,
     [DATASOURCE_CONFIGDRIVE] = configdrive_make,
+    [DATASOURCE_PAYLOAD] = payload_seed_make,
 };
 
 int
@@ -82,5 +84,6 @@ seed_clear(struct seed *seed)
         buffer_clear(&seed->documents[i].data);
     }
     free(seed->documents);
+    free(seed->volume_id);
     *seed = (struct seed){0};
 }

@@ -18,7 +18,7 @@ struct document {
 };
 
 struct seed {
-    const char *volume_id;
+    char *volume_id;
     struct document *documents;
     size_t document_count;
 };

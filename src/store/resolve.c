@@ -132,8 +132,8 @@ void
 resolve_add_defaults(struct request *request, const struct config *config)
 {
     if (config->vendor_data)
-        parts_add_file(&request->parts, PART_VENDOR_DATA, "vendor-data of virt-seed.conf",
-                       config->vendor_data);
+        parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
+                          config->vendor_data);
 }
 
 int

@@ -110,7 +110,7 @@ read_image(int fd)
 static void
 compare_image(int fd)
 {
-    cleanup_seed struct seed seed = {.volume_id = "cidata"};
+    cleanup_seed struct seed seed = {.volume_id = xstrdup("cidata")};
     cleanup_failure struct failure *failure = NULL;
 
     buffer_append_string(&seed_add_document(&seed, "meta-data")->data, "{}\n");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "image/iso-read.h"
 #include "image/iso.h"
 #include "unit.h"
@@ -18,7 +19,7 @@
 static int
 write_image(void **state, const char *label, const char *const *paths)
 {
-    cleanup_seed struct seed seed = {.volume_id = label};
+    cleanup_seed struct seed seed = {.volume_id = xstrdup(label)};
     struct failure *failure = NULL;
     int fd = openat(unit_directory(state), "image",
                     O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

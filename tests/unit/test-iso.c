@@ -35,7 +35,7 @@ add_document(struct seed *seed, const char *path, size_t size)
 static void
 make_seed(struct seed *seed)
 {
-    seed->volume_id = "cidata";
+    seed->volume_id = xstrdup("cidata");
     add_document(seed, "meta-data", 100);
     add_document(seed, "user-data", 4096);
     add_document(seed, "network-config", 500);
@@ -139,7 +139,7 @@ holds_documents_of_every_size(void **state)
     const size_t sizes[] = {0, 1, BLOCK - 1, BLOCK, BLOCK + 1, MIB, MIB + 1, LIMIT_PART};
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        cleanup_seed struct seed seed = {.volume_id = "cidata"};
+        cleanup_seed struct seed seed = {.volume_id = xstrdup("cidata")};
         cleanup_close int fd = -1;
 
         add_document(&seed, "meta-data", sizes[i]);
@@ -152,7 +152,7 @@ holds_documents_of_every_size(void **state)
 static void
 holds_documents_in_folders(void **state)
 {
-    cleanup_seed struct seed seed = {.volume_id = "config-2"};
+    cleanup_seed struct seed seed = {.volume_id = xstrdup("config-2")};
     cleanup_close int fd = -1;
 
     add_document(&seed, "openstack/latest/meta_data.json", 10);
@@ -185,9 +185,9 @@ rejects_another_label(void **state)
 
     make_seed(&seed);
     fd = write_image(state, "image", &seed);
-    seed.volume_id = "cidatb";
+    seed.volume_id[5] = 'b';
     assert_rejects(fd, &seed);
-    seed.volume_id = "cidata";
+    seed.volume_id[5] = 'a';
     assert_verifies(fd, &seed);
     /* The primary volume descriptor is block 16, its volume identifier begins at byte 40. */
     assert_int_equal(pwrite(fd, &byte, 1, 16 * BLOCK + 40), 1);

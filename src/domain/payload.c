@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/base64.h"
+#include "domain/payload.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+
+#define OVIRT_NAMESPACE "http://ovirt.org/vm/1.0"
+
+static bool
+is_element(const xmlNode *node, const char *name)
+{
+    return node->ns && strcmp((const char *)node->ns->href, OVIRT_NAMESPACE) == 0 &&
+           strcmp((const char *)node->name, name) == 0;
+}
+
+static xmlNode *
+child(const xmlNode *parent, const char *name)
+{
+    xmlNode *node = parent ? xml_first_element(parent) : NULL;
+
+    while (node && !is_element(node, name))
+        node = xml_next_element(node);
+    return node;
+}
+
+/* VDSM makes an image of the payload of a disk; a floppy's is sysprep's. */
+xmlNode *
+payload_find(const struct domain *domain)
+{
+    xmlNode *device = xml_first_element(child(xml_child(domain->root, "metadata"), "vm"));
+
+    for (; device; device = xml_next_element(device)) {
+        xmlNode *payload = child(device, "payload");
+
+        if (!is_element(device, "device") || xml_attribute_is(device, "name", "fda"))
+            continue;
+        if (!payload)
+            payload = child(child(device, "specParams"), "vmPayload");
+        if (payload)
+            return payload;
+    }
+    return NULL;
+}
+
+/* --- paths ------------------------------------------------------------------------ */
+
+/* Return: whether each name of the path is one that an image can hold and no link to
+ * elsewhere. */
+static bool
+is_path(const char *path)
+{
+    if (strlen(path) > LIMIT_PATH)
+        return false;
+    for (const char *name = path;; name++) {
+        size_t length = strcspn(name, "/");
+
+        if (length == 0 || (length == 1 && name[0] == '.') ||
+            (length == 2 && name[0] == '.' && name[1] == '.'))
+            return false;
+        name += length;
+        if (!*name)
+            break;
+    }
+    for (; *path; path++) {
+        if ((unsigned char)*path < ' ' || *path == 0x7f || *path == '\\')
+            return false;
+    }
+    return true;
+}
+
+/* Return: whether one is the other, or a directory on the way to it. */
+static bool
+is_in_the_way(const char *one, const char *other)
+{
+    size_t shorter = strlen(one) < strlen(other) ? strlen(one) : strlen(other);
+
+    return strncmp(one, other, shorter) == 0 &&
+           (one[shorter] == '/' || other[shorter] == '/' || strlen(one) == strlen(other));
+}
+
+static int
+check_path(const struct payload *payload, const xmlNode *node, const char *path,
+           struct failure **failure)
+{
+    if (!path || !is_path(path)) {
+        failure_set(failure, FAILURE_REQUEST, "<%s> has path=\"%.64s\", no relative path",
+                    node->name, path ? path : "");
+        failure_at_line(failure, xml_line(node));
+        return failure_hint(failure, "write names with '/' between them, none of them "
+                                     "'.', '..' or empty");
+    }
+    for (size_t i = 0; i < payload->file_count; i++) {
+        if (!is_in_the_way(path, payload->files[i].path))
+            continue;
+        failure_set(failure, FAILURE_REQUEST,
+                    "<%s path=\"%s\"> and \"%s\" are in each "
+                    "other's way",
+                    node->name, path, payload->files[i].path);
+        failure_at_line(failure, xml_line(node));
+        return failure_hint(failure, "give each file a path of its own");
+    }
+    return 0;
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+static int
+read_file(struct payload *payload, const xmlNode *node, struct failure **failure)
+{
+    cleanup_free char *path = xml_attribute(node, "path");
+    cleanup_free char *text = xml_text(node);
+    struct payload_file *file;
+
+    if (payload->file_count == LIMIT_PAYLOAD_FILES)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
+                               "at most 256 files");
+    if (check_path(payload, node, path, failure) < 0)
+        return -1;
+    payload->files =
+        xreallocarray(payload->files, payload->file_count + 1, sizeof(*payload->files));
+    file = &payload->files[payload->file_count++];
+    *file = (struct payload_file){.path = steal(path)};
+    if (base64_append(&file->data, text) < 0)
+        return vocabulary_fail(node, failure, FAILURE_BASE64, "is not base64",
+                               "encode the file with 'base64 FILE'");
+    if (file->data.size > LIMIT_PART)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "has more than 4 MiB",
+                               "let the guest fetch large files itself");
+    return 0;
+}
+
+/* What fits into a volume's name, in both trees of the image (ECMA-119, 8.4.6; Joliet has
+ * two bytes a character). */
+static bool
+is_volume_id(const char *text)
+{
+    if (!*text || strlen(text) > LIMIT_VOLUME_ID)
+        return false;
+    for (; *text; text++) {
+        if (*text < ' ' || *text >= 0x7f || *text == '/')
+            return false;
+    }
+    return true;
+}
+
+static int
+read_volume_id(struct payload *payload, const xmlNode *node, struct failure **failure)
+{
+    const xmlNode *id = child(node, "volId");
+
+    if (!id)
+        return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <volId>",
+                               "name the volume, 'config-2' or 'cidata'");
+    payload->volume_id = vocabulary_word(id);
+    if (is_volume_id(payload->volume_id))
+        return 0;
+    return vocabulary_fail(id, failure, FAILURE_REQUEST, "is no name of a volume",
+                           "write 1 to 16 characters of ASCII, 'config-2' or 'cidata'");
+}
+
+static int
+read_payload(struct payload *payload, const xmlNode *node, struct failure **failure)
+{
+    if (read_volume_id(payload, node, failure) < 0)
+        return -1;
+    for (const xmlNode *file = xml_first_element(node); file;
+         file = xml_next_element(file)) {
+        if (is_element(file, "file") && read_file(payload, file, failure) < 0)
+            return -1;
+    }
+    if (payload->file_count > 0)
+        return 0;
+    return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <file>",
+                           "an empty payload is no seed: remove it");
+}
+
+struct payload *
+payload_read(const xmlNode *node, struct failure **failure)
+{
+    struct payload *payload = xcalloc(1, sizeof(*payload));
+
+    if (read_payload(payload, node, failure) == 0)
+        return payload;
+    payload_free(payload);
+    return NULL;
+}
+
+void
+payload_free(struct payload *payload)
+{
+    if (!payload)
+        return;
+    free(payload->volume_id);
+    for (size_t i = 0; i < payload->file_count; i++) {
+        free(payload->files[i].path);
+        buffer_clear(&payload->files[i].data);
+    }
+    free(payload->files);
+    free(payload);
+}
