@@ -102,6 +102,10 @@ libseed_a_SOURCES = \
 	%D%/seed/user-data.h \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \
+	%D%/seed/yaml-load.c \
+	%D%/seed/yaml-load.h \
+	%D%/seed/yaml-scalar.c \
+	%D%/seed/yaml-scalar.h \
 	$(NULL)
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS)

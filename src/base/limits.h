@@ -73,3 +73,8 @@
 #define LIMIT_YAML_ALIASES 1000
 #define LIMIT_YAML_ANCHORS 1000
 #define LIMIT_YAML_DIRECTIVES 100
+
+/* YAML that is loaded: values (and keys that merges copy), and the size that it would have
+ * with each alias written out, in bytes of its scalars and one for each value. */
+#define LIMIT_YAML_VALUES 200000
+#define LIMIT_YAML_EXPANDED (16 * MIB)
