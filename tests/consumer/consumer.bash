@@ -10,6 +10,10 @@
 #   understood_text FILTER TEXT        the same, for a string
 #   no_complaint                       cloud-init warned of nothing, its schema has no error, and
 #                                      each of its network renderers succeeds
+#   renders RENDERER FILE LINE...      the renderer writes the file with these lines, among others;
+#                                      so do networkd NIC LINE..., sysconfig FILE LINE..., eni
+#                                      LINE..., network_manager NIC LINE...
+#   netplan_has JSON                   what netplan's document says
 
 # shellcheck source-path=SCRIPTDIR source=../functional/common.bash
 source "$BATS_TEST_DIRNAME/../functional/common.bash"
@@ -69,4 +73,42 @@ no_complaint() {
     understood '.warnings + .["schema-errors"]' '[]' &&
         understood '[.network.error, (.network | objects | .[] | objects | .error)] |
             map(select(. != null))' '[]'
+}
+
+# --- the network ------------------------------------------------------------------------------
+
+renders() {
+    local renderer=$1 file=$2 text
+
+    shift 2
+    text=$(jq -r --arg file "$file" ".network[\"$renderer\"][\$file] // \"no such file\"" "$answer")
+    for line; do
+        if ! grep -qxF -e "$line" <<<"$text"; then
+            printf "%s, %s: no line '%s' in:\n%s\n" "$renderer" "$file" "$line" "$text"
+            return 1
+        fi
+    done
+}
+
+networkd() {
+    renders networkd "etc/systemd/network/10-cloud-init-$1.network" "${@:2}"
+}
+
+sysconfig() {
+    renders sysconfig "etc/sysconfig/network-scripts/$1" "${@:2}"
+}
+
+eni() {
+    renders eni etc/network/interfaces.d/50-cloud-init "$@"
+}
+
+network_manager() {
+    renders network-manager \
+        "etc/NetworkManager/system-connections/cloud-init-$1.nmconnection" "${@:2}"
+}
+
+netplan_has() {
+    jq -r '.network.netplan["etc/netplan/50-cloud-init.yaml"]' "$answer" |
+        /usr/bin/python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))' |
+        jq -S .network | diff -u --label expected --label netplan <(jq -S . <<<"$1") -
 }

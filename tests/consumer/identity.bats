@@ -112,3 +112,27 @@ has_entries() {
     has_entries yes 1 010 2 'a b: c' 3 ключ 4
     no_complaint
 }
+
+@test "keys of secrets come behind those of the element, each line one" {
+    make_secret keys alice "$key alice"$'\n'
+    make_secret keys bob $'# two of them\n'"$key bob"$'\r\n\n'"$key bob2"
+    consume_request "<ci:ssh-authorized-keys secret='keys'/>"
+    understood '.["public-keys"]' "[\"$key alice\", \"$key bob\", \"$key bob2\"]"
+    consume_request "<ci:ssh-authorized-keys secret='keys' key='bob'/>"
+    understood '.["public-keys"]' "[\"$key bob\", \"$key bob2\"]"
+    no_complaint
+}
+
+@test "each key of a secret is a key of the metadata, beside the entries" {
+    make_secret meta region 'eu-1'
+    make_secret meta answer $'42\n'
+    consume_request '<ci:meta-data secret="meta"><ci:entry name="role">db</ci:entry></ci:meta-data>'
+    has_entries region eu-1 answer $'42\n' role db
+    no_complaint
+}
+
+@test "the instance type is metadata" {
+    consume_request '<ci:instance-type>010</ci:instance-type>'
+    has_entries instance-type 010
+    no_complaint
+}

@@ -7,6 +7,8 @@ check-consumer: all
 .PHONY: check-consumer
 
 EXTRA_DIST += \
+	%D%/combine.bats \
+	%D%/configdrive.bats \
 	%D%/consumer.bash \
 	%D%/identity.bats \
 	%D%/machine.py \

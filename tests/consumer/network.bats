@@ -4,44 +4,6 @@
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
 
-# renders RENDERER FILE LINE...: cloud-init writes the file with these lines, among others.
-renders() {
-    local renderer=$1 file=$2 text
-
-    shift 2
-    text=$(jq -r --arg file "$file" ".network[\"$renderer\"][\$file] // \"no such file\"" "$answer")
-    for line; do
-        if ! grep -qxF -e "$line" <<<"$text"; then
-            printf "%s, %s: no line '%s' in:\n%s\n" "$renderer" "$file" "$line" "$text"
-            return 1
-        fi
-    done
-}
-
-networkd() {
-    renders networkd "etc/systemd/network/10-cloud-init-$1.network" "${@:2}"
-}
-
-sysconfig() {
-    renders sysconfig "etc/sysconfig/network-scripts/$1" "${@:2}"
-}
-
-eni() {
-    renders eni etc/network/interfaces.d/50-cloud-init "$@"
-}
-
-network_manager() {
-    renders network-manager \
-        "etc/NetworkManager/system-connections/cloud-init-$1.nmconnection" "${@:2}"
-}
-
-# netplan_has JSON: netplan's document, which is YAML.
-netplan_has() {
-    jq -r '.network.netplan["etc/netplan/50-cloud-init.yaml"]' "$answer" |
-        /usr/bin/python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))' |
-        jq -S .network | diff -u --label expected --label netplan <(jq -S . <<<"$1") -
-}
-
 @test "no network-config is cloud-init's own fallback" {
     consume_request
     understood .network.source '"fallback"'

@@ -45,7 +45,7 @@ class Warnings(logging.Handler):
 def content(data):
     """Text as it is, {"base64": ...} for what is no text."""
     if isinstance(data, str):
-        return data
+        data = data.encode(errors="surrogateescape")
     try:
         return data.decode()
     except UnicodeDecodeError:
