@@ -4,6 +4,7 @@
 EXTRA_DIST += \
 	%D%/bench \
 	%D%/build-guest \
+	%D%/fetch-cloud-init \
 	%D%/fuzz \
 	%D%/guest \
 	%D%/packages.bash \

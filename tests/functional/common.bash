@@ -70,6 +70,28 @@ make_root() {
     mkdir -p "$root$confdir"
 }
 
+# make_case_root: the same with the files of the golden case in the working directory, as
+# golden.bats describes them.
+make_case_root() {
+    local link target
+
+    rm -rf "$BATS_TEST_TMPDIR/root"
+    make_root
+    if [[ -d etc ]]; then
+        cp -R etc/. "$root$confdir"
+    fi
+    if [[ -e links ]]; then
+        while read -r link target; do
+            mkdir -p "$(dirname "$root$confdir/$link")"
+            ln -s "$target" "$root$confdir/$link"
+        done <links
+    fi
+    if [[ -e etc/virt-seed.conf ]]; then
+        to_build <etc/virt-seed.conf >"$root$confdir/virt-seed.conf"
+    fi
+    chmod -R u+rwX,go= "$root$confdir"
+}
+
 # make_secret NAME KEY CONTENT: adds a secret to $root.
 make_secret() {
     (

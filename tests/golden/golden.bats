@@ -123,27 +123,6 @@ wire_refuses() {
 
 # --- dump -------------------------------------------------------------------------------------
 
-# The case's files, as they are on a host.
-make_case_root() {
-    local link target
-
-    rm -rf "$BATS_TEST_TMPDIR/root"
-    make_root
-    if [[ -d etc ]]; then
-        cp -R etc/. "$root$confdir"
-    fi
-    if [[ -e links ]]; then
-        while read -r link target; do
-            mkdir -p "$(dirname "$root$confdir/$link")"
-            ln -s "$target" "$root$confdir/$link"
-        done <links
-    fi
-    if [[ -e etc/virt-seed.conf ]]; then
-        to_build <etc/virt-seed.conf >"$root$confdir/virt-seed.conf"
-    fi
-    chmod -R u+rwX,go= "$root$confdir"
-}
-
 dumps() {
     make_case_root
     to_build <in.xml | virt-seed --root="$root" dump - "${args[@]}" | from_build | same_as out.txt

@@ -1,0 +1,114 @@
+# shellcheck shell=bats disable=SC2034,SC2154  # variables for those that source this, and of bats
+# consumer.bash: lets the real cloud-init read the seed of a domain, and looks at its answer.
+#
+#   consume [--root=DIR] <DOMAIN.XML   the domain is wired, its seed made and read; the answer,
+#                                      JSON as read-seed.py prints it, is in the file $answer
+#   consume_request [BODY] [ATTRIBUTES]
+#                                      the same for a domain that asks so, with the NICs $mac0 and
+#                                      $mac1, and the files below $root
+#   understood FILTER JSON             what the jq filter finds in the answer
+#   understood_text FILTER TEXT        the same, for a string
+#   no_complaint                       cloud-init warned of nothing, its schema has no error, and
+#                                      each of its network renderers succeeds
+#   renders RENDERER FILE LINE...      the renderer writes the file with these lines, among others;
+#                                      so do networkd NIC LINE..., sysconfig FILE LINE..., eni
+#                                      LINE..., network_manager NIC LINE...
+#   netplan_has JSON                   what netplan's document says
+
+# shellcheck source-path=SCRIPTDIR source=../functional/common.bash
+source "$BATS_TEST_DIRNAME/../functional/common.bash"
+
+consumer=${VIRT_SEED_CONSUMER:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/virt-seed/cloud-init}
+answer=$BATS_TEST_TMPDIR/answer.json
+mac0=52:54:00:00:00:0a
+mac1=52:54:00:00:00:0b
+key='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx alice@example.org'
+
+setup_file() {
+    local tool
+
+    if [[ ! -e $consumer/manifest ]]; then
+        echo "there is no cloud-init in '$consumer': run scripts/fetch-cloud-init, or name its" \
+            "folder in VIRT_SEED_CONSUMER" >&2
+        return 1
+    fi
+    for tool in blkid jq xmllint xorriso /usr/bin/python3; do
+        if ! type -P "$tool" >/dev/null; then
+            echo "the program '$tool' is missing" >&2
+            return 1
+        fi
+    done
+}
+
+setup() {
+    make_root
+}
+
+consume() {
+    virt-seed --quiet wire - >"$BATS_TEST_TMPDIR/wired.xml" &&
+        virt-seed --quiet "$@" build -o "$BATS_TEST_TMPDIR/seed.iso" \
+            "$BATS_TEST_TMPDIR/wired.xml" &&
+        /usr/bin/python3 -B -s "$BATS_TEST_DIRNAME/read-seed.py" "$consumer/root" \
+            "$BATS_TEST_TMPDIR/wired.xml" "$BATS_TEST_TMPDIR/seed.iso" >"$answer"
+}
+
+consume_request() {
+    local nics="<interface type='user'><mac address='$mac0'/></interface>"
+
+    nics+="<interface type='user'><mac address='$mac1'/><alias name='ua-lan'/></interface>"
+    domain_xml "${1-}" |
+        sed -e "s|<ci:cloud-init |&${2-} |" -e "s|</devices>|$nics&|" |
+        consume --root="$root"
+}
+
+understood() {
+    diff -u --label expected --label understood <(jq -S . <<<"$2") <(jq -S "$1" "$answer")
+}
+
+understood_text() {
+    understood "$1" "$(jq -n --arg text "$2" '$text')"
+}
+
+no_complaint() {
+    understood '.warnings + .["schema-errors"]' '[]' &&
+        understood '[.network.error, (.network | objects | .[] | objects | .error)] |
+            map(select(. != null))' '[]'
+}
+
+# --- the network ------------------------------------------------------------------------------
+
+renders() {
+    local renderer=$1 file=$2 text
+
+    shift 2
+    text=$(jq -r --arg file "$file" ".network[\"$renderer\"][\$file] // \"no such file\"" "$answer")
+    for line; do
+        if ! grep -qxF -e "$line" <<<"$text"; then
+            printf "%s, %s: no line '%s' in:\n%s\n" "$renderer" "$file" "$line" "$text"
+            return 1
+        fi
+    done
+}
+
+networkd() {
+    renders networkd "etc/systemd/network/10-cloud-init-$1.network" "${@:2}"
+}
+
+sysconfig() {
+    renders sysconfig "etc/sysconfig/network-scripts/$1" "${@:2}"
+}
+
+eni() {
+    renders eni etc/network/interfaces.d/50-cloud-init "$@"
+}
+
+network_manager() {
+    renders network-manager \
+        "etc/NetworkManager/system-connections/cloud-init-$1.nmconnection" "${@:2}"
+}
+
+netplan_has() {
+    jq -r '.network.netplan["etc/netplan/50-cloud-init.yaml"]' "$answer" |
+        /usr/bin/python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))' |
+        jq -S .network | diff -u --label expected --label netplan <(jq -S . <<<"$1") -
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The real cloud-init, unpacked by scripts/fetch-cloud-init, reads what virt-seed makes; no root,
+# and no network.
+
+check-consumer: all
+	$(AM_TESTS_ENVIRONMENT) VIRT_SEED_CONSUMER='$(VIRT_SEED_CONSUMER)' $(BATS) '$(srcdir)/%D%'
+.PHONY: check-consumer
+
+EXTRA_DIST += \
+	%D%/combine.bats \
+	%D%/configdrive.bats \
+	%D%/consumer.bash \
+	%D%/identity.bats \
+	%D%/machine.py \
+	%D%/network.bats \
+	%D%/read-seed.py \
+	%D%/requests.bats \
+	%D%/user-data.bats \
+	$(NULL)

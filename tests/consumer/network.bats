@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# network.bats: the network's configuration, as cloud-init's renderers understand it.
+
+# shellcheck source-path=SCRIPTDIR source=consumer.bash
+source "$BATS_TEST_DIRNAME/consumer.bash"
+
+@test "no network-config is cloud-init's own fallback" {
+    consume_request
+    understood .network.source '"fallback"'
+    understood '.network.config.ethernets | keys' '["eth0"]'
+}
+
+@test "version 2: an interface is found by its MAC, with and without a wrapper" {
+    for wrapper in '' $'network:\n'; do
+        consume_request "<ci:network-config>$wrapper ${wrapper:+ }version: 2
+ ${wrapper:+ }ethernets: {lan: {match: {macaddress: '$mac1'}, dhcp4: true}}
+</ci:network-config>"
+        understood .network.source '"ds"'
+        networkd eth1 "MACAddress=$mac1" 'DHCP=ipv4'
+        sysconfig ifcfg-eth1 BOOTPROTO=dhcp "HWADDR=$mac1"
+        eni 'iface eth1 inet dhcp'
+        no_complaint
+    done
+}
+
+@test "version 2: static addresses, routes, name servers and MTU" {
+    consume_request "<ci:network-config>
+version: 2
+ethernets:
+  lan:
+    match: {macaddress: '$mac0'}
+    mtu: 1400
+    addresses: [192.0.2.10/24, '2001:db8::10/64']
+    routes:
+      - {to: 0.0.0.0/0, via: 192.0.2.1}
+      - {to: '::/0', via: '2001:db8::1'}
+    nameservers: {addresses: [192.0.2.53], search: [example.org]}
+</ci:network-config>"
+    networkd eth0 Address=192.0.2.10/24 Address=2001:db8::10/64 Gateway=192.0.2.1 \
+        Gateway=2001:db8::1 DNS=192.0.2.53 Domains=example.org MTUBytes=1400
+    sysconfig ifcfg-eth0 IPADDR=192.0.2.10 NETMASK=255.255.255.0 IPV6ADDR=2001:db8::10/64 \
+        MTU=1400 DNS1=192.0.2.53
+    eni '    address 192.0.2.10/24' '    address 2001:db8::10/64' '    mtu 1400'
+    network_manager eth0 address1=192.0.2.10/24 address1=2001:db8::10/64 'dns=192.0.2.53;'
+    no_complaint
+}
+
+@test "version 1: static addresses and name servers" {
+    consume_request "<ci:network-config>
+version: 1
+config:
+  - type: physical
+    name: eth0
+    mac_address: '$mac0'
+    subnets:
+      - {type: static, address: 192.0.2.10/24, gateway: 192.0.2.1}
+      - {type: static6, address: '2001:db8::10/64'}
+  - {type: nameserver, address: [192.0.2.53], search: [example.org]}
+</ci:network-config>"
+    networkd eth0 Address=192.0.2.10/24 Address=2001:db8::10/64 Gateway=192.0.2.1 DNS=192.0.2.53
+    sysconfig ifcfg-eth0 IPADDR=192.0.2.10 GATEWAY=192.0.2.1 IPV6ADDR=2001:db8::10/64
+    eni '    gateway 192.0.2.1'
+    no_complaint
+}
+
+@test "config: disabled leaves the network alone" {
+    consume_request '<ci:network-config>config: disabled</ci:network-config>'
+    understood '.network | {source, config}' '{"source": "ds", "config": null}'
+    no_complaint
+}
+
+@test "network-config of a secret is the same" {
+    make_secret net networkdata "{version: 2, ethernets: {eth0: {dhcp6: true}}}"
+    consume_request '<ci:network-config secret="net"/>'
+    networkd eth0 DHCP=ipv6
+    netplan_has '{"version": 2, "ethernets": {"eth0": {"dhcp6": true}}}'
+    no_complaint
+}

@@ -1,0 +1,227 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lets the real cloud-init read a seed, and prints what it understood, as JSON.
+
+    read-seed.py PACKAGE DOMAIN.XML IMAGE
+
+PACKAGE is the root folder of what scripts/fetch-cloud-init made, DOMAIN.XML the wired domain, IMAGE
+its seed. ds-identify looks first, then cloud-init's own stages run as at a first boot: the data
+source is searched, user-data and vendor-data go through their handlers, the network's configuration
+through each renderer. machine.py says which edges are bent so that all of it stays in a temporary
+directory. What cloud-init warns of is part of the answer.
+"""
+
+import base64
+import json
+import logging
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(sys.argv[1], "usr/lib/python3/dist-packages"))
+
+# pylint: disable=wrong-import-position
+from cloudinit import helpers, sources, stages, util  # noqa: E402
+from cloudinit.config import cc_write_files, schema  # noqa: E402
+from cloudinit.distros import debian, rhel, ug_util  # noqa: E402
+from cloudinit.net import network_state, renderers  # noqa: E402
+from cloudinit.settings import PER_INSTANCE  # noqa: E402
+
+from machine import Domain, Machine  # noqa: E402
+
+RENDERERS = ("netplan", "networkd", "eni", "sysconfig", "network-manager")
+RENDERER_CONFIGS = {**debian.Distro.renderer_configs, **rhel.Distro.renderer_configs}
+
+
+class Warnings(logging.Handler):
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.messages = []
+
+    def emit(self, record):
+        self.messages.append(record.getMessage())
+
+
+def content(data):
+    """Text as it is, {"base64": ...} for what is no text."""
+    if isinstance(data, str):
+        data = data.encode(errors="surrogateescape")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def files_below(folder):
+    for directory, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(directory, name)
+            with open(path, "rb") as file:
+                yield os.path.relpath(path, folder), content(file.read())
+
+
+# --- user-data and vendor-data ------------------------------------------------------------------
+
+
+def parts(message):
+    """The parts of the MIME message that cloud-init made of a document."""
+    for part in message.walk():
+        if part.get_content_maintype() == "multipart":
+            continue
+        payload = util.fully_decoded_payload(part)
+        if payload:
+            yield {"type": part.get_content_type(), "content": content(payload)}
+
+
+def load_config(path):
+    """The cloud-config that the handlers merged from all parts of a document."""
+    if not path or not os.path.exists(path):
+        return {}
+    return util.load_yaml(util.load_file(path), default={})
+
+
+def schema_errors(config):
+    try:
+        schema.validate_cloudconfig_schema(config, strict=True)
+    except schema.SchemaValidationError as error:
+        return str(error).splitlines()
+    return []
+
+
+def documents(init):
+    source, paths = init.datasource, init.paths
+    user = load_config(paths.get_ipath("cloud_config"))
+    vendor = load_config(paths.get_ipath("vendor_cloud_config"))
+    merged = helpers.ConfigMerger(paths, source, base_cfg={}).cfg
+    yield "user-data", list(parts(source.get_userdata(True)))
+    yield "vendor-data", list(parts(source.get_vendordata()))
+    yield "user-config", user
+    yield "vendor-config", vendor
+    yield "config", merged
+    yield "schema-errors", schema_errors(user) + schema_errors(vendor)
+    yield "scripts", dict(files_below(paths.get_ipath_cur("scripts")))
+    yield "boothooks", dict(files_below(paths.get_ipath("boothooks")))
+
+
+# --- what modules make of the configuration -----------------------------------------------------
+
+
+def modules(init, machine):
+    cloud = init.cloudify()
+    hostname = util.get_hostname_fqdn(init.cfg, cloud)
+    yield "hostname", hostname.hostname
+    yield "fqdn", hostname.fqdn
+    yield "users", ug_util.normalize_users_groups(init.cfg, init.distro)[0]
+    cc_write_files.handle("write-files", init.cfg, cloud, logging.getLogger(), [])
+    root = machine.path("root")
+    yield "files", {
+        "/" + name: {
+            "content": data,
+            "mode": f"{os.stat(os.path.join(root, name)).st_mode & 0o7777:04o}",
+            "owner": machine.owners.get("/" + name),
+        }
+        for name, data in files_below(root)
+    }
+
+
+# --- the network --------------------------------------------------------------------------------
+
+
+def render(name, config, folder):
+    """The files that one of cloud-init's renderers writes, or why it fails."""
+    options = {**RENDERER_CONFIGS.get(name, {}), "postcmds": False}
+    options.pop("netplan_path", None)  # absolute: it would not be written below the folder
+    try:
+        renderer = renderers.NAME_TO_RENDERER[name].Renderer(options)
+        state = network_state.parse_net_config_data(config, renderer=renderer)
+        renderer.render_network_state(state, target=folder)
+    except Exception as error:  # pylint: disable=broad-except  # it would end the guest's stage
+        return {"error": repr(error)}
+    return dict(files_below(folder))
+
+
+def network(init, machine):
+    config, source = init._find_networking_config()  # pylint: disable=protected-access
+    answer = {"source": getattr(source, "name", source).lower(), "config": config}
+    if config is None or answer["source"] == "fallback":
+        return answer
+    try:
+        init.distro.networking.wait_for_physdevs(config)
+    except RuntimeError as error:
+        answer["error"] = str(error)
+    for name in RENDERERS:
+        answer[name] = render(name, config, machine.path(f"network-{name}"))
+    return answer
+
+
+# --- all of it ----------------------------------------------------------------------------------
+
+
+def find():
+    """The stage, local or network, whose data source claims the seed, or None."""
+    for needs in ([sources.DEP_FILESYSTEM], [sources.DEP_FILESYSTEM, sources.DEP_NETWORK]):
+        init = stages.Init(needs)
+        init.read_cfg()
+        init.initialize()
+        try:
+            init.fetch(existing="check")
+            return init
+        except sources.DataSourceNotFoundException:
+            pass
+    return None
+
+
+def boot():
+    """cloud-init's stages until user-data is applied; None where no data source claims the seed."""
+    init = find()
+    if init is None or init.datasource.dsname == "None":
+        return None
+    init.instancify()
+    init.setup_datasource()
+    init.update()
+    init.activate_datasource()
+    run = {"args": [PER_INSTANCE], "freq": PER_INSTANCE}
+    init.cloudify().run("consume_data", init.consume_data, **run)
+    return init
+
+
+def read(machine):
+    answer = {"claimed": False, "identified": machine.identify()}
+    if not answer["identified"]:
+        return answer
+    init = boot()
+    if init is None:
+        return answer
+    source = init.datasource
+    queried = json.loads(util.load_file(init.paths.get_runpath("instance_data_sensitive")))
+    answer.update(
+        {
+            "claimed": True,
+            "datasource": str(source),
+            "dsmode": source.dsmode,
+            "instance-id": source.get_instance_id(),
+            "public-keys": source.get_public_ssh_keys(),
+            "meta-data": queried["ds"]["meta_data"],
+            "network": network(init, machine),
+        }
+    )
+    answer.update(documents(init))
+    answer.update(modules(init, machine))
+    answer["ran"] = machine.ran
+    return answer
+
+
+def main():
+    package, domain, image = sys.argv[1:]
+    warnings = Warnings()
+    logging.getLogger().addHandler(warnings)
+    with tempfile.TemporaryDirectory() as directory:
+        machine = Machine(directory, package, Domain(domain), image)
+        machine.install()
+        answer = read(machine)
+    answer["warnings"] = warnings.messages
+    json.dump(answer, sys.stdout, indent=2, default=str)
+    print()
+
+
+main()

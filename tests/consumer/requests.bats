@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# requests.bats: each request that golden cases and examples make is one that cloud-init
+# understands, without a word of complaint.
+
+# shellcheck source-path=SCRIPTDIR source=consumer.bash
+source "$BATS_TEST_DIRNAME/consumer.bash"
+
+# is_understood FILE: by the request of the domain, and the files below $root.
+is_understood() {
+    consume --root="$root" < <(to_build <"$1") &&
+        understood .claimed true &&
+        understood '.datasource | contains("/dev/sr0")' true &&
+        no_complaint
+}
+
+@test "cloud-init understands every golden case that has a seed" {
+    local directory failed=0
+
+    for directory in "$top_srcdir"/tests/golden/dump/*/; do
+        if ! (cd "$directory" && make_case_root && is_understood in.xml); then
+            echo "failed: $directory"
+            failed=1
+        fi
+    done
+    [[ $failed -eq 0 ]]
+}
+
+@test "cloud-init understands every example" {
+    local example failed=0
+
+    make_secret web1 userdata $'#cloud-config\nlocale: C.UTF-8\n'
+    make_secret network web1.yaml 'version: 2'
+    mkdir -p "$root$confdir/files/site"
+    echo $'#cloud-config\npackage_update: true' >"$root$confdir/files/site/base.yaml"
+    for example in "$top_srcdir"/xml/examples/*.xml; do
+        if ! is_understood "$example"; then
+            echo "failed: $example"
+            failed=1
+        fi
+    done
+    [[ $failed -eq 0 ]]
+}
