@@ -37,8 +37,8 @@
 #define LIMIT_IMAGE_DEPTH 8
 #define LIMIT_IMAGE_TREE_BLOCKS 512
 
-/* A domain's devices; QEMU itself ends far below. */
-#define LIMIT_DISKS 4096
+/* A domain's disks, its controllers, its host devices; QEMU itself ends far below. */
+#define LIMIT_DEVICES 4096
 
 /* Free meta-data: how many entries, bytes of a key, bytes of a value. */
 #define LIMIT_ENTRIES 256

@@ -103,21 +103,34 @@ read_disk(struct disk *disk, xmlNode *node)
 }
 
 static int
-read_disks(struct domain *domain, struct failure **failure)
+count_devices(const struct domain *domain, const char *name, size_t *count,
+              struct failure **failure)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
-    xmlNode *node;
-    size_t count = 0;
 
-    for (node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
-        count++;
-    if (count > LIMIT_DISKS) {
-        failure_set(failure, FAILURE_LIMIT, "the domain has %zu disks, at most %d", count,
-                    LIMIT_DISKS);
-        return failure_hint(failure, "take some away: QEMU has no place for them either");
-    }
+    *count = 0;
+    for (const xmlNode *node = xml_child(devices, name); node;
+         node = xml_next(node, name))
+        (*count)++;
+    if (*count <= LIMIT_DEVICES)
+        return 0;
+    failure_set(failure, FAILURE_LIMIT, "the domain has %zu <%s> elements, at most %d",
+                *count, name, LIMIT_DEVICES);
+    return failure_hint(failure, "take some away: QEMU has no place for them either");
+}
+
+static int
+read_disks(struct domain *domain, struct failure **failure)
+{
+    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "disk");
+    size_t count;
+
+    if (count_devices(domain, "controller", &count, failure) < 0 ||
+        count_devices(domain, "hostdev", &count, failure) < 0 ||
+        count_devices(domain, "disk", &count, failure) < 0)
+        return -1;
     domain->disks = xcalloc(count, sizeof(*domain->disks));
-    for (node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
+    for (; node; node = xml_next(node, "disk"))
         read_disk(&domain->disks[domain->disk_count++], node);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -36,76 +37,70 @@ first_scsi_controller(const struct domain *domain)
         xml_child(xml_child(domain->root, "devices"), "controller"));
 }
 
-static bool
-same_position(enum domain_bus bus, const struct drive_address *one,
-              const struct drive_address *other)
+/* --- what is taken ---------------------------------------------------------------- */
+
+/* The addresses on one bus. */
+struct addresses {
+    struct drive_address *list;
+    size_t count;
+};
+
+static void
+addresses_clear(struct addresses *addresses)
 {
-    if (one->controller != other->controller)
-        return false;
-    switch (bus) {
-    case DOMAIN_BUS_SATA:
-        return one->unit == other->unit;
-    case DOMAIN_BUS_SCSI:
-        return one->target == other->target;
-    case DOMAIN_BUS_IDE:
-    case DOMAIN_BUS_VIRTIO:
-    case DOMAIN_BUS_USB:
-    case DOMAIN_BUS_OTHER:
-        break;
-    }
-    return one->bus == other->bus && one->unit == other->unit;
+    free(addresses->list);
 }
 
-/* Host devices of scsi share the addresses of scsi disks. Return: the next one's
- * address. */
-static bool
-next_hostdev(xmlNode **node, struct drive_address *address)
-{
-    for (; *node; *node = xml_next(*node, "hostdev")) {
-        const xmlNode *found = xml_child(*node, "address");
+#define cleanup_addresses __attribute__((cleanup(addresses_clear)))
 
-        if (!xml_attribute_is(*node, "type", "scsi") || !found)
+static void
+addresses_add(struct addresses *addresses, const struct drive_address *address)
+{
+    addresses->list =
+        xreallocarray(addresses->list, addresses->count + 1, sizeof(*address));
+    addresses->list[addresses->count++] = *address;
+}
+
+/* Host devices of scsi share the addresses of scsi disks. */
+static void
+add_hostdevs(struct addresses *addresses, const struct domain *domain)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+
+    for (const xmlNode *node = xml_child(devices, "hostdev"); node;
+         node = xml_next(node, "hostdev")) {
+        const xmlNode *written = xml_child(node, "address");
+        struct drive_address address;
+
+        if (!xml_attribute_is(node, "type", "scsi") || !written)
             continue;
-        *address = target_address(DOMAIN_BUS_SCSI, "", found);
-        *node = xml_next(*node, "hostdev");
-        return true;
+        address = target_address(DOMAIN_BUS_SCSI, "", written);
+        addresses_add(addresses, &address);
     }
-    return false;
 }
 
-static bool
-is_taken(const struct domain *domain, enum domain_bus bus,
-         const struct drive_address *address)
+static struct addresses
+read_addresses(const struct domain *domain, enum domain_bus bus)
 {
-    xmlNode *hostdev = xml_child(xml_child(domain->root, "devices"), "hostdev");
-    struct drive_address other;
+    struct addresses addresses = {0};
 
     for (size_t i = 0; i < domain->disk_count; i++) {
-        if (domain->disks[i].bus == bus &&
-            same_position(bus, &domain->disks[i].address, address))
-            return true;
+        if (domain->disks[i].bus == bus)
+            addresses_add(&addresses, &domain->disks[i].address);
     }
-    while (bus == DOMAIN_BUS_SCSI && next_hostdev(&hostdev, &other)) {
-        if (same_position(bus, &other, address))
-            return true;
-    }
-    return false;
+    if (bus == DOMAIN_BUS_SCSI)
+        add_hostdevs(&addresses, domain);
+    return addresses;
 }
 
 bool
 drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
                           long controller)
 {
-    xmlNode *hostdev = xml_child(xml_child(domain->root, "devices"), "hostdev");
-    struct drive_address other;
+    cleanup_addresses struct addresses addresses = read_addresses(domain, bus);
 
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        if (domain->disks[i].bus == bus &&
-            domain->disks[i].address.controller == controller)
-            return true;
-    }
-    while (bus == DOMAIN_BUS_SCSI && next_hostdev(&hostdev, &other)) {
-        if (other.controller == controller)
+    for (size_t i = 0; i < addresses.count; i++) {
+        if (addresses.list[i].controller == controller)
             return true;
     }
     return false;
@@ -115,10 +110,8 @@ drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
 
 /* Return: the highest controller that is there or that an address implies, or -1. */
 static long
-highest_scsi_controller(const struct domain *domain)
+highest_scsi_controller(const struct domain *domain, const struct addresses *addresses)
 {
-    xmlNode *hostdev = xml_child(xml_child(domain->root, "devices"), "hostdev");
-    struct drive_address other;
     long highest = -1;
 
     for (xmlNode *node = first_scsi_controller(domain); node;
@@ -131,37 +124,66 @@ highest_scsi_controller(const struct domain *domain)
         else if (index > highest)
             highest = index;
     }
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        const struct disk *disk = &domain->disks[i];
-
-        if (disk->bus == DOMAIN_BUS_SCSI && disk->address.controller > highest)
-            highest = disk->address.controller;
-    }
-    while (next_hostdev(&hostdev, &other)) {
-        if (other.controller > highest)
-            highest = other.controller;
+    for (size_t i = 0; i < addresses->count; i++) {
+        if (addresses->list[i].controller > highest)
+            highest = addresses->list[i].controller;
     }
     return highest;
 }
 
-/* Targets from 1 on: target 0 is where libvirt puts disks by their names. */
+/* Return: the first target of the controller that is free, or -1; from 1 on: target 0 is
+ * where libvirt puts disks by their names. */
+static long
+free_scsi_target(const struct addresses *addresses, long controller)
+{
+    bool taken[SCSI_TARGET_MAX + 1] = {false};
+
+    for (size_t i = 0; i < addresses->count; i++) {
+        const struct drive_address *address = &addresses->list[i];
+
+        if (address->controller == controller && address->target <= SCSI_TARGET_MAX)
+            taken[address->target] = true;
+    }
+    for (long target = 1; target <= SCSI_TARGET_MAX; target++) {
+        if (!taken[target])
+            return target;
+    }
+    return -1;
+}
+
 static void
 find_scsi_place(const struct domain *domain, struct drive_place *place)
 {
+    cleanup_addresses struct addresses addresses =
+        read_addresses(domain, DOMAIN_BUS_SCSI);
+
     for (xmlNode *node = first_scsi_controller(domain); node;
          node = next_scsi_controller(xml_next(node, "controller"))) {
         place->address.controller = xml_attribute_number(node, "index", 65535);
         if (place->address.controller < 0 || !is_virtio_scsi(node))
             continue;
-        for (long target = 1; target <= SCSI_TARGET_MAX; target++) {
-            place->address.target = target;
-            if (!is_taken(domain, DOMAIN_BUS_SCSI, &place->address))
-                return;
-        }
+        place->address.target = free_scsi_target(&addresses, place->address.controller);
+        if (place->address.target > 0)
+            return;
     }
     place->new_controller = true;
-    place->address.controller = highest_scsi_controller(domain) + 1;
+    place->address.controller = highest_scsi_controller(domain, &addresses) + 1;
     place->address.target = 1;
+}
+
+static bool
+is_taken(const struct domain *domain, enum domain_bus bus,
+         const struct drive_address *address)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct drive_address *other = &domain->disks[i].address;
+
+        if (domain->disks[i].bus == bus && other->controller == address->controller &&
+            (bus == DOMAIN_BUS_SATA || other->bus == address->bus) &&
+            other->unit == address->unit)
+            return true;
+    }
+    return false;
 }
 
 /* From the last port down; libvirt adds the controllers that an address needs. */

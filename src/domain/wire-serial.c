@@ -148,6 +148,7 @@ split_serial(const char *serial, bool *ours, char **foreign)
 {
     cleanup_free char *copy = xstrdup(serial);
     char *user = xcalloc(1, strlen(serial) + 1);
+    char *end = user;
     char *rest = NULL;
 
     *ours = false;
@@ -160,12 +161,23 @@ split_serial(const char *serial, bool *ours, char **foreign)
             if (!*foreign)
                 *foreign = xstrdup(word);
         } else {
-            if (*user)
-                strcat(user, " ");
-            strcat(user, word);
+            end = stpcpy(end, end > user ? " " : "");
+            end = stpcpy(end, word);
         }
     }
     return user;
+}
+
+static int
+check_length(const xmlNode *entry, const char *serial, struct failure **failure)
+{
+    if (strlen(serial) <= LIMIT_SERIAL)
+        return 0;
+    failure_set(failure, FAILURE_SERIAL,
+                "the SMBIOS serial would have %zu characters, at most %d", strlen(serial),
+                LIMIT_SERIAL);
+    failure_at_line(failure, xml_line(entry));
+    return failure_hint(failure, "shorten your own serial");
 }
 
 static int
@@ -174,13 +186,8 @@ set_serial(xmlNode *entry, const char *user, struct failure **failure)
     cleanup_free char *serial =
         *user ? xasprintf("%s %s", user, NOCLOUD_WORD) : xstrdup(NOCLOUD_WORD);
 
-    if (strlen(serial) > LIMIT_SERIAL) {
-        failure_set(failure, FAILURE_SERIAL,
-                    "the SMBIOS serial would have %zu characters, at most %d",
-                    strlen(serial), LIMIT_SERIAL);
-        failure_at_line(failure, xml_line(entry));
-        return failure_hint(failure, "shorten your own serial");
-    }
+    if (check_length(entry, serial, failure) < 0)
+        return -1;
     set_text(entry, serial);
     return 0;
 }
@@ -195,6 +202,8 @@ wire_entry(struct domain *domain, const struct wire_options *options,
     cleanup_free char *user = NULL;
     bool ours;
 
+    if (check_length(entry, serial, failure) < 0)
+        return -1;
     user = split_serial(serial, &ours, &foreign);
     if (foreign && !options->replace)
         return fail_foreign_word(entry, foreign, failure);

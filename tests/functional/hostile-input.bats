@@ -42,6 +42,16 @@ repeat() {
     yes -- "$2" | head -n "$1" | tr -d '\n'
 }
 
+# serial_xml: the unwired domain with standard input as its SMBIOS serial.
+serial_xml() {
+    begin_request
+    printf '</ci:cloud-init></metadata>'
+    printf "<os><type arch='x86_64'>hvm</type></os>"
+    printf "<sysinfo type='smbios'><system><entry name='serial'>"
+    cat
+    printf '</entry></system></sysinfo></domain>'
+}
+
 # --- starting it ------------------------------------------------------------------------------
 
 # What libvirt runs, and what that becomes. Neither may need the 20 seconds of its alarm.
@@ -113,6 +123,15 @@ teardown() {
     refuses text '16 MiB'
     { begin_request | sed 's/xmlns:ci/x="/'; echo "$namespace"; yes '<' | head -c 64M; } >text
     refuses text '16 MiB'
+}
+
+@test "a serial of megabytes is refused" {
+    repeat 1000000 'x ' | serial_xml >large.xml
+    refuses large.xml 'SMBIOS serial'
+    { repeat 1000000 'x '; printf 'ds=nocloud;dsmode=net'; } | serial_xml >large.xml
+    refuses large.xml 'SMBIOS serial'
+    timeout -s KILL 15 virt-seed --quiet unset - <large.xml >unset.xml
+    ! grep -q 'ds=nocloud' unset.xml
 }
 
 @test "input that has no end is refused when it is too large" {

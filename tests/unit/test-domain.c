@@ -184,16 +184,20 @@ gives_a_disk_what_libvirt_would(void **state)
 }
 
 static void
-reads_no_more_disks_than_the_limit(void **state)
+reads_no_more_devices_of_a_kind_than_the_limit(void **state)
 {
-    cleanup_buffer struct buffer xml = {0};
+    const char *const devices[] = {"<disk/>", "<controller/>", "<hostdev/>"};
 
     (void)state;
-    buffer_append_string(&xml, "<domain type='kvm'><name>x</name><devices>");
-    for (int i = 0; i <= LIMIT_DISKS; i++)
-        buffer_append_string(&xml, "<disk/>");
-    buffer_append_string(&xml, "</devices></domain>");
-    assert_refused(xml.data, FAILURE_LIMIT);
+    for (size_t kind = 0; kind < 3; kind++) {
+        cleanup_buffer struct buffer xml = {0};
+
+        buffer_append_string(&xml, "<domain type='kvm'><name>x</name><devices>");
+        for (int i = 0; i <= LIMIT_DEVICES; i++)
+            buffer_append_string(&xml, devices[kind]);
+        buffer_append_string(&xml, "</devices></domain>");
+        assert_refused(xml.data, FAILURE_LIMIT);
+    }
 }
 
 static void
@@ -236,7 +240,7 @@ main(void)
         cmocka_unit_test(refuses_what_is_no_domain_of_qemus),
         cmocka_unit_test(reads_a_disk),
         cmocka_unit_test(gives_a_disk_what_libvirt_would),
-        cmocka_unit_test(reads_no_more_disks_than_the_limit),
+        cmocka_unit_test(reads_no_more_devices_of_a_kind_than_the_limit),
         cmocka_unit_test(removes_a_disk_and_moves_the_others_up),
         cmocka_unit_test(knows_the_names_of_buses),
     };

@@ -2,6 +2,7 @@
 /* Where on a bus there is room for one more disk: domain/drives.h. */
 #include "config.h"
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/drives.h"
 #include "unit.h"
@@ -81,6 +82,54 @@ takes_a_free_target_of_virtio_scsi(void **state)
                  "<address type='drive' target='1'/></disk>"
                  "<hostdev type='scsi'><address type='drive' target='2'/></hostdev>",
                  DOMAIN_BUS_SCSI, third, "sdy");
+}
+
+/* Return: host devices on targets 1 to 255 of controller 0, owned by the caller. */
+static struct buffer
+full_controller(void)
+{
+    struct buffer devices = {0};
+
+    for (int target = 1; target <= 255; target++) {
+        cleanup_free char *hostdev =
+            xasprintf("<hostdev type='scsi'><address type='drive' controller='0' "
+                      "target='%d'/></hostdev>",
+                      target);
+
+        buffer_append_string(&devices, hostdev);
+    }
+    return devices;
+}
+
+static void
+goes_on_to_the_next_controller_where_one_is_full(void **state)
+{
+    cleanup_buffer struct buffer devices = full_controller();
+
+    (void)state;
+    buffer_append_string(&devices, VIRTIO_SCSI);
+    assert_place(devices.data, DOMAIN_BUS_SCSI,
+                 (struct drive_place){true, true, {1, 0, 1, 0}}, "sda");
+    buffer_append_string(&devices,
+                         "<controller type='scsi' index='7' model='virtio-scsi'/>");
+    assert_place(devices.data, DOMAIN_BUS_SCSI,
+                 (struct drive_place){true, false, {7, 0, 1, 0}}, "sda");
+}
+
+/* Takes minutes where each target of each is looked for in the document. */
+static void
+finds_a_place_among_as_many_devices_as_there_may_be(void **state)
+{
+    cleanup_buffer struct buffer devices = full_controller();
+
+    (void)state;
+    for (int i = 255; i < LIMIT_DEVICES; i++)
+        buffer_append_string(&devices, "<hostdev type='scsi'><address type='drive'/>"
+                                       "</hostdev>");
+    for (int i = 0; i < LIMIT_DEVICES; i++)
+        buffer_append_string(&devices, VIRTIO_SCSI);
+    assert_place(devices.data, DOMAIN_BUS_SCSI,
+                 (struct drive_place){true, true, {1, 0, 1, 0}}, "sda");
 }
 
 static void
@@ -192,6 +241,8 @@ main(void)
         cmocka_unit_test(adds_a_controller_where_there_is_no_virtio_scsi),
         cmocka_unit_test(adds_a_controller_beyond_those_that_addresses_imply),
         cmocka_unit_test(takes_a_free_target_of_virtio_scsi),
+        cmocka_unit_test(goes_on_to_the_next_controller_where_one_is_full),
+        cmocka_unit_test(finds_a_place_among_as_many_devices_as_there_may_be),
         cmocka_unit_test(finds_the_virtio_scsi_controller_among_others),
         cmocka_unit_test(takes_the_last_free_port_of_sata),
         cmocka_unit_test(takes_the_last_free_position_of_ide),
