@@ -7,7 +7,7 @@
 
 build_packages() {
     echo autoconf automake gcc libc6-dev make pkg-config libxml2-dev libisofs-dev libyaml-dev \
-        libjansson-dev nettle-dev uuid-dev libblkid-dev libvirt-dev
+        libjansson-dev nettle-dev zlib1g-dev uuid-dev libblkid-dev libvirt-dev
 }
 
 packages_missing() {

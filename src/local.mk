@@ -83,6 +83,8 @@ libseed_a_SOURCES = \
 	%D%/seed/custom-meta-data.h \
 	%D%/seed/devices.c \
 	%D%/seed/devices.h \
+	%D%/seed/gzip.c \
+	%D%/seed/gzip.h \
 	%D%/seed/json.h \
 	%D%/seed/layout.c \
 	%D%/seed/layout.h \
@@ -108,7 +110,7 @@ libseed_a_SOURCES = \
 	%D%/seed/yaml-scalar.h \
 	$(NULL)
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS)
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)
 
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
@@ -145,6 +147,7 @@ SEED_LIBS = \
 	$(YAML_LIBS) \
 	$(JANSSON_LIBS) \
 	$(NETTLE_LIBS) \
+	$(ZLIB_LIBS) \
 	$(UUID_LIBS) \
 	$(BLKID_LIBS) \
 	$(NULL)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/utf8.h"
 
 /* Return: how many bytes a character has that begins with this one; 0 for none. */
@@ -30,7 +27,7 @@ is_second(unsigned char first, unsigned char second)
     return second >= low && second <= high;
 }
 
-/* The NUL at the end is in no range, so nothing is read behind it. */
+/* In text the NUL at the end is in no range, so nothing is read behind it. */
 static bool
 is_character(const unsigned char *text, size_t length)
 {
@@ -41,6 +38,22 @@ is_character(const unsigned char *text, size_t length)
             return false;
     }
     return length > 0;
+}
+
+bool
+utf8_is_valid(const char *data, size_t size)
+{
+    const char *end = data + size;
+
+    while (data < end) {
+        size_t length = sequence_length((unsigned char)*data);
+
+        if (length > (size_t)(end - data) ||
+            !is_character((const unsigned char *)data, length))
+            return false;
+        data += length;
+    }
+    return true;
 }
 
 void

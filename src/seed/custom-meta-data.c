@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "seed/custom-meta-data.h"
 #include "seed/json.h"
+#include "seed/yaml-load.h"
 
 struct custom {
     json_t *object;
@@ -19,10 +20,14 @@ struct custom {
 static int
 fail_owned(const struct custom_owner *owner, const char *origin, struct failure **failure)
 {
+    if (!owner->element) {
+        failure_set(failure, FAILURE_META_DATA,
+                    "%s has the key '%s', which has a meaning of its own for the guest",
+                    origin, owner->key);
+        return failure_hint(failure, "choose another name for the key");
+    }
     failure_set(failure, FAILURE_META_DATA,
                 "%s has the key '%s', which virt-seed generates", origin, owner->key);
-    if (!owner->element)
-        return failure_hint(failure, "choose another name for the key");
     return failure_hint(failure, "set it with <%s>", owner->element);
 }
 
@@ -71,6 +76,26 @@ add_entries(struct custom *custom, const struct request *request,
     return 0;
 }
 
+/* Any value that JSON can hold, as YAML says it. */
+static int
+add_file(struct custom *custom, const struct part *part, const char *origin,
+         struct failure **failure)
+{
+    cleanup_json json_t *values =
+        yaml_load(part->data.data, part->data.size, YAML_KEYS_UNIQUE, failure);
+    const char *key;
+    json_t *value;
+
+    if (!values)
+        return failure_prefix(failure, "%s", origin);
+    json_object_foreach(values, key, value)
+    {
+        if (add(custom, key, json_incref(value), origin, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int
 add_part(struct custom *custom, const struct part *part, const char *origin,
          struct failure **failure)
@@ -83,6 +108,8 @@ add_part(struct custom *custom, const struct part *part, const char *origin,
                 failure) < 0)
             return -1;
     }
+    if (part->origin == PART_FILE && part->data.size > 0)
+        return add_file(custom, part, origin, failure);
     if (part->origin == PART_SECRET && part->key)
         return add(
             custom, part->key,

@@ -14,12 +14,17 @@
 #include "seed/json.h"
 #include "seed/meta-data.h"
 
-/* Keys of which the generated part is the owner, whether it has a value for them or not. */
+/* Keys of which the generated part is the owner, whether it has a value for them or not, or
+ * that have a meaning of their own for the guest. */
 static const struct custom_owner nocloud_keys[] = {
     {"instance-id", "instance-id"},
     {"local-hostname", "hostname"},
     {"instance-type", "instance-type"},
     {"public-keys", "ssh-authorized-keys"},
+    {"network-interfaces", "network-config"},
+    /* With them the guest would read its seed elsewhere, or at another time. */
+    {"seedfrom", NULL},
+    {"dsmode", NULL},
     {NULL, NULL},
 };
 
@@ -35,6 +40,12 @@ static const struct custom_owner configdrive_keys[] = {
     {"files", "initialization"},
     {"network_config", "network-config"},
     {"devices", NULL},
+    /* cloud-init sets the first two itself, and expects bytes and a mapping in the others
+     * (sources/helpers/openstack.py). */
+    {"instance-id", "instance-id"},
+    {"local-hostname", "hostname"},
+    {"random_seed", NULL},
+    {"meta", NULL},
     {NULL, NULL},
 };
 

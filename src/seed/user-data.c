@@ -5,6 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
+#include "base/utf8.h"
+#include "seed/gzip.h"
 #include "seed/user-data.h"
 #include "seed/yaml.h"
 
@@ -36,12 +39,6 @@ static const struct header headers[] = {
 /* How much of the data cloud-init searches for a MIME header (util.message_from_string's
  * caller, user_data.convert_string). */
 #define MIME_WINDOW 4096
-
-static bool
-is_gzip(const char *data, size_t size)
-{
-    return size >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
-}
 
 static bool
 is_mime(const char *data, size_t size)
@@ -111,20 +108,25 @@ user_data_kind(const char *data, size_t size)
 
     if (space == size)
         return "nothing";
-    if (is_gzip(data, size))
+    if (gzip_is(data, size))
         return "gzip";
     if (is_mime(data, size))
         return "MIME";
     return header ? header->name : "unknown";
 }
 
-int
-user_data_check(const char *data, size_t size, struct failure **failure)
+static int
+check_plain(const char *data, size_t size, struct failure **failure)
 {
     size_t space = leading_space(data, size);
     const struct header *header;
 
-    if (space == size || is_gzip(data, size) || is_mime(data, size))
+    if (!utf8_is_valid(data, size)) {
+        failure_set(failure, FAILURE_USER_DATA, "is not UTF-8, which cloud-init drops");
+        return failure_hint(failure,
+                            "save it as UTF-8, or fetch binary data in the guest");
+    }
+    if (space == size || is_mime(data, size))
         return 0;
     header = find_header(data + space, size - space);
     if (!header)
@@ -145,4 +147,16 @@ user_data_check(const char *data, size_t size, struct failure **failure)
         break;
     }
     return 0;
+}
+
+int
+user_data_check(const char *data, size_t size, struct failure **failure)
+{
+    cleanup_buffer struct buffer content = {0};
+
+    if (!gzip_is(data, size))
+        return check_plain(data, size, failure);
+    if (gzip_read(&content, data, size, failure) < 0)
+        return -1;
+    return content.size == 0 ? 0 : check_plain(content.data, content.size, failure);
 }

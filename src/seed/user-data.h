@@ -11,7 +11,8 @@
 
 /*
  * Checks that cloud-init would recognise the data and, where it is a cloud-config,
- * could read it as YAML. Empty data is fine. Messages hold nothing of the data.
+ * could read it as YAML; of gzip, what is in it. Empty data is fine. Messages hold nothing
+ * of the data.
  */
 int user_data_check(const char *data, size_t size, struct failure **failure);
 

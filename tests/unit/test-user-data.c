@@ -56,9 +56,13 @@ takes_data_that_is_packed(void **state)
     const char *mime =
         "Content-Type: multipart/mixed; boundary=\"x\"\nMIME-Version: 1.0\n"
         "\n--x\n";
+    /* #!/bin/sh */
+    static const char packed[] =
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x53\x56\xd4\x4f\xca\xcc\xd3"
+        "\x2f\xce\xe0\x02\x00\x1d\x9d\xfb\x04\x0a\x00\x00\x00";
 
     (void)state;
-    assert_takes("\x1f\x8b\x08\0\0\0", 6);
+    assert_takes(packed, sizeof(packed) - 1);
     assert_takes(mime, strlen(mime));
     assert_takes("mime-version: 1.0\n", 18);
 }
