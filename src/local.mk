@@ -130,6 +130,8 @@ libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CF
 libstore_a_SOURCES = \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
+	%D%/store/record.c \
+	%D%/store/record.h \
 	%D%/store/resolve.c \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \
@@ -137,7 +139,7 @@ libstore_a_SOURCES = \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
 	$(NULL)
-libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
+libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
 # Everything that makes a seed, without libvirt.
 SEED_ARCHIVES = libstore.a libimage.a libseed.a libdomain.a libbase.a
@@ -180,6 +182,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cli.h \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
+	%D%/cli/cmd-done.c \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-inspect.c \
 	%D%/cli/cmd-unset.c \

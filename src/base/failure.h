@@ -48,6 +48,7 @@
     X(FOREIGN_SEED, "foreign-seed")                                                      \
     X(UNWIRED, "unwired")                                                                \
     X(UNASKED_SEED, "unasked-seed")                                                      \
+    X(RECORD, "record")                                                                  \
     X(RUNDIR, "run-time-directory")                                                      \
     X(IMAGE, "image")
 

@@ -49,6 +49,9 @@ take_option(struct arguments *arguments, int option)
     case OPTION_REPLACE:
         arguments->replace = true;
         return true;
+    case OPTION_UNDO:
+        arguments->undo = true;
+        return true;
     case OPTION_SHOW_SECRETS:
         arguments->show_secrets = true;
         return true;

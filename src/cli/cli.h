@@ -27,6 +27,7 @@ struct arguments {
     bool show_secrets;
     bool wiring_only;
     bool after_refusal;
+    bool undo;
 };
 
 struct option;
@@ -47,6 +48,7 @@ struct command {
 
 extern const struct command cmd_build;
 extern const struct command cmd_check;
+extern const struct command cmd_done;
 extern const struct command cmd_dump;
 extern const struct command cmd_inspect;
 extern const struct command cmd_unset;
@@ -68,6 +70,7 @@ enum {
     OPTION_JSON,
     OPTION_REPLACE,
     OPTION_SHOW_SECRETS,
+    OPTION_UNDO,
     OPTION_WIRING_ONLY,
 };
 

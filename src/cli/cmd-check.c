@@ -91,7 +91,10 @@ check_parts(struct findings *findings, const struct context *context,
             const struct config *config, const struct domain *domain,
             struct request *request)
 {
-    resolve_add_defaults(request, config);
+    cleanup_failure struct failure *unread = NULL;
+
+    resolve_begin(request, context->root, config, &unread);
+    take(findings, &unread);
     for (size_t i = 0; i < request->parts.count; i++) {
         struct part *part = request->parts.list[i];
         cleanup_failure struct failure *failure = NULL;

@@ -37,9 +37,9 @@ make_seed(struct seed *seed, const struct context *context, const struct domain 
 
     if (domain_require_uuid(domain, failure) < 0 ||
         config_read(&config, context->root, failure) < 0 ||
-        request_read(&request, domain, failure) < 0)
+        request_read(&request, domain, failure) < 0 ||
+        resolve_begin(&request, context->root, &config, failure) < 0)
         return -1;
-    resolve_add_defaults(&request, &config);
     for (size_t i = 0; i < request.parts.count; i++) {
         struct part *part = request.parts.list[i];
 

@@ -320,9 +320,11 @@ read_element(struct request *request, const xmlNode *parent, const xmlNode *node
 static int
 read_attributes(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    const char *const known[] = {"datasource", "bus", "serial", "smbios-was", NULL};
+    const char *const known[] = {"datasource", "bus",        "serial",
+                                 "boots",      "smbios-was", NULL};
     cleanup_free char *datasource = xml_attribute(node, "datasource");
     cleanup_free char *bus = xml_attribute(node, "bus");
+    cleanup_free char *boots = xml_attribute(node, "boots");
 
     if (vocabulary_check_attributes(node, known, failure) < 0)
         return -1;
@@ -338,6 +340,10 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                 node, "bus", bus,
                 "\"auto\", \"scsi\", \"sata\", \"ide\", \"usb\" or \"virtio\"", failure);
     }
+    request->until_done = boots && strcmp(boots, "until-done") == 0;
+    if (boots && !request->until_done && strcmp(boots, "always") != 0)
+        return vocabulary_fail_value(node, "boots", boots, "\"always\" or \"until-done\"",
+                                     failure);
     return vocabulary_read_yes_no(node, "serial", &request->serial, failure);
 }
 
@@ -471,12 +477,9 @@ request_read(struct request *request, const struct domain *domain,
     return settle(request, node, failure);
 }
 
-void
-request_clear(struct request *request)
+static void
+clear_content(struct request *request)
 {
-    free(request->hostname);
-    free(request->instance_type);
-    free(request->instance_id);
     for (size_t i = 0; i < request->ssh_key_count; i++)
         free(request->ssh_keys[i]);
     free(request->ssh_keys);
@@ -485,9 +488,35 @@ request_clear(struct request *request)
         free(request->meta_data[i].value);
     }
     free(request->meta_data);
+    free(request->instance_type);
     network_free(request->network);
     initialization_free(request->initialization);
     parts_clear(&request->parts);
     payload_free(request->payload);
+}
+
+void
+request_keep_identity(struct request *request)
+{
+    clear_content(request);
+    *request = (struct request){
+        .domain = request->domain,
+        .line = request->line,
+        .datasource = request->datasource,
+        .bus = request->bus,
+        .serial = request->serial,
+        .until_done = request->until_done,
+        .hostname = request->hostname,
+        .instance_id_policy = request->instance_id_policy,
+        .instance_id = request->instance_id,
+    };
+}
+
+void
+request_clear(struct request *request)
+{
+    clear_content(request);
+    free(request->hostname);
+    free(request->instance_id);
     *request = (struct request){0};
 }

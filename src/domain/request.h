@@ -37,6 +37,7 @@ struct request {
     enum datasource datasource;
     enum domain_bus bus; /* DOMAIN_BUS_OTHER is "auto" */
     bool serial;         /* whether the SMBIOS serial is ours to set */
+    bool until_done;     /* once the guest is set up, its identity is all it gets */
     char *hostname;      /* NULL where the domain's name serves */
     char *instance_type; /* NULL where there is none */
     enum instance_id_policy instance_id_policy;
@@ -58,6 +59,9 @@ struct request {
  */
 int request_read(struct request *request, const struct domain *domain,
                  struct failure **failure);
+
+/* Takes away all but the identity, the instance-id and the host name. */
+void request_keep_identity(struct request *request);
 
 /* Return: the <cloud-init> element, or NULL. */
 xmlNode *request_find(const struct domain *domain);

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "store/record.h"
 #include "store/resolve.h"
 #include "store/secret.h"
 
@@ -128,19 +129,29 @@ resolve_part(struct part *part, int root, const struct config *config,
     return result;
 }
 
-void
-resolve_add_defaults(struct request *request, const struct config *config)
+int
+resolve_begin(struct request *request, int root, const struct config *config,
+              struct failure **failure)
 {
-    if (config->vendor_data)
+    bool done = false;
+
+    if (config->vendor_data && !request->payload)
         parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
                           config->vendor_data);
+    if (request->until_done &&
+        record_read_done(root, request->domain->uuid, &done, failure) < 0)
+        return -1;
+    if (done)
+        request_keep_identity(request);
+    return 0;
 }
 
 int
 resolve_request(struct request *request, int root, const struct config *config,
                 const struct domain *domain, struct failure **failure)
 {
-    resolve_add_defaults(request, config);
+    if (resolve_begin(request, root, config, failure) < 0)
+        return -1;
     for (size_t i = 0; i < request->parts.count; i++) {
         if (resolve_part(request->parts.list[i], root, config, domain, failure) < 0)
             return -1;

@@ -12,8 +12,12 @@
 int resolve_part(struct part *part, int root, const struct config *config,
                  const struct domain *domain, struct failure **failure);
 
-/* Adds what the configuration gives to every domain: the host's own vendor-data. */
-void resolve_add_defaults(struct request *request, const struct config *config);
+/*
+ * Adds what the configuration gives to every domain, the host's own vendor-data; and where
+ * the guest is recorded as set up (boots="until-done"), leaves its identity alone.
+ */
+int resolve_begin(struct request *request, int root, const struct config *config,
+                  struct failure **failure);
 
 /* Both, for every part of the request. */
 int resolve_request(struct request *request, int root, const struct config *config,

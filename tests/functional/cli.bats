@@ -287,7 +287,7 @@ options_of_help() {
 # --- dump -------------------------------------------------------------------------------------
 
 @test "dump prints one document byte for byte" {
-    printf '#!/bin/sh\n# \001\177\377 and no end of line' >bytes
+    printf '#!/bin/sh\n# \001\177 and no end of line' >bytes
     domain_xml "<ci:user-data encoding='base64'>$(base64 bytes)</ci:user-data>" >bytes.xml
     virt-seed dump bytes.xml user-data | cmp - bytes
     virt-seed dump bytes.xml meta-data | jq -e '."local-hostname" == "web1"'
@@ -299,12 +299,12 @@ options_of_help() {
 }
 
 @test "dump --json gives each document's size and its text or base64" {
-    domain_xml '<ci:user-data encoding="base64">H4sIAAAAAAAAAw==</ci:user-data>' >gzip.xml
+    domain_xml '<ci:user-data encoding="base64">H4sIAAAAAAACA1NW1E/KzNMvzuACAB2d+wQKAAAA</ci:user-data>' >gzip.xml
     run -0 virt-seed dump --json gzip.xml
     [[ $(jq -r '."volume-id"' <<<"$output") = cidata ]]
     [[ $(jq -r '.documents[].path' <<<"$output") = $'meta-data\nuser-data' ]]
-    [[ $(jq -r '.documents[1].base64' <<<"$output") = 'H4sIAAAAAAAAAw==' ]]
-    [[ $(jq -r '.documents[1].size' <<<"$output") = 10 ]]
+    [[ $(jq -r '.documents[1].base64' <<<"$output") = 'H4sIAAAAAAACA1NW1E/KzNMvzuACAB2d+wQKAAAA' ]]
+    [[ $(jq -r '.documents[1].size' <<<"$output") = 30 ]]
     run -0 virt-seed dump --json gzip.xml meta-data
     [[ $(jq -r '.documents | length' <<<"$output") = 1 ]]
 }

@@ -8,6 +8,7 @@ top_srcdir=${top_srcdir-$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)}
 top_builddir=${top_builddir-$(dirname "$(type -P virt-seed)")}
 rundir=${VIRT_SEED_RUNDIR-/run/libvirt/virt-seed}
 confdir=${VIRT_SEED_CONFDIR-/etc/virt-seed}
+statedir=${VIRT_SEED_STATEDIR-/var/lib/virt-seed}
 qemu_home=${VIRT_SEED_QEMU_HOME-/var/lib/libvirt/qemu}
 definitions=${VIRT_SEED_DEFINITIONS-/etc/libvirt/qemu}
 

@@ -15,8 +15,12 @@ valid() {
 make_host() {
     make_root
     make_secret web1 userdata '#cloud-config'
+    make_secret web1 administrator 'correct horse'
+    make_secret web1-meta app_name shop
+    make_secret team alice 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx'
     make_secret network web1.yaml 'version: 2'
-    mkdir -p "$root$confdir/files/site"
+    mkdir -p "$root$confdir/files/site" "$root$confdir/files/keys"
+    cp "$root$confdir/secrets/team/alice" "$root$confdir/files/keys/site"
     echo '#cloud-config' >"$root$confdir/files/site/base.yaml"
 }
 
@@ -38,6 +42,10 @@ make_host() {
 
 @test "the schema allows what the programs take, wired and unwired" {
     for case in "$top_srcdir"/tests/golden/{wire,dump}/*/; do
+        # oVirt's payload stands alone.
+        if ! grep -q "$namespace" "$case/in.xml"; then
+            continue
+        fi
         run -0 valid "$case/in.xml"
         if [[ -e $case/out.xml ]]; then
             run -0 valid "$case/out.xml"
@@ -46,7 +54,7 @@ make_host() {
 }
 
 @test "the schema refuses what the programs refuse for its form" {
-    for case in element-unknown element-without-namespace element-twice encoding-unknown \
+    for case in admin-password-inline instance-type-empty element-unknown element-without-namespace element-twice encoding-unknown \
         hostname-malformed instance-id-policy-unknown key-without-secret markup-in-text \
         secret-key-upwards secret-name-with-slash text-and-file text-and-secret file-and-secret; do
         run ! valid "$top_srcdir/tests/golden/dump-errors/$case/in.xml"

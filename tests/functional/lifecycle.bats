@@ -330,3 +330,71 @@ END
     exec 9>&-
     wait "$pid"
 }
+
+# --- a guest that is set up -------------------------------------------------------------------
+
+@test "a guest that is set up gets its identity alone, until that is taken back" {
+    domain_xml '<ci:hostname>db7</ci:hostname><ci:user-data secret="web1"/>
+        <ci:meta-data secret="web1"/>' | sed 's/<ci:cloud-init /&boots="until-done" /' |
+        virt-seed --quiet wire - >until.xml
+    make_secret web1 userdata '#cloud-config'
+    virt-seed --root="$root" build -o full.iso until.xml
+    lifecycle until.xml prepare
+    cmp "$seeds/$uuid.iso" full.iso
+
+    run -0 virt-seed --root="$root" done until.xml
+    [[ $output == "domain 'web1': recorded as done" ]]
+    run ! grep -r cloud-config "$root$statedir"
+    rm -r "$root$confdir/secrets"
+    lifecycle until.xml prepare
+    run -0 virt-seed --root="$root" dump --json until.xml
+    [[ $(jq -r '.documents[] | "\(.path) \(.size)"' <<<"$output") == \
+        $'meta-data 87\nuser-data 0' ]]
+    [[ $(jq -r '.documents[0].text | fromjson | .["instance-id"], .["local-hostname"]' \
+        <<<"$output") == "$uuid"$'\ndb7' ]]
+    run -0 virt-seed inspect "$seeds/$uuid.iso"
+    assert_said "instance-id $uuid, local-hostname db7"
+
+    make_secret web1 userdata '#cloud-config'
+    virt-seed --quiet --root="$root" done --undo until.xml
+    lifecycle until.xml prepare
+    cmp "$seeds/$uuid.iso" full.iso
+}
+
+@test "a domain that boots always does not look at the record" {
+    virt-seed --quiet --root="$root" done wired.xml
+    lifecycle wired.xml prepare
+    cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
+}
+
+@test "a record that cannot be read refuses the start, and says how to go on" {
+    sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
+    mkdir -p "$root$statedir"
+    echo '[]' >"$root$statedir/$uuid.json"
+    refuses_start until.xml 'is not a record' 'remove it'
+}
+
+# --- oVirt's payload --------------------------------------------------------------------------
+
+payload_xml() {
+    domain_xml | sed -e "s|<ci:cloud-init.*|<o:vm xmlns:o='http://ovirt.org/vm/1.0'>\
+<o:device devtype='disk' name='sdb'><o:payload><o:volId>config-2</o:volId>\
+<o:file path='openstack/latest/meta_data.json'>eyJ1dWlkIjogImYyIn0K</o:file>\
+</o:payload></o:device></o:vm>|"
+}
+
+@test "prepare makes the seed of an oVirt payload, where the domain is wired" {
+    payload_xml | virt-seed --quiet wire - >payload.xml
+    run ! grep 'ds=nocloud' payload.xml
+    lifecycle payload.xml prepare
+    run -0 virt-seed inspect "$seeds/$uuid.iso"
+    assert_said config-2 openstack/latest/meta_data.json 'uuid f2'
+    lifecycle payload.xml release end
+    nothing_is_left
+}
+
+@test "prepare leaves a payload to VDSM, where the domain is not wired" {
+    payload_xml >payload.xml
+    lifecycle payload.xml prepare
+    nothing_is_left
+}
