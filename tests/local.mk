@@ -32,6 +32,7 @@ unit_tests = \
 	%D%/unit/test-utf8 \
 	%D%/unit/test-xml \
 	%D%/unit/test-yaml \
+	%D%/unit/test-yaml-scalar \
 	$(NULL)
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -98,6 +99,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_xml_LDADD = $(UNIT_LDADD)
 %C%_unit_test_yaml_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_yaml_LDADD = $(UNIT_LDADD)
+%C%_unit_test_yaml_scalar_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_yaml_scalar_LDADD = $(UNIT_LDADD)
 
 endif HAVE_CMOCKA
 

@@ -64,3 +64,6 @@
 #define LIMIT_YAML_ALIASES 1000
 #define LIMIT_YAML_ANCHORS 1000
 #define LIMIT_YAML_DIRECTIVES 100
+
+/* Digits of a number in YAML: what Python's int() takes (sys.int_info). */
+#define LIMIT_YAML_NUMBER 4300
