@@ -102,12 +102,20 @@ libseed_a_SOURCES = \
 	%D%/seed/seed.h \
 	%D%/seed/user-data.c \
 	%D%/seed/user-data.h \
+	%D%/seed/yaml-anchor.c \
+	%D%/seed/yaml-anchor.h \
+	%D%/seed/yaml-scalar.c \
+	%D%/seed/yaml-scalar.h \
+	%D%/seed/yaml-source.c \
+	%D%/seed/yaml-source.h \
+	%D%/seed/yaml-stack.c \
+	%D%/seed/yaml-stack.h \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \
 	%D%/seed/yaml-load.c \
 	%D%/seed/yaml-load.h \
-	%D%/seed/yaml-scalar.c \
-	%D%/seed/yaml-scalar.h \
+	%D%/seed/yaml-value.c \
+	%D%/seed/yaml-value.h \
 	$(NULL)
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)

@@ -33,6 +33,7 @@ unit_tests = \
 	%D%/unit/test-xml \
 	%D%/unit/test-yaml \
 	%D%/unit/test-yaml-load \
+	%D%/unit/test-yaml-scalar \
 	$(NULL)
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -101,6 +102,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_yaml_LDADD = $(UNIT_LDADD)
 %C%_unit_test_yaml_load_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_yaml_load_LDADD = $(UNIT_LDADD)
+%C%_unit_test_yaml_scalar_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_yaml_scalar_LDADD = $(UNIT_LDADD)
 
 endif HAVE_CMOCKA
 

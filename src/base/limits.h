@@ -78,3 +78,5 @@
  * with each alias written out, in bytes of its scalars and one for each value. */
 #define LIMIT_YAML_VALUES 200000
 #define LIMIT_YAML_EXPANDED (16 * MIB)
+/* Digits of a number in YAML: what Python's int() takes (sys.int_info). */
+#define LIMIT_YAML_NUMBER 4300

@@ -18,7 +18,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "seed/yaml-load.h"
-#include "seed/yaml-scalar.h"
+#include "seed/yaml-value.h"
 
 struct measure {
     size_t size; /* at most LIMIT_YAML_EXPANDED */

@@ -1,366 +1,288 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: of plain text few shapes can make safe_load raise, and each has its test
+ * here. Under an explicit tag any text may stand, and a regular expression says which of
+ * it Python's int(), float() and datetime take.
+ */
 #include "config.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "seed/yaml-scalar.h"
 
-#define STANDARD_TAGS "tag:yaml.org,2002:"
+#define PREFIX "tag:yaml.org,2002:"
 
-static json_t *
-fail_at(const yaml_event_t *event, const char *problem, const char *hint,
-        struct failure **failure)
+/* What Python's int() and float() skip. */
+#define SPACE "[ \t\n\v\f\r]"
+#define NUMBER SPACE "*[-+]?[0-9]+" SPACE "*"
+
+/* One sign is safe_load's, a second one int()'s; what begins with 0 is octal. */
+#define INT                                                                              \
+    "^[-+]?("                                                                            \
+    "0b" SPACE "*[-+]?(0[bB])?[01]+" SPACE "*|"                                          \
+    "0x" SPACE "*[-+]?(0[xX])?[0-9a-fA-F]+" SPACE "*|"                                   \
+    "0([oO]?[0-7]+)?" SPACE "*|"                                                         \
+    "(" SPACE "+[-+]?[0-9]+|[-+][0-9]+|[1-9][0-9]*)" SPACE "*(:" NUMBER ")*)$"
+
+#define DECIMAL                                                                          \
+    SPACE "*[-+]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?[0-9]+)?|inf|infinity|nan)" SPACE "*"
+#define FLOAT "^[-+]?([.]inf|[.]nan|" DECIMAL "(:" DECIMAL ")*)$"
+
+#define TIMESTAMP                                                                        \
+    "^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"                                              \
+    "(([Tt]|[ \t]+)([0-9]{1,2}):([0-9]{2}):([0-9]{2})([.][0-9]*)?"                       \
+    "([ \t]*(Z|[-+]([0-9]{1,2})(:([0-9]{2}))?))?)?$"
+
+enum timestamp_group {
+    YEAR = 1,
+    MONTH = 2,
+    DAY = 3,
+    TIME = 4,
+    HOUR = 6,
+    MINUTE = 7,
+    SECOND = 8,
+    ZONE_HOUR = 12,
+    ZONE_MINUTE = 14,
+    GROUPS = 15,
+};
+
+static bool
+matches(const char *pattern, const char *text, size_t count, regmatch_t *groups)
 {
-    failure_set(failure, FAILURE_YAML, "line %zu: %s", event->start_mark.line + 1,
-                problem);
-    failure_hint(failure, "%s", hint);
+    regex_t regex;
+    bool found;
+
+    if (regcomp(&regex, pattern, REG_EXTENDED) != 0)
+        abort();
+    found = regexec(&regex, text, count, groups, 0) == 0;
+    regfree(&regex);
+    return found;
+}
+
+/* --- dates ------------------------------------------------------------------------- */
+
+/* Return: the group's number, of four digits at most; 0 where it did not match. */
+static int
+group_number(const char *text, const regmatch_t *group)
+{
+    int number = 0;
+
+    for (regoff_t i = group->rm_so; i < group->rm_eo; i++)
+        number = number * 10 + (text[i] - '0');
+    return number;
+}
+
+static int
+days_of_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
+/* Return: whether Python's date or datetime takes those numbers. */
+static bool
+is_possible_time(const char *text, const regmatch_t *groups)
+{
+    int year = group_number(text, &groups[YEAR]);
+    int month = group_number(text, &groups[MONTH]);
+    int day = group_number(text, &groups[DAY]);
+    int zone = group_number(text, &groups[ZONE_HOUR]) * 60 +
+               group_number(text, &groups[ZONE_MINUTE]);
+
+    return year > 0 && month >= 1 && month <= 12 && day >= 1 &&
+           day <= days_of_month(year, month) && group_number(text, &groups[HOUR]) < 24 &&
+           group_number(text, &groups[MINUTE]) < 60 &&
+           group_number(text, &groups[SECOND]) < 60 && zone < 24 * 60;
+}
+
+static bool
+is_timestamp(const char *text)
+{
+    regmatch_t groups[GROUPS];
+
+    return matches(TIMESTAMP, text, GROUPS, groups) && is_possible_time(text, groups);
+}
+
+/* Plain text is a date only with two digits for month and day. */
+static bool
+is_impossible_date(const char *text)
+{
+    regmatch_t groups[GROUPS];
+
+    return strspn(text, "0123456789") == 4 && text[4] == '-' &&
+           matches(TIMESTAMP, text, GROUPS, groups) &&
+           (groups[TIME].rm_so >= 0 || strlen(text) == 10) &&
+           !is_possible_time(text, groups);
+}
+
+/* --- numbers ----------------------------------------------------------------------- */
+
+static char *
+without_underscores(const char *text)
+{
+    char *copy = xstrdup(text), *end = copy;
+
+    for (; *text; text++) {
+        if (*text != '_')
+            *end++ = *text;
+    }
+    *end = '\0';
+    return copy;
+}
+
+static bool
+is_int(const char *text)
+{
+    cleanup_free char *digits = without_underscores(text);
+
+    return matches(INT, digits, 0, NULL);
+}
+
+static bool
+is_float(const char *text)
+{
+    cleanup_free char *digits = without_underscores(text);
+
+    for (char *letter = digits; *letter; letter++)
+        *letter = (char)tolower((unsigned char)*letter);
+    return matches(FLOAT, digits, 0, NULL);
+}
+
+/* Plain text that is taken for an int and is none: "0x_", and more digits than Python
+ * (sys.int_info) converts. */
+static bool
+is_impossible_int(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    if (strncmp(text, "0b_", 3) == 0 || strncmp(text, "0x_", 3) == 0)
+        return !text[2 + strspn(text + 2, "_")];
+    return *text >= '1' && *text <= '9' && strlen(text) > LIMIT_YAML_NUMBER &&
+           !text[strspn(text, "0123456789_:")];
+}
+
+/* --- the tags ---------------------------------------------------------------------- */
+
+static bool
+is_bool(const char *text)
+{
+    static const char *const words[] = {"yes", "no", "true", "false", "on", "off"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcasecmp(text, words[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* As Python's binascii.a2b_base64(), which skips what it does not know. */
+static bool
+is_base64(const char *text)
+{
+    int filled = 0, padding = 0;
+
+    for (; *text; text++) {
+        if ((unsigned char)*text >= 0x80)
+            return false;
+        if (*text == '=' && filled >= 2 && filled + ++padding >= 4)
+            return true;
+        if (isalnum((unsigned char)*text) || *text == '+' || *text == '/') {
+            padding = 0;
+            filled = (filled + 1) % 4;
+        }
+    }
+    return filled == 0;
+}
+
+static const struct tag {
+    const char *name;
+    enum yaml_kind kind;
+    bool (*takes)(const char *text); /* NULL: any */
+} tags[] = {
+    {"null", YAML_KIND_SCALAR, NULL},
+    {"bool", YAML_KIND_SCALAR, is_bool},
+    {"int", YAML_KIND_SCALAR, is_int},
+    {"float", YAML_KIND_SCALAR, is_float},
+    {"binary", YAML_KIND_SCALAR, is_base64},
+    {"timestamp", YAML_KIND_SCALAR, is_timestamp},
+    {"str", YAML_KIND_SCALAR, NULL},
+    {"python/unicode", YAML_KIND_SCALAR, NULL},
+    {"seq", YAML_KIND_MAPPINGS, NULL},
+    {"map", YAML_KIND_MAPPING, NULL},
+    {"set", YAML_KIND_MAPPING, NULL},
+};
+
+static const struct tag *
+find_tag(const char *tag)
+{
+    if (strncmp(tag, PREFIX, strlen(PREFIX)) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+        if (strcmp(tag + strlen(PREFIX), tags[i].name) == 0)
+            return &tags[i];
+    }
     return NULL;
 }
 
-static json_t *
-own(json_t *value)
+const char *
+yaml_tag_problem(const char *tag, enum yaml_kind kind)
 {
-    if (!value)
-        abort();
-    return value;
+    const struct tag *found = find_tag(tag);
+
+    /* Of itself '!' says no more than the kind. */
+    if (strcmp(tag, "!") == 0)
+        return NULL;
+    if (!found)
+        return "has a tag ('!…') that cloud-init lacks";
+    return found->kind == kind ? NULL : "has a tag ('!…') of another kind";
 }
 
-/* --- words ------------------------------------------------------------------------ */
-
-static bool
-is_one_of(const char *text, const char *const *words)
-{
-    while (*words && strcmp(text, *words) != 0)
-        words++;
-    return *words != NULL;
-}
-
-static bool
-is_null(const char *text)
-{
-    static const char *const words[] = {"", "~", "null", "Null", "NULL", NULL};
-
-    return is_one_of(text, words);
-}
-
-/* Return: 1 or 0 for the words of a boolean, -1 for any other text. */
-static int
-read_boolean(const char *text)
-{
-    static const char *const yes[] = {"yes",  "Yes", "YES", "true", "True",
-                                      "TRUE", "on",  "On",  "ON",   NULL};
-    static const char *const no[] = {"no",    "No",  "NO",  "false", "False",
-                                     "FALSE", "off", "Off", "OFF",   NULL};
-
-    if (is_one_of(text, yes))
-        return 1;
-    return is_one_of(text, no) ? 0 : -1;
-}
-
-/* --- integers --------------------------------------------------------------------- */
-
-enum number {
-    NUMBER_NONE, /* the text is no number */
-    NUMBER_READ,
-    NUMBER_UNREADABLE, /* "0x_": it looks like one, and PyYAML raises on it */
-    NUMBER_OUT_OF_RANGE,
-};
+/* --- all of it --------------------------------------------------------------------- */
 
 static const char *
-skip_sign(const char *text)
+plain_problem(const struct yaml_scalar *scalar)
 {
-    return text + (*text == '-' || *text == '+');
+    if (!scalar->key && strcmp(scalar->text, "=") == 0)
+        return "'=' stands alone as a value, which cloud-init cannot read";
+    if (!scalar->key && strcmp(scalar->text, "<<") == 0)
+        return "'<<' stands as a value, which cloud-init cannot read";
+    if (is_impossible_date(scalar->text))
+        return "a date or time that there cannot be";
+    return is_impossible_int(scalar->text) ? "a number that there cannot be" : NULL;
 }
 
-/* Reads `text` up to its end; underscores do not count. */
-static enum number
-read_digits(const char *text, unsigned int base, uint64_t *number)
+static const char *
+tagged_problem(const struct tag *tag, const struct yaml_scalar *scalar)
 {
-    bool any = false, overflow = false;
-
-    *number = 0;
-    for (; *text; text++) {
-        unsigned int digit;
-
-        if (*text == '_')
-            continue;
-        if (!isxdigit((unsigned char)*text))
-            return NUMBER_NONE;
-        digit = isdigit((unsigned char)*text)
-                    ? (unsigned int)(*text - '0')
-                    : (unsigned int)(tolower((unsigned char)*text) - 'a' + 10);
-        if (digit >= base)
-            return NUMBER_NONE;
-        any = true;
-        overflow = overflow || __builtin_mul_overflow(*number, base, number) ||
-                   __builtin_add_overflow(*number, digit, number);
-    }
-    if (!any)
-        return NUMBER_UNREADABLE;
-    return overflow ? NUMBER_OUT_OF_RANGE : NUMBER_READ;
-}
-
-/* Return: how long "[0-9][0-9_]*" is at the begin of the text; 0 for none. */
-static size_t
-count_decimal(const char *text)
-{
-    return isdigit((unsigned char)*text) ? strspn(text, "0123456789_") : 0;
-}
-
-/* Return: how long "(:[0-5]?[0-9])+" is at the begin of the text; 0 for none. */
-static size_t
-count_sixties(const char *text)
-{
-    size_t length = 0;
-
-    while (text[length] == ':' && isdigit((unsigned char)text[length + 1])) {
-        bool two = text[length + 1] < '6' && isdigit((unsigned char)text[length + 2]);
-
-        length += two ? 3 : 2;
-    }
-    return length;
-}
-
-/* "3:25:45" is 12345. */
-static enum number
-read_sixties(const char *text, uint64_t *number)
-{
-    bool overflow = false;
-    uint64_t part = 0;
-
-    *number = 0;
-    for (;; text++) {
-        if (isdigit((unsigned char)*text)) {
-            overflow = overflow || __builtin_mul_overflow(part, 10, &part) ||
-                       __builtin_add_overflow(part, (uint64_t)(*text - '0'), &part);
-        } else if (*text != '_') {
-            overflow = overflow || __builtin_mul_overflow(*number, 60, number) ||
-                       __builtin_add_overflow(*number, part, number);
-            part = 0;
-            if (!*text)
-                return overflow ? NUMBER_OUT_OF_RANGE : NUMBER_READ;
-        }
-    }
-}
-
-static enum number
-read_magnitude(const char *text, uint64_t *number)
-{
-    size_t length = count_decimal(text);
-
-    if (text[0] == '0' && text[1] == 'b' && text[2])
-        return read_digits(text + 2, 2, number);
-    if (text[0] == '0' && text[1] == 'x' && text[2])
-        return read_digits(text + 2, 16, number);
-    if (text[0] == '0')
-        return read_digits(text, 8, number);
-    if (length > 0 && text[length] == ':' && !text[length + count_sixties(text + length)])
-        return read_sixties(text, number);
-    return length > 0 ? read_digits(text, 10, number) : NUMBER_NONE;
-}
-
-static enum number
-read_integer(const char *text, json_int_t *integer)
-{
-    uint64_t magnitude;
-    enum number result = read_magnitude(skip_sign(text), &magnitude);
-
-    if (result != NUMBER_READ)
-        return result;
-    if (magnitude > (uint64_t)INT64_MAX)
-        return NUMBER_OUT_OF_RANGE;
-    *integer = *text == '-' ? -(json_int_t)magnitude : (json_int_t)magnitude;
-    return NUMBER_READ;
-}
-
-/* --- floats ----------------------------------------------------------------------- */
-
-/* Return: whether the text is "", or an exponent with its sign: "e+3". */
-static bool
-is_exponent(const char *text)
-{
-    if (!*text)
-        return true;
-    if ((*text != 'e' && *text != 'E') || (text[1] != '-' && text[1] != '+'))
-        return false;
-    return text[2] && !text[2 + strspn(text + 2, "0123456789")];
-}
-
-static bool
-is_decimal_float(const char *text)
-{
-    size_t length;
-
-    if (*text == '.')
-        return count_decimal(text + 1) > 0 &&
-               is_exponent(text + 1 + count_decimal(text + 1));
-    text = skip_sign(text);
-    length = count_decimal(text);
-    if (length == 0 || text[length] != '.')
-        return false;
-    length++;
-    return is_exponent(text + length + strspn(text + length, "0123456789_"));
-}
-
-static bool
-is_sixties_float(const char *text)
-{
-    size_t length, sixties;
-
-    text = skip_sign(text);
-    length = count_decimal(text);
-    sixties = length > 0 ? count_sixties(text + length) : 0;
-    text += length + sixties;
-    return sixties > 0 && *text == '.' && !text[1 + strspn(text + 1, "0123456789_")];
-}
-
-static bool
-is_endless(const char *text)
-{
-    static const char *const words[] = {".inf", ".Inf", ".INF", NULL};
-    static const char *const none[] = {".nan", ".NaN", ".NAN", NULL};
-
-    return is_one_of(skip_sign(text), words) || is_one_of(text, none);
-}
-
-/* "190:20:30.15"; the last part is added first, as PyYAML does, for the same rounding. */
-static double
-sum_sixties(char *text)
-{
-    double sum = 0, base = 1;
-    char *colon;
-
-    while ((colon = strrchr(text, ':'))) {
-        sum += strtod(colon + 1, NULL) * base;
-        base *= 60;
-        *colon = '\0';
-    }
-    return sum + strtod(text, NULL) * base;
-}
-
-static enum number
-read_float(const char *text, double *number)
-{
-    cleanup_free char *digits = NULL;
-    size_t length = 0;
-
-    if (is_endless(text))
-        return NUMBER_OUT_OF_RANGE;
-    if (!is_decimal_float(text) && !is_sixties_float(text))
-        return NUMBER_NONE;
-    digits = xstrdup(text);
-    for (const char *at = skip_sign(text); *at; at++) {
-        if (*at != '_')
-            digits[length++] = *at;
-    }
-    digits[length] = '\0';
-    *number = strchr(digits, ':') ? sum_sixties(digits) : strtod(digits, NULL);
-    if (*text == '-')
-        *number = -*number;
-    return isfinite(*number) ? NUMBER_READ : NUMBER_OUT_OF_RANGE;
-}
-
-/* --- values ----------------------------------------------------------------------- */
-
-static json_t *
-number_value(const yaml_event_t *event, const char *text, struct failure **failure)
-{
-    json_int_t integer = 0;
-    double real = 0;
-    enum number result = read_integer(text, &integer);
-
-    if (result == NUMBER_READ)
-        return own(json_integer(integer));
-    if (result == NUMBER_NONE) {
-        result = read_float(text, &real);
-        if (result == NUMBER_READ)
-            return own(json_real(real));
-    }
-    if (result == NUMBER_OUT_OF_RANGE)
-        return fail_at(event, "a number is too large, or none (.nan)",
-                       "quote it if it is text", failure);
-    if (result == NUMBER_UNREADABLE)
-        return fail_at(event, "a number has no digits", "quote it if it is text",
-                       failure);
-    return own(json_stringn(text, strlen(text)));
-}
-
-static json_t *
-plain_value(const yaml_event_t *event, const char *text, struct failure **failure)
-{
-    int boolean = read_boolean(text);
-
-    if (boolean >= 0)
-        return own(json_boolean(boolean));
-    if (is_null(text))
-        return own(json_null());
-    if (strcmp(text, "<<") == 0 || strcmp(text, "=") == 0)
-        return fail_at(event, "'<<' or '=' stands where a value is expected", "quote it",
-                       failure);
-    return strchr("+-.0123456789", *text) ? number_value(event, text, failure)
-                                          : own(json_string(text));
-}
-
-static json_t *
-float_value(const char *text)
-{
-    const char *digits = skip_sign(text);
-    double real = 0;
-
-    if (*digits && !digits[strspn(digits, "0123456789")])
-        real = strtod(text, NULL);
-    else if (read_float(text, &real) != NUMBER_READ)
+    if (!tag || !tag->takes)
         return NULL;
-    return isfinite(real) ? own(json_real(real)) : NULL;
+    if (tag->takes != is_base64 &&
+        (strlen(scalar->text) != scalar->length || scalar->length > LIMIT_YAML_NUMBER))
+        return "a value that its tag ('!!…') cannot mean";
+    return tag->takes(scalar->text) ? NULL : "a value that its tag ('!!…') cannot mean";
 }
 
-static json_t *
-tagged_value(const yaml_event_t *event, const char *tag, const char *text,
-             struct failure **failure)
+bool
+yaml_scalar_is_merge(const struct yaml_scalar *scalar)
 {
-    static const char *const texts[] = {"str", "timestamp", "python/unicode", NULL};
-    json_int_t integer;
-    json_t *value = NULL;
-
-    if (is_one_of(tag, texts))
-        return own(json_string(text));
-    if (strcmp(tag, "null") == 0)
-        return own(json_null());
-    if (strcmp(tag, "bool") == 0 && read_boolean(text) >= 0)
-        value = own(json_boolean(read_boolean(text)));
-    else if (strcmp(tag, "int") == 0 && read_integer(text, &integer) == NUMBER_READ)
-        value = own(json_integer(integer));
-    else if (strcmp(tag, "float") == 0)
-        value = float_value(text);
-    return value ? value
-                 : fail_at(event,
-                           "a value is not what its tag ('!!…') says, or nothing "
-                           "that JSON can hold",
-                           "remove the tag", failure);
+    return scalar->key && scalar->plain && strcmp(scalar->text, "<<") == 0;
 }
 
-json_t *
-yaml_scalar_value(const yaml_event_t *event, struct failure **failure)
+const char *
+yaml_scalar_problem(const struct yaml_scalar *scalar)
 {
-    const char *text = (const char *)event->data.scalar.value;
-    const char *tag = (const char *)event->data.scalar.tag;
-
-    if (strlen(text) != event->data.scalar.length)
-        return fail_at(event, "a text has a NUL character", "remove it", failure);
-    if (event->data.scalar.plain_implicit)
-        return plain_value(event, text, failure);
-    if (event->data.scalar.quoted_implicit)
-        return own(json_string(text));
-    if (tag && strncmp(tag, STANDARD_TAGS, strlen(STANDARD_TAGS)) == 0)
-        return tagged_value(event, tag + strlen(STANDARD_TAGS), text, failure);
-    return fail_at(event, "has a tag ('!…') that cloud-init lacks", "remove the tag",
-                   failure);
+    /* PyYAML takes it for the mark of a key there (scan_plain). */
+    if (scalar->unquoted && scalar->flow && strchr(scalar->text, '?'))
+        return "'?' stands in text between brackets or braces";
+    if (scalar->tag)
+        return tagged_problem(find_tag(scalar->tag), scalar);
+    return scalar->plain ? plain_problem(scalar) : NULL;
 }

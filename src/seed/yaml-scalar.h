@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a scalar of YAML means: PyYAML's rules, those of YAML 1.1 (resolver.py and the
- * SafeConstructor of constructor.py), as far as JSON can hold the value.
+ * What YAML's scalars and tags mean to PyYAML's safe_load (its resolver.py and
+ * constructor.py, and cloud-init's safeyaml.py), and which of them it raises on.
  */
 #pragma once
 
-#include <yaml.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "base/failure.h"
-#include "seed/json.h"
+#include "seed/yaml-anchor.h"
+
+struct yaml_scalar {
+    const char *tag; /* NULL where none is written */
+    bool plain;      /* whether the text alone decides on its type */
+    bool unquoted;
+    bool flow; /* in brackets or braces */
+    bool key;
+    const char *text;
+    size_t length;
+};
+
+/* Return: whether it is the key '<<', whose value is merged into the mapping. */
+bool yaml_scalar_is_merge(const struct yaml_scalar *scalar);
+
+/* Return: what is wrong with it, as a phrase without its content, or NULL. */
+const char *yaml_scalar_problem(const struct yaml_scalar *scalar);
 
 /*
- * Plain scalars become null, booleans, numbers or text, quoted ones text, and one with a
- * tag ('!!int') what the tag says. Timestamps stay text. A number is exact, or refused.
- * Return: the value, owned by the caller (cleanup_json), or NULL; the message has the line,
- * and nothing of the scalar.
+ * Return: what is wrong with that tag on a node of that kind, or NULL. (!!omap and
+ * !!pairs, which would become lists of tuples, are not known here: nothing in cloud-init
+ * reads such lists.)
  */
-json_t *yaml_scalar_value(const yaml_event_t *event, struct failure **failure);
+const char *yaml_tag_problem(const char *tag, enum yaml_kind kind);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libyaml's events are walked once. A stack holds, for each collection
- * that is open, whether it is a mapping and, if so, whether the next node is a key; of
- * the outermost mappings it holds the key as well, so that a query's path can be
- * compared.
+ * How it works: libyaml's events are walked once. A stack (yaml-stack.h) holds the
+ * collections that are open, and of the outermost mappings their keys, so that a query's
+ * path can be compared.
+ *
+ * libyaml takes more than PyYAML does. So the text between the tokens is looked at before
+ * (yaml-source.h), each scalar and tag as PyYAML would make a value of it (yaml-scalar.h),
+ * and the stack knows what can be a key and what '<<' takes in.
  */
 #include "config.h"
 
@@ -15,15 +18,18 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "seed/yaml-scalar.h"
+#include "seed/yaml-source.h"
+#include "seed/yaml-stack.h"
 #include "seed/yaml.h"
 
-/* Queries reach this deep. */
-#define KEY_LEVELS 2
-
-struct level {
-    bool mapping;
-    bool key_next;
-    char *key; /* above KEY_LEVELS, else NULL */
+/* A node that begins; an alias is none. */
+struct node {
+    size_t line;
+    enum yaml_kind kind;
+    bool nothing;       /* an empty scalar that nothing marks as text */
+    const char *tag;    /* or NULL */
+    const char *anchor; /* or NULL */
 };
 
 struct reader {
@@ -31,21 +37,10 @@ struct reader {
     enum yaml_root root;
     struct yaml_query *queries;
     size_t query_count;
-    struct level levels[LIMIT_YAML_DEPTH];
-    size_t depth;
+    struct yaml_stack stack;
     unsigned long documents;
     unsigned long aliases;
-    char *anchors[LIMIT_YAML_ANCHORS];
-    size_t anchor_count;
 };
-
-static int
-fail_at(struct failure **failure, const yaml_mark_t *mark, const char *problem,
-        const char *hint)
-{
-    failure_set(failure, FAILURE_YAML, "line %zu: %s", mark->line + 1, problem);
-    return failure_hint(failure, "%s", hint);
-}
 
 static int
 fail_parser(const yaml_parser_t *parser, struct failure **failure)
@@ -65,172 +60,181 @@ fail_parser(const yaml_parser_t *parser, struct failure **failure)
     return failure_hint(failure, "mend the YAML: the guest could not read it either");
 }
 
-/* What safe_load knows (PyYAML, constructor.py), and cloud-init's safeyaml adds. */
-static bool
-is_known_tag(const char *tag)
-{
-    static const char *const known[] = {
-        "null",  "bool", "int", "float", "binary", "timestamp",      "omap",
-        "pairs", "set",  "str", "seq",   "map",    "python/unicode",
-    };
-    const char *prefix = "tag:yaml.org,2002:";
-
-    if (strcmp(tag, "!") == 0)
-        return true;
-    if (strncmp(tag, prefix, strlen(prefix)) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (strcmp(tag + strlen(prefix), known[i]) == 0)
-            return true;
-    }
-    return false;
-}
+/* --- what a node may be ------------------------------------------------------------ */
 
 static int
-check_tag(const yaml_event_t *event, const yaml_char_t *tag, struct failure **failure)
+note_anchor(struct reader *reader, const struct node *node, struct failure **failure)
 {
-    if (!tag || is_known_tag((const char *)tag))
-        return 0;
-    return fail_at(failure, &event->start_mark, "has a tag ('!…') that cloud-init lacks",
-                   "cloud-init reads plain YAML: remove the tag");
-}
+    struct yaml_anchors *anchors = &reader->stack.anchors;
 
-static int
-note_anchor(struct reader *reader, const yaml_event_t *event, const yaml_char_t *anchor,
-            struct failure **failure)
-{
-    if (!anchor)
+    if (!node->anchor)
         return 0;
-    if (reader->anchor_count == LIMIT_YAML_ANCHORS)
-        return fail_at(failure, &event->start_mark, "more than 1000 anchors",
-                       "write out what they stand for");
-    for (size_t i = 0; i < reader->anchor_count; i++) {
-        if (strcmp(reader->anchors[i], (const char *)anchor) == 0)
-            return fail_at(failure, &event->start_mark, "an anchor ('&…') is there twice",
-                           "give each a name of its own");
-    }
-    reader->anchors[reader->anchor_count++] = xstrdup((const char *)anchor);
+    if (anchors->count == LIMIT_YAML_ANCHORS)
+        return yaml_fail(node->line, "more than 1000 anchors",
+                         "write out what they stand for", failure);
+    if (yaml_anchor_find(anchors, node->anchor))
+        return yaml_fail(node->line, "an anchor ('&…') is there twice",
+                         "give each a name of its own", failure);
+    yaml_anchor_add(anchors, node->anchor, node->kind);
     return 0;
 }
 
 static int
-check_alias(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+check_tag(const struct node *node, struct failure **failure)
 {
-    const char *name = (const char *)event->data.alias.anchor;
+    const char *problem = node->tag ? yaml_tag_problem(node->tag, node->kind) : NULL;
 
-    if (++reader->aliases > LIMIT_YAML_ALIASES)
-        return fail_at(failure, &event->start_mark, "more than 1000 aliases",
-                       "write out what they stand for");
-    for (size_t i = 0; i < reader->anchor_count; i++) {
-        if (strcmp(reader->anchors[i], name) == 0)
-            return 0;
-    }
-    return fail_at(failure, &event->start_mark,
-                   "an alias ('*…') without its anchor ('&…')",
-                   "quote the text if it is no alias");
+    return problem ? yaml_fail(node->line, problem,
+                               "cloud-init reads plain YAML: remove the tag", failure)
+                   : 0;
+}
+
+/* Python has None for an empty document, which cloud-init takes for nothing. */
+static bool
+is_nothing(const yaml_event_t *event)
+{
+    return event->data.scalar.length == 0 && event->data.scalar.plain_implicit;
 }
 
 static int
-check_root(const struct reader *reader, const yaml_event_t *event,
-           struct failure **failure)
+check_root(const struct reader *reader, const struct node *node, struct failure **failure)
 {
-    bool empty = event->type == YAML_SCALAR_EVENT && event->data.scalar.length == 0;
-    yaml_event_type_t expected = reader->root == YAML_MAPPING ? YAML_MAPPING_START_EVENT
-                                                              : YAML_SEQUENCE_START_EVENT;
+    bool mapping = reader->root == YAML_MAPPING;
 
-    if (reader->depth > 0 || empty || event->type == expected)
+    if (reader->stack.depth > 0 || node->nothing ||
+        node->kind == (mapping ? YAML_KIND_MAPPING : YAML_KIND_MAPPINGS))
         return 0;
-    return fail_at(failure, &event->start_mark,
-                   reader->root == YAML_MAPPING ? "not a mapping of keys and values"
-                                                : "not a list",
-                   reader->root == YAML_MAPPING ? "write 'key: value' lines"
-                                                : "write a list of '- …' items");
+    return yaml_fail(
+        node->line, mapping ? "not a mapping of keys and values" : "not a list",
+        mapping ? "write 'key: value' lines" : "write a list of '- …' items", failure);
 }
 
-static bool
-path_matches(const struct reader *reader, const struct yaml_query *query)
+static int
+check_node(struct reader *reader, const struct node *node, struct failure **failure)
 {
-    size_t depth = 0;
+    if (check_root(reader, node, failure) < 0 || check_tag(node, failure) < 0)
+        return -1;
+    return note_anchor(reader, node, failure);
+}
 
-    while (query->path[depth])
-        depth++;
-    if (depth != reader->depth)
-        return false;
-    for (size_t i = 0; i < depth; i++) {
-        const char *key = reader->levels[i].key;
+/* --- nodes -------------------------------------------------------------------------- */
 
-        if (!reader->levels[i].mapping || !key || strcmp(key, query->path[i]) != 0)
-            return false;
-    }
-    return true;
+static size_t
+line_of(const yaml_event_t *event)
+{
+    return event->start_mark.line;
 }
 
 static void
-answer_queries(const struct reader *reader, const yaml_event_t *event)
+answer_queries(const struct reader *reader, const struct yaml_scalar *scalar)
 {
     for (size_t i = 0; i < reader->query_count; i++) {
         struct yaml_query *query = &reader->queries[i];
 
-        if (!path_matches(reader, query))
+        if (!yaml_stack_is_at(&reader->stack, query->path))
             continue;
         free(query->value);
-        query->value =
-            xstrndup((const char *)event->data.scalar.value, event->data.scalar.length);
-    }
-}
-
-/* One node begins. Return: whether it is a key of the mapping that is open. */
-static bool
-take_turn(struct reader *reader)
-{
-    struct level *level;
-    bool key;
-
-    if (reader->depth == 0)
-        return false;
-    level = &reader->levels[reader->depth - 1];
-    key = level->mapping && level->key_next;
-    level->key_next = !level->key_next;
-    return key;
-}
-
-static void
-read_scalar(struct reader *reader, const yaml_event_t *event)
-{
-    if (!take_turn(reader)) {
-        answer_queries(reader, event);
-    } else if (reader->depth <= KEY_LEVELS) {
-        struct level *level = &reader->levels[reader->depth - 1];
-
-        free(level->key);
-        level->key =
-            xstrndup((const char *)event->data.scalar.value, event->data.scalar.length);
+        query->value = xstrndup(scalar->text, scalar->length);
     }
 }
 
 static int
-open_collection(struct reader *reader, const yaml_event_t *event,
-                struct failure **failure)
+check_scalar(const struct yaml_scalar *scalar, const struct node *node,
+             struct failure **failure)
 {
-    bool mapping = event->type == YAML_MAPPING_START_EVENT;
+    const char *problem = yaml_scalar_problem(scalar);
 
-    /* A list or a mapping as a key cannot be a key in Python. */
-    if (take_turn(reader))
-        return fail_at(failure, &event->start_mark, "a collection stands as a key",
-                       "write the key as plain text");
-    if (reader->depth == LIMIT_YAML_DEPTH)
-        return fail_at(failure, &event->start_mark, "nested deeper than 64 levels",
-                       "write it flatter");
-    reader->levels[reader->depth++] =
-        (struct level){.mapping = mapping, .key_next = mapping};
+    return problem ? yaml_fail(node->line, problem, "put it in quotes", failure) : 0;
+}
+
+static int
+read_scalar(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+{
+    const struct node node = {
+        .line = line_of(event),
+        .kind = YAML_KIND_SCALAR,
+        .nothing = is_nothing(event),
+        .tag = (const char *)event->data.scalar.tag,
+        .anchor = (const char *)event->data.scalar.anchor,
+    };
+    const bool unspecific = node.tag && strcmp(node.tag, "!") == 0;
+    const struct yaml_scalar scalar = {
+        .tag = unspecific ? NULL : node.tag,
+        .plain = unspecific || event->data.scalar.plain_implicit,
+        .unquoted = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE,
+        .flow = yaml_stack_in_flow(&reader->stack),
+        .key = yaml_stack_key_next(&reader->stack),
+        .text = (const char *)event->data.scalar.value,
+        .length = event->data.scalar.length,
+    };
+
+    if (check_node(reader, &node, failure) < 0 ||
+        check_scalar(&scalar, &node, failure) < 0 ||
+        yaml_stack_take_turn(&reader->stack, node.kind, node.line, failure) < 0)
+        return -1;
+    if (scalar.key)
+        yaml_stack_keep_key(&reader->stack, &scalar);
+    else
+        answer_queries(reader, &scalar);
     return 0;
 }
 
-static void
-close_collection(struct reader *reader)
+static int
+read_alias(struct reader *reader, const yaml_event_t *event, struct failure **failure)
 {
-    free(reader->levels[--reader->depth].key);
+    const char *name = (const char *)event->data.alias.anchor;
+    const struct yaml_anchor *anchor = yaml_anchor_find(&reader->stack.anchors, name);
+
+    if (++reader->aliases > LIMIT_YAML_ALIASES)
+        return yaml_fail(line_of(event), "more than 1000 aliases",
+                         "write out what they stand for", failure);
+    if (!anchor)
+        return yaml_fail(line_of(event), "an alias ('*…') without its anchor ('&…')",
+                         "quote the text if it is no alias", failure);
+    return yaml_stack_take_turn(&reader->stack, anchor->kind, line_of(event), failure);
 }
+
+static int
+open_collection(struct reader *reader, const struct node *node, bool flow,
+                struct failure **failure)
+{
+    if (check_node(reader, node, failure) < 0)
+        return -1;
+    return yaml_stack_open(&reader->stack, node->kind, flow, node->anchor, node->line,
+                           failure);
+}
+
+static int
+open_sequence(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+{
+    const struct node node = {
+        .line = line_of(event),
+        .kind = YAML_KIND_MAPPINGS,
+        .tag = (const char *)event->data.sequence_start.tag,
+        .anchor = (const char *)event->data.sequence_start.anchor,
+    };
+
+    return open_collection(reader, &node,
+                           event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE,
+                           failure);
+}
+
+static int
+open_mapping(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+{
+    const struct node node = {
+        .line = line_of(event),
+        .kind = YAML_KIND_MAPPING,
+        .tag = (const char *)event->data.mapping_start.tag,
+        .anchor = (const char *)event->data.mapping_start.anchor,
+    };
+
+    return open_collection(reader, &node,
+                           event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE,
+                           failure);
+}
+
+/* --- events ------------------------------------------------------------------------- */
 
 static int
 read_event(struct reader *reader, const yaml_event_t *event, struct failure **failure)
@@ -238,34 +242,20 @@ read_event(struct reader *reader, const yaml_event_t *event, struct failure **fa
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (reader->documents++ > 0)
-            return fail_at(failure, &event->start_mark, "a second document begins",
-                           "remove the '---': there may be one document");
+            return yaml_fail(line_of(event), "a second document begins",
+                             "remove the '---': there may be one document", failure);
         return 0;
     case YAML_ALIAS_EVENT:
-        take_turn(reader);
-        return check_alias(reader, event, failure);
+        return read_alias(reader, event, failure);
     case YAML_SCALAR_EVENT:
-        if (check_root(reader, event, failure) < 0 ||
-            check_tag(event, event->data.scalar.tag, failure) < 0 ||
-            note_anchor(reader, event, event->data.scalar.anchor, failure) < 0)
-            return -1;
-        read_scalar(reader, event);
-        return 0;
+        return read_scalar(reader, event, failure);
     case YAML_SEQUENCE_START_EVENT:
-        if (check_root(reader, event, failure) < 0 ||
-            check_tag(event, event->data.sequence_start.tag, failure) < 0 ||
-            note_anchor(reader, event, event->data.sequence_start.anchor, failure) < 0)
-            return -1;
-        return open_collection(reader, event, failure);
+        return open_sequence(reader, event, failure);
     case YAML_MAPPING_START_EVENT:
-        if (check_root(reader, event, failure) < 0 ||
-            check_tag(event, event->data.mapping_start.tag, failure) < 0 ||
-            note_anchor(reader, event, event->data.mapping_start.anchor, failure) < 0)
-            return -1;
-        return open_collection(reader, event, failure);
+        return open_mapping(reader, event, failure);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        close_collection(reader);
+        yaml_stack_close(&reader->stack);
         return 0;
     case YAML_NO_EVENT:
     case YAML_STREAM_START_EVENT:
@@ -296,23 +286,6 @@ read_events(struct reader *reader, struct failure **failure)
     return failure_hint(failure, "split the document");
 }
 
-/* Of many %TAG directives libyaml compares each with all before it. */
-static int
-check_directives(const char *data, size_t size, struct failure **failure)
-{
-    const char *end = data + size;
-    int count = 0;
-
-    for (const char *line = data; line && line < end;
-         line = memchr(line, '\n', (size_t)(end - line)), line = line ? line + 1 : NULL)
-        count += *line == '%';
-    if (count <= LIMIT_YAML_DIRECTIVES)
-        return 0;
-    failure_set(failure, FAILURE_LIMIT, "more than %d lines begin with '%%'",
-                LIMIT_YAML_DIRECTIVES);
-    return failure_hint(failure, "cloud-init's documents need no %%TAG");
-}
-
 int
 yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query *queries,
           size_t query_count, struct failure **failure)
@@ -320,7 +293,13 @@ yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query 
     struct reader reader = {.root = root, .queries = queries, .query_count = query_count};
     int result;
 
-    if (size > 0 && check_directives(data, size, failure) < 0)
+    /* libyaml counts it as a column. */
+    if (size >= strlen(BYTE_ORDER_MARK) &&
+        memcmp(data, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
+        data += strlen(BYTE_ORDER_MARK);
+        size -= strlen(BYTE_ORDER_MARK);
+    }
+    if (yaml_check_source(data, size, failure) < 0)
         return -1;
     if (!yaml_parser_initialize(&reader.parser))
         abort();
@@ -328,10 +307,7 @@ yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query 
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
     result = read_events(&reader, failure);
-    while (reader.depth > 0)
-        close_collection(&reader);
-    for (size_t i = 0; i < reader.anchor_count; i++)
-        free(reader.anchors[i]);
+    yaml_stack_clear(&reader.stack);
     yaml_parser_delete(&reader.parser);
     return result;
 }

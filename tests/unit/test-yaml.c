@@ -50,6 +50,14 @@ takes_what_safe_load_takes(void **state)
         "a: |\n  text: not a key\n   \tindented with a tab\nb: >-\n  x\n",
         "a: &x {b: 1}\nc: *x\nd:\n  <<: *x\n  e: 2\n",
         "a: !!str 1\nb: !!binary c2VlZA==\nc: !!set {x, y}\nd: ! x\n",
+        "a: &x [{b: 1}, {c: 2}]\nd:\n  <<: *x\n",
+        "a: &x {<<: *x, b: 1}\nc: {<<: [*x, {d: 1}], e: 2}\n'<<': 1\n",
+        "a: &x b\n? *x\n: c\n=: d\n",
+        "a: \"b\tc\" # d\te\nf: |\n  g\th\ni: 'j\n\tk'\n",
+        "a: b?c\nd: ['?', \"e?\"]\n",
+        "\xef\xbb\xbf"
+        "a: 1\nb: 2\n",
+        "\xef\xbb\xbf# \xc3\xa4\tb\n\xc3\xa4: \"\t\"\n",
         "'quoted key': \"\\u00e4\"\n? plain\n: v\n",
         "a: \xc3\xa4\n",
         "a: 1\r\nb: 2\r\n",
@@ -68,6 +76,18 @@ takes_nothing_at_all(void **state)
     assert_takes("");
     assert_takes("#cloud-config\n");
     assert_takes("---\n...\n");
+}
+
+/* Quotes, a block and a tag make an empty text of it. */
+static void
+refuses_an_empty_text_as_the_root(void **state)
+{
+    (void)state;
+    assert_refuses("''", FAILURE_YAML);
+    assert_refuses("\"\"", FAILURE_YAML);
+    assert_refuses("|", FAILURE_YAML);
+    assert_refuses("--- >\n", FAILURE_YAML);
+    assert_refuses("!!str", FAILURE_YAML);
 }
 
 /* --- bad ------------------------------------------------------------------------------- */
@@ -125,9 +145,67 @@ refuses_a_second_document(void **state)
 }
 
 static void
+refuses_to_merge_what_is_no_mapping(void **state)
+{
+    (void)state;
+    assert_refuses("<<: 1\n", FAILURE_YAML);
+    assert_refuses("a: &x 1\n<<: *x\n", FAILURE_YAML);
+    assert_refuses("<<: [1]\n", FAILURE_YAML);
+    assert_refuses("<<: [{a: 1}, [b]]\n", FAILURE_YAML);
+    assert_refuses("a: &x [{b: 1}, c]\n<<: *x\n", FAILURE_YAML);
+    assert_refuses("a: &x {b: 1}\nc: &y [*x, 1]\n<<: [*x, *y]\n", FAILURE_YAML);
+    assert_refuses("<<:\n  - a: 1\n  - b\n", FAILURE_YAML);
+    assert_takes("<<: []\n<<: {}\na: [1]\n'<<': 1\n!!str <<: 1\n");
+    assert_takes("a: &x {b: 1}\n<<: *x\n? &y d\n: 1\n? *y\n: 2\n");
+}
+
+/* What libyaml takes and PyYAML does not. */
+static void
+refuses_a_tab_between_words(void **state)
+{
+    const char *const texts[] = {
+        "a:\tb\n",
+        "a: b\tc\n",
+        "a: b\t\n",
+        "a: b\t# c\n",
+        "a: \"b\"\t\n",
+        "a: [b,\tc]\n",
+        "a: |\t\n  b\n",
+        "a: |2\t# c\n  b\n",
+        "a: !!str\tb\n",
+        "a: b\n \tc\n",
+        "a:\n  - b\n\t\n",
+        "---\ta: 1\n",
+        "a: 1\n...\t\n",
+        "%YAML 1.1\t\n---\na: 1\n",
+        "\xc3\xa4: \xc3\xa4\t\n",
+        "a\t: b\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_refuses(texts[i], FAILURE_YAML);
+}
+
+static void
+refuses_what_the_guest_reads_otherwise(void **state)
+{
+    (void)state;
+    assert_refuses("a: [http://example.org/?b=c]\n", FAILURE_YAML);
+    assert_refuses("{a: b?c}\n", FAILURE_YAML);
+    assert_refuses("a: |#!/bin/sh\n  true\n", FAILURE_YAML);
+    assert_refuses("a: >-#\n  b\n", FAILURE_YAML);
+    assert_refuses("a: 1\n\xef\xbb\xbf"
+                   "b: 2\n",
+                   FAILURE_YAML);
+}
+
+static void
 refuses_a_collection_as_a_key(void **state)
 {
     (void)state;
+    assert_refuses("a: &x [1]\n? *x\n: 1\n", FAILURE_YAML);
+    assert_refuses("a: &x {b: 1}\n*x : 1\n", FAILURE_YAML);
     assert_refuses("[a, b]: 1\n", FAILURE_YAML);
     assert_refuses("? {a: 1}\n: 2\n", FAILURE_YAML);
     assert_refuses("a:\n  ? - b\n  : 1\n", FAILURE_YAML);
@@ -139,6 +217,24 @@ refuses_an_alias_without_its_anchor(void **state)
     (void)state;
     assert_refuses("a: *x\n", FAILURE_YAML);
     assert_refuses("a: *x\nb: &x 1\n", FAILURE_YAML);
+}
+
+static void
+assert_line(const char *text, const char *line)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    assert_int_equal(read_text(text, YAML_MAPPING, &failure), -1);
+    assert_non_null(strstr(failure->message, line));
+}
+
+static void
+says_the_line_of_a_tab(void **state)
+{
+    (void)state;
+    assert_line("a: 1\nb:\t2\n", "line 2:");
+    assert_line("a: 1\n# b\n\nc: d\te\n", "line 4:");
+    assert_line("a: |\n  b\tc\n  d\ne: |#\n  f\n", "line 4:");
 }
 
 static void
@@ -248,12 +344,17 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_what_safe_load_takes),
         cmocka_unit_test(takes_nothing_at_all),
+        cmocka_unit_test(refuses_an_empty_text_as_the_root),
+        cmocka_unit_test(refuses_to_merge_what_is_no_mapping),
         cmocka_unit_test(refuses_what_is_not_yaml),
         cmocka_unit_test(refuses_another_root),
         cmocka_unit_test(refuses_tags_that_safe_load_does_not_know),
         cmocka_unit_test(refuses_a_second_document),
+        cmocka_unit_test(refuses_a_tab_between_words),
+        cmocka_unit_test(refuses_what_the_guest_reads_otherwise),
         cmocka_unit_test(refuses_a_collection_as_a_key),
         cmocka_unit_test(refuses_an_alias_without_its_anchor),
+        cmocka_unit_test(says_the_line_of_a_tab),
         cmocka_unit_test(says_the_line_and_nothing_of_the_content),
         cmocka_unit_test(knows_its_limits),
         cmocka_unit_test(answers_for_scalars_by_their_keys),
