@@ -44,3 +44,20 @@ char *vocabulary_word(const xmlNode *node);
 /* An attribute of "yes" or "no"; `value` keeps what it has where there is none. */
 int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                            struct failure **failure);
+
+/* One element that may stand below another. */
+struct vocabulary_element {
+    const char *name;
+    int (*read)(void *data, const xmlNode *node, struct failure **failure);
+    const char *attributes[6]; /* ends with NULL */
+    enum {
+        VOCABULARY_CHILDREN = 1, /* it may have elements, whose reader checks them */
+        VOCABULARY_SEVERAL = 2,  /* it may be there more than once */
+    } flags;
+};
+
+/* Reads each element below `node` by its row of the table, which ends with a NULL name;
+ * `data` is for the readers. */
+int vocabulary_read_children(const xmlNode *node,
+                             const struct vocabulary_element *elements, void *data,
+                             struct failure **failure);
