@@ -7,6 +7,8 @@
 /* A user's name, as useradd(8) takes it; not "default", which cloud-init takes for the
  * image's own user. */
 bool guest_value_is_user_name(const char *text);
+#define GUEST_VALUE_USER_NAME                                                            \
+    "at most 32 letters, digits and '_.-', as useradd(8) takes them, and not 'default'"
 
 /* The name of a file below /usr/share/zoneinfo: "Asia/Jerusalem", "Etc/GMT+1", "UTC". */
 bool guest_value_is_timezone(const char *text);

@@ -35,17 +35,8 @@ read_name(void *data, const xmlNode *node, struct failure **failure)
 {
     struct user_reading *user = data;
 
-    user->name = vocabulary_word(node);
-    if (guest_value_is_user_name(user->name))
-        return 0;
-    failure_set(failure, FAILURE_REQUEST,
-                "<%s> has '%.64s', expected a name that useradd takes", node->name,
-                user->name);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure,
-                        "use at most %d letters, digits, dashes, underscores and dots, "
-                        "no dash in front, not digits alone, and not 'default'",
-                        LIMIT_USER_NAME);
+    return vocabulary_read_word(&user->name, node, guest_value_is_user_name,
+                                GUEST_VALUE_USER_NAME, failure);
 }
 
 /* Return: the user of that name, added where there is none; NULL when there are too many. */

@@ -2,7 +2,8 @@
 /*
  * How it works: each element has a row in a table, with the function that reads it, and
  * so have the elements within it. What has no row is an error. The users and their keys
- * stand in domain/initialization-users.c.
+ * stand in domain/initialization-users.c, the
+ * files in domain/initialization-files.c.
  */
 #include "config.h"
 
@@ -15,6 +16,7 @@
 #include "base/memory.h"
 #include "domain/guest-value.h"
 #include "domain/hostname.h"
+#include "domain/initialization-files.h"
 #include "domain/initialization-users.h"
 #include "domain/initialization.h"
 #include "domain/vocabulary.h"
@@ -32,34 +34,13 @@ struct reading {
 /* --- single values ------------------------------------------------------------------ */
 
 static int
-fail_text(const xmlNode *node, const char *text, const char *expected,
-          struct failure **failure)
-{
-    failure_set(failure, FAILURE_REQUEST, "<%s> has '%.64s', expected %s", node->name,
-                text, expected);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "correct it, or remove the element");
-}
-
-static int
-take_word(char **value, const xmlNode *node, bool (*is_valid)(const char *text),
-          const char *expected, struct failure **failure)
-{
-    cleanup_free char *word = vocabulary_word(node);
-
-    if (!is_valid(word))
-        return fail_text(node, word, expected, failure);
-    *value = steal(word);
-    return 0;
-}
-
-static int
 read_timezone(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
 
-    return take_word(&reading->initialization->timezone, node, guest_value_is_timezone,
-                     "a name like Europe/Berlin", failure);
+    return vocabulary_read_word(&reading->initialization->timezone, node,
+                                guest_value_is_timezone, "a name like Europe/Berlin",
+                                failure);
 }
 
 static int
@@ -67,8 +48,9 @@ read_locale(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
 
-    return take_word(&reading->initialization->locale, node, guest_value_is_locale,
-                     "a name like en_US.UTF-8", failure);
+    return vocabulary_read_word(&reading->initialization->locale, node,
+                                guest_value_is_locale, "a name like en_US.UTF-8",
+                                failure);
 }
 
 static int
@@ -76,8 +58,8 @@ read_phone_home(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
 
-    return take_word(&reading->initialization->phone_home, node, guest_value_is_url,
-                     "an URL of http or https", failure);
+    return vocabulary_read_word(&reading->initialization->phone_home, node,
+                                guest_value_is_url, "an URL of http or https", failure);
 }
 
 static int
@@ -85,8 +67,8 @@ read_user_name(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
 
-    return take_word(&reading->initialization->user_name, node, guest_value_is_user_name,
-                     "a name that useradd takes", failure);
+    return vocabulary_read_word(&reading->initialization->user_name, node,
+                                guest_value_is_user_name, GUEST_VALUE_USER_NAME, failure);
 }
 
 static int
@@ -97,7 +79,7 @@ read_regenerate_ssh_keys(void *data, const xmlNode *node, struct failure **failu
     bool yes = strcmp(word, "true") == 0;
 
     if (!yes && strcmp(word, "false") != 0)
-        return fail_text(node, word, "'true' or 'false'", failure);
+        return vocabulary_fail_text(node, word, "'true' or 'false'", failure);
     reading->initialization->regenerate_ssh_keys =
         yes ? INITIALIZATION_YES : INITIALIZATION_NO;
     return 0;
@@ -182,114 +164,13 @@ read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failu
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* The type may stand behind the content. */
-struct file_reading {
-    char *path;
-    const xmlNode *content;
-    bool base64;
-};
-
-static int
-read_file_name(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct file_reading *file = data;
-
-    return take_word(&file->path, node, guest_value_is_path,
-                     "an absolute path without '.', '..' and empty parts", failure);
-}
-
-static int
-read_file_content(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct file_reading *file = data;
-
-    (void)failure;
-    file->content = node;
-    return 0;
-}
-
-static int
-read_file_type(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct file_reading *file = data;
-    cleanup_free char *word = vocabulary_word(node);
-
-    file->base64 = strcasecmp(word, "BASE64") == 0;
-    if (file->base64 || strcasecmp(word, "PLAINTEXT") == 0)
-        return 0;
-    return fail_text(node, word, "PLAINTEXT or BASE64", failure);
-}
-
-/* Return: the part, or NULL. */
-static struct part *
-add_content(struct parts *parts, const struct file_reading *file,
-            struct failure **failure)
-{
-    const xmlNode *node = file->content;
-
-    if (!file->base64)
-        return parts_add(parts, PART_VALUE, node, failure);
-    if (!xmlHasProp(node, (const xmlChar *)"file") &&
-        !xmlHasProp(node, (const xmlChar *)"secret"))
-        return parts_add_base64(parts, PART_VALUE, node, failure);
-    vocabulary_fail(node, failure, FAILURE_REQUEST,
-                    "is of type BASE64, which is for text in the element",
-                    "remove <type>: files and secrets are taken as they are");
-    return NULL;
-}
-
-static int
-add_file(struct reading *reading, const xmlNode *node, struct file_reading *file,
-         struct failure **failure)
-{
-    struct initialization *initialization = reading->initialization;
-    struct part *content;
-
-    if (!file->path || !file->content)
-        return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               file->path ? "has no <content>" : "has no <name>",
-                               "write <name>PATH</name><content>TEXT</content>");
-    if (initialization->file_count == LIMIT_FILES)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
-                               "at most 64 files");
-    content = add_content(reading->parts, file, failure);
-    if (!content)
-        return -1;
-    initialization->files =
-        xreallocarray(initialization->files, initialization->file_count + 1,
-                      sizeof(*initialization->files));
-    initialization->files[initialization->file_count++] =
-        (struct initialization_file){.path = steal(file->path), .content = content};
-    return 0;
-}
-
-static int
-read_file(void *data, const xmlNode *node, struct failure **failure)
-{
-    static const struct vocabulary_element elements[] = {
-        {"name", read_file_name, {NULL}, 0},
-        {"content", read_file_content, {"encoding", "file", "secret", "key", NULL}, 0},
-        {"type", read_file_type, {NULL}, 0},
-        {0},
-    };
-    struct file_reading file = {0};
-    int result = vocabulary_read_children(node, elements, &file, failure);
-
-    if (result == 0)
-        result = add_file(data, node, &file, failure);
-    free(file.path);
-    return result;
-}
-
 static int
 read_files(void *data, const xmlNode *node, struct failure **failure)
 {
-    static const struct vocabulary_element elements[] = {
-        {"file", read_file, {NULL}, VOCABULARY_CHILDREN | VOCABULARY_SEVERAL},
-        {0},
-    };
+    struct reading *reading = data;
 
-    return vocabulary_read_children(node, elements, data, failure);
+    return initialization_read_files(reading->initialization, node, reading->parts,
+                                     failure);
 }
 
 /* --- the network ---------------------------------------------------------------------- */
@@ -333,7 +214,7 @@ read_network_protocol(void *data, const xmlNode *node, struct failure **failure)
     reading->eni = strcasecmp(word, "eni") == 0;
     if (reading->eni || strcasecmp(word, "openstack_metadata") == 0)
         return 0;
-    return fail_text(node, word, "'eni' or 'openstack_metadata'", failure);
+    return vocabulary_fail_text(node, word, "'eni' or 'openstack_metadata'", failure);
 }
 
 static void
@@ -391,7 +272,10 @@ read_sysprep(void *data, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
-#define SYSPREP(name) {name, read_sysprep, {NULL}, VOCABULARY_CHILDREN}
+#define SYSPREP(name)                                                                    \
+    {                                                                                    \
+        name, read_sysprep, {NULL}, VOCABULARY_CHILDREN                                  \
+    }
 
 static const struct vocabulary_element elements[] = {
     {"host_name", read_host_name, {NULL}, 0},

@@ -139,6 +139,29 @@ vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *va
 }
 
 int
+vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected,
+                     struct failure **failure)
+{
+    failure_set(failure, FAILURE_REQUEST, "<%s> has '%.64s', expected %s", node->name,
+                text, expected);
+    failure_at_line(failure, xml_line(node));
+    return failure_hint(failure, "correct it, or remove the element");
+}
+
+int
+vocabulary_read_word(char **value, const xmlNode *node,
+                     bool (*is_valid)(const char *text), const char *expected,
+                     struct failure **failure)
+{
+    cleanup_free char *word = vocabulary_word(node);
+
+    if (!is_valid(word))
+        return vocabulary_fail_text(node, word, expected, failure);
+    *value = steal(word);
+    return 0;
+}
+
+int
 vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                        struct failure **failure)
 {

@@ -46,8 +46,7 @@ set_users(json_t *config, const struct initialization *initialization)
     const char *name = initialization->user_name;
 
     if (name)
-        json_must(
-            json_object_set_new(config, "user", json_pack("{s:s}", "name", name)));
+        json_must(json_object_set_new(config, "user", json_pack("{s:s}", "name", name)));
     if (initialization->user_count > 0)
         json_must(json_object_set_new(config, "users", users_of(initialization)));
     if (initialization->root_has_keys || (name && strcmp(name, "root") == 0))
@@ -61,8 +60,8 @@ set_users(json_t *config, const struct initialization *initialization)
 static bool
 is_hash(const char *password)
 {
-    static const char *const methods[] = {"$1$",  "$2a$", "$2b$", "$2y$", "$5$",
-                                          "$6$",  "$7$",  "$y$",  "$gy$"};
+    static const char *const methods[] = {"$1$", "$2a$", "$2b$", "$2y$", "$5$",
+                                          "$6$", "$7$",  "$y$",  "$gy$"};
 
     if (strpbrk(password, ": *!\\"))
         return false;
@@ -115,8 +114,8 @@ set_passwords(json_t *config, const struct initialization *initialization,
     }
     if (json_array_size(list) == 0)
         return 0;
-    json_must(json_object_set_new(
-        config, "chpasswd", json_pack("{s:b, s:O}", "expire", 0, "users", list)));
+    json_must(json_object_set_new(config, "chpasswd",
+                                  json_pack("{s:b, s:O}", "expire", 0, "users", list)));
     json_must(json_object_set_new(config, "ssh_pwauth", json_true()));
     return 0;
 }
@@ -134,9 +133,8 @@ set_host_keys(json_t *config, const struct request *request)
                                            : INITIALIZATION_UNSAID;
 
     if (keys || renew != INITIALIZATION_UNSAID)
-        json_must(
-            json_object_set_new(config, "ssh_deletekeys",
-                                json_boolean(keys || renew == INITIALIZATION_YES)));
+        json_must(json_object_set_new(config, "ssh_deletekeys",
+                                      json_boolean(keys || renew == INITIALIZATION_YES)));
     if (keys)
         json_must(json_object_set_new(config, "ssh_keys", ssh_host_keys_to_json(keys)));
 }

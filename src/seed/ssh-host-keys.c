@@ -38,7 +38,11 @@ static const struct key_role roles[] = {
     {"_key-cert.pub", "certificate"},
 };
 
-enum { ROLE_PRIVATE, ROLE_PUBLIC, ROLE_CERTIFICATE };
+enum {
+    ROLE_PRIVATE,
+    ROLE_PUBLIC,
+    ROLE_CERTIFICATE
+};
 
 struct key_name {
     const struct key_type *type;
@@ -161,8 +165,9 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
 
     if (!parse_name(&name, entry->key)) {
         failure_set(failure, FAILURE_SSH_KEY, "is no name of a host key");
-        return failure_hint(failure, "the names are " NAME_PREFIX "TYPE_key, with .pub or "
-                                     "-cert.pub behind it; TYPE is rsa, ecdsa or ed25519");
+        return failure_hint(failure,
+                            "the names are " NAME_PREFIX "TYPE_key, with .pub or "
+                            "-cert.pub behind it; TYPE is rsa, ecdsa or ed25519");
     }
     if (!is_text(data)) {
         failure_set(failure, FAILURE_SSH_KEY, "is not text of at most 16 KiB");
@@ -181,9 +186,8 @@ content_of(const struct part_entry *entry)
 {
     const struct buffer *data = &entry->data;
     bool ended = data->size > 0 && data->data[data->size - 1] == '\n';
-    cleanup_free char *text =
-        xasprintf("%.*s%s", (int)data->size, data->size > 0 ? data->data : "",
-                  ended ? "" : "\n");
+    cleanup_free char *text = xasprintf(
+        "%.*s%s", (int)data->size, data->size > 0 ? data->data : "", ended ? "" : "\n");
 
     return json_string(text);
 }
