@@ -51,7 +51,7 @@ read_file_type(void *data, const xmlNode *node, struct failure **failure)
     cleanup_free char *word = vocabulary_word(node);
 
     file->base64 = strcasecmp(word, "BASE64") == 0;
-    if (file->base64 || strcasecmp(word, "PLAINTEXT") == 0)
+    if (!*word || file->base64 || strcasecmp(word, "PLAINTEXT") == 0)
         return 0;
     return vocabulary_fail_text(node, word, "PLAINTEXT or BASE64", failure);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: each element has a row in a table, with the function that reads it, and
- * so have the elements within it. What has no row is an error. The users and their keys
+ * so have the elements within it. What has no row is an error; one without text says
+ * nothing, as for oVirt's engine, but for passwords. The users and their keys
  * stand in domain/initialization-users.c, the
  * files in domain/initialization-files.c.
  */
@@ -78,6 +79,8 @@ read_regenerate_ssh_keys(void *data, const xmlNode *node, struct failure **failu
     cleanup_free char *word = vocabulary_word(node);
     bool yes = strcmp(word, "true") == 0;
 
+    if (!*word)
+        return 0;
     if (!yes && strcmp(word, "false") != 0)
         return vocabulary_fail_text(node, word, "'true' or 'false'", failure);
     reading->initialization->regenerate_ssh_keys =
@@ -103,11 +106,15 @@ read_host_name(void *data, const xmlNode *node, struct failure **failure)
     struct reading *reading = data;
     struct initialization *initialization = reading->initialization;
 
+    cleanup_free char *word = vocabulary_word(node);
+
+    if (!*word)
+        return 0;
     if (initialization->host_name)
         return vocabulary_fail(node, failure, FAILURE_HOSTNAME,
                                "is the second element with the host's name",
                                "keep one of <host_name> and <host>");
-    initialization->host_name = vocabulary_word(node);
+    initialization->host_name = steal(word);
     if (hostname_check(initialization->host_name, failure) == 0)
         return 0;
     failure_prefix(failure, "<%s>", node->name);
@@ -180,7 +187,8 @@ read_nic_configurations(void *data, const xmlNode *node, struct failure **failur
 {
     struct reading *reading = data;
 
-    reading->initialization->network = xcalloc(1, sizeof(struct network));
+    if (!reading->initialization->network)
+        reading->initialization->network = xcalloc(1, sizeof(struct network));
     return network_read_nic_configurations(reading->initialization->network, node,
                                            failure);
 }
@@ -212,38 +220,19 @@ read_network_protocol(void *data, const xmlNode *node, struct failure **failure)
     cleanup_free char *word = vocabulary_word(node);
 
     reading->eni = strcasecmp(word, "eni") == 0;
-    if (reading->eni || strcasecmp(word, "openstack_metadata") == 0)
+    if (!*word || reading->eni || strcasecmp(word, "openstack_metadata") == 0)
         return 0;
     return vocabulary_fail_text(node, word, "'eni' or 'openstack_metadata'", failure);
 }
 
-static void
-add_note(struct initialization *initialization, const xmlNode *node, const char *text)
-{
-    initialization->notes =
-        xreallocarray(initialization->notes, initialization->note_count + 1,
-                      sizeof(*initialization->notes));
-    initialization->notes[initialization->note_count++] =
-        xasprintf("<%s> %s", node->name, text);
-}
-
-/* As oVirt's engine does, where there is no interface to give the names to. */
-static int
-note_dns(struct reading *reading)
-{
-    const char *text = "has no effect without <nic_configurations>";
-
-    if (reading->dns_servers)
-        add_note(reading->initialization, reading->dns_servers, text);
-    if (reading->dns_search)
-        add_note(reading->initialization, reading->dns_search, text);
-    return 0;
-}
-
+/* Without a nic there is nothing that the names of DNS could belong to, which
+ * network_set_dns() says. */
 static int
 finish_network(struct reading *reading, struct failure **failure)
 {
-    struct network *network = reading->initialization->network;
+    struct initialization *initialization = reading->initialization;
+    struct network none = {0};
+    struct network *network = initialization->network ? initialization->network : &none;
     const xmlNode *first =
         reading->dns_servers ? reading->dns_servers : reading->dns_search;
     cleanup_free char *servers =
@@ -251,11 +240,11 @@ finish_network(struct reading *reading, struct failure **failure)
     cleanup_free char *searches =
         reading->dns_search ? vocabulary_word(reading->dns_search) : NULL;
 
-    if (!network)
-        return note_dns(reading);
-    network->eni = reading->eni;
     if (first && network_set_dns(network, servers, searches, failure) < 0)
         return failure_at_line(failure, xml_line(first));
+    network->eni = reading->eni;
+    if (network->nic_count == 0)
+        network_free(steal(initialization->network));
     return 0;
 }
 
@@ -265,10 +254,14 @@ static int
 read_sysprep(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
+    struct initialization *initialization = reading->initialization;
 
     (void)failure;
-    add_note(reading->initialization, node,
-             "is for sysprep of Windows and has no effect");
+    initialization->notes =
+        xreallocarray(initialization->notes, initialization->note_count + 1,
+                      sizeof(*initialization->notes));
+    initialization->notes[initialization->note_count++] =
+        xasprintf("<%s> is for sysprep of Windows and has no effect", node->name);
     return 0;
 }
 
@@ -291,6 +284,7 @@ static const struct vocabulary_element elements[] = {
     {"dns_servers", read_dns_servers, {NULL}, 0},
     {"dns_search", read_dns_search, {NULL}, 0},
     {"nic_configurations", read_nic_configurations, {NULL}, VOCABULARY_CHILDREN},
+    {"network_configuration", read_nic_configurations, {NULL}, VOCABULARY_CHILDREN},
     {"cloud_init_network_protocol", read_network_protocol, {NULL}, 0},
     {"files", read_files, {NULL}, VOCABULARY_CHILDREN},
     {"custom_script", read_custom_script, {"secret", "key", NULL}, 0},

@@ -155,6 +155,8 @@ vocabulary_read_word(char **value, const xmlNode *node,
 {
     cleanup_free char *word = vocabulary_word(node);
 
+    if (!*word)
+        return 0;
     if (!is_valid(word))
         return vocabulary_fail_text(node, word, expected, failure);
     *value = steal(word);
