@@ -53,12 +53,11 @@
 #define LIMIT_HOSTNAME 253
 #define LIMIT_HOSTNAME_LABEL 63
 
-/* <initialization>: users, files; bytes of a user's name (useradd(8)), of the path of a
- * file, of an URL, of the name of a time zone or locale. */
+/* <initialization>: users, files; bytes of a user's name (useradd(8)), of an URL, of the
+ * name of a time zone or locale. */
 #define LIMIT_USERS 64
 #define LIMIT_FILES 64
 #define LIMIT_USER_NAME 32
-#define LIMIT_PATH 4095
 #define LIMIT_URL 2048
 #define LIMIT_GUEST_NAME 64
 

@@ -2,9 +2,8 @@
 /*
  * How it works: each element has a row in a table, with the function that reads it, and
  * so have the elements within it. What has no row is an error; one without text says
- * nothing, as for oVirt's engine, but for passwords. The users and their keys
- * stand in domain/initialization-users.c, the
- * files in domain/initialization-files.c.
+ * nothing, as for oVirt's engine, but for passwords. The users and their keys stand in
+ * domain/initialization-users.c, the files in domain/initialization-files.c.
  */
 #include "config.h"
 
