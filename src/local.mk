@@ -39,8 +39,14 @@ libdomain_a_SOURCES = \
 	%D%/domain/drives.h \
 	%D%/domain/foreign.c \
 	%D%/domain/foreign.h \
+	%D%/domain/guest-value.c \
+	%D%/domain/guest-value.h \
 	%D%/domain/hostname.c \
 	%D%/domain/hostname.h \
+	%D%/domain/initialization-files.c \
+	%D%/domain/initialization-files.h \
+	%D%/domain/initialization-users.c \
+	%D%/domain/initialization-users.h \
 	%D%/domain/initialization.c \
 	%D%/domain/initialization.h \
 	%D%/domain/network.c \
@@ -100,6 +106,8 @@ libseed_a_SOURCES = \
 	%D%/seed/payload-seed.h \
 	%D%/seed/seed.c \
 	%D%/seed/seed.h \
+	%D%/seed/ssh-host-keys.c \
+	%D%/seed/ssh-host-keys.h \
 	%D%/seed/user-data.c \
 	%D%/seed/user-data.h \
 	%D%/seed/yaml-anchor.c \
@@ -110,6 +118,8 @@ libseed_a_SOURCES = \
 	%D%/seed/yaml-source.h \
 	%D%/seed/yaml-stack.c \
 	%D%/seed/yaml-stack.h \
+	%D%/seed/yaml-text.c \
+	%D%/seed/yaml-text.h \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \
 	%D%/seed/yaml-load.c \

@@ -53,6 +53,17 @@
 #define LIMIT_HOSTNAME 253
 #define LIMIT_HOSTNAME_LABEL 63
 
+/* <initialization>: users, files; bytes of a user's name (useradd(8)), of an URL, of the
+ * name of a time zone or locale. */
+#define LIMIT_USERS 64
+#define LIMIT_FILES 64
+#define LIMIT_USER_NAME 32
+#define LIMIT_URL 2048
+#define LIMIT_GUEST_NAME 64
+
+/* A password, in bytes: what PAM takes (PAM_MAX_RESP_SIZE). */
+#define LIMIT_PASSWORD 512
+
 /* An instance-id: cloud-init makes it a folder's name. */
 #define LIMIT_INSTANCE_ID 128
 

@@ -48,8 +48,7 @@ hostname_check(const char *hostname, struct failure **failure)
 {
     if (is_hostname(hostname))
         return 0;
-    failure_set(failure, FAILURE_HOSTNAME,
-                "<hostname> is '%.300s', which is no host name", hostname);
+    failure_set(failure, FAILURE_HOSTNAME, "'%.300s' is no host name", hostname);
     return failure_hint(failure,
                         "use letters, digits and dashes, in labels of at most %d "
                         "characters that are joined by dots",

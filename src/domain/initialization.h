@@ -27,6 +27,12 @@ struct initialization_file {
     struct part *content;
 };
 
+enum initialization_choice {
+    INITIALIZATION_UNSAID,
+    INITIALIZATION_NO,
+    INITIALIZATION_YES,
+};
+
 struct initialization {
     char *host_name; /* NULL where there is none; the same holds for all text here */
     char *user_name; /* the default user, whose the authorized keys are */
@@ -35,7 +41,8 @@ struct initialization {
     char *phone_home; /* a URL */
     struct part *root_password;
     struct part *custom_script; /* a cloud-config, with or without its header */
-    bool regenerate_ssh_keys;
+    enum initialization_choice regenerate_ssh_keys;
+    bool root_has_keys; /* the authorized keys are root's, too */
     struct initialization_user *users;
     size_t user_count;
     struct initialization_file *files;

@@ -47,24 +47,24 @@ take_base64(struct part *part, const char *text, struct failure **failure)
 {
     if (base64_append(&part->data, text) == 0)
         return 0;
-    fail_part(part, failure, "says encoding=\"base64\", but its text is not base64",
-              "encode it with 'base64 FILE', or leave encoding= away");
+    fail_part(part, failure, "is to be base64, but its text is not",
+              "encode it with 'base64 FILE', or do not call it base64");
     (*failure)->code = FAILURE_BASE64;
     return -1;
 }
 
 static int
-take_inline(struct part *part, const xmlNode *node, struct failure **failure)
+take_inline(struct part *part, const xmlNode *node, bool base64, struct failure **failure)
 {
     cleanup_free char *text = xml_text(node);
     cleanup_free char *encoding = xml_attribute(node, "encoding");
 
     part->origin = PART_INLINE;
-    if (!encoding)
-        take_text(part, text);
-    else if (strcmp(encoding, "base64") != 0)
+    if (encoding && strcmp(encoding, "base64") != 0)
         return fail_part(part, failure, "has an unknown encoding=",
                          "the one encoding is encoding=\"base64\"");
+    if (!encoding && !base64)
+        take_text(part, text);
     else if (take_base64(part, text, failure) < 0)
         return -1;
     if (part->data.size > LIMIT_PART) {
@@ -183,7 +183,7 @@ part_mask(struct part *part)
 }
 
 static int
-read_part(struct part *part, const xmlNode *node, struct failure **failure)
+read_part(struct part *part, const xmlNode *node, bool base64, struct failure **failure)
 {
     if (xmlHasProp(node, (const xmlChar *)"file") ||
         xmlHasProp(node, (const xmlChar *)"secret"))
@@ -191,7 +191,7 @@ read_part(struct part *part, const xmlNode *node, struct failure **failure)
     if (part->key)
         return fail_part(part, failure, "has key= without secret=",
                          "name the secret, too: secret=\"NAME\"");
-    return take_inline(part, node, failure);
+    return take_inline(part, node, base64, failure);
 }
 
 /* --- the list --------------------------------------------------------------------- */
@@ -208,9 +208,9 @@ new_part(struct parts *parts, enum part_kind kind, const char *element)
     return part;
 }
 
-struct part *
-parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
-          struct failure **failure)
+static struct part *
+add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
+    struct failure **failure)
 {
     struct part *part;
 
@@ -223,7 +223,21 @@ parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
     part = new_part(parts, kind, (const char *)node->name);
     part->line = xml_line(node);
     part->key = xml_attribute(node, "key");
-    return read_part(part, node, failure) < 0 ? NULL : part;
+    return read_part(part, node, base64, failure) < 0 ? NULL : part;
+}
+
+struct part *
+parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
+          struct failure **failure)
+{
+    return add(parts, kind, node, false, failure);
+}
+
+struct part *
+parts_add_base64(struct parts *parts, enum part_kind kind, const xmlNode *node,
+                 struct failure **failure)
+{
+    return add(parts, kind, node, true, failure);
 }
 
 struct part *

@@ -33,9 +33,10 @@ static int
 read_hostname(struct request *request, const xmlNode *node, struct failure **failure)
 {
     request->hostname = vocabulary_word(node);
-    if (hostname_check(request->hostname, failure) < 0)
-        return failure_at_line(failure, xml_line(node));
-    return 0;
+    if (hostname_check(request->hostname, failure) == 0)
+        return 0;
+    failure_prefix(failure, "<%s>", node->name);
+    return failure_at_line(failure, xml_line(node));
 }
 
 /* cloud-init makes it the name of a folder, and people type it. */

@@ -53,7 +53,7 @@ ssh_key_check(const char *text, struct failure **failure)
 
     if (strstr(text, "PRIVATE KEY")) {
         failure_set(failure, FAILURE_SSH_KEY,
-                    "<ssh-authorized-keys> holds a private key, expected a public one");
+                    "a <key> is a private one, expected a public one");
         return failure_hint(failure, "%s; consider the private key known to others",
                             hint);
     }

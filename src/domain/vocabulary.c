@@ -139,6 +139,31 @@ vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *va
 }
 
 int
+vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected,
+                     struct failure **failure)
+{
+    failure_set(failure, FAILURE_REQUEST, "<%s> has '%.64s', expected %s", node->name,
+                text, expected);
+    failure_at_line(failure, xml_line(node));
+    return failure_hint(failure, "correct it, or remove the element");
+}
+
+int
+vocabulary_read_word(char **value, const xmlNode *node,
+                     bool (*is_valid)(const char *text), const char *expected,
+                     struct failure **failure)
+{
+    cleanup_free char *word = vocabulary_word(node);
+
+    if (!*word)
+        return 0;
+    if (!is_valid(word))
+        return vocabulary_fail_text(node, word, expected, failure);
+    *value = steal(word);
+    return 0;
+}
+
+int
 vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                        struct failure **failure)
 {
@@ -150,4 +175,41 @@ vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
     if (*value || strcmp(text, "no") == 0)
         return 0;
     return vocabulary_fail_value(node, attribute, text, "\"yes\" or \"no\"", failure);
+}
+
+/* --- tables of elements ------------------------------------------------------------- */
+
+static int
+read_element(const struct vocabulary_element *element, const xmlNode *node, void *data,
+             struct failure **failure)
+{
+    if (!(element->flags & VOCABULARY_SEVERAL) &&
+        vocabulary_check_once(node, failure) < 0)
+        return -1;
+    if (vocabulary_check_attributes(node, element->attributes, failure) < 0)
+        return -1;
+    if (!(element->flags & VOCABULARY_CHILDREN) &&
+        vocabulary_check_no_children(node, failure) < 0)
+        return -1;
+    return element->read(data, node, failure);
+}
+
+int
+vocabulary_read_children(const xmlNode *node, const struct vocabulary_element *elements,
+                         void *data, struct failure **failure)
+{
+    if (vocabulary_check_no_text(node, failure) < 0)
+        return -1;
+    for (const xmlNode *child = xml_first_element(node); child;
+         child = xml_next_element(child)) {
+        const struct vocabulary_element *element = elements;
+
+        while (element->name && !vocabulary_is(child, element->name))
+            element++;
+        if (!element->name)
+            return vocabulary_fail_unknown(node, child, failure);
+        if (read_element(element, child, data, failure) < 0)
+            return -1;
+    }
+    return 0;
 }

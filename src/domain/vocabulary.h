@@ -22,9 +22,12 @@ bool vocabulary_is(const xmlNode *node, const char *name);
 /* Sets a failure with "<NAME> MESSAGE" and the element's line. Return: -1. */
 int vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,
                     const char *message, const char *hint);
-/* The same for an attribute's value or an element's text: "<NAME> has 'VALUE', expected …". */
+/* The same for an attribute's value, and an element's text: "<NAME> has 'VALUE', expected
+ * …". */
 int vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *value,
                           const char *expected, struct failure **failure);
+int vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected,
+                         struct failure **failure);
 int vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
                             struct failure **failure);
 
@@ -41,6 +44,28 @@ int vocabulary_check_once(const xmlNode *node, struct failure **failure);
 /* Return: the element's text without white space around it, owned by the caller (free). */
 char *vocabulary_word(const xmlNode *node);
 
+/* The same as `value`, which stays as it is where there is none, if `is_valid` says so, else it is what was `expected`. */
+int vocabulary_read_word(char **value, const xmlNode *node,
+                         bool (*is_valid)(const char *text), const char *expected,
+                         struct failure **failure);
+
 /* An attribute of "yes" or "no"; `value` keeps what it has where there is none. */
 int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                            struct failure **failure);
+
+/* One element that may stand below another. */
+struct vocabulary_element {
+    const char *name;
+    int (*read)(void *data, const xmlNode *node, struct failure **failure);
+    const char *attributes[6]; /* ends with NULL */
+    enum {
+        VOCABULARY_CHILDREN = 1, /* it may have elements, whose reader checks them */
+        VOCABULARY_SEVERAL = 2,  /* it may be there more than once */
+    } flags;
+};
+
+/* Reads each element below `node` by its row of the table, which ends with a NULL name;
+ * `data` is for the readers. */
+int vocabulary_read_children(const xmlNode *node,
+                             const struct vocabulary_element *elements, void *data,
+                             struct failure **failure);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "domain/ssh-key.h"
 #include "seed/check-part.h"
 #include "seed/network-config.h"
+#include "seed/ssh-host-keys.h"
 #include "seed/user-data.h"
 #include "seed/yaml.h"
 
@@ -31,18 +34,31 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
     return 0;
 }
 
+/* One line of UTF-8 without control characters. */
+static bool
+is_password(const struct part *part, const char *word)
+{
+    cleanup_free char *printable = xstrdup(word);
+
+    utf8_repair(printable);
+    utf8_replace_controls(printable);
+    return strcmp(printable, word) == 0 && strlen(word) <= LIMIT_PASSWORD &&
+           !memchr(part->data.data, '\0', part->data.size);
+}
+
 /* Where the document's readers end a line, the rest of the password would be lost. */
 static int
 check_password(const struct part *part, struct failure **failure)
 {
     cleanup_free char *word = part_word(part);
 
-    if (*word && !strpbrk(word, "\r\n") && strlen(word) == strcspn(word, "\t\v\f"))
+    if (*word && is_password(part, word))
         return 0;
     failure_set(failure, FAILURE_REQUEST, "%s",
-                *word ? "the password has more than one line, or a tab"
+                *word ? "the password is not one line of at most 512 bytes of text"
                       : "the password is empty");
-    return failure_hint(failure, "put the password alone there, on one line");
+    return failure_hint(failure, "put the password alone there, in UTF-8, without tabs "
+                                 "and other control characters");
 }
 
 /* --- entries of a secret ------------------------------------------------------------ */
@@ -53,6 +69,8 @@ check_entry(const struct part *part, const struct part_entry *entry,
 {
     if (part->kind == PART_SSH_KEYS)
         return check_ssh_keys(&entry->data, failure);
+    if (part->kind == PART_SSH_HOST_KEYS)
+        return ssh_host_key_check(part, entry, failure);
     if (part->kind != PART_META_DATA || entry->data.size <= LIMIT_ENTRY_VALUE)
         return 0;
     failure_set(failure, FAILURE_LIMIT, "has a value of more than 64 KiB");

@@ -1,12 +1,210 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include <nettle/base64.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
 #include "seed/cloud-config.h"
+#include "seed/json.h"
+#include "seed/ssh-host-keys.h"
+#include "seed/yaml-text.h"
+
+/* --- users ---------------------------------------------------------------------------- */
+
+/*
+ * A user of its own is made without a password, that is locked; its password comes with
+ * the others' (set_passwords()). Without "default" the image's own user would be gone.
+ */
+static json_t *
+users_of(const struct initialization *initialization)
+{
+    json_t *list = json_pack("[s]", "default");
+
+    for (size_t i = 0; i < initialization->user_count; i++) {
+        const struct initialization_user *user = &initialization->users[i];
+        json_t *object = json_pack("{s:s}", "name", user->name);
+        json_t *keys = json_array();
+
+        for (size_t k = 0; k < user->ssh_key_count; k++)
+            json_must(json_array_append_new(keys, json_string(user->ssh_keys[k])));
+        json_must(user->ssh_key_count > 0
+                      ? json_object_set(object, "ssh_authorized_keys", keys)
+                      : 0);
+        json_decref(keys);
+        json_must(json_array_append_new(list, object));
+    }
+    return list;
+}
+
+static void
+set_users(json_t *config, const struct initialization *initialization)
+{
+    const char *name = initialization->user_name;
+
+    if (name)
+        json_must(json_object_set_new(config, "user", json_pack("{s:s}", "name", name)));
+    if (initialization->user_count > 0)
+        json_must(json_object_set_new(config, "users", users_of(initialization)));
+    if (initialization->root_has_keys || (name && strcmp(name, "root") == 0))
+        json_must(json_object_set_new(config, "disable_root", json_false()));
+}
+
+/* --- passwords ------------------------------------------------------------------------ */
+
+/* What crypt(5) makes: '$', the method, '$', its parts. A colon would end it in
+ * shadow(5). */
+static bool
+is_hash(const char *password)
+{
+    static const char *const methods[] = {"$1$", "$2a$", "$2b$", "$2y$", "$5$",
+                                          "$6$", "$7$",  "$y$",  "$gy$"};
+
+    if (strpbrk(password, ": *!\\"))
+        return false;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        size_t length = strlen(methods[i]);
+
+        if (strncmp(password, methods[i], length) == 0)
+            return strchr(password + length, '$');
+    }
+    return false;
+}
+
+static int
+add_password(json_t *list, const char *user, const struct part *part,
+             struct failure **failure)
+{
+    cleanup_free char *description = part_describe(part);
+    cleanup_free char *password = part_word(part);
+    json_t *value = json_string(password);
+
+    if (value) {
+        json_must(json_array_append_new(
+            list, json_pack("{s:s, s:o, s:s}", "name", user, "password", value, "type",
+                            is_hash(password) ? "hash" : "text")));
+        return 0;
+    }
+    failure_set(failure, FAILURE_REQUEST, "%s is not UTF-8", description);
+    failure_at_line(failure, part->line);
+    return failure_hint(failure, "JSON holds text in UTF-8 alone");
+}
+
+/*
+ * chpasswd's "users", since "list" is deprecated, and plain_text_passwd of a user would be
+ * locked again by 22.4, where the image's own user is meant: there its lock_passwd wins.
+ */
+static int
+set_passwords(json_t *config, const struct initialization *initialization,
+              struct failure **failure)
+{
+    cleanup_json json_t *list = json_array();
+
+    if (initialization->root_password &&
+        add_password(list, "root", initialization->root_password, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < initialization->user_count; i++) {
+        const struct initialization_user *user = &initialization->users[i];
+
+        if (user->password && add_password(list, user->name, user->password, failure) < 0)
+            return -1;
+    }
+    if (json_array_size(list) == 0)
+        return 0;
+    json_must(json_object_set_new(config, "chpasswd",
+                                  json_pack("{s:b, s:O}", "expire", 0, "users", list)));
+    json_must(json_object_set_new(config, "ssh_pwauth", json_true()));
+    return 0;
+}
+
+/* --- ssh's host keys -------------------------------------------------------------------- */
+
+/* With keys that are given the guest has no others: those of the image are known to all
+ * who have it. */
+static void
+set_host_keys(json_t *config, const struct request *request)
+{
+    const struct part *keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
+    enum initialization_choice renew = request->initialization
+                                           ? request->initialization->regenerate_ssh_keys
+                                           : INITIALIZATION_UNSAID;
+
+    if (keys || renew != INITIALIZATION_UNSAID)
+        json_must(json_object_set_new(config, "ssh_deletekeys",
+                                      json_boolean(keys || renew == INITIALIZATION_YES)));
+    if (keys)
+        json_must(json_object_set_new(config, "ssh_keys", ssh_host_keys_to_json(keys)));
+}
+
+/* --- files ------------------------------------------------------------------------------ */
+
+static json_t *
+file_of(const struct initialization_file *file)
+{
+    const struct buffer *data = &file->content->data;
+    size_t length = BASE64_ENCODE_RAW_LENGTH(data->size);
+    cleanup_buffer struct buffer encoded = {0};
+
+    base64_encode_raw(buffer_reserve(&encoded, length), data->size,
+                      (const uint8_t *)data->data);
+    return json_pack("{s:s, s:s, s:s%}", "path", file->path, "encoding", "b64", "content",
+                     encoded.data, length);
+}
+
+/* root's, with mode 0644, which is write_files' default. A ConfigDrive has files of its own
+ * (configdrive.c). */
+static void
+set_files(json_t *config, const struct initialization *initialization)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < initialization->file_count; i++)
+        json_must(json_array_append_new(list, file_of(&initialization->files[i])));
+    json_must(json_object_set_new(config, "write_files", list));
+}
+
+/* --- the document ----------------------------------------------------------------------- */
+
+static int
+set_initialization(json_t *config, const struct request *request,
+                   struct failure **failure)
+{
+    const struct initialization *initialization = request->initialization;
+
+    if (!initialization)
+        return 0;
+    set_users(config, initialization);
+    if (set_passwords(config, initialization, failure) < 0)
+        return -1;
+    if (initialization->timezone)
+        json_set_string(config, "timezone", initialization->timezone);
+    if (initialization->locale)
+        json_set_string(config, "locale", initialization->locale);
+    if (initialization->file_count > 0 && request->datasource == DATASOURCE_NOCLOUD)
+        set_files(config, initialization);
+    if (initialization->phone_home)
+        json_must(json_object_set_new(config, "phone_home",
+                                      json_pack("{s:s, s:s, s:i}", "url",
+                                                initialization->phone_home, "post", "all",
+                                                "tries", 10)));
+    return 0;
+}
 
 int
 cloud_config_write(struct buffer *buffer, const struct request *request,
                    struct failure **failure)
 {
-    (void)buffer, (void)request, (void)failure;
+    cleanup_json json_t *config = json_object();
+
+    if (set_initialization(config, request, failure) < 0)
+        return -1;
+    set_host_keys(config, request);
+    if (json_object_size(config) == 0)
+        return 0;
+    buffer_append_string(buffer, "#cloud-config\n");
+    yaml_text_append(buffer, config);
     return 0;
 }

@@ -26,6 +26,12 @@
 /* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
 #define BASE64_LINE 57
 
+/* Mappings are filled in, lists put together, and what is there stays. Without "str()":
+ * cloud-init's merger of texts, where it is named, replaces a text by what is no text
+ * (users: "a,b" by a list). */
+#define APPEND "dict(recurse_list)+list(append)"
+#define PREPEND "dict(recurse_list)+list(prepend)"
+
 struct piece {
     struct buffer data;
     const char *merge_type; /* NULL: cloud-init's default */
@@ -195,7 +201,7 @@ combine_user_data(struct buffer *buffer, struct request *request,
     for (struct part *part = parts_find(&request->parts, PART_USER_DATA); part;
          part = parts_next(&request->parts, part))
         add_piece(&pieces, &part->data, NULL);
-    add_piece(&pieces, &generated, "dict(recurse_list)+list(append)+str()");
+    add_piece(&pieces, &generated, APPEND);
     combine(buffer, &pieces);
     return 0;
 }
@@ -213,7 +219,7 @@ combine_vendor_data(struct buffer *buffer, struct request *request)
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
          part = parts_next(&request->parts, part)) {
         if (part->of_host)
-            add_piece(&pieces, &part->data, "dict(recurse_list)+list(prepend)+str()");
+            add_piece(&pieces, &part->data, PREPEND);
     }
     combine(buffer, &pieces);
 }

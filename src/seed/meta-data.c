@@ -13,6 +13,7 @@
 #include "seed/devices.h"
 #include "seed/json.h"
 #include "seed/meta-data.h"
+#include "seed/yaml-text.h"
 
 /* Keys of which the generated part is the owner, whether it has a value for them or not, or
  * that have a meaning of their own for the guest. */
@@ -122,33 +123,6 @@ name_keys(const json_t *list)
 
 /* --- NoCloud ------------------------------------------------------------------------ */
 
-/*
- * What JSON may hold as it is, and YAML may not (control characters) or would take for a
- * line's end (U+0085, U+2028, U+2029), is written as \\uXXXX, which both read. All of
- * them stand within strings.
- */
-static void
-append_for_yaml(struct buffer *buffer, const char *text)
-{
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        cleanup_free char *escape = NULL;
-
-        if (at[0] == 0x7f) {
-            escape = xstrdup("\\u007f");
-        } else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
-            escape = xasprintf("\\u%04x", at[1]);
-            at++;
-        } else if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) {
-            escape = xasprintf("\\u20%02x", at[2] - 0x80);
-            at += 2;
-        }
-        if (escape)
-            buffer_append_string(buffer, escape);
-        else
-            buffer_append(buffer, at, 1);
-    }
-}
-
 /* A list is the one shape that all readers of NoCloud share. */
 int
 meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
@@ -158,7 +132,6 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
     cleanup_json json_t *keys = public_keys(request);
     cleanup_free char *instance_id = meta_data_instance_id(request);
     cleanup_free char *hostname = host_name(request);
-    cleanup_free char *text = NULL;
 
     json_set_string(object, "instance-id", instance_id);
     json_set_string(object, "local-hostname", hostname);
@@ -168,8 +141,7 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
         json_must(json_object_set(object, "public-keys", keys));
     if (custom_meta_data_add(object, request, nocloud_keys, failure) < 0)
         return -1;
-    text = json_text(object);
-    append_for_yaml(buffer, text);
+    yaml_text_append(buffer, object);
     return 0;
 }
 

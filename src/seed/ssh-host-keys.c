@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "seed/json.h"
+#include "seed/ssh-host-keys.h"
+
+#define NAME_PREFIX "ssh_host_"
+
+/* What a private key of OpenSSH's own format begins with, in base64, where no passphrase
+ * is on it (PROTOCOL.key): "openssh-key-v1", and "none" for the cipher. */
+#define OPENSSH_PLAIN "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUA"
+
+struct key_type {
+    const char *name;
+    const char *algorithm; /* what public keys and certificates of it begin with */
+};
+
+static const struct key_type types[] = {
+    {"rsa", "ssh-rsa"},
+    {"ecdsa", "ecdsa-sha2-nistp"},
+    {"ed25519", "ssh-ed25519"},
+};
+
+struct key_role {
+    const char *suffix; /* of the file's name */
+    const char *word;   /* in cloud-init's name for it */
+};
+
+static const struct key_role roles[] = {
+    {"_key", "private"},
+    {"_key.pub", "public"},
+    {"_key-cert.pub", "certificate"},
+};
+
+enum {
+    ROLE_PRIVATE,
+    ROLE_PUBLIC,
+    ROLE_CERTIFICATE
+};
+
+struct key_name {
+    const struct key_type *type;
+    const struct key_role *role;
+};
+
+static bool
+parse_name(struct key_name *name, const char *file)
+{
+    if (strncmp(file, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
+        return false;
+    file += strlen(NAME_PREFIX);
+    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+        size_t length = strlen(types[t].name);
+
+        if (strncmp(file, types[t].name, length) != 0)
+            continue;
+        for (size_t r = 0; r < sizeof(roles) / sizeof(roles[0]); r++) {
+            if (strcmp(file + length, roles[r].suffix) != 0)
+                continue;
+            *name = (struct key_name){.type = &types[t], .role = &roles[r]};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- checks --------------------------------------------------------------------------- */
+
+static bool
+is_text(const struct buffer *data)
+{
+    for (size_t i = 0; i < data->size; i++) {
+        unsigned char c = (unsigned char)data->data[i];
+
+        if (c >= 0x7f || (c < ' ' && c != '\n' && c != '\t' && c != '\r'))
+            return false;
+    }
+    return data->size > 0 && data->size <= LIMIT_SSH_KEY;
+}
+
+/* Passphrases nobody could type at a boot: sshd would not start with such a key. */
+static bool
+has_passphrase(const char *text)
+{
+    const char *openssh = strstr(text, "BEGIN OPENSSH PRIVATE KEY-----");
+
+    if (!openssh)
+        return strstr(text, "ENCRYPTED");
+    openssh = strchr(openssh, '\n');
+    return !openssh || strncmp(openssh + 1, OPENSSH_PLAIN, strlen(OPENSSH_PLAIN)) != 0;
+}
+
+static int
+check_private(const char *text, struct failure **failure)
+{
+    if (strncmp(text, "-----BEGIN ", strlen("-----BEGIN ")) != 0 ||
+        !strstr(text, " PRIVATE KEY-----\n") || !strstr(text, "-----END ")) {
+        failure_set(failure, FAILURE_SSH_KEY, "is no private key of ssh");
+        return failure_hint(failure, "give what ssh-keygen writes");
+    }
+    if (!has_passphrase(text))
+        return 0;
+    failure_set(failure, FAILURE_SSH_KEY, "has a passphrase, which sshd cannot ask for");
+    return failure_hint(failure, "remove it with 'ssh-keygen -p'");
+}
+
+/* One line: the algorithm, the key in base64, a comment. */
+static bool
+is_public(const char *text, const struct key_name *name)
+{
+    const char *blank = strchr(text, ' ');
+    size_t length = strlen(name->type->algorithm);
+    bool certificate = name->role == &roles[ROLE_CERTIFICATE];
+    const char *found = strstr(text, "-cert-v01@openssh.com ");
+
+    return blank && strncmp(text, name->type->algorithm, length) == 0 &&
+           strncmp(blank, " AAAA", strlen(" AAAA")) == 0 &&
+           (found && found < blank) == certificate &&
+           strspn(text + strcspn(text, "\r\n"), "\r\n") ==
+               strlen(text + strcspn(text, "\r\n"));
+}
+
+static bool
+has_private(const struct part *part, const struct key_type *type)
+{
+    for (size_t i = 0; i < part->entry_count; i++) {
+        struct key_name name = {0};
+
+        if (parse_name(&name, part->entries[i].key) && name.type == type &&
+            name.role == &roles[ROLE_PRIVATE])
+            return true;
+    }
+    return false;
+}
+
+static int
+check_public(const struct part *part, const struct key_name *name, const char *text,
+             struct failure **failure)
+{
+    if (!is_public(text, name)) {
+        failure_set(failure, FAILURE_SSH_KEY, "is no %s of ssh of the type %s",
+                    name->role == &roles[ROLE_PUBLIC] ? "public key" : "certificate",
+                    name->type->name);
+        return failure_hint(failure, "give what ssh-keygen writes");
+    }
+    if (has_private(part, name->type))
+        return 0;
+    failure_set(failure, FAILURE_SSH_KEY, "has no private key beside it");
+    return failure_hint(failure, "put " NAME_PREFIX "%s_key into the secret, too",
+                        name->type->name);
+}
+
+int
+ssh_host_key_check(const struct part *part, const struct part_entry *entry,
+                   struct failure **failure)
+{
+    const struct buffer *data = &entry->data;
+    struct key_name name = {0};
+
+    if (!parse_name(&name, entry->key)) {
+        failure_set(failure, FAILURE_SSH_KEY, "is no name of a host key");
+        return failure_hint(failure,
+                            "the names are " NAME_PREFIX "TYPE_key, with .pub or "
+                            "-cert.pub behind it; TYPE is rsa, ecdsa or ed25519");
+    }
+    if (!is_text(data)) {
+        failure_set(failure, FAILURE_SSH_KEY, "is not text of at most 16 KiB");
+        return failure_hint(failure, "give what ssh-keygen writes");
+    }
+    return name.role == &roles[ROLE_PRIVATE]
+               ? check_private(data->data, failure)
+               : check_public(part, &name, data->data, failure);
+}
+
+/* --- cloud-init's words ----------------------------------------------------------------- */
+
+/* sshd reads no private key whose last line has no end. */
+static json_t *
+content_of(const struct part_entry *entry)
+{
+    const struct buffer *data = &entry->data;
+    bool ended = data->size > 0 && data->data[data->size - 1] == '\n';
+    cleanup_free char *text = xasprintf(
+        "%.*s%s", (int)data->size, data->size > 0 ? data->data : "", ended ? "" : "\n");
+
+    return json_string(text);
+}
+
+json_t *
+ssh_host_keys_to_json(const struct part *part)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < part->entry_count; i++) {
+        const struct part_entry *entry = &part->entries[i];
+        struct key_name name = {0};
+        cleanup_free char *key = NULL;
+
+        /* A mask does not know the names. */
+        if (parse_name(&name, entry->key))
+            key = xasprintf("%s_%s", name.type->name, name.role->word);
+        json_must(json_object_set_new(object, key ? key : entry->key, content_of(entry)));
+    }
+    return object;
+}

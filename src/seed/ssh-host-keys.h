@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The keys by which the guest's sshd is known: the files ssh_host_TYPE_key,
+ * ssh_host_TYPE_key.pub and ssh_host_TYPE_key-cert.pub of a secret, as they stand in
+ * /etc/ssh; TYPE is rsa, ecdsa or ed25519.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "domain/part.h"
+
+/* Checks one file: its name, its kind, and that a public key has its private one beside
+ * it. No message holds any of its content. */
+int ssh_host_key_check(const struct part *part, const struct part_entry *entry,
+                       struct failure **failure);
+
+/* Return: cloud-init's ssh_keys, owned by the caller (json_decref); the part was checked,
+ * or is masked. */
+json_t *ssh_host_keys_to_json(const struct part *part);
