@@ -31,6 +31,8 @@ libbase_a_SOURCES = \
 	$(NULL)
 
 libdomain_a_SOURCES = \
+	%D%/domain/address.c \
+	%D%/domain/address.h \
 	%D%/domain/base64.c \
 	%D%/domain/base64.h \
 	%D%/domain/domain.c \
@@ -49,8 +51,14 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization-users.h \
 	%D%/domain/initialization.c \
 	%D%/domain/initialization.h \
+	%D%/domain/interface.c \
+	%D%/domain/interface.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
+	%D%/domain/network-interfaces.c \
+	%D%/domain/network-ovirt.c \
+	%D%/domain/nic.c \
+	%D%/domain/nic.h \
 	%D%/domain/part.c \
 	%D%/domain/part.h \
 	%D%/domain/request.c \
@@ -100,6 +108,8 @@ libseed_a_SOURCES = \
 	%D%/seed/network.h \
 	%D%/seed/network-config.c \
 	%D%/seed/network-config.h \
+	%D%/seed/network-eni.c \
+	%D%/seed/network-openstack.c \
 	%D%/seed/nocloud.c \
 	%D%/seed/nocloud.h \
 	%D%/seed/payload-seed.c \

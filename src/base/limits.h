@@ -39,6 +39,19 @@
 
 /* A domain's disks, its controllers, its host devices; QEMU itself ends far below. */
 #define LIMIT_DEVICES 4096
+#define LIMIT_NICS 256
+
+/* A described network: of each nic. The name is the kernel's (IFNAMSIZ); an MTU below 1280
+ * has no IPv6 (RFC 8200, section 5), below 68 no IPv4 (RFC 791). */
+#define LIMIT_NIC_ADDRESSES 32
+#define LIMIT_NIC_NAMESERVERS 16
+#define LIMIT_NIC_SEARCHES 32
+#define LIMIT_NIC_ROUTES 256
+#define LIMIT_NIC_NAME 15
+#define LIMIT_MTU_MIN 68
+#define LIMIT_MTU_MIN_IPV6 1280
+#define LIMIT_MTU 65535
+#define LIMIT_METRIC 4294967295L
 
 /* Free meta-data: how many entries, bytes of a key, bytes of a value. */
 #define LIMIT_ENTRIES 256

@@ -12,6 +12,13 @@
 #include "base/failure.h"
 #include "domain/domain.h"
 
+/* Autoconfiguration (SLAAC); where nothing is said, the guest does what it is used to. */
+enum accept_ra {
+    ACCEPT_RA_UNSAID,
+    ACCEPT_RA_YES,
+    ACCEPT_RA_NO,
+};
+
 struct route {
     char *to;    /* "198.51.100.0/24"; never "default" */
     char *via;   /* an address */
@@ -24,7 +31,7 @@ struct nic {
     char *mac; /* in lower case; NULL where there is a name alone */
     bool dhcp4;
     bool dhcp6;
-    bool accept_ra;   /* autoconfiguration (SLAAC) */
+    enum accept_ra accept_ra;
     bool optional;    /* the boot does not wait for it */
     long mtu;         /* 0 where there is none */
     char **addresses; /* with their prefix, "192.0.2.10/24", "2001:db8::10/64" */
@@ -54,13 +61,15 @@ struct network *network_read(const xmlNode *node, const struct domain *domain,
                              struct failure **failure);
 
 /*
- * Reads oVirt's <nic_configurations>; the nics are added behind those that are there.
+ * Reads oVirt's <nic_configurations>, or <network_configuration> of the deprecated
+ * CloudInit type; the nics are added behind those that are there.
  */
 int network_read_nic_configurations(struct network *network, const xmlNode *node,
                                     struct failure **failure);
 
 /* oVirt's dns_servers and dns_search, words with white space between them: for every nic
- * that has an address or DHCP. NULL for none. */
+ * that has an address, DHCP or autoconfiguration. NULL for none. It is an error when no nic
+ * would have them. */
 int network_set_dns(struct network *network, const char *servers, const char *searches,
                     struct failure **failure);
 

@@ -58,8 +58,8 @@ add_vendor_data(struct seed *seed, struct request *request, struct failure **fai
     return 0;
 }
 
-static void
-add_network_data(struct seed *seed, struct request *request)
+static int
+add_network_data(struct seed *seed, struct request *request, struct failure **failure)
 {
     struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
     const struct network *network = request->network;
@@ -67,14 +67,17 @@ add_network_data(struct seed *seed, struct request *request)
 
     if (network && network->eni) {
         document = seed_add_document(seed, "openstack/" CONFIGDRIVE_NETWORK_CONTENT);
-        network_write_eni(&document->data, network);
-    } else if (network) {
+        return network_write_eni(&document->data, network, failure);
+    }
+    if (network) {
         document = seed_add_document(seed, LATEST "network_data.json");
-        network_write_openstack(&document->data, network);
-    } else if (part && part->data.size > 0) {
+        return network_write_openstack(&document->data, network, failure);
+    }
+    if (part && part->data.size > 0) {
         document = seed_add_document(seed, LATEST "network_data.json");
         document->data = steal_buffer(&part->data);
     }
+    return 0;
 }
 
 static void
@@ -94,9 +97,9 @@ configdrive_make(struct seed *seed, struct request *request, struct failure **fa
     seed->volume_id = xstrdup("config-2");
     if (add_meta_data(seed, request, failure) < 0 ||
         add_user_data(seed, request, failure) < 0 ||
-        add_vendor_data(seed, request, failure) < 0)
+        add_vendor_data(seed, request, failure) < 0 ||
+        add_network_data(seed, request, failure) < 0)
         return -1;
-    add_network_data(seed, request);
     add_files(seed, request->initialization);
     return 0;
 }

@@ -3,15 +3,30 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/failure.h"
 #include "domain/network.h"
 
 /* network-config, version 2 ("Networking config Version 2" in cloud-init's documentation),
  * as JSON, which is YAML. */
 void network_write_v2(struct buffer *buffer, const struct network *network);
 
-/* network_data.json (OpenStack's network_data.json schema, as cloud-init's
- * sources/helpers/openstack.py, convert_net_json, reads it). */
-void network_write_openstack(struct buffer *buffer, const struct network *network);
+/*
+ * network_data.json (OpenStack's network_data.json schema, as cloud-init's
+ * sources/helpers/openstack.py, convert_net_json, reads it).
+ * Return: 0, or -1 when something is described that it cannot say, or that cloud-init
+ * passes over there.
+ */
+int network_write_openstack(struct buffer *buffer, const struct network *network,
+                            struct failure **failure);
 
-/* interfaces(5), for a ConfigDrive's network_config.content_path. */
-void network_write_eni(struct buffer *buffer, const struct network *network);
+/* interfaces(5), for a ConfigDrive's network_config.content_path, as cloud-init's
+ * net/eni.py, convert_eni_data, reads it. Return: as above. */
+int network_write_eni(struct buffer *buffer, const struct network *network,
+                      struct failure **failure);
+
+/* What both of them cannot carry: a nic without an address has no place for name servers,
+ * search domains and routes that cloud-init's renderer for netplan would see. */
+int network_check_configdrive(const struct network *network, struct failure **failure);
+
+/* Sets a failure about the nic, with the hint to take the other datasource. Return: -1. */
+int network_fail(const struct nic *nic, const char *problem, struct failure **failure);

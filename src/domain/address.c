@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "domain/address.h"
+
+static int
+bits_of(const struct address *address)
+{
+    return address->family == AF_INET ? 32 : 128;
+}
+
+/* --- from text ---------------------------------------------------------------------- */
+
+bool
+address_parse(struct address *address, const char *text)
+{
+    *address = (struct address){.family = strchr(text, ':') ? AF_INET6 : AF_INET};
+    address->prefix = bits_of(address);
+    return inet_pton(address->family, text, address->bytes) == 1;
+}
+
+/* Return: the number of leading bits that are set, or -1 when others are set behind. */
+static int
+count_bits(const struct address *mask)
+{
+    int count = 0;
+
+    while (count < bits_of(mask) && mask->bytes[count / 8] & (0x80 >> count % 8))
+        count++;
+    for (int i = count; i < bits_of(mask); i++) {
+        if (mask->bytes[i / 8] & (0x80 >> i % 8))
+            return -1;
+    }
+    return count;
+}
+
+static bool
+is_number(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    return digits >= 1 && digits <= 3 && !text[digits] && (*text != '0' || digits == 1);
+}
+
+static bool
+set_length(struct address *address, const char *text)
+{
+    int length = 0;
+
+    if (!is_number(text))
+        return false;
+    for (; *text; text++)
+        length = length * 10 + (*text - '0');
+    address->prefix = length;
+    return length <= bits_of(address);
+}
+
+bool
+address_set_prefix(struct address *address, const char *text)
+{
+    struct address mask;
+
+    if (!address_parse(&mask, text))
+        return set_length(address, text);
+    address->prefix = count_bits(&mask);
+    return mask.family == address->family && address->prefix >= 0;
+}
+
+bool
+address_parse_with_prefix(struct address *address, const char *text)
+{
+    const char *slash = strchr(text, '/');
+    cleanup_free char *host = xstrndup(text, slash ? (size_t)(slash - text) : 0);
+
+    return slash && address_parse(address, host) && set_length(address, slash + 1);
+}
+
+/* --- what it is --------------------------------------------------------------------- */
+
+/* Sets the bits behind the prefix to 0, or to 1. */
+static struct address
+with_host_bits(const struct address *address, bool set)
+{
+    struct address result = *address;
+
+    for (int i = address->prefix; i < bits_of(address); i++) {
+        if (set)
+            result.bytes[i / 8] |= (unsigned char)(0x80 >> i % 8);
+        else
+            result.bytes[i / 8] &= (unsigned char)~(0x80 >> i % 8);
+    }
+    return result;
+}
+
+bool
+address_equal(const struct address *address, const struct address *other)
+{
+    return address->family == other->family &&
+           memcmp(address->bytes, other->bytes, sizeof(address->bytes)) == 0;
+}
+
+bool
+address_is_network(const struct address *address)
+{
+    struct address network = with_host_bits(address, false);
+
+    return address_equal(address, &network);
+}
+
+static bool
+is_broadcast(const struct address *address)
+{
+    struct address last = with_host_bits(address, true);
+
+    return address->family == AF_INET && address_equal(address, &last);
+}
+
+/* Networks of one and two addresses have no address of their own (RFC 3021, RFC 6164). */
+bool
+address_is_host(const struct address *address)
+{
+    static const unsigned char loopback6[16] = {[15] = 1};
+    static const unsigned char none[16];
+    const unsigned char *bytes = address->bytes;
+
+    if (memcmp(bytes, none, sizeof(none)) == 0)
+        return false;
+    if (address->family == AF_INET &&
+        (bytes[0] == 127 || bytes[0] == 0 || bytes[0] >= 224))
+        return false;
+    if (address->family == AF_INET6 &&
+        (bytes[0] == 0xff || memcmp(bytes, loopback6, sizeof(loopback6)) == 0))
+        return false;
+    return address->prefix >= bits_of(address) - 1 ||
+           (!address_is_network(address) && !is_broadcast(address));
+}
+
+bool
+address_is_link_local6(const struct address *address)
+{
+    return address->family == AF_INET6 && address->bytes[0] == 0xfe &&
+           (address->bytes[1] & 0xc0) == 0x80;
+}
+
+bool
+address_covers(const struct address *network, const struct address *other)
+{
+    struct address one = with_host_bits(network, false);
+    struct address two = *other;
+
+    two.prefix = network->prefix;
+    if (network->family != other->family)
+        return false;
+    two = with_host_bits(&two, false);
+    return address_equal(&one, &two);
+}
+
+/* --- to text ------------------------------------------------------------------------ */
+
+char *
+address_format(const struct address *address)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+
+    inet_ntop(address->family, address->bytes, text, sizeof(text));
+    return xstrdup(text);
+}
+
+char *
+address_format_with_prefix(const struct address *address)
+{
+    cleanup_free char *text = address_format(address);
+
+    return xasprintf("%s/%d", text, address->prefix);
+}
+
+char *
+address_format_network(const struct address *address)
+{
+    struct address network = with_host_bits(address, false);
+
+    return address_format(&network);
+}
+
+char *
+address_format_netmask(const struct address *address)
+{
+    struct address mask = {.family = address->family};
+
+    for (int i = 0; i < address->prefix; i++)
+        mask.bytes[i / 8] |= (unsigned char)(0x80 >> i % 8);
+    return address_format(&mask);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/interface.h"
+#include "domain/xml.h"
+
+#define MAC_BYTES 6
+
+/* Reads one or two hex digits. Return: what is behind them, or NULL. */
+static const char *
+parse_byte(const char *text, unsigned char *byte)
+{
+    char digits[3] = "";
+    size_t length = 0;
+
+    while (length < 2 && isxdigit((unsigned char)text[length])) {
+        digits[length] = text[length];
+        length++;
+    }
+    *byte = (unsigned char)strtoul(digits, NULL, 16);
+    return length == 0 ? NULL : &text[length];
+}
+
+char *
+interface_normalize_mac(const char *text)
+{
+    unsigned char mac[MAC_BYTES];
+
+    for (size_t i = 0; i < MAC_BYTES; i++) {
+        if (i > 0 && *text++ != ':')
+            return NULL;
+        text = parse_byte(text, &mac[i]);
+        if (!text)
+            return NULL;
+    }
+    if (*text)
+        return NULL;
+    return xasprintf("%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
+                     mac[4], mac[5]);
+}
+
+/* --- what devices have in common ---------------------------------------------------- */
+
+static char *
+child_attribute(const xmlNode *node, const char *child, const char *attribute)
+{
+    const xmlNode *element = xml_child(node, child);
+
+    return element ? xml_attribute(element, attribute) : NULL;
+}
+
+char *
+device_alias(const xmlNode *node)
+{
+    return child_attribute(node, "alias", "name");
+}
+
+char *
+device_mac(const xmlNode *node)
+{
+    cleanup_free char *text = child_attribute(node, "mac", "address");
+
+    return text ? interface_normalize_mac(text) : NULL;
+}
+
+/* libvirt writes the numbers in hex ("0x01") and reads any base. Return: it, or -1. */
+static long
+pci_number(const xmlNode *address, const char *name, long maximum)
+{
+    cleanup_free char *text = xml_attribute(address, name);
+    char *end = NULL;
+    long number;
+
+    if (!text)
+        return 0;
+    if (!isdigit((unsigned char)*text))
+        return -1;
+    number = strtol(text, &end, 0);
+    return *end || number > maximum ? -1 : number;
+}
+
+char *
+device_pci_address(const xmlNode *node)
+{
+    const xmlNode *address = xml_child(node, "address");
+    long domain, bus, slot, function;
+
+    if (!address || !xml_attribute_is(address, "type", "pci") ||
+        !xmlHasProp(address, (const xmlChar *)"slot"))
+        return NULL;
+    domain = pci_number(address, "domain", 0xffff);
+    bus = pci_number(address, "bus", 0xff);
+    slot = pci_number(address, "slot", 0x1f);
+    function = pci_number(address, "function", 7);
+    if (domain < 0 || bus < 0 || slot < 0 || function < 0)
+        return NULL;
+    return xasprintf("%04lx:%02lx:%02lx.%lx", domain, bus, slot, function);
+}
+
+/* --- the interfaces ----------------------------------------------------------------- */
+
+static void
+read_interface(struct interface *interface, const xmlNode *node)
+{
+    interface->node = node;
+    interface->mac = device_mac(node);
+    interface->alias = device_alias(node);
+    interface->type = xml_attribute(node, "type");
+    interface->model = child_attribute(node, "model", "type");
+    interface->pci = device_pci_address(node);
+}
+
+int
+interfaces_read(struct interfaces *interfaces, const struct domain *domain,
+                struct failure **failure)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    const xmlNode *node;
+    size_t count = 0;
+
+    *interfaces = (struct interfaces){0};
+    for (node = xml_child(devices, "interface"); node; node = xml_next(node, "interface"))
+        count++;
+    if (count > LIMIT_NICS) {
+        failure_set(failure, FAILURE_LIMIT, "the domain has %zu interfaces, at most %d",
+                    count, LIMIT_NICS);
+        return failure_hint(failure, "write <network-config> as text");
+    }
+    interfaces->items = xcalloc(count, sizeof(*interfaces->items));
+    for (node = xml_child(devices, "interface"); node; node = xml_next(node, "interface"))
+        read_interface(&interfaces->items[interfaces->count++], node);
+    return 0;
+}
+
+void
+interfaces_clear(struct interfaces *interfaces)
+{
+    for (size_t i = 0; i < interfaces->count; i++) {
+        struct interface *interface = &interfaces->items[i];
+
+        free(interface->mac);
+        free(interface->alias);
+        free(interface->type);
+        free(interface->model);
+        free(interface->pci);
+    }
+    free(interfaces->items);
+    *interfaces = (struct interfaces){0};
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/hostname.h"
+#include "domain/nic.h"
+
+int
+nic_fail_text(struct failure **failure, const char *what, const char *text,
+              const char *expected)
+{
+    failure_set(failure, FAILURE_NETWORK_CONFIG, "%s is '%.64s', expected %s", what, text,
+                expected);
+    return failure_hint(failure, "correct it; virt-seed-xml(5) has an example");
+}
+
+static int
+fail_twice(struct failure **failure, const char *what, const char *text)
+{
+    failure_set(failure, FAILURE_NETWORK_CONFIG, "%s '%s' is there twice", what, text);
+    return failure_hint(failure, "keep one of them");
+}
+
+static int
+check_limit(size_t count, size_t limit, const char *what, struct failure **failure)
+{
+    if (count < limit)
+        return 0;
+    failure_set(failure, FAILURE_LIMIT, "%s is one of too many", what);
+    return failure_hint(failure, "at most %zu for each nic", limit);
+}
+
+/* --- lists of text ------------------------------------------------------------------ */
+
+static bool
+list_has(char *const *list, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes the text. */
+static void
+list_add(char ***list, size_t *count, char *text)
+{
+    *list = xreallocarray(*list, *count + 1, sizeof(char *));
+    (*list)[(*count)++] = text;
+}
+
+static void
+list_free(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+/* --- what a nic has ----------------------------------------------------------------- */
+
+/* Return: whether a nic has the address, with whatever prefix. */
+static bool
+has_host(const struct nic *nic, const char *host)
+{
+    size_t length = strlen(host);
+
+    for (size_t i = 0; i < nic->address_count; i++) {
+        if (strncmp(nic->addresses[i], host, length) == 0 &&
+            nic->addresses[i][length] == '/')
+            return true;
+    }
+    return false;
+}
+
+int
+nic_add_address(const struct network *network, struct nic *nic, const char *what,
+                const struct address *address, struct failure **failure)
+{
+    cleanup_free char *text = address_format_with_prefix(address);
+    cleanup_free char *host = address_format(address);
+
+    if (!address_is_host(address))
+        return nic_fail_text(failure, what, text, "the address of one host");
+    for (size_t i = 0; i < network->nic_count; i++) {
+        if (has_host(&network->nics[i], host))
+            return fail_twice(failure, what, host);
+    }
+    if (check_limit(nic->address_count, LIMIT_NIC_ADDRESSES, what, failure) < 0)
+        return -1;
+    list_add(&nic->addresses, &nic->address_count, steal(text));
+    return 0;
+}
+
+int
+nic_set_gateway(struct nic *nic, const char *what, const char *text,
+                struct failure **failure)
+{
+    struct address address;
+    char **gateway;
+
+    if (!address_parse(&address, text) || !address_is_host(&address))
+        return nic_fail_text(failure, what, text, "the address of one host");
+    gateway = address.family == AF_INET ? &nic->gateway4 : &nic->gateway6;
+    if (*gateway) {
+        failure_set(failure, FAILURE_NETWORK_CONFIG,
+                    "%s is '%.64s', and '%s' stands already", what, text, *gateway);
+        return failure_hint(failure, "keep one of IPv4 and one of IPv6");
+    }
+    *gateway = address_format(&address);
+    return 0;
+}
+
+int
+nic_add_nameserver(struct nic *nic, const char *what, const char *text,
+                   struct failure **failure)
+{
+    struct address address;
+    cleanup_free char *usual = NULL;
+
+    if (!address_parse(&address, text))
+        return nic_fail_text(failure, what, text, "an IPv4 or IPv6 address");
+    usual = address_format(&address);
+    if (list_has(nic->nameservers, nic->nameserver_count, usual))
+        return fail_twice(failure, what, usual);
+    if (check_limit(nic->nameserver_count, LIMIT_NIC_NAMESERVERS, what, failure) < 0)
+        return -1;
+    list_add(&nic->nameservers, &nic->nameserver_count, steal(usual));
+    return 0;
+}
+
+int
+nic_add_search(struct nic *nic, const char *what, const char *text,
+               struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+
+    if (hostname_check(text, &reason) < 0)
+        return nic_fail_text(failure, what, text,
+                             "a domain's name such as 'example.org'");
+    if (list_has(nic->searches, nic->search_count, text))
+        return fail_twice(failure, what, text);
+    if (check_limit(nic->search_count, LIMIT_NIC_SEARCHES, what, failure) < 0)
+        return -1;
+    list_add(&nic->searches, &nic->search_count, xstrdup(text));
+    return 0;
+}
+
+/* --- routes ------------------------------------------------------------------------- */
+
+static int
+check_destination(struct address *to, const char *text, struct failure **failure)
+{
+    cleanup_free char *network = NULL;
+    cleanup_free char *expected = NULL;
+
+    if (!address_parse_with_prefix(to, text)) {
+        failure_set(failure, FAILURE_NETWORK_CONFIG,
+                    "to= of <route> is '%.64s', expected a network such as "
+                    "'198.51.100.0/24'",
+                    text);
+        return failure_hint(failure, "write the default route as <gateway>, or as "
+                                     "'0.0.0.0/0' or '::/0'");
+    }
+    if (address_is_network(to))
+        return 0;
+    network = address_format_network(to);
+    expected = xasprintf("the network itself, '%s/%d'", network, to->prefix);
+    return nic_fail_text(failure, "to= of <route>", text, expected);
+}
+
+static int
+add_route(struct nic *nic, const struct route *route, struct failure **failure)
+{
+    for (size_t i = 0; i < nic->route_count; i++) {
+        if (strcmp(nic->routes[i].to, route->to) == 0 &&
+            nic->routes[i].metric == route->metric)
+            return fail_twice(failure, "<route> to", route->to);
+    }
+    if (check_limit(nic->route_count, LIMIT_NIC_ROUTES, "<route>", failure) < 0)
+        return -1;
+    nic->routes = xreallocarray(nic->routes, nic->route_count + 1, sizeof(*nic->routes));
+    nic->routes[nic->route_count++] = (struct route){
+        .to = xstrdup(route->to), .via = xstrdup(route->via), .metric = route->metric};
+    return 0;
+}
+
+int
+nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
+              struct failure **failure)
+{
+    struct address network, gateway;
+    cleanup_free char *usual_to = NULL;
+    cleanup_free char *usual_via = NULL;
+
+    if (check_destination(&network, to, failure) < 0)
+        return -1;
+    if (!address_parse(&gateway, via) || !address_is_host(&gateway) ||
+        gateway.family != network.family)
+        return nic_fail_text(failure, "via= of <route>", via,
+                             network.family == AF_INET ? "the IPv4 address of a gateway"
+                                                       : "the IPv6 address of a gateway");
+    usual_to = address_format_with_prefix(&network);
+    usual_via = address_format(&gateway);
+    return add_route(nic,
+                     &(struct route){.to = usual_to, .via = usual_via, .metric = metric},
+                     failure);
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+bool
+nic_has_address(const struct nic *nic, int family)
+{
+    for (size_t i = 0; i < nic->address_count; i++) {
+        int found = strchr(nic->addresses[i], ':') ? AF_INET6 : AF_INET;
+
+        if (family == AF_UNSPEC || family == found)
+            return true;
+    }
+    return false;
+}
+
+static bool
+is_on_link(const struct nic *nic, const struct address *gateway)
+{
+    struct address address;
+
+    for (size_t i = 0; i < nic->address_count; i++) {
+        if (address_parse_with_prefix(&address, nic->addresses[i]) &&
+            address_covers(&address, gateway))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the nic gets an address of which nothing is known here. */
+static bool
+is_dynamic(const struct nic *nic, int family)
+{
+    return family == AF_INET ? nic->dhcp4 : nic->dhcp6 || nic->accept_ra == ACCEPT_RA_YES;
+}
+
+/* The guest's kernel refuses a route whose gateway is in no network of the nic. */
+static int
+check_reach(const struct nic *nic, const char *what, const char *text, bool by_address,
+            struct failure **failure)
+{
+    struct address gateway;
+
+    if (!address_parse(&gateway, text))
+        return 0;
+    if (is_on_link(nic, &gateway)) {
+        if (!has_host(nic, text))
+            return 0;
+        return nic_fail_text(failure, what, text, "another address than the nic's own");
+    }
+    if (is_dynamic(nic, gateway.family) &&
+        (!by_address || nic_has_address(nic, gateway.family)))
+        return 0;
+    if (address_is_link_local6(&gateway) &&
+        (nic_has_address(nic, AF_INET6) || is_dynamic(nic, AF_INET6)))
+        return 0;
+    failure_set(failure, FAILURE_NETWORK_CONFIG,
+                "%s is '%s', which is in no network of the nic's addresses", what, text);
+    return failure_hint(failure,
+                        "give the nic an <address> in the gateway's network, with "
+                        "the right prefix; DHCP brings its own gateway");
+}
+
+static int
+check_gateways(const struct nic *nic, struct failure **failure)
+{
+    const char *const gateways[] = {nic->gateway4, nic->gateway6};
+
+    for (size_t i = 0; i < 2; i++) {
+        if (gateways[i] &&
+            check_reach(nic, "the gateway", gateways[i], true, failure) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < nic->route_count; i++) {
+        const struct route *route = &nic->routes[i];
+        const char *gateway = strcmp(route->to, "0.0.0.0/0") == 0 ? nic->gateway4
+                              : strcmp(route->to, "::/0") == 0    ? nic->gateway6
+                                                                  : NULL;
+
+        if (gateway && route->metric < 0)
+            return fail_twice(failure, "the default route", route->to);
+        if (check_reach(nic, "via= of <route>", route->via, false, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int
+nic_finish(struct nic *nic, struct failure **failure)
+{
+    bool has6 = nic_has_address(nic, AF_INET6);
+
+    if (check_gateways(nic, failure) < 0)
+        return -1;
+    if (has6 && !nic->dhcp6 && nic->accept_ra == ACCEPT_RA_UNSAID)
+        nic->accept_ra = ACCEPT_RA_NO;
+    if (nic->mtu == 0 || nic->mtu >= LIMIT_MTU_MIN_IPV6 ||
+        (!has6 && !is_dynamic(nic, AF_INET6)))
+        return 0;
+    failure_set(failure, FAILURE_NETWORK_CONFIG,
+                "mtu=\"%ld\" is too little for IPv6, expected %d at least", nic->mtu,
+                LIMIT_MTU_MIN_IPV6);
+    return failure_hint(failure,
+                        "the guest's kernel would switch IPv6 off: give more, or "
+                        "take the IPv6 addresses away");
+}
+
+void
+nic_clear(struct nic *nic)
+{
+    free(nic->name);
+    free(nic->mac);
+    free(nic->gateway4);
+    free(nic->gateway6);
+    list_free(nic->addresses, nic->address_count);
+    list_free(nic->nameservers, nic->nameserver_count);
+    list_free(nic->searches, nic->search_count);
+    for (size_t i = 0; i < nic->route_count; i++) {
+        free(nic->routes[i].to);
+        free(nic->routes[i].via);
+    }
+    free(nic->routes);
+    *nic = (struct nic){0};
+}

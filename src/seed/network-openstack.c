@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: a nic is a link; each of its addresses, DHCP and autoconfiguration is a
+ * network of that link. cloud-init makes "static" and DHCP of the networks' types, and
+ * accept-ra of the last of them that is IPv6: after "ipv6" it is off, after "ipv6_dhcp" on.
+ * Routes and name servers belong to the first network of their family that has an address:
+ * the renderer for netplan reads them nowhere else.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "domain/nic.h"
+#include "seed/json.h"
+#include "seed/network.h"
+
+struct writer {
+    const struct nic *nic;
+    char *link;
+    json_t *links;
+    json_t *networks;
+};
+
+/* --- links -------------------------------------------------------------------------- */
+
+/* The name is honoured, so it stands only where there is nothing else to find the nic by. */
+static void
+add_link(const struct writer *writer)
+{
+    const struct nic *nic = writer->nic;
+    json_t *link = json_object();
+
+    json_set_string(link, "id", writer->link);
+    json_set_string(link, "type", "phy");
+    if (nic->mac)
+        json_set_string(link, "ethernet_mac_address", nic->mac);
+    else
+        json_set_string(link, "name", nic->name);
+    if (nic->mtu > 0)
+        json_must(json_object_set_new(link, "mtu", json_integer(nic->mtu)));
+    json_must(json_array_append_new(writer->links, link));
+}
+
+/* --- networks ----------------------------------------------------------------------- */
+
+/* Return: the new network, borrowed. */
+static json_t *
+add_network(const struct writer *writer, const char *type)
+{
+    cleanup_free char *id = xasprintf("network%zu", json_array_size(writer->networks));
+    json_t *network = json_object();
+
+    json_set_string(network, "id", id);
+    json_set_string(network, "link", writer->link);
+    json_set_string(network, "type", type);
+    json_must(json_array_append_new(writer->networks, network));
+    return network;
+}
+
+static void
+add_route(json_t *routes, const char *to, const char *via, long metric)
+{
+    struct address address;
+    cleanup_free char *network = NULL;
+    cleanup_free char *netmask = NULL;
+    json_t *route = json_object();
+
+    address_parse_with_prefix(&address, to);
+    network = address_format(&address);
+    netmask = address_format_netmask(&address);
+    json_set_string(route, "network", network);
+    json_set_string(route, "netmask", netmask);
+    json_set_string(route, "gateway", via);
+    if (metric >= 0)
+        json_must(json_object_set_new(route, "metric", json_integer(metric)));
+    json_must(json_array_append_new(routes, route));
+}
+
+static bool
+is_ipv6(const char *text)
+{
+    return strchr(text, ':');
+}
+
+static void
+set_routes(json_t *network, const struct nic *nic, bool ipv6)
+{
+    const char *gateway = ipv6 ? nic->gateway6 : nic->gateway4;
+    json_t *routes = json_array();
+
+    if (gateway)
+        add_route(routes, ipv6 ? "::/0" : "0.0.0.0/0", gateway, -1);
+    for (size_t i = 0; i < nic->route_count; i++) {
+        const struct route *route = &nic->routes[i];
+
+        if (is_ipv6(route->to) == ipv6)
+            add_route(routes, route->to, route->via, route->metric);
+    }
+    if (json_array_size(routes) > 0)
+        json_must(json_object_set(network, "routes", routes));
+    json_decref(routes);
+}
+
+/* OpenStack has services; before 23.3 cloud-init reads dns_nameservers alone. */
+static void
+set_dns(json_t *network, const struct nic *nic)
+{
+    cleanup_json json_t *services = json_array();
+    cleanup_json json_t *nameservers = json_array();
+    cleanup_json json_t *searches = json_array();
+
+    for (size_t i = 0; i < nic->nameserver_count; i++) {
+        json_must(json_array_append_new(nameservers, json_string(nic->nameservers[i])));
+        json_must(
+            json_array_append_new(services, json_pack("{s:s, s:s}", "type", "dns",
+                                                      "address", nic->nameservers[i])));
+    }
+    for (size_t i = 0; i < nic->search_count; i++)
+        json_must(json_array_append_new(searches, json_string(nic->searches[i])));
+    if (nic->nameserver_count > 0) {
+        json_must(json_object_set(network, "dns_nameservers", nameservers));
+        json_must(json_object_set(network, "services", services));
+    }
+    if (nic->search_count > 0)
+        json_must(json_object_set(network, "dns_search", searches));
+}
+
+/* Adds the addresses of a family. `dns` is whether name servers have no network yet. */
+static void
+add_addresses(const struct writer *writer, bool ipv6, bool *dns)
+{
+    const struct nic *nic = writer->nic;
+    bool first = true;
+
+    for (size_t i = 0; i < nic->address_count; i++) {
+        struct address address;
+        cleanup_free char *host = NULL;
+        cleanup_free char *netmask = NULL;
+        json_t *network;
+
+        if (is_ipv6(nic->addresses[i]) != ipv6)
+            continue;
+        address_parse_with_prefix(&address, nic->addresses[i]);
+        host = address_format(&address);
+        netmask = address_format_netmask(&address);
+        network = add_network(writer, ipv6 ? "ipv6" : "ipv4");
+        json_set_string(network, "ip_address", host);
+        json_set_string(network, "netmask", netmask);
+        if (first)
+            set_routes(network, nic, ipv6);
+        if (*dns)
+            set_dns(network, nic);
+        first = false;
+        *dns = false;
+    }
+}
+
+static void
+add_dhcp(const struct writer *writer, const char *type, bool dns)
+{
+    json_t *network = add_network(writer, type);
+
+    if (dns)
+        set_dns(network, writer->nic);
+}
+
+static void
+add_networks6(const struct writer *writer, bool dns)
+{
+    const struct nic *nic = writer->nic;
+
+    if (nic->dhcp6 && nic->accept_ra == ACCEPT_RA_NO)
+        add_dhcp(writer, "ipv6_dhcp", false);
+    add_addresses(writer, true, &dns);
+    if (nic->dhcp6 && nic->accept_ra != ACCEPT_RA_NO)
+        add_dhcp(writer, "ipv6_dhcp", dns);
+    else if (nic->accept_ra == ACCEPT_RA_YES)
+        add_dhcp(writer, "ipv6_slaac", dns);
+}
+
+static void
+add_nic(const struct writer *writer)
+{
+    const struct nic *nic = writer->nic;
+    bool dns = true;
+
+    add_link(writer);
+    add_addresses(writer, false, &dns);
+    if (nic->dhcp4)
+        add_dhcp(writer, "ipv4_dhcp", dns && !nic_has_address(nic, AF_INET6));
+    add_networks6(writer, dns && (!nic->dhcp4 || nic_has_address(nic, AF_INET6)));
+}
+
+/* --- what it cannot say ------------------------------------------------------------- */
+
+static int
+check_accept_ra(const struct nic *nic, struct failure **failure)
+{
+    bool has6 = nic_has_address(nic, AF_INET6);
+
+    if (nic->accept_ra == ACCEPT_RA_YES && has6 && !nic->dhcp6)
+        return network_fail(
+            nic,
+            "has an IPv6 address and accept-ra=\"yes\", which a ConfigDrive "
+            "cannot say without DHCPv6",
+            failure);
+    if (nic->accept_ra == ACCEPT_RA_NO && !has6)
+        return network_fail(
+            nic,
+            "has accept-ra=\"no\" and no IPv6 address, which a ConfigDrive "
+            "cannot say",
+            failure);
+    return 0;
+}
+
+int
+network_write_openstack(struct buffer *buffer, const struct network *network,
+                        struct failure **failure)
+{
+    cleanup_json json_t *object = json_object();
+    json_t *links = json_array();
+    json_t *networks = json_array();
+    cleanup_free char *text = NULL;
+
+    json_must(json_object_set_new(object, "links", links));
+    json_must(json_object_set_new(object, "networks", networks));
+    json_must(json_object_set_new(object, "services", json_array()));
+    if (network_check_configdrive(network, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < network->nic_count; i++) {
+        cleanup_free char *link = xasprintf("nic%zu", i);
+
+        if (check_accept_ra(&network->nics[i], failure) < 0)
+            return -1;
+        add_nic(&(struct writer){.nic = &network->nics[i],
+                                 .link = link,
+                                 .links = links,
+                                 .networks = networks});
+    }
+    text = json_text(object);
+    buffer_append_string(buffer, text);
+    return 0;
+}
