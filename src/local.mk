@@ -63,6 +63,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/part.h \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
+	%D%/domain/request-elements.c \
+	%D%/domain/request-elements.h \
 	%D%/domain/payload.c \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: each element that may stand below <cloud-init> has a row in a table,
+ * with the function that reads it and the attributes it may have. What has no row is an
+ * error.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/hostname.h"
+#include "domain/request-elements.h"
+#include "domain/ssh-key.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+
+struct element {
+    const char *name;
+    int (*read)(struct request *request, const xmlNode *node, struct failure **failure);
+    const char *attributes[6]; /* ends with NULL */
+    enum {
+        CHILDREN = 1, /* it may have elements, whose reader checks them */
+        SEVERAL = 2,  /* it may be there more than once */
+    } flags;
+};
+
+static int
+read_hostname(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    request->hostname = vocabulary_word(node);
+    if (hostname_check(request->hostname, failure) == 0)
+        return 0;
+    failure_prefix(failure, "<%s>", node->name);
+    return failure_at_line(failure, xml_line(node));
+}
+
+/* cloud-init makes it the name of a folder, and people type it. */
+static bool
+is_instance_id(const char *text)
+{
+    if (!*text || strlen(text) > LIMIT_INSTANCE_ID || *text == '.')
+        return false;
+    for (; *text; text++) {
+        if (*text <= ' ' || *text >= 0x7f || strchr("/\\;\"'", *text))
+            return false;
+    }
+    return true;
+}
+
+static int
+read_instance_id(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    cleanup_free char *policy = xml_attribute(node, "policy");
+    cleanup_free char *text = vocabulary_word(node);
+
+    if (!policy || strcmp(policy, "domain") == 0) {
+        if (!*text)
+            return 0;
+        return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
+                               "has text, which belongs to policy=\"fixed\"",
+                               "write policy=\"fixed\", or remove the text");
+    }
+    if (strcmp(policy, "fixed") != 0) {
+        failure_set(failure, FAILURE_INSTANCE_ID,
+                    "<%s> has policy=\"%.64s\", expected \"domain\" or \"fixed\"",
+                    node->name, policy);
+        failure_at_line(failure, xml_line(node));
+        return failure_hint(failure, "\"domain\" is the same at each start, \"fixed\" is "
+                                     "the element's text");
+    }
+    if (!is_instance_id(text))
+        return vocabulary_fail(
+            node, failure, FAILURE_INSTANCE_ID,
+            "has policy=\"fixed\", but its text is no instance-id",
+            "write 1 to 128 printable ASCII characters without space, slash, "
+            "backslash, semicolon or quote, and no dot in front");
+    request->instance_id_policy = INSTANCE_ID_FIXED;
+    request->instance_id = steal(text);
+    return 0;
+}
+
+static bool
+is_reference(const xmlNode *node)
+{
+    return xmlHasProp(node, (const xmlChar *)"secret") ||
+           xmlHasProp(node, (const xmlChar *)"file");
+}
+
+static int
+read_ssh_key(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    const char *const attributes[] = {"file", "secret", "key", NULL};
+    char *text;
+
+    if (vocabulary_check_attributes(node, attributes, failure) < 0 ||
+        vocabulary_check_no_children(node, failure) < 0)
+        return -1;
+    if (is_reference(node))
+        return parts_add(&request->parts, PART_SSH_KEYS, node, failure) ? 0 : -1;
+    if (request->ssh_key_count == LIMIT_SSH_KEYS)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
+                               "at most 256 keys");
+    text = vocabulary_word(node);
+    request->ssh_keys =
+        xreallocarray(request->ssh_keys, request->ssh_key_count + 1, sizeof(char *));
+    request->ssh_keys[request->ssh_key_count++] = text;
+    if (ssh_key_check(text, failure) < 0)
+        return failure_at_line(failure, xml_line(node));
+    return 0;
+}
+
+/* The attributes of an element that has children as well: <meta-data secret="web1">. */
+static int
+read_own_reference(struct request *request, enum part_kind kind, const xmlNode *node,
+                   struct failure **failure)
+{
+    if (vocabulary_check_no_text(node, failure) < 0)
+        return -1;
+    if (!is_reference(node) && !xmlHasProp(node, (const xmlChar *)"key"))
+        return 0;
+    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+}
+
+static int
+read_ssh_keys(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    if (read_own_reference(request, PART_SSH_KEYS, node, failure) < 0)
+        return -1;
+    for (const xmlNode *key = xml_first_element(node); key; key = xml_next_element(key)) {
+        if (!vocabulary_is(key, "key"))
+            return vocabulary_fail_unknown(node, key, failure);
+        if (read_ssh_key(request, key, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Only from a secret: whoever reads the domain's XML would read it. */
+static int
+read_secret_only(struct request *request, enum part_kind kind, const xmlNode *node,
+                 struct failure **failure)
+{
+    if (!xmlHasProp(node, (const xmlChar *)"secret"))
+        return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no secret=",
+                               "put it into a secret of the host and write "
+                               "secret=\"NAME\"");
+    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+}
+
+static int
+read_ssh_host_keys(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    return read_secret_only(request, PART_SSH_HOST_KEYS, node, failure);
+}
+
+static int
+read_admin_password(struct request *request, const xmlNode *node,
+                    struct failure **failure)
+{
+    return read_secret_only(request, PART_ADMIN_PASSWORD, node, failure);
+}
+
+/* Return: 0, or -1 when the key is none or there already. */
+static int
+check_entry(const struct request *request, const xmlNode *node, const char *key,
+            const char *value, struct failure **failure)
+{
+    if (!key || !*key || strlen(key) > LIMIT_ENTRY_KEY)
+        return vocabulary_fail(node, failure, FAILURE_META_DATA,
+                               "has no name= of 1 to 256 characters",
+                               "write name=\"KEY\"");
+    if (strlen(value) > LIMIT_ENTRY_VALUE)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "has a value of more than 64 KiB",
+                               "put large values into user-data");
+    if (request->meta_data_count == LIMIT_ENTRIES)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
+                               "at most 256 entries");
+    for (size_t i = 0; i < request->meta_data_count; i++) {
+        if (strcmp(request->meta_data[i].key, key) != 0)
+            continue;
+        failure_set(failure, FAILURE_META_DATA, "<%s name=\"%s\"> is there twice",
+                    node->name, key);
+        failure_at_line(failure, xml_line(node));
+        return failure_hint(failure, "keep one of them");
+    }
+    return 0;
+}
+
+static int
+read_meta_data(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    const char *const attributes[] = {"name", NULL};
+
+    if (read_own_reference(request, PART_META_DATA, node, failure) < 0)
+        return -1;
+    for (const xmlNode *entry = xml_first_element(node); entry;
+         entry = xml_next_element(entry)) {
+        cleanup_free char *key = xml_attribute(entry, "name");
+        cleanup_free char *value = xml_text(entry);
+
+        if (!vocabulary_is(entry, "entry"))
+            return vocabulary_fail_unknown(node, entry, failure);
+        if (vocabulary_check_attributes(entry, attributes, failure) < 0 ||
+            vocabulary_check_no_children(entry, failure) < 0 ||
+            check_entry(request, entry, key, value, failure) < 0)
+            return -1;
+        request->meta_data =
+            xreallocarray(request->meta_data, request->meta_data_count + 1,
+                          sizeof(*request->meta_data));
+        request->meta_data[request->meta_data_count++] =
+            (struct meta_data_entry){.key = steal(key), .value = steal(value)};
+    }
+    return 0;
+}
+
+static int
+read_user_data(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    int count = 0;
+
+    for (const struct part *part = parts_find(&request->parts, PART_USER_DATA); part;
+         part = parts_next(&request->parts, part))
+        count++;
+    if (count == LIMIT_USER_DATA)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
+                               "at most 16; write one MIME message or one "
+                               "#cloud-config-archive");
+    return parts_add(&request->parts, PART_USER_DATA, node, failure) ? 0 : -1;
+}
+
+static int
+read_vendor_data(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    return parts_add(&request->parts, PART_VENDOR_DATA, node, failure) ? 0 : -1;
+}
+
+static int
+read_network_config(struct request *request, const xmlNode *node,
+                    struct failure **failure)
+{
+    cleanup_free char *from = xml_attribute(node, "from");
+
+    if (!from)
+        return vocabulary_check_no_children(node, failure) < 0 ||
+                       !parts_add(&request->parts, PART_NETWORK_CONFIG, node, failure)
+                   ? -1
+                   : 0;
+    if (strcmp(from, "interfaces") != 0)
+        return vocabulary_fail_value(node, "from", from, "\"interfaces\"", failure);
+    request->network = network_read(node, request->domain, failure);
+    return request->network ? 0 : -1;
+}
+
+static int
+read_instance_type(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    request->instance_type = vocabulary_word(node);
+    if (*request->instance_type && strlen(request->instance_type) <= LIMIT_ENTRY_KEY)
+        return 0;
+    return vocabulary_fail(node, failure, FAILURE_META_DATA,
+                           "has no text of 1 to 256 characters",
+                           "write the type's name, or remove the element");
+}
+
+static int
+read_initialization(struct request *request, const xmlNode *node,
+                    struct failure **failure)
+{
+    request->initialization = initialization_read(node, &request->parts, failure);
+    return request->initialization ? 0 : -1;
+}
+
+#define REFERENCE "file", "secret", "key"
+
+static const struct element elements[] = {
+    {"hostname", read_hostname, {NULL}, 0},
+    {"instance-id", read_instance_id, {"policy", NULL}, 0},
+    {"instance-type", read_instance_type, {NULL}, 0},
+    {"admin-password", read_admin_password, {"secret", "key", NULL}, 0},
+    {"ssh-authorized-keys", read_ssh_keys, {REFERENCE, NULL}, CHILDREN},
+    {"ssh-host-keys", read_ssh_host_keys, {"secret", NULL}, 0},
+    {"meta-data", read_meta_data, {REFERENCE, NULL}, CHILDREN},
+    {"user-data", read_user_data, {REFERENCE, "encoding", NULL}, SEVERAL},
+    {"vendor-data", read_vendor_data, {REFERENCE, "encoding", NULL}, 0},
+    {"network-config",
+     read_network_config,
+     {REFERENCE, "encoding", "from", NULL},
+     CHILDREN},
+    {"initialization", read_initialization, {NULL}, CHILDREN},
+};
+
+int
+request_read_element(struct request *request, const xmlNode *parent, const xmlNode *node,
+                     struct failure **failure)
+{
+    for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++) {
+        const struct element *element = &elements[i];
+
+        if (!vocabulary_is(node, element->name))
+            continue;
+        if (!(element->flags & SEVERAL) && vocabulary_check_once(node, failure) < 0)
+            return -1;
+        if (vocabulary_check_attributes(node, element->attributes, failure) < 0)
+            return -1;
+        if (!(element->flags & CHILDREN) &&
+            vocabulary_check_no_children(node, failure) < 0)
+            return -1;
+        return element->read(request, node, failure);
+    }
+    return vocabulary_fail_unknown(parent, node, failure);
+}
