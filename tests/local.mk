@@ -120,6 +120,7 @@ functional_tests = \
 	%D%/functional/image.bats \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
+	%D%/functional/secrets.bats \
 	%D%/functional/source.bats \
 	%D%/golden/golden.bats \
 	$(NULL)

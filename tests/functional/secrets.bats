@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# secrets.bats: what comes from a secret is in the seed, and nowhere else: in no message, in no file
+# that is left, in no argument of a program, in no core.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+marker=hunter2
+key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx $marker-key"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    seeds=$root$rundir
+}
+
+# every_secret FIELD CONTENT: the host's secrets, all of them right but for FIELD, which has CONTENT.
+every_secret() {
+    rm -rf "$root$confdir/secrets"
+    make_secret s userdata $'#cloud-config\npassword: '"$marker-user"$'\n'
+    make_secret s vendordata $'#!/bin/sh\necho '"$marker-vendor"$'\n'
+    make_secret s networkdata $'version: 2\nethernets: {'"$marker-net"$': {dhcp4: true}}\n'
+    make_secret s root "$marker-root"$'\n'
+    make_secret s script $'runcmd: [echo '"$marker-script"$']\n'
+    make_secret s file "$marker-file"
+    make_secret s user "$marker-alice"
+    make_secret keys team "$key"$'\n'
+    make_secret data app_name "$marker-data"
+    if [[ $# -gt 0 ]]; then
+        make_secret "${1%/*}" "${1#*/}" "$2"
+    fi
+}
+
+request='<ci:user-data secret="s"/><ci:vendor-data secret="s"/><ci:network-config secret="s"/>
+  <ci:meta-data secret="data"/><ci:ssh-authorized-keys secret="keys"/>
+  <ci:initialization>
+    <ci:root_password secret="s" key="root"/>
+    <ci:custom_script secret="s" key="script"/>
+    <ci:users><ci:user><ci:user_name>alice</ci:user_name><ci:password secret="s" key="user"/></ci:user></ci:users>
+    <ci:files><ci:file><ci:name>/etc/app</ci:name><ci:content secret="s" key="file"/></ci:file></ci:files>
+  </ci:initialization>'
+
+# no_marker FILE...: none of them, and no argument of what was printed, holds anything of a secret.
+no_marker() {
+    ! grep -a "$marker" "$@"
+}
+
+# The host's files but for the secrets themselves and the seed.
+no_marker_is_left() {
+    local found
+
+    found=$(find "$root" -path "$root$confdir/secrets" -prune -o -type f ! -name "$uuid.iso" \
+        -exec grep -la "$marker" {} +) || true
+    [[ -z $found ]] || { echo "found in: $found" && return 1; }
+}
+
+@test "every secret is in the seed, and in no message and no other file" {
+    local word
+
+    every_secret
+    wired_xml "$request" >wired.xml
+    virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml >out 2>err
+    no_marker wired.xml out err
+    no_marker_is_left
+    virt-seed inspect --extract=documents "$seeds/$uuid.iso" >inspected
+    for word in user vendor net root script alice key data; do
+        grep -rq "$marker-$word" documents
+    done
+    grep -rq "$(printf %s "$marker-file" | base64)" documents
+    virt-seed-lifecycle --root="$root" web1 release end - <wired.xml
+    run ! compgen -G "$seeds/*"
+}
+
+@test "no command prints a secret that it is not told to show" {
+    local command
+
+    every_secret
+    wired_xml "$request" >wired.xml
+    for command in 'dump' 'dump --json' 'check' 'check --json' 'wire' 'unset' 'build -o seed.iso'; do
+        # shellcheck disable=SC2086  # a command and its options
+        virt-seed --root="$root" $command wired.xml >out 2>err
+        no_marker out err
+    done
+    virt-seed --root="$root" dump --show-secrets wired.xml | grep -q "$marker-user"
+}
+
+@test "what is refused for its content is not quoted" {
+    local -A wrong=(
+        [s/userdata]="$marker: 1"
+        [s/vendordata]=$'#cloud-config\n- '"$marker"
+        [s/networkdata]="version: $marker"
+        [s/root]="$marker"$'\nsecond line'
+        [s/user]=$'\t'"$marker"
+        [s/script]="$marker"
+        [keys/team]="ssh-ed25519 $marker"
+        [data/instance-id]="$marker"
+    )
+    local field
+
+    wired_xml "$request" >wired.xml
+    for field in "${!wrong[@]}"; do
+        every_secret "$field" "${wrong[$field]}"
+        run ! virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml >out
+        [[ $output == *'virt-seed: error: '* ]] || return
+        [[ $output != *"$marker"* ]] || return
+        no_marker_is_left
+        for command in dump 'dump --show-secrets' check; do
+            # shellcheck disable=SC2086  # a command and its options
+            virt-seed --root="$root" $command wired.xml >out 2>err || true
+            no_marker err
+        done
+        run ! compgen -G "$seeds/$uuid*"
+    done
+}
+
+@test "a secret that is open to others is refused, whatever part it is for" {
+    local path
+
+    wired_xml "$request" >wired.xml
+    for path in s/root s/script s/user s/file keys/team data/app_name s data keys; do
+        every_secret
+        chmod o+r "$root$confdir/secrets/$path"
+        run ! virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
+        assert_said 'others may read' 'chmod go='
+    done
+}
+
+# ends_without_core COMMAND...: waits for its input, is killed as by a mistake of its own, and
+# leaves no core.
+ends_without_core() {
+    local pid
+
+    mkfifo input
+    "$@" <input &
+    pid=$!
+    exec 9>input
+    until [[ $(readlink "/proc/$pid/exe") == *"$(basename "$1")" ]]; do
+        sleep 0.01
+    done
+    sleep 0.2
+    kill -SEGV "$pid"
+    exec 9>&-
+    wait "$pid" || true
+    rm input
+    ! compgen -G 'core*'
+}
+
+@test "no program that reads secrets leaves a core" {
+    if [[ $(</proc/sys/kernel/core_pattern) != core* ]]; then
+        skip 'cores go elsewhere on this host'
+    fi
+    ulimit -c unlimited || skip 'cores are forbidden here'
+    # The proof that one would be there.
+    run ! ends_without_core cat
+    rm -f core*
+    ends_without_core virt-seed-lifecycle --root="$root" web1 prepare begin -
+    ends_without_core virt-seed --root="$root" dump -
+}
