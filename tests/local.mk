@@ -6,6 +6,7 @@
 if HAVE_CMOCKA
 
 unit_tests = \
+	%D%/unit/test-address \
 	%D%/unit/test-buffer \
 	%D%/unit/test-config \
 	%D%/unit/test-domain \
@@ -18,7 +19,10 @@ unit_tests = \
 	%D%/unit/test-iso-read \
 	%D%/unit/test-label \
 	%D%/unit/test-layout \
+	%D%/unit/test-network \
 	%D%/unit/test-network-config \
+	%D%/unit/test-network-ovirt \
+	%D%/unit/test-network-write \
 	%D%/unit/test-part \
 	%D%/unit/test-request \
 	%D%/unit/test-resolve \
@@ -48,6 +52,8 @@ libunit_a_CFLAGS = $(UNIT_CFLAGS)
 UNIT_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(LIBXML2_CFLAGS)
 UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 
+%C%_unit_test_address_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_address_LDADD = $(UNIT_LDADD)
 %C%_unit_test_buffer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
 %C%_unit_test_config_CFLAGS = $(UNIT_CFLAGS)
@@ -72,8 +78,14 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_label_LDADD = $(UNIT_LDADD)
 %C%_unit_test_layout_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_layout_LDADD = $(UNIT_LDADD)
+%C%_unit_test_network_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_network_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_config_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_config_LDADD = $(UNIT_LDADD)
+%C%_unit_test_network_ovirt_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_network_ovirt_LDADD = $(UNIT_LDADD)
+%C%_unit_test_network_write_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_network_write_LDADD = $(UNIT_LDADD)
 %C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
 %C%_unit_test_request_CFLAGS = $(UNIT_CFLAGS)

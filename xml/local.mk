@@ -8,5 +8,6 @@ dist_examples_DATA = \
 	%D%/examples/label-alone.xml \
 	%D%/examples/minimal.xml \
 	%D%/examples/references.xml \
+	%D%/examples/static-network.xml \
 	%D%/examples/text.xml \
 	$(NULL)

@@ -47,7 +47,8 @@ network_set_dns(struct network *network, const char *servers, const char *search
             !nic_has_address(nic, AF_UNSPEC))
             continue;
         if (add_words(nic, nic_add_nameserver, "<dns_servers>", servers, failure) < 0 ||
-            add_words(nic, nic_add_search, "<dns_search>", searches, failure) < 0)
+            add_words(nic, nic_add_search, "<dns_search>", searches, failure) < 0 ||
+            nic_check_dns(nic, failure) < 0)
             return -1;
         set = true;
     }

@@ -300,11 +300,24 @@ check_gateways(const struct nic *nic, struct failure **failure)
 }
 
 int
+nic_check_dns(const struct nic *nic, struct failure **failure)
+{
+    if (nic->search_count == 0 || nic->nameserver_count > 0)
+        return 0;
+    failure_set(failure, FAILURE_NETWORK_CONFIG,
+                "the search domain '%s' has no name server beside it, and guests without "
+                "netplan would set neither",
+                nic->searches[0]);
+    return failure_hint(failure, "give it a name server; a guest with netplan takes it "
+                                 "without one from <network-config> as text");
+}
+
+int
 nic_finish(struct nic *nic, struct failure **failure)
 {
     bool has6 = nic_has_address(nic, AF_INET6);
 
-    if (check_gateways(nic, failure) < 0)
+    if (check_gateways(nic, failure) < 0 || nic_check_dns(nic, failure) < 0)
         return -1;
     if (has6 && !nic->dhcp6 && nic->accept_ra == ACCEPT_RA_UNSAID)
         nic->accept_ra = ACCEPT_RA_NO;

@@ -35,4 +35,8 @@ bool nic_has_address(const struct nic *nic, int family);
  * whether the MTU is enough. Sets accept_ra where it follows from the rest. */
 int nic_finish(struct nic *nic, struct failure **failure);
 
+/* Search domains need a name server beside them: from version 2, cloud-init's renderers but
+ * netplan's make nothing of them else, and nothing of the nics behind. */
+int nic_check_dns(const struct nic *nic, struct failure **failure);
+
 void nic_clear(struct nic *nic);

@@ -19,7 +19,6 @@
 #include "domain/wire-disk.h"
 #include "domain/xml.h"
 
-#define DISK_ALIAS "ua-virt-seed"
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"
 
 /* --- the bus ---------------------------------------------------------------------- */
@@ -149,7 +148,7 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     set(node, "bus", domain_bus_name(bus));
     xml_add_child(disk, "readonly");
     node = xml_add_child(disk, "alias");
-    set(node, "name", DISK_ALIAS);
+    set(node, "name", WIRE_DISK_ALIAS);
 }
 
 /* Behind the last disk: a cdrom in front of another would take its place in the boot

@@ -4,6 +4,9 @@
 
 #include "domain/wire.h"
 
+/* By which the seed's disk is known; what a user tags begins with "ua-", too. */
+#define WIRE_DISK_ALIAS "ua-virt-seed"
+
 /* Adds the disk, and its controller where a new one is needed; or mends a disk that names
  * another domain's seed, as a clone's does. */
 int wire_disk(struct domain *domain, const struct request *request,

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/interface.h"
+#include "domain/wire-disk.h"
 #include "domain/xml.h"
 #include "seed/devices.h"
 #include "seed/json.h"
@@ -51,17 +52,29 @@ describe(const xmlNode *node, const char *type, const char *tag)
     return device;
 }
 
+/* Return: the user's tag of the device, owned by the caller (free); NULL for none. The
+ * seed's own disk has none, so that wiring changes nothing in the seed. */
+static char *
+device_tag(const xmlNode *node)
+{
+    cleanup_free char *alias = device_alias(node);
+    size_t length = strlen(USER_ALIAS);
+
+    if (!alias || strncmp(alias, USER_ALIAS, length) != 0 || !alias[length] ||
+        strcmp(alias, WIRE_DISK_ALIAS) == 0)
+        return NULL;
+    return xstrdup(alias + length);
+}
+
 static void
 add_kind(json_t *list, const xmlNode *devices, const char *element, const char *type)
 {
-    size_t length = strlen(USER_ALIAS);
-
     for (const xmlNode *node = xml_child(devices, element); node;
          node = xml_next(node, element)) {
-        cleanup_free char *alias = device_alias(node);
+        cleanup_free char *tag = device_tag(node);
 
-        if (alias && strncmp(alias, USER_ALIAS, length) == 0 && alias[length])
-            json_must(json_array_append_new(list, describe(node, type, alias + length)));
+        if (tag)
+            json_must(json_array_append_new(list, describe(node, type, tag)));
     }
 }
 

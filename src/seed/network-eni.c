@@ -39,10 +39,11 @@ static void
 begin_stanza(struct buffer *buffer, const struct nic *nic, size_t index,
              const char *family, const char *method)
 {
-    cleanup_free char *alias = index > 0 ? xasprintf(":%zu", index) : xstrdup("");
+    cleanup_free char *name =
+        index > 0 ? xasprintf("%s:%zu", nic->name, index) : xstrdup(nic->name);
     cleanup_free char *text =
-        xasprintf("%sauto %s%s\niface %s%s %s %s\n", buffer->size > 0 ? "\n" : "",
-                  nic->name, alias, nic->name, alias, family, method);
+        xasprintf("%sauto %s\niface %s %s %s\n", buffer->size > 0 ? "\n" : "", name, name,
+                  family, method);
 
     buffer_append_string(buffer, text);
 }
@@ -55,8 +56,8 @@ append_dns(struct buffer *buffer, const struct nic *nic)
 }
 
 static void
-append_address(struct buffer *buffer, const struct nic *nic, size_t index, bool gateway,
-               const char *text)
+append_address(struct buffer *buffer, const struct nic *nic, size_t index,
+               const char *text, const char *gateway)
 {
     bool ipv6 = strchr(text, ':');
     struct address address;
@@ -69,29 +70,32 @@ append_address(struct buffer *buffer, const struct nic *nic, size_t index, bool 
     begin_stanza(buffer, nic, index, ipv6 ? "inet6" : "inet", "static");
     append_line(buffer, "address", host);
     append_line(buffer, "netmask", netmask);
-    if (gateway && (ipv6 ? nic->gateway6 : nic->gateway4))
-        append_line(buffer, "gateway", ipv6 ? nic->gateway6 : nic->gateway4);
-    append_dns(buffer, nic);
+    if (gateway)
+        append_line(buffer, "gateway", gateway);
 }
 
+/* The gateway stands at the first address of its family, name servers at the first address:
+ * netplan's renderer does not see them at DHCP's. */
 static void
 append_nic(struct buffer *buffer, const struct nic *nic)
 {
-    bool with_gateway[2] = {true, true};
+    const char *gateways[] = {nic->gateway4, nic->gateway6};
     size_t index = 0;
 
-    if (nic->dhcp4) {
+    if (nic->dhcp4)
         begin_stanza(buffer, nic, index++, "inet", "dhcp");
-        append_dns(buffer, nic);
-    }
+    else if (nic->address_count == 0)
+        begin_stanza(buffer, nic, index++, "inet", "manual");
     for (size_t i = 0; i < nic->address_count; i++) {
-        bool *gateway = &with_gateway[strchr(nic->addresses[i], ':') ? 1 : 0];
+        const char **gateway = &gateways[strchr(nic->addresses[i], ':') ? 1 : 0];
 
-        append_address(buffer, nic, index++, *gateway, nic->addresses[i]);
-        *gateway = false;
+        append_address(buffer, nic, index++, nic->addresses[i], *gateway);
+        *gateway = NULL;
+        if (i == 0)
+            append_dns(buffer, nic);
     }
-    if (index == 0)
-        begin_stanza(buffer, nic, index, "inet", "manual");
+    if (nic->address_count == 0)
+        append_dns(buffer, nic);
 }
 
 static int

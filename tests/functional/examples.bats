@@ -56,6 +56,9 @@ make_host() {
 @test "the schema refuses what the programs refuse for its form" {
     for case in admin-password-inline instance-type-empty element-unknown element-without-namespace element-twice encoding-unknown \
         hostname-malformed instance-id-policy-unknown key-without-secret markup-in-text \
+        network-address-without-prefix network-attribute-unknown network-dhcp-not-yes \
+        network-from-unknown network-mac-malformed network-mtu-too-large \
+        network-nameserver-malformed network-not-named network-route-default network-text \
         secret-key-upwards secret-name-with-slash text-and-file text-and-secret file-and-secret; do
         run ! valid "$top_srcdir/tests/golden/dump-errors/$case/in.xml"
         [[ $output == *'fails to validate'* ]]

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A described network in each of its forms, and the devices with a tag: seed/network.h,
+ * seed/devices.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/memory.h"
+#include "seed/devices.h"
+#include "seed/json.h"
+#include "seed/network.h"
+#include "unit.h"
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+typedef int writer(struct buffer *buffer, const struct network *network,
+                   struct failure **failure);
+
+static int
+write_v2(struct buffer *buffer, const struct network *network, struct failure **failure)
+{
+    (void)failure;
+    network_write_v2(buffer, network);
+    return 0;
+}
+
+/* Return: the nic as text without white space, owned by the caller (free). */
+static char *
+compact(const struct buffer *buffer)
+{
+    cleanup_json json_t *json = json_loads(buffer->data, JSON_REJECT_DUPLICATES, NULL);
+
+    assert_non_null(json);
+    return json_dumps(json, JSON_COMPACT);
+}
+
+static void
+assert_json(writer *write, const struct nic *nic, const char *expected)
+{
+    struct network network = {.nics = (struct nic *)nic, .nic_count = 1};
+    cleanup_buffer struct buffer buffer = {0};
+    cleanup_free char *text = NULL;
+    struct failure *failure = NULL;
+
+    write(&buffer, &network, &failure);
+    assert_no_failure(failure);
+    text = compact(&buffer);
+    assert_string_equal(text, expected);
+}
+
+static void
+assert_refused(writer *write, const struct nic *nic, const char *message)
+{
+    struct network network = {.nics = (struct nic *)nic, .nic_count = 1};
+    cleanup_buffer struct buffer buffer = {0};
+    struct failure *failure = NULL;
+
+    write(&buffer, &network, &failure);
+    if (failure && !strstr(failure->message, message))
+        fail_msg("'%s' is not in '%s'", message, failure->message);
+    assert_failure(&failure, FAILURE_NETWORK_CONFIG);
+}
+
+/* --- nics ------------------------------------------------------------------------------ */
+
+#define MAC "52:54:00:aa:00:01"
+/* Text that is not constant, as struct nic has it. */
+#define TEXT(text) ((char[]){text})
+
+static char *addresses[] = {TEXT("192.0.2.10/24"), TEXT("2001:db8::10/64"),
+                            TEXT("192.0.2.11/25")};
+static char *nameservers[] = {TEXT("192.0.2.53"), TEXT("2001:db8::53")};
+static char *searches[] = {TEXT("example.org")};
+static struct route routes[] = {
+    {.to = TEXT("198.51.100.0/24"), .via = TEXT("192.0.2.254"), .metric = 50},
+    {.to = TEXT("2001:db8:1::/48"), .via = TEXT("2001:db8::fe"), .metric = -1},
+};
+
+static const struct nic dhcp = {.mac = TEXT(MAC), .dhcp4 = true};
+static const struct nic named = {.name = TEXT("eth0"), .dhcp4 = true};
+static const struct nic nothing = {.mac = TEXT(MAC)};
+static const struct nic automatic = {.mac = TEXT(MAC), .accept_ra = ACCEPT_RA_YES};
+static const struct nic everything = {
+    .mac = TEXT(MAC),
+    .accept_ra = ACCEPT_RA_NO,
+    .mtu = 1500,
+    .addresses = addresses,
+    .address_count = COUNT(addresses),
+    .gateway4 = TEXT("192.0.2.1"),
+    .gateway6 = TEXT("fe80::1"),
+    .nameservers = nameservers,
+    .nameserver_count = COUNT(nameservers),
+    .searches = searches,
+    .search_count = COUNT(searches),
+    .routes = routes,
+    .route_count = COUNT(routes),
+};
+
+/* --- version 2 ------------------------------------------------------------------------- */
+
+#define V2(nic) "{\"version\":2,\"ethernets\":{" nic "}}"
+#define MATCH "\"match\":{\"macaddress\":\"" MAC "\"}"
+
+static void
+v2_has_dhcp(void **state)
+{
+    (void)state;
+    assert_json(write_v2, &dhcp,
+                V2("\"nic0\":{" MATCH ",\"dhcp4\":true,\"dhcp6\":false}"));
+}
+
+static void
+v2_has_a_nic_by_its_name(void **state)
+{
+    (void)state;
+    assert_json(write_v2, &named, V2("\"eth0\":{\"dhcp4\":true,\"dhcp6\":false}"));
+}
+
+static void
+v2_has_everything(void **state)
+{
+    (void)state;
+    assert_json(write_v2, &everything,
+                V2("\"nic0\":{" MATCH ",\"dhcp4\":false,\"dhcp6\":false,"
+                   "\"accept-ra\":false,\"mtu\":1500,"
+                   "\"addresses\":[\"192.0.2.10/24\",\"2001:db8::10/64\","
+                   "\"192.0.2.11/25\"],"
+                   "\"routes\":[{\"to\":\"0.0.0.0/0\",\"via\":\"192.0.2.1\"},"
+                   "{\"to\":\"::/0\",\"via\":\"fe80::1\"},"
+                   "{\"to\":\"198.51.100.0/24\",\"via\":\"192.0.2.254\",\"metric\":50},"
+                   "{\"to\":\"2001:db8:1::/48\",\"via\":\"2001:db8::fe\"}],"
+                   "\"nameservers\":{\"addresses\":[\"192.0.2.53\",\"2001:db8::53\"],"
+                   "\"search\":[\"example.org\"]}}"));
+}
+
+static void
+v2_says_what_is_optional_and_automatic(void **state)
+{
+    const struct nic nic = {
+        .mac = TEXT(MAC), .dhcp6 = true, .accept_ra = ACCEPT_RA_YES, .optional = true};
+
+    (void)state;
+    assert_json(write_v2, &nic,
+                V2("\"nic0\":{" MATCH ",\"dhcp4\":false,\"dhcp6\":true,"
+                   "\"accept-ra\":true,\"optional\":true}"));
+}
+
+/* --- network_data.json ----------------------------------------------------------------- */
+
+#define DATA(link, networks)                                                             \
+    "{\"links\":[{\"id\":\"nic0\",\"type\":\"phy\"," link "}],\"networks\":[" networks   \
+    "],\"services\":[]}"
+#define LINK "\"ethernet_mac_address\":\"" MAC "\""
+#define NETWORK(number, type)                                                            \
+    "{\"id\":\"network" number "\",\"link\":\"nic0\",\"type\":\"" type "\""
+
+static void
+network_data_has_dhcp(void **state)
+{
+    const struct nic both = {.mac = TEXT(MAC), .dhcp4 = true, .dhcp6 = true};
+
+    (void)state;
+    assert_json(network_write_openstack, &dhcp,
+                DATA(LINK, NETWORK("0", "ipv4_dhcp") "}"));
+    assert_json(network_write_openstack, &both,
+                DATA(LINK, NETWORK("0", "ipv4_dhcp") "}," NETWORK("1", "ipv6_dhcp") "}"));
+    assert_json(network_write_openstack, &automatic,
+                DATA(LINK, NETWORK("0", "ipv6_slaac") "}"));
+    assert_json(network_write_openstack, &nothing, DATA(LINK, ""));
+}
+
+static void
+network_data_has_a_name_where_there_is_no_mac(void **state)
+{
+    (void)state;
+    assert_json(network_write_openstack, &named,
+                DATA("\"name\":\"eth0\"", NETWORK("0", "ipv4_dhcp") "}"));
+}
+
+static void
+network_data_has_everything(void **state)
+{
+    (void)state;
+    assert_json(
+        network_write_openstack, &everything,
+        DATA(
+            LINK ",\"mtu\":1500",
+            NETWORK(
+                "0",
+                "ipv4") ",\"ip_address\":\"192.0.2.10\",\"netmask\":\"255.255.255.0\","
+                        "\"routes\":[{\"network\":\"0.0.0.0\",\"netmask\":\"0.0.0.0\","
+                        "\"gateway\":\"192.0.2.1\"},{\"network\":\"198.51.100.0\","
+                        "\"netmask\":\"255.255.255.0\",\"gateway\":\"192.0.2.254\",\"metric\":50}],"
+                        "\"dns_nameservers\":[\"192.0.2.53\",\"2001:db8::53\"],"
+                        "\"services\":[{\"type\":\"dns\",\"address\":\"192.0.2.53\"},"
+                        "{\"type\":\"dns\",\"address\":\"2001:db8::53\"}],"
+                        "\"dns_search\":[\"example.org\"]}," NETWORK("1", "ipv4") ",\"ip_address\":\"192.0.2.11\",\"netmask\":\"255.255.255.128\"}," NETWORK(
+                            "2",
+                            "ipv6") ",\"ip_address\":\"2001:db8::10\","
+                                    "\"netmask\":\"ffff:ffff:ffff:ffff::\","
+                                    "\"routes\":[{\"network\":\"::\",\"netmask\":\"::\","
+                                    "\"gateway\":\"fe80::1\"},{\"network\":\"2001:db8:1::\","
+                                    "\"netmask\":\"ffff:ffff:ffff::\","
+                                    "\"gateway\":\"2001:db8::fe\"}]}"));
+}
+
+/* cloud-init takes accept-ra from the last network of IPv6. */
+static void
+network_data_ends_with_what_says_autoconfiguration(void **state)
+{
+    struct nic nic = {.mac = TEXT(MAC),
+                      .dhcp6 = true,
+                      .accept_ra = ACCEPT_RA_NO,
+                      .addresses = &addresses[1],
+                      .address_count = 1};
+
+    (void)state;
+    assert_json(network_write_openstack, &nic,
+                DATA(LINK, NETWORK("0", "ipv6_dhcp") "}," NETWORK(
+                               "1", "ipv6") ",\"ip_address\":\"2001:db8::10\","
+                                            "\"netmask\":\"ffff:ffff:ffff:ffff::\"}"));
+    nic.accept_ra = ACCEPT_RA_YES;
+    assert_json(
+        network_write_openstack, &nic,
+        DATA(LINK, NETWORK("0", "ipv6") ",\"ip_address\":\"2001:db8::10\","
+                                        "\"netmask\":\"ffff:ffff:ffff:ffff::\"}," NETWORK(
+                                            "1", "ipv6_dhcp") "}"));
+}
+
+static void
+network_data_refuses_what_it_cannot_say(void **state)
+{
+    struct nic nic = dhcp;
+
+    (void)state;
+    nic.optional = true;
+    assert_refused(network_write_openstack, &nic, "is optional");
+    nic = dhcp;
+    nic.accept_ra = ACCEPT_RA_NO;
+    assert_refused(network_write_openstack, &nic,
+                   "has accept-ra=\"no\" and no IPv6 address");
+    nic = everything;
+    nic.accept_ra = ACCEPT_RA_YES;
+    assert_refused(network_write_openstack, &nic, "has an IPv6 address and accept-ra");
+    nic = dhcp;
+    nic.routes = routes;
+    nic.route_count = 1;
+    assert_refused(network_write_openstack, &nic, "has a route and no address");
+    nic = dhcp;
+    nic.nameservers = nameservers;
+    nic.nameserver_count = 1;
+    assert_refused(network_write_openstack, &nic, "has name servers or search domains");
+    nic = dhcp;
+    nic.searches = searches;
+    nic.search_count = 1;
+    assert_refused(network_write_openstack, &nic, "has name servers or search domains");
+}
+
+/* The guest's resolver is one: oVirt's name servers stand at every nic. */
+static void
+network_data_takes_name_servers_that_another_nic_carries(void **state)
+{
+    struct nic nics[] = {dhcp, everything};
+    struct network network = {.nics = nics, .nic_count = 2};
+    cleanup_buffer struct buffer buffer = {0};
+    struct failure *failure = NULL;
+
+    (void)state;
+    nics[0].nameservers = nameservers;
+    nics[0].nameserver_count = 2;
+    network_write_openstack(&buffer, &network, &failure);
+    assert_no_failure(failure);
+}
+
+/* --- interfaces(5) --------------------------------------------------------------------- */
+
+static void
+eni_has_a_stanza_for_each_address(void **state)
+{
+    struct nic nics[] = {everything, named, {.name = TEXT("eth2")}};
+    struct network network = {.eni = true, .nics = nics, .nic_count = 3};
+    cleanup_buffer struct buffer buffer = {0};
+    struct failure *failure = NULL;
+
+    (void)state;
+    nics[0].name = TEXT("eth1");
+    nics[0].mtu = 0;
+    nics[0].route_count = 0;
+    network_write_eni(&buffer, &network, &failure);
+    assert_no_failure(failure);
+    unit_assert_content(&buffer, "auto eth1\n"
+                                 "iface eth1 inet static\n"
+                                 "    address 192.0.2.10\n"
+                                 "    netmask 255.255.255.0\n"
+                                 "    gateway 192.0.2.1\n"
+                                 "    dns-nameservers 192.0.2.53 2001:db8::53\n"
+                                 "    dns-search example.org\n"
+                                 "\n"
+                                 "auto eth1:1\n"
+                                 "iface eth1:1 inet6 static\n"
+                                 "    address 2001:db8::10\n"
+                                 "    netmask 64\n"
+                                 "    gateway fe80::1\n"
+                                 "\n"
+                                 "auto eth1:2\n"
+                                 "iface eth1:2 inet static\n"
+                                 "    address 192.0.2.11\n"
+                                 "    netmask 255.255.255.128\n"
+                                 "\n"
+                                 "auto eth0\n"
+                                 "iface eth0 inet dhcp\n"
+                                 "\n"
+                                 "auto eth2\n"
+                                 "iface eth2 inet manual\n");
+}
+
+static void
+eni_refuses_what_it_cannot_say(void **state)
+{
+    struct nic nic = {.name = TEXT("eth0"), .dhcp6 = true};
+
+    (void)state;
+    assert_refused(network_write_eni, &nic, "has DHCPv6");
+    nic = (struct nic){.name = TEXT("eth0"), .accept_ra = ACCEPT_RA_YES};
+    assert_refused(network_write_eni, &nic, "autoconfiguration");
+    nic = (struct nic){.name = TEXT("eth0"), .mtu = 1500};
+    assert_refused(network_write_eni, &nic, "an MTU");
+    nic = named;
+    nic.nameservers = nameservers;
+    nic.nameserver_count = 1;
+    assert_refused(network_write_eni, &nic, "has name servers or search domains");
+}
+
+/* --- devices --------------------------------------------------------------------------- */
+
+static json_t *
+devices_of(struct unit_domain *unit, const char *devices)
+{
+    cleanup_free char *xml = xasprintf("<domain type='kvm'><name>x</name><devices>%s"
+                                       "</devices></domain>",
+                                       devices);
+
+    unit_domain_read(unit, xml);
+    return devices_to_json(&unit->domain);
+}
+
+static void
+devices_have_the_tags_of_their_aliases(void **state)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_json json_t *list = devices_of(
+        &unit,
+        "<disk><target dev='vda' bus='virtio'/><alias name='ua-root'/>"
+        "<address type='pci' domain='0x0000' bus='0x04' slot='0x00' function='0x0'/></disk>"
+        "<disk><target dev='sda' bus='scsi'/><alias name='ua-data'/>"
+        "<address type='drive' controller='0' bus='0' target='0' unit='1'/></disk>"
+        "<disk><target dev='vdb' bus='virtio'/><alias name='ua-late'/></disk>"
+        "<hostdev mode='subsystem' type='pci'><alias name='ua-gpu'/>"
+        "<address type='pci' domain='0x0000' bus='0x05' slot='0x02' function='0x1'/>"
+        "</hostdev>"
+        "<interface><mac address='52:54:00:AA:00:01'/><alias name='ua-lan'/>"
+        "<address type='pci' domain='0x0000' bus='0x01' slot='0x00' function='0x0'/>"
+        "</interface>");
+    cleanup_free char *text = json_dumps(list, JSON_COMPACT);
+
+    (void)state;
+    assert_string_equal(
+        text, "[{\"type\":\"nic\",\"bus\":\"pci\",\"address\":\"0000:01:00.0\","
+              "\"mac\":\"52:54:00:aa:00:01\",\"tags\":[\"lan\"]},"
+              "{\"type\":\"hostdev\",\"bus\":\"pci\",\"address\":\"0000:05:02.1\","
+              "\"tags\":[\"gpu\"]},"
+              "{\"type\":\"disk\",\"bus\":\"pci\",\"address\":\"0000:04:00.0\","
+              "\"tags\":[\"root\"]},"
+              "{\"type\":\"disk\",\"bus\":\"scsi\",\"tags\":[\"data\"]},"
+              "{\"type\":\"disk\",\"tags\":[\"late\"]}]");
+}
+
+static void
+devices_without_an_alias_of_the_users_are_passed_over(void **state)
+{
+    const char *const devices[] = {
+        "",
+        "<interface/>",
+        "<disk><alias name='virtio-disk0'/></disk>",
+        "<disk><alias name='ua-'/></disk>",
+        "<disk><alias/></disk>",
+        "<disk device='cdrom'><alias name='ua-virt-seed'/></disk>",
+        "<controller><alias name='ua-virt-seed-scsi'/></controller>",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(devices); i++) {
+        cleanup_unit_domain struct unit_domain unit = {0};
+
+        assert_null(devices_of(&unit, devices[i]));
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(v2_has_dhcp),
+        cmocka_unit_test(v2_has_a_nic_by_its_name),
+        cmocka_unit_test(v2_has_everything),
+        cmocka_unit_test(v2_says_what_is_optional_and_automatic),
+        cmocka_unit_test(network_data_has_dhcp),
+        cmocka_unit_test(network_data_has_a_name_where_there_is_no_mac),
+        cmocka_unit_test(network_data_has_everything),
+        cmocka_unit_test(network_data_ends_with_what_says_autoconfiguration),
+        cmocka_unit_test(network_data_refuses_what_it_cannot_say),
+        cmocka_unit_test(network_data_takes_name_servers_that_another_nic_carries),
+        cmocka_unit_test(eni_has_a_stanza_for_each_address),
+        cmocka_unit_test(eni_refuses_what_it_cannot_say),
+        cmocka_unit_test(devices_have_the_tags_of_their_aliases),
+        cmocka_unit_test(devices_without_an_alias_of_the_users_are_passed_over),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
