@@ -8,13 +8,16 @@ if HAVE_CMOCKA
 unit_tests = \
 	%D%/unit/test-address \
 	%D%/unit/test-buffer \
+	%D%/unit/test-cloud-config \
 	%D%/unit/test-config \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
 	%D%/unit/test-failure \
 	%D%/unit/test-foreign \
 	%D%/unit/test-fs \
+	%D%/unit/test-guest-value \
 	%D%/unit/test-hostname \
+	%D%/unit/test-initialization \
 	%D%/unit/test-iso \
 	%D%/unit/test-iso-read \
 	%D%/unit/test-label \
@@ -29,6 +32,7 @@ unit_tests = \
 	%D%/unit/test-rundir \
 	%D%/unit/test-secret \
 	%D%/unit/test-seed \
+	%D%/unit/test-ssh-host-keys \
 	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
@@ -56,6 +60,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_address_LDADD = $(UNIT_LDADD)
 %C%_unit_test_buffer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
+%C%_unit_test_cloud_config_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_cloud_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_config_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_domain_CFLAGS = $(UNIT_CFLAGS)
@@ -68,8 +74,12 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_foreign_LDADD = $(UNIT_LDADD)
 %C%_unit_test_fs_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_fs_LDADD = $(UNIT_LDADD)
+%C%_unit_test_guest_value_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_guest_value_LDADD = $(UNIT_LDADD)
 %C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
+%C%_unit_test_initialization_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_initialization_LDADD = $(UNIT_LDADD)
 %C%_unit_test_iso_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_iso_LDADD = $(UNIT_LDADD)
 %C%_unit_test_iso_read_CFLAGS = $(UNIT_CFLAGS)
@@ -98,6 +108,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_secret_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
+%C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_ssh_host_keys_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_ssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)

@@ -148,6 +148,8 @@ file_of(const struct initialization_file *file)
     size_t length = BASE64_ENCODE_RAW_LENGTH(data->size);
     cleanup_buffer struct buffer encoded = {0};
 
+    if (file->content->masked)
+        return json_pack("{s:s, s:s}", "path", file->path, "content", data->data);
     base64_encode_raw(buffer_reserve(&encoded, length), data->size,
                       (const uint8_t *)data->data);
     return json_pack("{s:s, s:s, s:s%}", "path", file->path, "encoding", "b64", "content",
