@@ -136,3 +136,13 @@ has_entries() {
     has_entries instance-type 010
     no_complaint
 }
+
+@test "a file's mapping is metadata with its types" {
+    mkdir -p "$root$confdir/files"
+    printf 'role: db\nports: [80, 0x1f]\nzone: "010"\nlive: yes\nnested: {a: {b: ~}}\n' \
+        >"$root$confdir/files/meta.yaml"
+    consume_request '<ci:meta-data file="meta.yaml"/>'
+    understood '.["meta-data"] | {role, ports, zone, live, nested}' \
+        '{"role": "db", "ports": [80, 31], "zone": "010", "live": true, "nested": {"a": {"b": null}}}'
+    no_complaint
+}

@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	%D%/identity.bats \
 	%D%/machine.py \
 	%D%/network.bats \
+	%D%/payload.bats \
 	%D%/read-seed.py \
 	%D%/requests.bats \
 	%D%/user-data.bats \

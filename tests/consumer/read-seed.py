@@ -141,7 +141,10 @@ def render(name, config, folder):
 
 
 def network(init, machine):
-    config, source = init._find_networking_config()  # pylint: disable=protected-access
+    try:
+        config, source = init._find_networking_config()  # pylint: disable=protected-access
+    except ValueError as error:  # it would end the guest's stage
+        return {"source": "ds", "config": None, "error": repr(error)}
     answer = {"source": getattr(source, "name", source).lower(), "config": config}
     if config is None or answer["source"] == "fallback":
         return answer
