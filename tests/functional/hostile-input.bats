@@ -69,7 +69,7 @@ start_by_hook() {
 makes_seed() {
     local start
 
-    virt-seed --quiet build -o expected.iso "$1"
+    virt-seed --quiet --root="$root" build -o expected.iso "$1"
     for start in "${starts[@]}"; do
         "$start" "$1"
         succeeded
@@ -171,6 +171,65 @@ teardown() {
         repeat 50000 '<ci:key>ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGVnCg== x</ci:key>'
         printf '</ci:ssh-authorized-keys>'; } | request_xml >many.xml
     refuses many.xml 'too many' 256
+}
+
+# Each of them is large, and all of them together.
+@test "every part may have 4 MiB, and all of them 16 MiB" {
+    local secrets=$root$confdir/secrets
+
+    { echo '#cloud-config'; repeat 700000 'a: 1 #'; } >large
+    make_secret s userdata ''
+    make_secret s vendordata ''
+    make_secret s script ''
+    make_secret s content ''
+    head -c 4194304 large | sed '$ s/[^#]*$//' | head -c 4194304 >"$secrets/s/userdata"
+    cp "$secrets/s/userdata" "$secrets/s/vendordata"
+    cp "$secrets/s/userdata" "$secrets/s/script"
+    head -c 2097152 /dev/urandom >"$secrets/s/content"
+    request_xml <<<'<ci:user-data secret="s"/><ci:vendor-data secret="s"/><ci:initialization>
+      <ci:custom_script secret="s" key="script"/>
+      <ci:files><ci:file><ci:name>/a</ci:name><ci:content secret="s" key="content"/></ci:file></ci:files>
+      </ci:initialization>' >large.xml
+    makes_seed large.xml
+    { repeat 5 '<ci:user-data secret="s"/>'; } | request_xml >large.xml
+    refuses large.xml 'at most 16777216'
+}
+
+@test "a secret of many keys is taken, and of too many refused" {
+    local -i i
+
+    for i in {1..256}; do
+        make_secret many "key$i" x
+    done
+    request_xml <<<'<ci:meta-data secret="many"/>' >many.xml
+    makes_seed many.xml
+    make_secret many one-more x
+    refuses many.xml 257 'at most 256'
+}
+
+@test "very many user-data, files and users are refused" {
+    repeat 100000 '<ci:user-data>#!/bin/sh</ci:user-data>' | request_xml >many.xml
+    refuses many.xml 'too many' 16
+    { printf '<ci:initialization><ci:files>'
+        seq -f '<ci:file><ci:name>/f%.0f</ci:name><ci:content>x</ci:content></ci:file>' 50000
+        printf '</ci:files></ci:initialization>'; } | request_xml >many.xml
+    refuses many.xml 'too many'
+    { printf '<ci:initialization><ci:users>'
+        seq -f '<ci:user><ci:user_name>u%.0f</ci:user_name></ci:user>' 50000
+        printf '</ci:users></ci:initialization>'; } | request_xml >many.xml
+    refuses many.xml 'too many'
+}
+
+@test "a payload of very many files is refused" {
+    {
+        sed '/<metadata>/q' wired.xml
+        echo '<o:vm xmlns:o="http://ovirt.org/vm/1.0"><o:device devtype="disk"><o:payload>'
+        echo '<o:volId>config-2</o:volId>'
+        seq -f '<o:file path="d/f%.0f">eAo=</o:file>' 100000
+        echo '</o:payload></o:device></o:vm>'
+        sed -n '/<\/metadata>/,$p' wired.xml
+    } >payload.xml
+    refuses payload.xml 'too many' 256
 }
 
 # The parser compares each attribute with those before it.
