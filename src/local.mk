@@ -201,7 +201,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/resume.c \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(SEED_LIBS)
+virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)
 
 bin_PROGRAMS += virt-seed
 

@@ -64,15 +64,29 @@ fs_open_regular_beneath(int dir, const char *name, struct stat *status)
     return steal_fd(fd);
 }
 
-/* A domain's XML fits into the first of these; untouched memory costs nothing. */
+/* Untouched memory costs nothing, but what was reserved is wiped in the end. */
 #define READ_ROOM (64UL * 1024)
 #define READ_ROOM_MINIMUM (4UL * 1024)
+
+/* Return: the room for a file of the size that it says it has, or for some of a pipe. */
+static size_t
+first_room(int fd, size_t limit)
+{
+    struct stat status;
+    size_t size;
+
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size < 0)
+        return READ_ROOM;
+    size = (size_t)status.st_size;
+    return (size < limit ? size : limit) + READ_ROOM_MINIMUM + 1;
+}
 
 int
 fs_read_all(int fd, size_t limit, struct buffer *buffer)
 {
     size_t start = buffer->size;
 
+    buffer_reserve(buffer, first_room(fd, limit));
     for (;;) {
         size_t room = buffer->capacity - buffer->size;
         char *end = buffer_reserve(buffer, room > READ_ROOM_MINIMUM ? 0 : READ_ROOM);

@@ -56,7 +56,9 @@ take_base64(struct part *part, const char *text, struct failure **failure)
 static int
 take_inline(struct part *part, const xmlNode *node, bool base64, struct failure **failure)
 {
-    cleanup_free char *text = xml_text(node);
+    const char *single = xml_single_text(node);
+    cleanup_free char *joined = single ? NULL : xml_text(node);
+    const char *text = single ? single : joined;
     cleanup_free char *encoding = xml_attribute(node, "encoding");
 
     part->origin = PART_INLINE;

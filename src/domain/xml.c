@@ -55,11 +55,30 @@ fail_not_well_formed(const xmlError *error, const char *origin, struct failure *
                                  "--inactive --security-info DOMAIN'");
 }
 
+/* What is still to be read. Given the memory itself, libxml2 would copy all of it. */
+struct source {
+    const char *data;
+    size_t size;
+};
+
+static int
+source_read(void *context, char *buffer, int length)
+{
+    struct source *source = context;
+    size_t count = source->size < (size_t)length ? source->size : (size_t)length;
+
+    memcpy(buffer, source->data, count);
+    source->data += count;
+    source->size -= count;
+    return (int)count;
+}
+
 xmlDoc *
 xml_parse(const char *data, size_t size, const char *origin, struct failure **failure)
 {
     const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
                         XML_PARSE_BIG_LINES | XML_PARSE_COMPACT;
+    struct source source = {data, size};
     __attribute__((cleanup(parser_free_pointer))) xmlParserCtxt *parser = NULL;
     __attribute__((cleanup(error_reset))) xmlError error = {0};
     cleanup_xml xmlDoc *doc = NULL;
@@ -79,7 +98,7 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     parser = xmlNewParserCtxt();
     if (!parser)
         abort();
-    doc = xmlCtxtReadMemory(parser, data, (int)size, NULL, NULL, options);
+    doc = xmlCtxtReadIO(parser, source_read, NULL, &source, NULL, NULL, options);
     if (!doc) {
         fail_not_well_formed(&error, origin, failure);
         return NULL;
@@ -198,6 +217,17 @@ xml_text(const xmlNode *node)
     char *text = owned(xmlNodeGetContent(node));
 
     return text ? text : xstrdup("");
+}
+
+const char *
+xml_single_text(const xmlNode *node)
+{
+    const xmlNode *child = node->children;
+
+    if (!child || child->next ||
+        (child->type != XML_TEXT_NODE && child->type != XML_CDATA_SECTION_NODE))
+        return NULL;
+    return (const char *)child->content;
 }
 
 bool

@@ -44,6 +44,9 @@ xmlNode *xml_next_element(const xmlNode *node);
  * (free); NULL where there is no such attribute. */
 char *xml_attribute(const xmlNode *node, const char *name);
 char *xml_text(const xmlNode *node);
+/* Return: the same text, borrowed from the document, where it is there in one piece;
+ * else NULL. */
+const char *xml_single_text(const xmlNode *node);
 /* Return: whether the attribute is there and has that value. */
 bool xml_attribute_is(const xmlNode *node, const char *name, const char *value);
 /* Return: the attribute as a decimal number from 0 to `maximum`, or -1. */

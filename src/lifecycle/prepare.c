@@ -16,6 +16,7 @@
 #include "domain/request.h"
 #include "domain/seed-path.h"
 #include "domain/wire.h"
+#include "domain/xml.h"
 #include "image/label.h"
 #include "image/publish.h"
 #include "lifecycle/autowire.h"
@@ -104,6 +105,16 @@ asks_for_seed(const struct domain *domain)
     return request_find(domain) || (payload_find(domain) && seed_path_find_disk(domain));
 }
 
+/* What is read of it has copies; documents of megabytes need not be there once more. */
+static void
+forget_request(const struct domain *domain)
+{
+    xmlNode *node = request_find(domain);
+
+    if (node)
+        xml_remove(node);
+}
+
 int
 lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -122,8 +133,10 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     if (request_read(&request, lifecycle->domain, failure) < 0 ||
         resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,
                         failure) < 0 ||
-        (!resumes && check_cold_boot(lifecycle, &request, failure) < 0) ||
-        seed_make(&seed, &request, failure) < 0 ||
+        (!resumes && check_cold_boot(lifecycle, &request, failure) < 0))
+        return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
+    forget_request(lifecycle->domain);
+    if (seed_make(&seed, &request, failure) < 0 ||
         publish(lifecycle, &seed, rundir, failure) < 0)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     return 0;

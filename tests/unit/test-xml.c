@@ -178,6 +178,26 @@ reads_attributes_without_a_namespace(void **state)
 }
 
 static void
+lends_a_text_that_is_in_one_piece(void **state)
+{
+    cleanup_xml xmlDoc *doc =
+        unit_parse("<r><a>x &amp; y</a><a><![CDATA[<z>]]></a><a/>"
+                   "<a>x<b/></a><a>x<!-- y --></a><a><b>x</b></a></r>");
+    const char *const expected[] = {"x & y", "<z>", NULL, NULL, NULL, NULL};
+    const xmlNode *node = xml_child(xmlDocGetRootElement(doc), "a");
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++, node = xml_next(node, "a")) {
+        const char *text = xml_single_text(node);
+
+        if (expected[i])
+            assert_string_equal(text, expected[i]);
+        else
+            assert_null(text);
+    }
+}
+
+static void
 reads_decimal_numbers_alone(void **state)
 {
     cleanup_xml xmlDoc *doc =
@@ -252,6 +272,7 @@ main(void)
         cmocka_unit_test(keeps_a_declaration_and_says_the_encoding),
         cmocka_unit_test(finds_elements_without_a_namespace),
         cmocka_unit_test(reads_attributes_without_a_namespace),
+        cmocka_unit_test(lends_a_text_that_is_in_one_piece),
         cmocka_unit_test(reads_decimal_numbers_alone),
         cmocka_unit_test(indents_what_it_adds_as_its_neighbours),
         cmocka_unit_test(adds_no_white_space_where_there_was_none),
