@@ -5,8 +5,10 @@ dist_schema_DATA = %D%/cloud-init.rng
 
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
+	%D%/examples/configdrive.xml \
 	%D%/examples/label-alone.xml \
 	%D%/examples/minimal.xml \
+	%D%/examples/ovirt.xml \
 	%D%/examples/references.xml \
 	%D%/examples/static-network.xml \
 	%D%/examples/text.xml \

@@ -63,6 +63,12 @@ make_host() {
         run ! valid "$top_srcdir/tests/golden/dump-errors/$case/in.xml"
         [[ $output == *'fails to validate'* ]]
     done
+    for case in element-twice element-unknown file-relative file-type-unknown \
+        file-without-content host-twice password-and-secret regenerate-unknown ssh-key-missing \
+        text user-name-malformed user-without-name; do
+        run ! valid "$top_srcdir/tests/golden/dump-errors/initialization-$case/in.xml"
+        [[ $output == *'fails to validate'* ]]
+    done
     for case in unknown-attribute unknown-bus unknown-datasource; do
         run ! valid "$top_srcdir/tests/golden/wire-errors/$case/in.xml"
         [[ $output == *'fails to validate'* ]]
