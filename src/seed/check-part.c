@@ -94,7 +94,8 @@ check_network(const struct request *request, const struct part *part,
               struct failure **failure)
 {
     if (request->datasource == DATASOURCE_CONFIGDRIVE)
-        return network_data_check(part->data.data, part->data.size, failure);
+        return network_data_check(part->data.data, part->data.size, request->domain,
+                                  failure);
     return network_config_check(part->data.data, part->data.size, failure);
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/failure.h"
+#include "domain/domain.h"
 
 /*
  * Checks that it is YAML with a version that cloud-init knows, with or without the
@@ -13,5 +14,11 @@
  */
 int network_config_check(const char *data, size_t size, struct failure **failure);
 
-/* The same for ConfigDrive's network_data.json: strict JSON with its lists. */
-int network_data_check(const char *data, size_t size, struct failure **failure);
+/*
+ * The same for ConfigDrive's network_data.json: strict JSON with its lists. A link whose
+ * address is none of the domain's interfaces' is an error, as it is for the guest
+ * (cloud-init's convert_net_json raises): unless the domain has host devices, of which one
+ * may be a network card.
+ */
+int network_data_check(const char *data, size_t size, const struct domain *domain,
+                       struct failure **failure);
