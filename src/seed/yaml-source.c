@@ -30,7 +30,7 @@ is_suspect(const char *data, size_t size)
 {
     const char *end = data + size;
 
-    if (memchr(data, '\t', size) || memchr(data, BYTE_ORDER_MARK[0], size))
+    if (memchr(data, '\t', size) || memchr(data, (unsigned char)BYTE_ORDER_MARK[0], size))
         return true;
     for (const char *hash = memchr(data, '#', size); hash;
          hash = memchr(hash + 1, '#', (size_t)(end - hash - 1))) {

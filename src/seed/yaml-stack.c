@@ -106,7 +106,7 @@ yaml_stack_take_turn(struct yaml_stack *stack, enum yaml_kind kind, size_t line,
 void
 yaml_stack_keep_key(struct yaml_stack *stack, const struct yaml_scalar *scalar)
 {
-    struct yaml_level *level = current(stack);
+    struct yaml_level *level = &stack->levels[stack->depth - 1];
 
     level->merges = yaml_scalar_is_merge(scalar);
     if (stack->depth > KEY_LEVELS)
