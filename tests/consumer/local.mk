@@ -11,6 +11,8 @@ EXTRA_DIST += \
 	%D%/configdrive.bats \
 	%D%/consumer.bash \
 	%D%/identity.bats \
+	%D%/initialization.bats \
+	%D%/interfaces.bats \
 	%D%/machine.py \
 	%D%/network.bats \
 	%D%/payload.bats \

@@ -28,10 +28,7 @@ is_understood() {
 @test "cloud-init understands every example" {
     local example failed=0
 
-    make_secret web1 userdata $'#cloud-config\nlocale: C.UTF-8\n'
-    make_secret network web1.yaml 'version: 2'
-    mkdir -p "$root$confdir/files/site"
-    echo $'#cloud-config\npackage_update: true' >"$root$confdir/files/site/base.yaml"
+    make_host_of_examples
     for example in "$top_srcdir"/xml/examples/*.xml; do
         if ! is_understood "$example"; then
             echo "failed: $example"

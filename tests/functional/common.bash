@@ -102,6 +102,19 @@ make_secret() {
     )
 }
 
+# make_host_of_examples: the same with the secrets and files that xml/examples refer to.
+make_host_of_examples() {
+    make_root
+    make_secret web1 userdata $'#cloud-config\nlocale: C.UTF-8'
+    make_secret web1 administrator 'correct horse'
+    make_secret web1-meta app_name shop
+    make_secret team alice 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx'
+    make_secret network web1.yaml 'version: 2'
+    mkdir -p "$root$confdir/files/site" "$root$confdir/files/keys"
+    cp "$root$confdir/secrets/team/alice" "$root$confdir/files/keys/site"
+    printf '#cloud-config\ntimezone: UTC\n' >"$root$confdir/files/site/base.yaml"
+}
+
 # assert_said PATTERN...: each is a part of what the last `run` printed.
 assert_said() {
     local pattern

@@ -11,19 +11,6 @@ valid() {
         xmllint --noout --relaxng "$top_srcdir/xml/cloud-init.rng" -
 }
 
-# The secrets and files that the examples refer to.
-make_host() {
-    make_root
-    make_secret web1 userdata '#cloud-config'
-    make_secret web1 administrator 'correct horse'
-    make_secret web1-meta app_name shop
-    make_secret team alice 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx'
-    make_secret network web1.yaml 'version: 2'
-    mkdir -p "$root$confdir/files/site" "$root$confdir/files/keys"
-    cp "$root$confdir/secrets/team/alice" "$root$confdir/files/keys/site"
-    echo '#cloud-config' >"$root$confdir/files/site/base.yaml"
-}
-
 @test "the schema allows every example" {
     for example in "$top_srcdir"/xml/examples/*.xml; do
         run -0 valid "$example"
@@ -31,7 +18,7 @@ make_host() {
 }
 
 @test "every example has a seed, can be wired, and has no finding then" {
-    make_host
+    make_host_of_examples
     for example in "$top_srcdir"/xml/examples/*.xml; do
         run -0 virt-seed --root="$root" dump "$example"
         virt-seed --quiet wire -o "$BATS_TEST_TMPDIR/wired.xml" "$example"
