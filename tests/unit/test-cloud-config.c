@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "seed/cloud-config.h"
 #include "seed/json.h"
+#include "seed/seed.h"
 #include "seed/yaml-text.h"
 #include "unit.h"
 
@@ -178,6 +180,25 @@ renews_the_hosts_keys_as_it_is_told(void **state)
 }
 
 static void
+leaves_no_other_host_keys_beside_those_that_are_given(void **state)
+{
+    cleanup_buffer struct buffer buffer = {0};
+    cleanup_unit_domain struct unit_domain unit = {0};
+    struct failure *failure = NULL;
+
+    (void)state;
+    unit_request_read(&unit,
+                      "<ci:cloud-init><ci:ssh-host-keys secret='s'/><ci:initialization>"
+                      "<ci:regenerate_ssh_keys>false</ci:regenerate_ssh_keys>"
+                      "</ci:initialization></ci:cloud-init>",
+                      &failure);
+    assert_no_failure(failure);
+    cloud_config_write(&buffer, &unit.request, &failure);
+    assert_no_failure(failure);
+    assert_non_null(strstr(buffer.data, "\"ssh_deletekeys\": true"));
+}
+
+static void
 writes_files_of_every_byte(void **state)
 {
     const char *files =
@@ -220,6 +241,54 @@ refuses_a_password_that_is_not_utf8(void **state)
     assert_int_equal(cloud_config_write(&buffer, &unit.request, &failure), -1);
     assert_int_equal(failure->code, FAILURE_REQUEST);
     assert_null(strstr(failure->message, "hunter2"));
+}
+
+/* Return: what seed_check() says of a secret password of that content. */
+static int
+check_password(const char *content, size_t size, struct failure **failure)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+
+    unit_request_read(&unit,
+                      "<ci:cloud-init><ci:initialization><ci:root_password secret='s'/>"
+                      "</ci:initialization></ci:cloud-init>",
+                      failure);
+    assert_no_failure(*failure);
+    buffer_append(&unit.request.initialization->root_password->data, content, size);
+    return seed_check(&unit.request, failure);
+}
+
+static void
+takes_one_line_for_a_password(void **state)
+{
+    static const char bad[][16] = {"",          "\n",          "hunter2\nb", "hunter2\rb",
+                                   "hunter\t2", "hunter2\x1b", "hunter2\xff"};
+    struct failure *failure = NULL;
+
+    (void)state;
+    check_password("a b\xc3\xa4\r\n", 7, &failure);
+    assert_no_failure(failure);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(check_password(bad[i], strlen(bad[i]), &failure), -1);
+        assert_null(strstr(failure->message, "hunter"));
+        assert_failure(&failure, FAILURE_REQUEST);
+    }
+    assert_int_equal(check_password("hunter\0002", 8, &failure), -1);
+    assert_failure(&failure, FAILURE_REQUEST);
+}
+
+static void
+takes_a_password_up_to_the_limit(void **state)
+{
+    char password[LIMIT_PASSWORD + 1];
+    struct failure *failure = NULL;
+
+    (void)state;
+    memset(password, 'a', sizeof(password));
+    check_password(password, LIMIT_PASSWORD, &failure);
+    assert_no_failure(failure);
+    assert_int_equal(check_password(password, LIMIT_PASSWORD + 1, &failure), -1);
+    assert_failure(&failure, FAILURE_REQUEST);
 }
 
 /* The masks of dump are read by people. */
@@ -269,9 +338,12 @@ main(void)
         cmocka_unit_test(names_the_default_user),
         cmocka_unit_test(lets_root_in_whose_keys_were_given),
         cmocka_unit_test(renews_the_hosts_keys_as_it_is_told),
+        cmocka_unit_test(leaves_no_other_host_keys_beside_those_that_are_given),
         cmocka_unit_test(writes_files_of_every_byte),
         cmocka_unit_test(phones_home),
         cmocka_unit_test(refuses_a_password_that_is_not_utf8),
+        cmocka_unit_test(takes_one_line_for_a_password),
+        cmocka_unit_test(takes_a_password_up_to_the_limit),
         cmocka_unit_test(shows_the_mask_of_a_file_as_it_is),
         cmocka_unit_test(escapes_what_yaml_would_take_for_something_else),
     };

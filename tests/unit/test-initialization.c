@@ -123,6 +123,39 @@ says_nothing_where_nothing_is_said(void **state)
 }
 
 static void
+describes_the_network_in_the_form_that_is_asked_for(void **state)
+{
+    const char *const nics =
+        "<ci:nic_configurations><ci:nic_configuration><ci:name>eth0</ci:name>"
+        "<ci:boot_protocol>dhcp</ci:boot_protocol></ci:nic_configuration>"
+        "</ci:nic_configurations><ci:dns_servers>192.0.2.1</ci:dns_servers>";
+    const char *const protocols[] = {"eni", "openstack_metadata"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        cleanup_unit_domain struct unit_domain unit = {0};
+        cleanup_free char *content = xasprintf("<ci:cloud_init_network_protocol>%s"
+                                               "</ci:cloud_init_network_protocol>%s",
+                                               protocols[i], nics);
+
+        reads(&unit, content);
+        assert_int_equal(unit.request.network->eni, i == 0);
+        assert_int_equal(unit.request.network->nic_count, 1);
+        assert_int_equal(unit.request.network->nics[0].nameserver_count, 1);
+    }
+}
+
+static void
+takes_no_nics_for_no_network(void **state)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+
+    (void)state;
+    reads(&unit, "<ci:nic_configurations/>");
+    assert_null(unit.request.network);
+}
+
+static void
 takes_the_deprecated_name_of_the_host(void **state)
 {
     cleanup_unit_domain struct unit_domain unit = {0};
@@ -450,6 +483,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_single_value),
         cmocka_unit_test(says_nothing_where_nothing_is_said),
+        cmocka_unit_test(describes_the_network_in_the_form_that_is_asked_for),
+        cmocka_unit_test(takes_no_nics_for_no_network),
         cmocka_unit_test(takes_the_deprecated_name_of_the_host),
         cmocka_unit_test(gathers_what_is_said_of_a_user),
         cmocka_unit_test(knows_root_by_its_name),
