@@ -79,6 +79,7 @@ add_file(struct files_reading *files, const xmlNode *node, struct file_reading *
          struct failure **failure)
 {
     struct initialization *initialization = files->initialization;
+    struct initialization_file *added;
     struct part *content;
 
     if (!file->path || !file->content)
@@ -94,8 +95,9 @@ add_file(struct files_reading *files, const xmlNode *node, struct file_reading *
     initialization->files =
         xreallocarray(initialization->files, initialization->file_count + 1,
                       sizeof(*initialization->files));
-    initialization->files[initialization->file_count++] =
-        (struct initialization_file){.path = steal(file->path), .content = content};
+    added = &initialization->files[initialization->file_count++];
+    added->path = steal(file->path);
+    added->content = content;
     return 0;
 }
 

@@ -72,8 +72,8 @@ struct part *parts_add_base64(struct parts *parts, enum part_kind kind,
                               const xmlNode *node, struct failure **failure);
 
 /* Adds a part that the host's configuration gives to every domain, in front of all others. */
-struct part *parts_add_of_host(struct parts *parts, enum part_kind kind, const char *element,
-                            const char *file);
+struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
+                               const char *element, const char *file);
 
 /* Return: the first part of that kind, or behind `part`; NULL where there is none. */
 struct part *parts_find(const struct parts *parts, enum part_kind kind);
