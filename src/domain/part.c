@@ -205,6 +205,7 @@ new_part(struct parts *parts, enum part_kind kind, const char *element)
 
     part->kind = kind;
     part->element = xstrdup(element);
+    /* The elements are pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     parts->list = xreallocarray(parts->list, parts->count + 1, sizeof(*parts->list));
     parts->list[parts->count++] = part;
     return part;
@@ -248,6 +249,7 @@ parts_add_of_host(struct parts *parts, enum part_kind kind, const char *element,
 {
     struct part *part = new_part(parts, kind, element);
 
+    /* The elements are pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     memmove(&parts->list[1], parts->list, (parts->count - 1) * sizeof(*parts->list));
     parts->list[0] = part;
     part->origin = PART_FILE;

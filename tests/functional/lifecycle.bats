@@ -342,7 +342,7 @@ END
     lifecycle until.xml prepare
     cmp "$seeds/$uuid.iso" full.iso
 
-    run -0 virt-seed --root="$root" done until.xml
+    run -0 virt-seed --root="$root" 'done' until.xml
     [[ $output == "domain 'web1': recorded as done" ]]
     run ! grep -r cloud-config "$root$statedir"
     rm -r "$root$confdir/secrets"
@@ -356,13 +356,13 @@ END
     assert_said "instance-id $uuid, local-hostname db7"
 
     make_secret web1 userdata '#cloud-config'
-    virt-seed --quiet --root="$root" done --undo until.xml
+    virt-seed --quiet --root="$root" 'done' --undo until.xml
     lifecycle until.xml prepare
     cmp "$seeds/$uuid.iso" full.iso
 }
 
 @test "a domain that boots always does not look at the record" {
-    virt-seed --quiet --root="$root" done wired.xml
+    virt-seed --quiet --root="$root" 'done' wired.xml
     lifecycle wired.xml prepare
     cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
 }
