@@ -7,7 +7,8 @@
 #   guest_has_reported CONSOLE      whether the guest has printed what cloud-init did there
 #   guest_report CONSOLE            print that, one key=value a line
 #
-# Variables for guest_xml: machine (q35), root_bus (virtio), append (to the kernel's command line).
+# Variables for guest_xml: machine (q35), root_bus (virtio), interfaces (XML; one), append (to the
+# kernel's command line).
 
 guest_provide() {
     local guest=$1 dir=$2
@@ -52,7 +53,7 @@ $(cat)
       <source file='$dir/$name.qcow2'/>
       <target dev='$target' bus='$bus'/>
     </disk>
-    <interface type='user'><model type='virtio'/></interface>
+    ${interfaces:-<interface type='user'><model type='virtio'/></interface>}
     <serial type='file'><source path='$console'/></serial>
     <rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>
     <controller type='usb' model='none'/>

@@ -146,3 +146,25 @@ has_entries() {
         '{"role": "db", "ports": [80, 31], "zone": "010", "live": true, "nested": {"a": {"b": null}}}'
     no_complaint
 }
+
+@test "a guest that is done has its identity and nothing else" {
+    local datasource first
+
+    for datasource in nocloud configdrive; do
+        rm -rf "$root"
+        make_root
+        body="<ci:hostname>web1.example.org</ci:hostname>
+            <ci:ssh-authorized-keys><ci:key>$key</ci:key></ci:ssh-authorized-keys>
+            <ci:user-data>#!/bin/sh</ci:user-data><ci:vendor-data>#!/bin/sh</ci:vendor-data>
+            <ci:network-config from='interfaces'/>"
+        consume_request "$body" "datasource='$datasource' boots='until-done'"
+        first=$(jq '[.["instance-id"], .fqdn]' "$answer")
+        understood '.scripts | length' 2
+        virt-seed --quiet --root="$root" 'done' "$BATS_TEST_TMPDIR/wired.xml"
+        consume_request "$body" "datasource='$datasource' boots='until-done'"
+        understood '[.["instance-id"], .fqdn]' "$first"
+        understood '[.scripts, .["user-data"], .["vendor-data"], .config, .network.source]' \
+            '[{}, [], [], {}, "fallback"]'
+        no_complaint
+    done
+}
