@@ -53,6 +53,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
 	%D%/domain/interface.h \
+	%D%/domain/mac.c \
+	%D%/domain/mac.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
