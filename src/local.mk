@@ -7,6 +7,7 @@ noinst_LIBRARIES += \
 	libseed.a \
 	libimage.a \
 	libstore.a \
+	libcheck.a \
 	$(NULL)
 
 libbase_a_SOURCES = \
@@ -53,6 +54,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
 	%D%/domain/interface.h \
+	%D%/domain/mac.c \
+	%D%/domain/mac.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -171,8 +174,30 @@ libstore_a_SOURCES = \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
+libcheck_a_SOURCES = \
+	%D%/check/check.c \
+	%D%/check/check.h \
+	%D%/check/cloud-config.c \
+	%D%/check/disks.c \
+	%D%/check/findings.c \
+	%D%/check/findings.h \
+	%D%/check/initialization.c \
+	%D%/check/meta-data.c \
+	%D%/check/network.c \
+	%D%/check/rules.c \
+	%D%/check/rules.h \
+	%D%/check/scalar.c \
+	%D%/check/schema.c \
+	%D%/check/secrets.c \
+	%D%/check/smbios.c \
+	%D%/check/tree.c \
+	%D%/check/tree.h \
+	%D%/check/user-data.c \
+	$(NULL)
+libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
+
 # Everything that makes a seed, without libvirt.
-SEED_ARCHIVES = libstore.a libimage.a libseed.a libdomain.a libbase.a
+SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libdomain.a libbase.a
 SEED_LIBS = \
 	$(LIBXML2_LIBS) \
 	$(LIBISOFS_LIBS) \

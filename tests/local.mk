@@ -9,6 +9,7 @@ unit_tests = \
 	%D%/unit/test-address \
 	%D%/unit/test-buffer \
 	%D%/unit/test-cloud-config \
+	%D%/unit/test-check-tree \
 	%D%/unit/test-config \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
@@ -62,6 +63,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
 %C%_unit_test_cloud_config_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_cloud_config_LDADD = $(UNIT_LDADD)
+%C%_unit_test_check_tree_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_check_tree_LDADD = $(UNIT_LDADD)
 %C%_unit_test_config_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_domain_CFLAGS = $(UNIT_CFLAGS)
@@ -151,6 +154,7 @@ functional_tests = \
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/functional/common.bash \
+	%D%/golden/check \
 	%D%/golden/dump \
 	%D%/golden/dump-errors \
 	%D%/golden/wire \

@@ -90,6 +90,13 @@
 /* virt-seed.conf, and a secret's list of domains. */
 #define LIMIT_CONFIG (64 * KIB)
 
+/* What `check` says of one domain; what an installed cloud-init may say of a document, and
+ * the memory (bytes) and time (seconds) that it has for it. */
+#define LIMIT_FINDINGS 1000
+#define LIMIT_SCHEMA_OUTPUT (64 * KIB)
+#define LIMIT_SCHEMA_MEMORY (1024 * MIB)
+#define LIMIT_SCHEMA_SECONDS 30
+
 /* YAML: depth of nesting, and events of one document (aliases are not expanded here,
  * but the guest expands them). */
 #define LIMIT_YAML_DEPTH 64

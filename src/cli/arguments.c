@@ -46,6 +46,9 @@ take_option(struct arguments *arguments, int option)
     case OPTION_JSON:
         arguments->json = true;
         return true;
+    case OPTION_NO_SCHEMA:
+        arguments->no_schema = true;
+        return true;
     case OPTION_REPLACE:
         arguments->replace = true;
         return true;

@@ -22,6 +22,7 @@ struct arguments {
     const char *output;    /* --output, or NULL */
     const char *directory; /* --extract, or NULL */
     bool in_place;
+    bool no_schema;
     bool json;
     bool replace;
     bool show_secrets;
@@ -68,6 +69,7 @@ enum {
     OPTION_DOMAIN,
     OPTION_EXTRACT,
     OPTION_JSON,
+    OPTION_NO_SCHEMA,
     OPTION_REPLACE,
     OPTION_SHOW_SECRETS,
     OPTION_UNDO,

@@ -187,6 +187,27 @@ domain_require_uuid(const struct domain *domain, struct failure **failure)
                         "'virt-seed wire' gives it one, and so does 'virsh define'");
 }
 
+bool
+domain_is_windows(const struct domain *domain)
+{
+    const xmlNode *metadata = xml_child(domain->root, "metadata");
+
+    for (const xmlNode *node = xml_first_element(metadata); node;
+         node = xml_next_element(node)) {
+        const xmlNode *os;
+
+        if (strcmp((const char *)node->name, "libosinfo") != 0)
+            continue;
+        for (os = xml_first_element(node); os; os = xml_next_element(os)) {
+            cleanup_free char *id = xml_attribute(os, "id");
+
+            if (id && strstr(id, "microsoft.com/"))
+                return true;
+        }
+    }
+    return false;
+}
+
 static void
 disk_clear(struct disk *disk)
 {

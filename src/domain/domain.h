@@ -62,6 +62,10 @@ int domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure);
 /* The hook's need: a domain that libvirt starts has a UUID. */
 int domain_require_uuid(const struct domain *domain, struct failure **failure);
 
+/* Return: whether Windows is in the guest, as libosinfo's element in <metadata> says, where
+ * the tool that made the domain wrote it. */
+bool domain_is_windows(const struct domain *domain);
+
 void domain_clear(struct domain *domain);
 
 /* Removes the disk from the document and from the domain; those behind it move up. */

@@ -42,31 +42,8 @@ root_disk(const struct domain *domain)
     return root;
 }
 
-/* libosinfo's element says which system is in the guest, where the tool that made the
- * domain wrote it. */
-static bool
-is_windows(const struct domain *domain)
-{
-    const xmlNode *metadata = xml_child(domain->root, "metadata");
-
-    for (const xmlNode *node = xml_first_element(metadata); node;
-         node = xml_next_element(node)) {
-        const xmlNode *os;
-
-        if (strcmp((const char *)node->name, "libosinfo") != 0)
-            continue;
-        for (os = xml_first_element(node); os; os = xml_next_element(os)) {
-            cleanup_free char *id = xml_attribute(os, "id");
-
-            if (id && strstr(id, "microsoft.com/"))
-                return true;
-        }
-    }
-    return false;
-}
-
-static bool
-has_ide(const struct domain *domain)
+bool
+wire_disk_has_ide(const struct domain *domain)
 {
     if (domain->arch && strcmp(domain->arch, "x86_64") != 0 &&
         strcmp(domain->arch, "i686") != 0)
@@ -82,7 +59,7 @@ choose_bus(const struct domain *domain, const struct request *request)
 
     if (request->bus != DOMAIN_BUS_OTHER)
         return request->bus;
-    if (is_windows(domain))
+    if (domain_is_windows(domain))
         return DOMAIN_BUS_SATA;
     if (root && (root->bus == DOMAIN_BUS_SATA || root->bus == DOMAIN_BUS_IDE))
         return root->bus;
@@ -92,7 +69,7 @@ choose_bus(const struct domain *domain, const struct request *request)
 static int
 check_bus(const struct domain *domain, enum domain_bus bus, struct failure **failure)
 {
-    if (bus != DOMAIN_BUS_IDE || has_ide(domain))
+    if (bus != DOMAIN_BUS_IDE || wire_disk_has_ide(domain))
         return 0;
     failure_set(failure, FAILURE_BUS, "bus=\"ide\" does not exist on machine '%s'",
                 domain->machine ? domain->machine : domain->arch);

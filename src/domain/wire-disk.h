@@ -13,4 +13,7 @@ int wire_disk(struct domain *domain, const struct request *request,
               const struct wire_options *options, struct wiring *wiring,
               struct failure **failure);
 
+/* Return: whether the domain's machine has an IDE bus. */
+bool wire_disk_has_ide(const struct domain *domain);
+
 void wire_remove_disk(struct domain *domain, struct wiring *wiring);

@@ -14,10 +14,8 @@
 #include "domain/wire.h"
 #include "domain/xml.h"
 
-/* cloud-init takes a guest whose UUID begins with "ec2", or in the other byte order with
- * "..2.ec", for one of Amazon's (ds-identify, ec2_identify_platform; since 24.2). */
-static bool
-looks_like_amazon(const char *uuid)
+bool
+wire_looks_like_amazon(const char *uuid)
 {
     return strncmp(uuid, "ec2", 3) == 0 ||
            (uuid[4] == '2' && uuid[6] == 'e' && uuid[7] == 'c');
@@ -35,7 +33,7 @@ add_uuid(struct domain *domain, struct wiring *wiring, struct failure **failure)
     do {
         uuid_generate_random(uuid);
         uuid_unparse_lower(uuid, domain->uuid);
-    } while (looks_like_amazon(domain->uuid));
+    } while (wire_looks_like_amazon(domain->uuid));
     if (!node)
         node = xml_add_after(name, "uuid");
     xmlNodeSetContent(node, (const xmlChar *)domain->uuid);

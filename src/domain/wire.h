@@ -43,6 +43,11 @@ void wire_remove(struct domain *domain, struct wiring *wiring);
 /* Removes the request, and <metadata> with it where nothing else is in it. */
 void wire_remove_request(struct domain *domain, struct wiring *wiring);
 
+/* Return: whether cloud-init takes a guest with that UUID for one of Amazon's: it begins with
+ * "ec2", or in the other byte order with "..2.ec" (ds-identify, ec2_identify_platform; since
+ * 24.2). */
+bool wire_looks_like_amazon(const char *uuid);
+
 /* Notes one change; for the parts of the wiring. */
 void wiring_note(struct wiring *wiring, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

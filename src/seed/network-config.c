@@ -7,9 +7,7 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
-#include "base/memory.h"
-#include "domain/interface.h"
-#include "domain/xml.h"
+#include "domain/mac.h"
 #include "seed/json.h"
 #include "seed/network-config.h"
 #include "seed/yaml.h"
@@ -57,46 +55,41 @@ network_config_check(const char *data, size_t size, struct failure **failure)
 
 /* --- network_data.json -------------------------------------------------------------- */
 
+/* Others (bonds) have an address that the guest gives. */
 static bool
-has_interface(const struct interfaces *interfaces, const char *mac)
+is_physical(const json_t *link)
 {
-    for (size_t i = 0; i < interfaces->count; i++) {
-        if (interfaces->items[i].mac && strcmp(interfaces->items[i].mac, mac) == 0)
-            return true;
-    }
-    return false;
+    const char *type = json_string_value(json_object_get(link, "type"));
+
+    return !type || (strcmp(type, "bond") != 0 && strcmp(type, "vlan") != 0);
 }
 
 static int
-check_link(const json_t *link, size_t index, const struct interfaces *interfaces,
+check_link(const json_t *link, size_t index, const struct domain *domain,
            struct failure **failure)
 {
-    const char *text = json_string_value(json_object_get(link, "ethernet_mac_address"));
-    cleanup_free char *mac = text ? interface_normalize_mac(text) : NULL;
+    const char *mac = json_string_value(json_object_get(link, "ethernet_mac_address"));
 
-    if (!text || (mac && has_interface(interfaces, mac)))
+    if (!is_physical(link) || (mac && !mac_is_missing(domain, mac)) ||
+        (!mac && json_object_get(link, "name")))
         return 0;
-    failure_set(
-        failure, FAILURE_NETWORK_CONFIG,
-        "links[%zu] has an ethernet_mac_address that no interface of the domain has",
-        index);
+    failure_set(failure, FAILURE_NETWORK_CONFIG,
+                mac ? "links[%zu] has an ethernet_mac_address that no interface of the "
+                      "domain has"
+                    : "links[%zu] has neither an ethernet_mac_address nor a name",
+                index);
     return failure_hint(failure, "correct it, or write from=\"interfaces\"");
 }
 
 static int
 check_links(const json_t *links, const struct domain *domain, struct failure **failure)
 {
-    cleanup_interfaces struct interfaces interfaces = {0};
     size_t index;
     json_t *link;
 
-    if (xml_child(xml_child(domain->root, "devices"), "hostdev"))
-        return 0;
-    if (interfaces_read(&interfaces, domain, failure) < 0)
-        return -1;
     json_array_foreach((json_t *)links, index, link)
     {
-        if (check_link(link, index, &interfaces, failure) < 0)
+        if (check_link(link, index, domain, failure) < 0)
             return -1;
     }
     return 0;

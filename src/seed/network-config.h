@@ -16,9 +16,8 @@ int network_config_check(const char *data, size_t size, struct failure **failure
 
 /*
  * The same for ConfigDrive's network_data.json: strict JSON with its lists. A link whose
- * address is none of the domain's interfaces' is an error, as it is for the guest
- * (cloud-init's convert_net_json raises): unless the domain has host devices, of which one
- * may be a network card.
+ * address is none of the domain's interfaces' (domain/mac.h), or that has neither address
+ * nor name, is an error, as it is for the guest (cloud-init's convert_net_json raises).
  */
 int network_data_check(const char *data, size_t size, const struct domain *domain,
                        struct failure **failure);

@@ -20,6 +20,7 @@ struct header {
         KIND_CLOUD_CONFIG,
         KIND_ARCHIVE,
         KIND_FIRST_LINE, /* works only where the header is the very first text */
+        KIND_TEMPLATE,   /* the same, and what it becomes has a header as well */
         KIND_OTHER,
     } kind;
 };
@@ -33,7 +34,7 @@ static const struct header headers[] = {
     {"#include", "include", KIND_OTHER},
     {"#part-handler", "part-handler", KIND_OTHER},
     {"#!", "script", KIND_FIRST_LINE},
-    {"## template: jinja", "jinja template", KIND_FIRST_LINE},
+    {"## template: jinja", "jinja template", KIND_TEMPLATE},
 };
 
 /* How much of the data cloud-init searches for a MIME header (util.message_from_string's
@@ -115,6 +116,34 @@ user_data_kind(const char *data, size_t size)
     return header ? header->name : "unknown";
 }
 
+/* What the template becomes is taken where it is a cloud-config or a script
+ * (handlers/jinja_template.py); what begins with a tag of jinja's, nobody knows before. */
+static int
+check_template(const char *data, size_t size, struct failure **failure)
+{
+    const char *end = memchr(data, '\n', size);
+    const char *line = end ? end : data + size;
+    const size_t rest = size - (size_t)(line - data);
+    const size_t space = leading_space(line, rest);
+    const struct header *header = find_header(line + space, rest - space);
+
+    if (space == rest || line[space] == '{' ||
+        (header &&
+         (header->kind == KIND_CLOUD_CONFIG || header->kind == KIND_FIRST_LINE ||
+          strcmp(header->name, "boothook") == 0)))
+        return 0;
+    failure_set(failure, FAILURE_USER_DATA,
+                "is a template without a header of its own, and would be ignored");
+    return failure_hint(failure, "let '#cloud-config' or '#!' follow on the second line");
+}
+
+static int
+fail_space(const struct header *header, struct failure **failure)
+{
+    failure_set(failure, FAILURE_USER_DATA, "has white space before '%s'", header->text);
+    return failure_hint(failure, "let it begin in the first column of the first line");
+}
+
 static int
 check_plain(const char *data, size_t size, struct failure **failure)
 {
@@ -137,12 +166,10 @@ check_plain(const char *data, size_t size, struct failure **failure)
     case KIND_ARCHIVE:
         return yaml_read(data, size, YAML_SEQUENCE, NULL, 0, failure);
     case KIND_FIRST_LINE:
-        if (space == 0)
-            return 0;
-        failure_set(failure, FAILURE_USER_DATA, "has white space before '%s'",
-                    header->text);
-        return failure_hint(failure,
-                            "let it begin in the first column of the first line");
+        return space == 0 ? 0 : fail_space(header, failure);
+    case KIND_TEMPLATE:
+        return space == 0 ? check_template(data, size, failure)
+                          : fail_space(header, failure);
     case KIND_OTHER:
         break;
     }

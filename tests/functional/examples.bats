@@ -22,8 +22,13 @@ valid() {
     for example in "$top_srcdir"/xml/examples/*.xml; do
         run -0 virt-seed --root="$root" dump "$example"
         virt-seed --quiet wire -o "$BATS_TEST_TMPDIR/wired.xml" "$example"
-        run -0 virt-seed --root="$root" check "$BATS_TEST_TMPDIR/wired.xml"
-        assert_said 'nothing to complain of'
+        run -0 virt-seed --root="$root" check --no-schema "$BATS_TEST_TMPDIR/wired.xml"
+        # oVirt's own example has its password in the XML.
+        if [[ $example == */ovirt.xml ]]; then
+            [[ ${lines[0]} == *'[inline-secret]' && ${#lines[@]} -eq 2 ]]
+        else
+            assert_said 'nothing to complain of'
+        fi
     done
 }
 

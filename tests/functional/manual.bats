@@ -16,6 +16,11 @@ section() {
     plain | sed -n "/^\.SS $1\$/,/^\.S[SH]/p"
 }
 
+# identifiers HEADER...: the words in its tables.
+identifiers() {
+    sed -n 's/^ *X([A-Z0-9_]*, *"\([a-z-]*\)").*/\1/p' "$@"
+}
+
 options() {
     grep -oE -- '--[a-z][a-z-]*' | sort -u
 }
@@ -54,8 +59,9 @@ options() {
 @test "each finding that check can print is in the manual" {
     local id
 
+    manual=$top_srcdir/docs/virt-seed-check.7
     while read -r id; do
-        plain | grep -qw -e "$id" || case $id in
+        plain | grep -qE "^\.B (.*, )?(R, )?$id(R?,.*)?\$" || case $id in
         # These are no findings: they end the command.
         usage | libvirt | image | run-time-directory | system | xml | domain-uuid | unasked-seed) ;;
         *)
@@ -63,5 +69,5 @@ options() {
             return 1
             ;;
         esac
-    done < <(sed -n 's/^ *X([A-Z0-9_]*, "\([a-z-]*\)").*/\1/p' "$top_srcdir/src/base/failure.h")
+    done < <(identifiers "$top_srcdir"/src/{base/failure,check/findings}.h)
 }

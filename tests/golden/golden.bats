@@ -5,7 +5,8 @@
 #   out.xml     of wire: the wired domain
 #   no-inverse  of wire: why unset cannot give back what was there
 #   out.txt     of dump: what it prints
-#   etc/        of dump: what the host has in /etc/virt-seed; links are in the file links, a line
+#   out.txt     of check: its findings
+#   etc/        of dump and check: what the host has in /etc/virt-seed; links are in the file links, a line
 #               each, LINK TARGET
 #   stderr      of what is refused: the words
 #
@@ -139,6 +140,25 @@ dump_refuses() {
 
 @test "dump: each bad input is refused with what to do" {
     each_case dump-errors dump_refuses
+}
+
+# --- check ------------------------------------------------------------------------------------
+
+# The exit status says whether there are errors.
+checks() {
+    local found=$BATS_TEST_TMPDIR/found status=0
+
+    make_case_root
+    to_build <in.xml | virt-seed --root="$root" check --no-schema - >"$found" || status=$?
+    [[ $status -eq $(grep -c -m 1 ': error: ' "$found") ]] && from_build <"$found" | same_as out.txt
+}
+
+@test "check: each case gives its findings" {
+    each_case check checks
+}
+
+@test "check: no finding holds anything of a secret" {
+    run ! grep -ri hunter2 "$top_srcdir"/tests/golden/check/*/out.txt
 }
 
 @test "no message holds anything of a secret" {

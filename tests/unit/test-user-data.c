@@ -43,6 +43,10 @@ takes_every_header_of_cloud_init(void **state)
         "#!/bin/sh\necho hello\n",
         "#!/usr/bin/env python3\n",
         "## template: jinja\n#cloud-config\na: {{ v1.local_hostname }}\n",
+        "## template: jinja\n\n#!/bin/sh\n",
+        "## template: jinja\n{% set a = 1 %}\n#cloud-config\n",
+        "## template: jinja\n",
+        "## template: jinja",
     };
 
     (void)state;
@@ -82,6 +86,9 @@ takes_white_space_before_most_headers(void **state)
     (void)state;
     assert_takes("\n  #cloud-config\na: 1\n", 22);
     assert_takes("\n#include\nhttp://192.0.2.1/\n", 28);
+    assert_refuses("## template: jinja\na: 1\n", FAILURE_USER_DATA);
+    assert_refuses("## template: jinja\n#include\nhttp://192.0.2.1/a\n",
+                   FAILURE_USER_DATA);
     assert_refuses("\n#!/bin/sh\n", FAILURE_USER_DATA);
     assert_refuses("  #!/bin/sh\n", FAILURE_USER_DATA);
     assert_refuses("\n## template: jinja\n#cloud-config\n", FAILURE_USER_DATA);

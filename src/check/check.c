@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "base/cleanup.h"
+#include "check/check.h"
+#include "check/rules.h"
+#include "domain/wire.h"
+#include "image/label.h"
+#include "seed/check-part.h"
+#include "seed/seed.h"
+#include "store/configuration.h"
+#include "store/resolve.h"
+
+/* A subject is one file in this folder and one row here. */
+static void (*const subjects[])(const struct check *check) = {
+    check_secrets,   check_user_data, check_cloud_config, check_network,
+    check_meta_data, check_smbios,    check_disks,        check_initialization,
+};
+
+/* --- what would fail ---------------------------------------------------------------- */
+
+static void
+check_parts(struct findings *findings, const struct config *config,
+            const struct domain *domain, struct request *request,
+            const struct check_options *options)
+{
+    cleanup_failure struct failure *unread = NULL;
+
+    resolve_begin(request, options->root, config, &unread);
+    findings_take(findings, &unread);
+    for (size_t i = 0; i < request->parts.count; i++) {
+        struct part *part = request->parts.list[i];
+        cleanup_failure struct failure *failure = NULL;
+
+        if (resolve_part(part, options->root, config, domain, &failure) == 0)
+            check_part(request, part, &failure);
+        findings_take(findings, &failure);
+    }
+}
+
+static void
+check_seed(struct findings *findings, const struct domain *domain,
+           struct request *request)
+{
+    cleanup_seed struct seed seed = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    /* The wiring gives it one, and that is a finding already. */
+    if (*domain->uuid)
+        seed_make(&seed, request, &failure);
+    findings_take(findings, &failure);
+}
+
+static void
+check_wiring(struct findings *findings, struct domain *domain,
+             const struct request *request)
+{
+    const struct wire_options options = {.replace = false};
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    wire_domain(domain, request, &options, &wiring, &failure);
+    for (size_t i = 0; !failure && i < wiring.change_count; i++) {
+        cleanup_failure struct failure *unwired = NULL;
+
+        failure_set(&unwired, FAILURE_UNWIRED,
+                    "not wired; 'virt-seed wire' would report: %s", wiring.changes[i]);
+        failure_hint(&unwired, "run 'virt-seed wire'");
+        findings_take(findings, &unwired);
+    }
+    findings_take(findings, &failure);
+}
+
+/* --- the stages --------------------------------------------------------------------- */
+
+void
+check_domain(struct findings *findings, struct domain *domain,
+             const struct check_options *options)
+{
+    cleanup_config struct config config = {0};
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *failure = NULL;
+    const struct check check = {
+        .findings = findings, .domain = domain, .request = &request};
+
+    config_read(&config, options->root, &failure);
+    findings_take(findings, &failure);
+    if (request_read(&request, domain, &failure) < 0) {
+        findings_take(findings, &failure);
+        return;
+    }
+    check_parts(findings, &config, domain, &request, options);
+    label_read_disks(domain);
+    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+        subjects[i](&check);
+    if (options->schema)
+        check_schema(&check);
+    /* It takes the parts' content away. */
+    if (findings->errors == 0)
+        check_seed(findings, domain, &request);
+    check_wiring(findings, domain, &request);
+}

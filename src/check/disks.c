@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether the guest's kernel sees the seed's disk, and in time. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "check/rules.h"
+#include "domain/seed-path.h"
+#include "domain/wire-disk.h"
+#include "domain/xml.h"
+
+#define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
+
+static bool
+has_virtio_disk(const struct domain *domain)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        if (domain->disks[i].bus == DOMAIN_BUS_VIRTIO &&
+            strcmp(domain->disks[i].device, "disk") == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+check_bus(const struct check *check, const struct disk *disk)
+{
+    const int line = xml_line(disk->node);
+
+    if (disk->bus == DOMAIN_BUS_USB)
+        findings_warn(check->findings, WARNING_USB_CDROM, line, BUS_HINT,
+                      "the seed is on the usb bus, which guests find too late");
+    if (disk->bus == DOMAIN_BUS_SATA && has_virtio_disk(check->domain) &&
+        !domain_is_windows(check->domain))
+        findings_warn(
+            check->findings, WARNING_SATA_CDROM, line, BUS_HINT,
+            "the seed is on the sata bus, for which kernels of cloud images have "
+            "no driver");
+    if (disk->bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(check->domain))
+        findings_warn(check->findings, WARNING_IDE_CDROM, line, BUS_HINT,
+                      "the seed is on the ide bus, which the machine '%s' lacks",
+                      check->domain->machine ? check->domain->machine
+                                             : check->domain->arch);
+}
+
+/* A controller that is not written is made by libvirt, of its default model. */
+static void
+check_controller(const struct check *check, const struct disk *disk)
+{
+    const xmlNode *node =
+        xml_child(xml_child(check->domain->root, "devices"), "controller");
+    cleanup_free char *model = NULL;
+
+    if (disk->bus != DOMAIN_BUS_SCSI)
+        return;
+    while (node &&
+           !(xml_attribute_is(node, "type", "scsi") &&
+             xml_attribute_number(node, "index", 65535) == disk->address.controller))
+        node = xml_next(node, "controller");
+    model = node ? xml_attribute(node, "model") : NULL;
+    if (model && strncmp(model, "virtio-", strlen("virtio-")) == 0)
+        return;
+    findings_warn(check->findings, WARNING_SCSI_CONTROLLER, xml_line(disk->node),
+                  "remove the seed's <disk>, and run 'virt-seed wire' again",
+                  "the seed's scsi controller %ld is no virtio-scsi: kernels of cloud "
+                  "images have no driver for others",
+                  disk->address.controller);
+}
+
+static void
+check_policy(const struct check *check, const struct disk *disk)
+{
+    const xmlNode *source = xml_child(disk->node, "source");
+
+    if (strcmp(disk->device, "cdrom") == 0 &&
+        !xml_attribute_is(source, "startupPolicy", "mandatory"))
+        findings_warn(check->findings, WARNING_STARTUP_POLICY, xml_line(source),
+                      "add startupPolicy='mandatory' to its <source>",
+                      "the seed's cdrom has no startupPolicy='mandatory': a saved guest "
+                      "could come back with an empty drive");
+}
+
+static bool
+has_something_to_boot(const struct domain *domain)
+{
+    xmlNode *os = xml_child(domain->root, "os");
+
+    if (xml_child(os, "kernel"))
+        return true;
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (!disk->source || !seed_path_is(disk->source))
+            return true;
+    }
+    for (const xmlNode *node = xml_child(os, "boot"); node;
+         node = xml_next(node, "boot")) {
+        if (xml_attribute_is(node, "dev", "network"))
+            return true;
+    }
+    for (const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "interface");
+         node; node = xml_next(node, "interface")) {
+        if (xml_child(node, "boot"))
+            return true;
+    }
+    return false;
+}
+
+void
+check_disks(const struct check *check)
+{
+    const struct disk *disk = seed_path_find_disk(check->domain);
+
+    if (!has_something_to_boot(check->domain))
+        findings_warn(
+            check->findings, WARNING_NO_ROOT_DISK, xml_line(check->domain->root),
+            "add the disk that the guest boots from",
+            "the domain has no disk but the seed, and nothing else to boot from");
+    if (!disk)
+        return;
+    check_bus(check, disk);
+    check_controller(check, disk);
+    check_policy(check, disk);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What `check` has found: errors, for which the hook refuses the start, and warnings. An
+ * error's identifier is its failure's (base/failure.h), a warning's stands below. Both are
+ * stable, and virt-seed-check(7) explains each.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/failure.h"
+
+#define WARNINGS(X)                                                                      \
+    X(INLINE_SECRET, "inline-secret")                                                    \
+    X(READABLE_SECRET, "readable-secret")                                                \
+    X(SHIM_SECRET, "shim-secret")                                                        \
+    X(YAML_VALUE, "yaml-value")                                                          \
+    X(YAML_TYPE, "yaml-type")                                                            \
+    X(SCHEMA, "schema")                                                                  \
+    X(UNSEEN, "unseen")                                                                  \
+    X(INCLUDE, "include")                                                                \
+    X(LINE_ENDS, "line-ends")                                                            \
+    X(VENDOR_DATA_UNUSED, "vendor-data-unused")                                          \
+    X(META_DATA_KEY, "meta-data-key")                                                    \
+    X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
+    X(WITHOUT_EFFECT, "without-effect")                                                  \
+    X(NIC_COUNT, "nic-count")                                                            \
+    X(NIC_MISSING, "nic-missing")                                                        \
+    X(DEFAULT_ROUTE, "default-route")                                                    \
+    X(DEPRECATED, "deprecated")                                                          \
+    X(OTHER_CLOUD, "other-cloud")                                                        \
+    X(SERIAL_CHARACTERS, "serial-characters")                                            \
+    X(SERIAL_HIDDEN, "serial-hidden")                                                    \
+    X(KERNEL_ARGUMENTS, "kernel-arguments")                                              \
+    X(NO_ROOT_DISK, "no-root-disk")                                                      \
+    X(USB_CDROM, "usb-cdrom")                                                            \
+    X(SATA_CDROM, "sata-cdrom")                                                          \
+    X(IDE_CDROM, "ide-cdrom")                                                            \
+    X(SCSI_CONTROLLER, "scsi-controller")                                                \
+    X(STARTUP_POLICY, "startup-policy")
+
+#define WARNING_ENUM(name, text) WARNING_##name,
+enum warning {
+    WARNINGS(WARNING_ENUM)
+};
+#undef WARNING_ENUM
+
+struct finding {
+    bool error; /* else a warning */
+    const char *id;
+    int line; /* in the domain's XML; 0 where there is none */
+    char *message;
+    char *hint; /* may be NULL */
+};
+
+struct findings {
+    struct finding *list;
+    size_t count;
+    size_t errors;
+};
+
+/* Adds a warning; those beyond LIMIT_FINDINGS are dropped. Nothing in it is of a secret. */
+void findings_warn(struct findings *findings, enum warning id, int line, const char *hint,
+                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/*
+ * Takes the failure over, if there is one: as an error; one of a secret that the caller
+ * alone may not read is none of the domain's, and a warning.
+ */
+void findings_take(struct findings *findings, struct failure **failure);
+
+/* Return: whether there is such a warning at that line. */
+bool findings_have(const struct findings *findings, enum warning id, int line);
+
+void findings_clear(struct findings *findings);
+
+#define cleanup_findings __attribute__((cleanup(findings_clear)))

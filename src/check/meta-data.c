@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The request's own metadata: keys that mean something to cloud-init, or seem to. With
+ * others the guest would go astray: they are errors (seed/meta-data.c). */
+#include "config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "check/rules.h"
+#include "domain/seed-path.h"
+#include "domain/xml.h"
+
+static const struct meaning {
+    const char *key;
+    const char *message;
+    const char *hint;
+} meanings[] = {
+    {"hostname", "is not what cloud-init takes the host name from", "write <hostname>"},
+    {"launch-index",
+     "makes cloud-init drop the parts of user-data that are for another index",
+     "choose another name for the key"},
+};
+
+static void
+check_key(const struct check *check, const struct part *part, int line, const char *key)
+{
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        const struct meaning *meaning = &meanings[i];
+        cleanup_free char *description = NULL;
+
+        if (strcmp(meaning->key, key) != 0)
+            continue;
+        description = part ? part_describe(part) : NULL;
+        findings_warn(check->findings, WARNING_META_DATA_KEY, line, meaning->hint,
+                      "%s: the key '%s' %s", description ? description : "<meta-data>",
+                      meaning->key, meaning->message);
+    }
+}
+
+/* True and false mean what they say. */
+static bool
+is_misread(const struct check *check, const yaml_node_t *node)
+{
+    (void)check;
+    return tree_scalar(node) != SCALAR_NULL && !tree_is_as_written(node) &&
+           strcasecmp(tree_text(node), "true") != 0 &&
+           strcasecmp(tree_text(node), "false") != 0;
+}
+
+static const struct rule rules[] = {
+    {"*", is_misread, WARNING_YAML_VALUE,
+     "is no text to YAML, and would arrive as another value",
+     "put it in quotes: YAML takes 010 for 8, and yes for true"},
+    {.path = NULL},
+};
+
+static void
+check_file(const struct check *check, const struct part *part)
+{
+    cleanup_tree struct tree tree = {0};
+
+    if (part->data.size == 0 || part->masked || !tree_load(&tree, &part->data))
+        return;
+    rules_apply(check, part, &tree, tree_root(&tree), rules);
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        if (tree_get(&tree, tree_root(&tree), meanings[i].key))
+            check_key(check, part, part->line, meanings[i].key);
+    }
+}
+
+static void
+check_keys(const struct check *check)
+{
+    const struct request *request = check->request;
+
+    for (size_t i = 0; i < request->meta_data_count; i++)
+        check_key(check, NULL, request->line, request->meta_data[i].key);
+    for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
+         part = parts_next(&request->parts, part)) {
+        if (part->key)
+            check_key(check, part, part->line, part->key);
+        for (size_t i = 0; i < part->entry_count; i++)
+            check_key(check, part, part->line, part->entries[i].key);
+        if (part->origin == PART_FILE)
+            check_file(check, part);
+    }
+}
+
+/* The seed's path has still the UUID of the domain that this one was cloned from. */
+static void
+check_clone(const struct check *check)
+{
+    const struct disk *disk = seed_path_find_disk(check->domain);
+    cleanup_free char *path = seed_path(check->domain->uuid);
+
+    if (!disk || check->request->instance_id_policy != INSTANCE_ID_FIXED ||
+        strcmp(disk->source, path) == 0)
+        return;
+    findings_warn(
+        check->findings, WARNING_CLONED_INSTANCE_ID, check->request->line,
+        "give it an instance-id of its own, or policy=\"domain\"",
+        "the domain is a clone, and its fixed instance-id that of the original: "
+        "the guest would not see that it is a new one");
+}
+
+void
+check_meta_data(const struct check *check)
+{
+    check_keys(check);
+    check_clone(check);
+}

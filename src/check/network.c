@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* network-config, versions 1 and 2, against the domain's own interfaces. A NIC of
+ * network_data.json that the domain lacks is an error (seed/network-config.h). */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "check/rules.h"
+#include "domain/mac.h"
+
+static bool
+lacks_mac(const struct check *check, const yaml_node_t *node)
+{
+    return mac_is_missing(check->domain, tree_text(node));
+}
+
+static bool
+is_default(const struct check *check, const yaml_node_t *node)
+{
+    (void)check;
+    return strcmp(tree_text(node), "default") == 0;
+}
+
+#define NIC_HINT "compare with the <mac> of the domain's interfaces (virsh domiflist)"
+#define ROUTE_HINT "write 0.0.0.0/0, and ::/0 for IPv6: every version reads that"
+#define GATEWAY_HINT "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or to: ::/0"
+
+static const struct rule version_2[] = {
+    RULE_NUMBER("version"),
+    RULE_TEXT("*.*.match.macaddress"),
+    RULE_TEXT("*.*.macaddress"),
+    RULE_TEXT("*.*.set-name"),
+    RULE_TEXT("*.*.access-points.*.password"),
+    RULE_NUMBER("*.*.mtu"),
+    RULE_NUMBER("*.*.id"),
+    RULE_NUMBER("*.*.routes.*.metric"),
+    RULE_NUMBER("*.*.routes.*.mtu"),
+    RULE_BOOLEAN("*.*.dhcp4"),
+    RULE_BOOLEAN("*.*.dhcp6"),
+    RULE_BOOLEAN("*.*.accept-ra"),
+    RULE_BOOLEAN("*.*.optional"),
+    {"ethernets.*.match.macaddress", lacks_mac, WARNING_NIC_MISSING,
+     "is the MAC of none of the domain's interfaces; with 'set-name' there, the guest's "
+     "network would not come up at all",
+     NIC_HINT},
+    {"*.*.routes.*.to", is_default, WARNING_DEFAULT_ROUTE,
+     "says 'default', which cloud-init before 25.3 stumbles over", ROUTE_HINT},
+    {"*.*.gateway4", rule_there, WARNING_DEPRECATED, "is deprecated by netplan",
+     GATEWAY_HINT},
+    {"*.*.gateway6", rule_there, WARNING_DEPRECATED, "is deprecated by netplan",
+     GATEWAY_HINT},
+    {.path = NULL},
+};
+
+static const struct rule version_1[] = {
+    RULE_NUMBER("version"),
+    RULE_TEXT("config.*.name"),
+    RULE_TEXT("config.*.mac_address"),
+    RULE_NUMBER("config.*.mtu"),
+    {.path = NULL},
+};
+
+static const struct rule version_1_physical[] = {
+    {"mac_address", lacks_mac, WARNING_NIC_MISSING,
+     "is the MAC of none of the domain's interfaces, and the guest's network would not "
+     "come up",
+     NIC_HINT},
+    {.path = NULL},
+};
+
+/* Of the other kinds (bonds, bridges) the MAC is one that the guest gives. */
+static void
+check_physical(const struct check *check, const struct part *part, struct tree *tree,
+               const yaml_node_t *list)
+{
+    if (!list || list->type != YAML_SEQUENCE_NODE)
+        return;
+    for (const yaml_node_item_t *item = list->data.sequence.items.start;
+         item < list->data.sequence.items.top; item++) {
+        const yaml_node_t *node = yaml_document_get_node(&tree->document, *item);
+
+        if (strcmp(tree_text(tree_get(tree, node, "type")), "physical") == 0)
+            rules_apply(check, part, tree, node, version_1_physical);
+    }
+}
+
+static void
+check_part_network(const struct check *check, const struct part *part, struct tree *tree)
+{
+    const yaml_node_t *root = tree_root(tree);
+    const yaml_node_t *wrapped = tree_get(tree, root, "network");
+
+    if (wrapped)
+        root = wrapped;
+    if (strcmp(tree_text(tree_get(tree, root, "version")), "1") != 0) {
+        rules_apply(check, part, tree, root, version_2);
+        return;
+    }
+    rules_apply(check, part, tree, root, version_1);
+    check_physical(check, part, tree, tree_get(tree, root, "config"));
+}
+
+void
+check_network(const struct check *check)
+{
+    const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
+    cleanup_tree struct tree tree = {0};
+
+    if (part && part->data.size > 0 && !part->masked &&
+        check->request->datasource == DATASOURCE_NOCLOUD && tree_load(&tree, &part->data))
+        check_part_network(check, part, &tree);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rules, by subject. Each function adds the warnings of its own; what the guest would
+ * reject is an error already, and found before (seed/check-part.h, domain/wire.h). */
+#pragma once
+
+#include "check/findings.h"
+#include "check/tree.h"
+#include "domain/request.h"
+
+/* What they look at. The parts were resolved where that was possible. */
+struct check {
+    struct findings *findings;
+    const struct domain *domain; /* with the labels of its disks */
+    const struct request *request;
+};
+
+void check_user_data(const struct check *check);
+void check_cloud_config(const struct check *check);
+void check_network(const struct check *check);
+void check_meta_data(const struct check *check);
+void check_initialization(const struct check *check);
+void check_secrets(const struct check *check);
+void check_smbios(const struct check *check);
+void check_disks(const struct check *check);
+void check_schema(const struct check *check);
+
+/* Return: whether the part holds a cloud-config, and not in disguise (MIME, templates). */
+bool check_is_cloud_config(const struct part *part);
+
+/* --- rules on what stands in a document --------------------------------------------- */
+
+/*
+ * A rule on the values at a path: "users.*.name", with "*" for any key or index, and "**."
+ * in front for any depth. Messages name the path and the line, and nothing of the document.
+ */
+struct rule {
+    const char *path;
+    bool (*applies)(const struct check *check, const yaml_node_t *node);
+    enum warning id;
+    const char *message; /* behind the path: "is a number" */
+    const char *hint;
+};
+
+/* Applies the rules, which end with a NULL path, to everything below the node. */
+void rules_apply(const struct check *check, const struct part *part, struct tree *tree,
+                 const yaml_node_t *from, const struct rule *rules);
+
+/* To be rows of the tables: what stands there is not text; is not the text that is written,
+ * once Python has made text of it; should be a number, or yes or no; is there at all. */
+bool rule_no_text(const struct check *check, const yaml_node_t *node);
+bool rule_other_text(const struct check *check, const yaml_node_t *node);
+bool rule_no_number(const struct check *check, const yaml_node_t *node);
+bool rule_no_boolean(const struct check *check, const yaml_node_t *node);
+bool rule_there(const struct check *check, const yaml_node_t *node);
+
+#define RULE_TEXT(path)                                                                  \
+    {                                                                                    \
+        path, rule_no_text, WARNING_YAML_VALUE,                                          \
+            "is no text to YAML, and cloud-init wants text", "put it in quotes"          \
+    }
+#define RULE_AS_WRITTEN(path)                                                            \
+    {                                                                                    \
+        path, rule_other_text, WARNING_YAML_VALUE,                                       \
+            "is no text to YAML, and would arrive as another",                           \
+            "put it in quotes: YAML takes 010 for 8, and yes for true"                   \
+    }
+#define RULE_NUMBER(path)                                                                \
+    {                                                                                    \
+        path, rule_no_number, WARNING_YAML_TYPE,                                         \
+            "is text, and cloud-init wants a number", "remove the quotes"                \
+    }
+#define RULE_BOOLEAN(path)                                                               \
+    {                                                                                    \
+        path, rule_no_boolean, WARNING_YAML_TYPE,                                        \
+            "is text, which may count as true whatever it says",                         \
+            "write true or false, without quotes"                                        \
+    }

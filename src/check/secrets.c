@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Secrets where others read them. Any local user of the host reads a domain's metadata
+ * (virsh -r dumpxml); any user of the guest reads cloud-init's meta-data
+ * (/run/cloud-init/instance-data.json); with the emulator shim, any guest of the host that
+ * breaks out of its QEMU reads the seeds of all others.
+ */
+#include "config.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "check/rules.h"
+#include "domain/xml.h"
+#include "seed/user-data.h"
+
+#define MOVE_HINT                                                                        \
+    "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write secret=\"NAME\""
+#define EVERYBODY "in the domain's XML, which every local user may read"
+
+/* --- in the XML --------------------------------------------------------------------- */
+
+#define RULE_SECRET(path)                                                                \
+    {                                                                                    \
+        path, rule_there, WARNING_INLINE_SECRET,                                         \
+            "seems to be a secret, and stands " EVERYBODY, MOVE_HINT                     \
+    }
+
+static const struct rule rules[] = {
+    RULE_SECRET("**.passwd"),
+    RULE_SECRET("**.password"),
+    RULE_SECRET("**.hashed_passwd"),
+    RULE_SECRET("**.hashed-password"),
+    RULE_SECRET("**.plain_text_passwd"),
+    RULE_SECRET("**.token"),
+    RULE_SECRET("**.private_key"),
+    RULE_SECRET("**.private-key"),
+    RULE_SECRET("**.client-key-password"),
+    RULE_SECRET("chpasswd.list"),
+    {.path = NULL},
+};
+
+/* In what is no YAML; those behind the first KEY_WORDS tell more than YAML's key does. */
+#define KEY_WORDS 3
+static const char *const words[] = {
+    "passwd:", "password:", "chpasswd", "PRIVATE KEY-----", "PrivateKey =",
+};
+
+static bool
+has_word(const struct buffer *data, size_t first)
+{
+    for (size_t i = first; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (memmem(data->data, data->size, words[i], strlen(words[i])))
+            return true;
+    }
+    return false;
+}
+
+static bool
+is_yaml(const struct part *part)
+{
+    const char *kind = user_data_kind(part->data.data, part->data.size);
+
+    return part->kind == PART_NETWORK_CONFIG ||
+           (part->kind == PART_VALUE && strcmp(kind, "unknown") == 0) ||
+           strncmp(kind, "cloud-config", strlen("cloud-config")) == 0;
+}
+
+static void
+check_document(const struct check *check, const struct part *part)
+{
+    const size_t count = check->findings->count;
+    cleanup_tree struct tree tree = {0};
+    bool yaml = is_yaml(part) && tree_load(&tree, &part->data);
+
+    if (yaml)
+        rules_apply(check, part, &tree, tree_root(&tree), rules);
+    /* Of YAML, the keys have been looked at. */
+    if (check->findings->count > count || !has_word(&part->data, yaml ? KEY_WORDS : 0))
+        return;
+    findings_warn(check->findings, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
+                  "<%s> seems to hold a password or key " EVERYBODY, part->element);
+}
+
+static void
+check_inline(const struct check *check, const struct part *part)
+{
+    if (part->kind == PART_VALUE && strstr(part->element, "password"))
+        findings_warn(check->findings, WARNING_INLINE_SECRET, part->line,
+                      "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write "
+                      "secret=\"NAME\" key=\"KEY\"",
+                      "<%s> stands " EVERYBODY, part->element);
+    else
+        check_document(check, part);
+}
+
+static void
+check_payload(const struct check *check, const struct payload *payload)
+{
+    for (size_t i = 0; payload && i < payload->file_count; i++) {
+        const struct payload_file *file = &payload->files[i];
+
+        if (file->data.size > 0 && has_word(&file->data, 0))
+            findings_warn(check->findings, WARNING_INLINE_SECRET, check->request->line,
+                          "write the request as <cloud-init>, and the secret as "
+                          "secret=\"NAME\"",
+                          "the payload's '%s' seems to hold a password or key " EVERYBODY,
+                          file->path);
+    }
+}
+
+/* --- in the guest ------------------------------------------------------------------- */
+
+static const char *const secret_names[] = {
+    "pass",    "*[-_.]pass",    "*pass[wp]*", "*secret*",
+    "*token*", "*private*key*", "*api*key*",
+};
+
+static bool
+sounds_secret(const char *key)
+{
+    for (size_t i = 0; i < sizeof(secret_names) / sizeof(secret_names[0]); i++) {
+        if (fnmatch(secret_names[i], key, FNM_CASEFOLD) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+warn_of_key(const struct check *check, const struct part *part, const char *key)
+{
+    cleanup_free char *description = part_describe(part);
+
+    if (sounds_secret(key))
+        findings_warn(
+            check->findings, WARNING_READABLE_SECRET, part->line,
+            "write it into a file of the guest by user-data (write_files)",
+            "%s: the key '%s' is metadata, which every user of the guest may read",
+            description, key);
+}
+
+static void
+check_meta_data_secret(const struct check *check, const struct part *part)
+{
+    if (part->key)
+        warn_of_key(check, part, part->key);
+    for (size_t i = 0; i < part->entry_count; i++)
+        warn_of_key(check, part, part->entries[i].key);
+}
+
+/* Windows takes it from there, and keeps it to itself; Linux does neither. */
+static void
+check_admin_password(const struct check *check, const struct part *part)
+{
+    if (!domain_is_windows(check->domain))
+        findings_warn(check->findings, WARNING_READABLE_SECRET, part->line,
+                      "remove it where the guest is Linux: cloud-init does not use it",
+                      "<%s> is metadata, which every user of a Linux guest may read",
+                      part->element);
+}
+
+static void
+check_entries(const struct check *check)
+{
+    const struct request *request = check->request;
+
+    for (size_t i = 0; i < request->meta_data_count; i++) {
+        if (sounds_secret(request->meta_data[i].key))
+            findings_warn(check->findings, WARNING_INLINE_SECRET, request->line,
+                          "write it into a file of the guest by user-data (write_files), "
+                          "from a secret",
+                          "<meta-data>: '%.256s' stands " EVERYBODY,
+                          request->meta_data[i].key);
+    }
+}
+
+/* --- with the shim ------------------------------------------------------------------ */
+
+static void
+check_shim(const struct check *check, const struct part *part)
+{
+    const xmlNode *devices = xml_child(check->domain->root, "devices");
+    const xmlNode *emulator = xml_child(devices, "emulator");
+    cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    cleanup_free char *description = NULL;
+
+    if (!slash || strncmp(slash, "/virt-seed-qemu", strlen("/virt-seed-qemu")) != 0)
+        return;
+    description = part_describe(part);
+    findings_warn(
+        check->findings, WARNING_SHIM_SECRET, part->line,
+        "wire the domain ('virt-seed wire'), and use QEMU itself as its emulator",
+        "%s comes from a secret, and with the emulator '%s' all guests share the "
+        "user who reads it",
+        description, slash + 1);
+}
+
+void
+check_secrets(const struct check *check)
+{
+    for (size_t i = 0; i < check->request->parts.count; i++) {
+        const struct part *part = check->request->parts.list[i];
+
+        if (part->origin == PART_SECRET)
+            check_shim(check, part);
+        if (part->kind == PART_META_DATA && part->origin == PART_SECRET)
+            check_meta_data_secret(check, part);
+        if (part->kind == PART_ADMIN_PASSWORD)
+            check_admin_password(check, part);
+        if (part->origin == PART_INLINE && part->data.size > 0)
+            check_inline(check, part);
+    }
+    check_entries(check);
+    check_payload(check, check->request->payload);
+}

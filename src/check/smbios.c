@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the guest's early detection (cloud-init's tools/ds-identify) knows a datasource by:
+ * the SMBIOS tables, the system's UUID, labels of disks, the kernel's command line. */
+#include "config.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "check/rules.h"
+#include "domain/seed-path.h"
+#include "domain/wire.h"
+#include "domain/xml.h"
+
+#define CLOUD_HINT                                                                       \
+    "use another value; two datasources in one guest are a race between them"
+
+static xmlNode *
+find_sysinfo(const struct domain *domain)
+{
+    xmlNode *node = xml_child(domain->root, "sysinfo");
+
+    while (node && !xml_attribute_is(node, "type", "smbios"))
+        node = xml_next(node, "sysinfo");
+    return node;
+}
+
+/* --- other clouds ------------------------------------------------------------------- */
+
+/* The table's element and entry in libvirt's <sysinfo>, and a pattern (fnmatch). */
+static const struct cloud {
+    const char *table;
+    const char *entry;
+    const char *pattern;
+    const char *cloud;
+} clouds[] = {
+    {"system", "manufacturer", "DigitalOcean", "DigitalOcean"},
+    {"system", "manufacturer", "UpCloud", "UpCloud"},
+    {"system", "manufacturer", "Hetzner", "Hetzner"},
+    {"system", "manufacturer", "NWCS", "NWCS"},
+    {"system", "manufacturer", "Vultr", "Vultr"},
+    {"system", "manufacturer", "Linode", "Akamai"},
+    {"system", "manufacturer", "Akamai", "Akamai"},
+    {"system", "manufacturer", "Scaleway", "Scaleway"},
+    {"system", "manufacturer", "e24cloud", "E24cloud (Ec2)"},
+    {"system", "manufacturer", "Tilaa", "Tilaa (Ec2)"},
+    {"system", "product", "3DS Outscale VM", "Outscale (Ec2)"},
+    {"system", "product", "CloudStack*", "CloudStack"},
+    {"system", "product", "CloudCIX", "CloudCIX"},
+    {"system", "product", "Exoscale*", "Exoscale"},
+    {"system", "product", "CloudSigma", "CloudSigma"},
+    {"system", "product", "Google Compute Engine", "GCE"},
+    {"system", "product", "OpenStack Nova", "OpenStack"},
+    {"system", "product", "OpenStack Compute", "OpenStack"},
+    {"system", "product", "Alibaba Cloud ECS", "AliYun"},
+    {"system", "product", "SmartDC*", "SmartOS"},
+    {"system", "serial", "GoogleCloud-*", "GCE"},
+    {"system", "serial", "*.brightbox.com", "Brightbox (Ec2)"},
+    {"baseBoard", "product", "LXD", "LXD"},
+    {"chassis", "asset", "OpenTelekomCloud", "OpenStack"},
+    {"chassis", "asset", "SAP CCloud VM", "OpenStack"},
+    {"chassis", "asset", "HUAWEICLOUD", "OpenStack"},
+    {"chassis", "asset", "Samsung Cloud Platform", "OpenStack"},
+    {"chassis", "asset", "OpenStack Nova", "OpenStack"},
+    {"chassis", "asset", "OpenStack Compute", "OpenStack"},
+    {"chassis", "asset", "OracleCloud.com", "Oracle"},
+    {"chassis", "asset", "*.zstack.io", "ZStack (Ec2)"},
+    {"chassis", "asset", "7783-7084-3265-9085-8269-3286-77", "Azure"},
+};
+
+static void
+check_entry(const struct check *check, const char *table, const xmlNode *node)
+{
+    cleanup_free char *name = xml_attribute(node, "name");
+    cleanup_free char *value = xml_text(node);
+
+    for (size_t i = 0; name && i < sizeof(clouds) / sizeof(clouds[0]); i++) {
+        const struct cloud *cloud = &clouds[i];
+
+        if (strcmp(cloud->table, table) == 0 && strcmp(cloud->entry, name) == 0 &&
+            fnmatch(cloud->pattern, value, 0) == 0)
+            findings_warn(check->findings, WARNING_OTHER_CLOUD, xml_line(node),
+                          CLOUD_HINT,
+                          "<sysinfo>: %s's %s '%.256s' makes cloud-init look for %s too",
+                          table, name, value, cloud->cloud);
+    }
+}
+
+static void
+check_sysinfo(const struct check *check)
+{
+    static const char *const tables[] = {"system", "baseBoard", "chassis"};
+    const xmlNode *sysinfo = find_sysinfo(check->domain);
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        for (const xmlNode *table = xml_child(sysinfo, tables[i]); table;
+             table = xml_next(table, tables[i])) {
+            for (const xmlNode *entry = xml_child(table, "entry"); entry;
+                 entry = xml_next(entry, "entry"))
+                check_entry(check, tables[i], entry);
+        }
+    }
+}
+
+static void
+check_uuid(const struct check *check)
+{
+    if (*check->domain->uuid && wire_looks_like_amazon(check->domain->uuid))
+        findings_warn(
+            check->findings, WARNING_OTHER_CLOUD,
+            xml_line(xml_child(check->domain->root, "uuid")),
+            "give the domain another UUID: cloud-init knows Amazon's guests by it",
+            "<uuid>: '%s' makes cloud-init look for Ec2 too", check->domain->uuid);
+}
+
+static const struct {
+    const char *label;
+    const char *cloud;
+} labels[] = {
+    {"CONTEXT", "OpenNebula"}, {"CDROM", "OpenNebula"},  {"CLOUDMD", "RbxCloud"},
+    {"cloudmd", "RbxCloud"},   {"OVF-TRANSPORT", "OVF"}, {"ovf-transport", "OVF"},
+    {"OVFENV", "OVF"},         {"ovfenv", "OVF"},        {"OVF ENV", "OVF"},
+    {"ovf env", "OVF"},
+};
+
+static void
+check_labels(const struct check *check)
+{
+    for (size_t d = 0; d < check->domain->disk_count; d++) {
+        const struct disk *disk = &check->domain->disks[d];
+
+        for (size_t i = 0; disk->label && i < sizeof(labels) / sizeof(labels[0]); i++) {
+            if (strcmp(disk->label, labels[i].label) == 0)
+                findings_warn(
+                    check->findings, WARNING_OTHER_CLOUD, xml_line(disk->node),
+                    "detach the disk, or give its volume another label",
+                    "the label '%s' of disk '%s' makes cloud-init look for %s too",
+                    disk->label, disk->target, labels[i].cloud);
+        }
+    }
+}
+
+static void
+check_channels(const struct check *check)
+{
+    static const char *const lxd[] = {"org.linuxcontainers.lxd", "com.canonical.lxd"};
+    const xmlNode *devices = xml_child(check->domain->root, "devices");
+
+    for (const xmlNode *node = xml_child(devices, "channel"); node;
+         node = xml_next(node, "channel")) {
+        const xmlNode *target = xml_child(node, "target");
+
+        for (size_t i = 0; target && i < sizeof(lxd) / sizeof(lxd[0]); i++) {
+            if (xml_attribute_is(target, "name", lxd[i]))
+                findings_warn(check->findings, WARNING_OTHER_CLOUD, xml_line(node),
+                              "remove the channel, or give it another name",
+                              "the channel '%s' makes cloud-init look for LXD too",
+                              lxd[i]);
+        }
+    }
+}
+
+/* --- the serial --------------------------------------------------------------------- */
+
+/* ds-identify reads one line of it, with a shell's read that eats backslashes. */
+static void
+check_serial_text(const struct check *check, const xmlNode *node)
+{
+    cleanup_free char *serial = xml_text(node);
+
+    for (size_t i = 0; serial[i]; i++) {
+        if (serial[i] >= ' ' && serial[i] < 0x7f && serial[i] != '\\')
+            continue;
+        findings_warn(check->findings, WARNING_SERIAL_CHARACTERS, xml_line(node),
+                      "use letters, digits and punctuation of ASCII, on one line",
+                      "the SMBIOS serial has a backslash, a control character, or one "
+                      "beyond ASCII: cloud-init could read it otherwise");
+        return;
+    }
+}
+
+static void
+check_serial(const struct check *check)
+{
+    const xmlNode *system = xml_child(find_sysinfo(check->domain), "system");
+
+    for (const xmlNode *entry = xml_child(system, "entry"); entry;
+         entry = xml_next(entry, "entry")) {
+        if (!xml_attribute_is(entry, "name", "serial"))
+            continue;
+        check_serial_text(check, entry);
+        return;
+    }
+}
+
+static bool
+starts_without_firmware(const struct domain *domain)
+{
+    xmlNode *os = xml_child(domain->root, "os");
+
+    return domain->arch && strcmp(domain->arch, "aarch64") == 0 &&
+           xml_child(os, "kernel") && !xml_child(os, "loader") &&
+           !xml_attribute_is(os, "firmware", "efi");
+}
+
+static const xmlNode *
+find_smbios_argument(const struct domain *domain)
+{
+    for (const xmlNode *node = xml_first_element(domain->root); node;
+         node = xml_next_element(node)) {
+        if (strcmp((const char *)node->name, "commandline") != 0)
+            continue;
+        for (const xmlNode *child = xml_first_element(node); child;
+             child = xml_next_element(child)) {
+            cleanup_free char *value = xml_attribute(child, "value");
+
+            if (value &&
+                (strcmp(value, "-smbios") == 0 || strcmp(value, "--smbios") == 0))
+                return child;
+        }
+    }
+    return NULL;
+}
+
+static void
+check_visibility(const struct check *check)
+{
+    const xmlNode *argument = find_smbios_argument(check->domain);
+
+    if (!check->request->serial || request_is_by_label(check->request))
+        return;
+    if (starts_without_firmware(check->domain))
+        findings_warn(
+            check->findings, WARNING_SERIAL_HIDDEN,
+            xml_line(xml_child(check->domain->root, "os")),
+            "boot by UEFI (<os firmware='efi'>), or add 'ds=nocloud' to <cmdline>",
+            "a kernel that starts without firmware sees no SMBIOS serial on "
+            "aarch64; only the seed's label tells the guest of it");
+    if (argument)
+        findings_warn(check->findings, WARNING_SERIAL_HIDDEN, xml_line(argument),
+                      "move its values into <sysinfo type='smbios'>",
+                      "QEMU's argument -smbios may replace the serial of <sysinfo>");
+}
+
+/* --- the kernel's command line -------------------------------------------------------- */
+
+static const struct {
+    const char *pattern;
+    const char *message;
+} arguments[] = {
+    {"cloud-init=disabled", "switches cloud-init off"},
+    {"ds=*", "names the datasource, and wins over the seed's"},
+    {"ci.ds=*", "names the datasource, and wins over the seed's"},
+    {"ip=*", "wins over the seed's network-config"},
+    {"network-config=*", "wins over the seed's network-config"},
+    {"scaleway*", "makes cloud-init look for Scaleway too"},
+    {"vultr*", "makes cloud-init look for Vultr too"},
+};
+
+static void
+check_argument(const struct check *check, const xmlNode *node, const char *word)
+{
+    const bool ours =
+        !request_is_by_label(check->request) &&
+        (strcmp(word, "ds=nocloud") == 0 || strncmp(word, "ds=nocloud;", 11) == 0);
+
+    for (size_t i = 0; !ours && i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+        if (fnmatch(arguments[i].pattern, word, 0) == 0)
+            findings_warn(check->findings, WARNING_KERNEL_ARGUMENTS, xml_line(node),
+                          "remove the word from <cmdline>, unless that is what you want",
+                          "<cmdline>: '%.256s' %s", word, arguments[i].message);
+    }
+}
+
+static void
+check_kernel(const struct check *check)
+{
+    const xmlNode *node = xml_child(xml_child(check->domain->root, "os"), "cmdline");
+    cleanup_free char *text = node ? xml_text(node) : NULL;
+    char *rest = NULL;
+
+    for (char *word = text ? strtok_r(text, " \t\r\n", &rest) : NULL; word;
+         word = strtok_r(NULL, " \t\r\n", &rest))
+        check_argument(check, node, word);
+}
+
+void
+check_smbios(const struct check *check)
+{
+    check_sysinfo(check);
+    check_uuid(check);
+    check_labels(check);
+    check_channels(check);
+    check_serial(check);
+    check_visibility(check);
+    check_kernel(check);
+}
