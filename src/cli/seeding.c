@@ -15,7 +15,9 @@ make_part(struct request *request, struct part *part, const struct context *cont
           const struct config *config, struct failure **denied, struct failure **failure)
 {
     if (resolve_part(part, context->root, config, request->domain, failure) == 0)
-        return check_part(request, part, failure);
+        return parts_check_size(&request->parts, failure) < 0
+                   ? -1
+                   : check_part(request, part, failure);
     if (!denied || (*failure)->code != FAILURE_SECRET_UNREADABLE)
         return -1;
     if (*denied)

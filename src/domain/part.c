@@ -282,6 +282,30 @@ parts_next(const struct parts *parts, const struct part *part)
     return find_from(parts, index + 1, part->kind);
 }
 
+static size_t
+part_size(const struct part *part)
+{
+    size_t size = part->data.size;
+
+    for (size_t i = 0; i < part->entry_count; i++)
+        size += part->entries[i].data.size;
+    return size;
+}
+
+int
+parts_check_size(const struct parts *parts, struct failure **failure)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < parts->count; i++)
+        size += part_size(parts->list[i]);
+    if (size <= LIMIT_SEED)
+        return 0;
+    failure_set(failure, FAILURE_LIMIT, "its documents have more than %lu MiB together",
+                LIMIT_SEED / MIB);
+    return failure_hint(failure, "let the guest fetch large files itself");
+}
+
 static void
 part_free(struct part *part)
 {

@@ -79,6 +79,9 @@ struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
 struct part *parts_find(const struct parts *parts, enum part_kind kind);
 struct part *parts_next(const struct parts *parts, const struct part *part);
 
+/* All of them together have what one seed may have, and no more. */
+int parts_check_size(const struct parts *parts, struct failure **failure);
+
 void parts_clear(struct parts *parts);
 
 /* Return: whether the part is all keys of a secret (then it has entries, no data). */

@@ -153,7 +153,8 @@ resolve_request(struct request *request, int root, const struct config *config,
     if (resolve_begin(request, root, config, failure) < 0)
         return -1;
     for (size_t i = 0; i < request->parts.count; i++) {
-        if (resolve_part(request->parts.list[i], root, config, domain, failure) < 0)
+        if (resolve_part(request->parts.list[i], root, config, domain, failure) < 0 ||
+            parts_check_size(&request->parts, failure) < 0)
             return -1;
     }
     return 0;
