@@ -32,7 +32,12 @@ check_parts(struct findings *findings, const struct config *config,
         struct part *part = request->parts.list[i];
         cleanup_failure struct failure *failure = NULL;
 
-        if (resolve_part(part, options->root, config, domain, &failure) == 0)
+        if (resolve_part(part, options->root, config, domain, &failure) == 0 &&
+            parts_check_size(&request->parts, &failure) < 0) {
+            findings_take(findings, &failure);
+            return;
+        }
+        if (!failure)
             check_part(request, part, &failure);
         findings_take(findings, &failure);
     }
