@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "check/findings.h"
 
-#define WARNING_TEXT(name, text) [WARNING_##name] = text,
+#define WARNING_TEXT(name, text) [WARNING_##name] = (text),
 static const char *const names[] = {WARNINGS(WARNING_TEXT)};
 #undef WARNING_TEXT
 

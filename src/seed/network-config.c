@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -19,17 +20,23 @@ is_one_of(const char *value, const char *first, const char *second)
 }
 
 static int
-check_version(const char *version, const char *config, struct failure **failure)
+check_version(const struct yaml_query *version, const struct yaml_query *config,
+              struct failure **failure)
 {
-    if (is_one_of(version, "1", "2") || is_one_of(config, "disabled", NULL))
+    if (is_one_of(config->value, "disabled", NULL))
         return 0;
-    if (version)
-        failure_set(failure, FAILURE_NETWORK_CONFIG,
-                    "has a version that is neither 1 nor 2");
-    else
+    if (!version->value) {
         failure_set(failure, FAILURE_NETWORK_CONFIG,
                     "has no version, and cloud-init would ignore it");
-    return failure_hint(failure, "begin with 'version: 2'");
+        return failure_hint(failure, "begin with 'version: 2'");
+    }
+    if (version->plain && is_one_of(version->value, "1", "2"))
+        return 0;
+    failure_set(failure, FAILURE_NETWORK_CONFIG, "%s",
+                version->plain
+                    ? "has a version that is neither 1 nor 2"
+                    : "has a version that is text, and no number for cloud-init");
+    return failure_hint(failure, "write 'version: 2', without quotes");
 }
 
 int
@@ -42,15 +49,13 @@ network_config_check(const char *data, size_t size, struct failure **failure)
         {.path = {"network", "config"}},
     };
     int result = yaml_read(data, size, YAML_MAPPING, queries, 4, failure);
-    cleanup_free char *version = queries[0].value;
-    cleanup_free char *wrapped_version = queries[1].value;
-    cleanup_free char *config = queries[2].value;
-    cleanup_free char *wrapped_config = queries[3].value;
 
-    if (result < 0)
-        return -1;
-    return check_version(wrapped_version ? wrapped_version : version,
-                         wrapped_config ? wrapped_config : config, failure);
+    if (result == 0)
+        result = check_version(&queries[queries[1].value ? 1 : 0],
+                               &queries[queries[3].value ? 3 : 2], failure);
+    for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+        free(queries[i].value);
+    return result;
 }
 
 /* --- network_data.json -------------------------------------------------------------- */

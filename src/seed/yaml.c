@@ -135,6 +135,7 @@ answer_queries(const struct reader *reader, const struct yaml_scalar *scalar)
             continue;
         free(query->value);
         query->value = xstrndup(scalar->text, scalar->length);
+        query->plain = scalar->plain;
     }
 }
 

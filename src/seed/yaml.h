@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/failure.h"
@@ -18,6 +19,7 @@ enum yaml_root {
 struct yaml_query {
     const char *path[3];
     char *value; /* NULL where there is none; owned by the caller (free) */
+    bool plain;  /* without quotes or a tag: it may be a number */
 };
 
 /*
