@@ -8,6 +8,7 @@
 #                                      $mac1, and the files below $root
 #   understood FILTER JSON             what the jq filter finds in the answer
 #   understood_text FILTER TEXT        the same, for a string
+#   yaml_to_json                       a filter: what cloud-init's YAML makes of a document
 #   no_complaint                       cloud-init warned of nothing, its schema has no error, and
 #                                      each of its network renderers succeeds
 #   renders RENDERER FILE LINE...      the renderer writes the file with these lines, among others;
@@ -61,6 +62,11 @@ consume_request() {
         consume --root="$root"
 }
 
+yaml_to_json() {
+    PYTHONPATH=$consumer/root/usr/lib/python3/dist-packages /usr/bin/python3 -B -s -c \
+        'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))'
+}
+
 understood() {
     diff -u --label expected --label understood <(jq -S . <<<"$2") <(jq -S "$1" "$answer")
 }
@@ -108,7 +114,6 @@ network_manager() {
 }
 
 netplan_has() {
-    jq -r '.network.netplan["etc/netplan/50-cloud-init.yaml"]' "$answer" |
-        /usr/bin/python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))' |
+    jq -r '.network.netplan["etc/netplan/50-cloud-init.yaml"]' "$answer" | yaml_to_json |
         jq -S .network | diff -u --label expected --label netplan <(jq -S . <<<"$1") -
 }

@@ -147,6 +147,16 @@ has_entries() {
     no_complaint
 }
 
+@test "a file's scalars are what cloud-init's own YAML makes of them" {
+    local scalars=$BATS_TEST_DIRNAME/scalars.yaml
+
+    mkdir -p "$root$confdir/files"
+    cp "$scalars" "$root$confdir/files/meta.yaml"
+    consume_request '<ci:meta-data file="meta.yaml"/>'
+    understood '.["meta-data"] | with_entries(select(.key | test("^a[0-9]+$")))' \
+        "$(yaml_to_json <"$scalars")"
+}
+
 @test "a guest that is done has its identity and nothing else" {
     local datasource first
 

@@ -72,9 +72,8 @@ from_interfaces() {
         <ci:address>192.0.2.10/24</ci:address><ci:address>2001:db8::10/64</ci:address>
         <ci:gateway>192.0.2.1</ci:gateway><ci:gateway>2001:db8::1</ci:gateway>
         <ci:nameserver>192.0.2.53</ci:nameserver></ci:interface>"
-    jq '.network.netplan[]' -r "$answer" | /usr/bin/python3 -c 'import json, sys, yaml
-print(json.dumps(yaml.safe_load(sys.stdin)["network"]["ethernets"]["eth0"]))' |
-        jq -e '(.addresses | sort) == ["192.0.2.10/24", "2001:db8::10/64"] and
+    jq -r '.network.netplan[]' "$answer" | yaml_to_json |
+        jq -e '.network.ethernets.eth0 | (.addresses | sort) == ["192.0.2.10/24", "2001:db8::10/64"] and
             (.routes | map("\(.to) \(.via)") | sort) ==
                 ["0.0.0.0/0 192.0.2.1", "::/0 2001:db8::1"] and
             .nameservers.addresses == ["192.0.2.53"]'

@@ -18,5 +18,6 @@ EXTRA_DIST += \
 	%D%/payload.bats \
 	%D%/read-seed.py \
 	%D%/requests.bats \
+	%D%/scalars.yaml \
 	%D%/user-data.bats \
 	$(NULL)
