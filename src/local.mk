@@ -171,6 +171,8 @@ libstore_a_SOURCES = \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
+	%D%/store/secret-write.c \
+	%D%/store/secret-write.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
