@@ -241,11 +241,29 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-check.c \
 	%D%/cli/cmd-done.c \
 	%D%/cli/cmd-dump.c \
+	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/extract.c \
 	%D%/cli/extract.h \
+	%D%/cli/import/element.c \
+	%D%/cli/import/element.h \
+	%D%/cli/import/import.c \
+	%D%/cli/import/import.h \
+	%D%/cli/import/kubevirt.c \
+	%D%/cli/import/kubevirt.h \
+	%D%/cli/import/kubevirt-file.c \
+	%D%/cli/import/kubevirt-identity.c \
+	%D%/cli/import/kubevirt-secret.c \
+	%D%/cli/import/kubevirt-source.c \
+	%D%/cli/import/manifest.c \
+	%D%/cli/import/manifest.h \
+	%D%/cli/import/ovirt.c \
+	%D%/cli/import/ovirt.h \
+	%D%/cli/import/ovirt-payload.c \
+	%D%/cli/import/ovirt-words.c \
+	%D%/cli/import/ovirt-words.h \
 	%D%/cli/json.c \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \

@@ -148,6 +148,7 @@ functional_tests = \
 	%D%/functional/hostile-environment.bats \
 	%D%/functional/hostile-input.bats \
 	%D%/functional/image.bats \
+	%D%/functional/import.bats \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/secrets.bats \
@@ -160,6 +161,10 @@ EXTRA_DIST += \
 	%D%/golden/check \
 	%D%/golden/dump \
 	%D%/golden/dump-errors \
+	%D%/golden/import-kubevirt \
+	%D%/golden/import-kubevirt-errors \
+	%D%/golden/import-ovirt \
+	%D%/golden/import-ovirt-errors \
 	%D%/golden/wire \
 	%D%/golden/wire-errors \
 	$(NULL)

@@ -40,6 +40,12 @@ take_option(struct arguments *arguments, int option)
     case OPTION_EXTRACT:
         arguments->directory = optarg;
         return true;
+    case OPTION_NAME:
+        arguments->machine = optarg;
+        return true;
+    case OPTION_SET:
+        arguments->set = optarg;
+        return true;
     case OPTION_IN_PLACE:
         arguments->in_place = true;
         return true;
@@ -54,6 +60,9 @@ take_option(struct arguments *arguments, int option)
         return true;
     case OPTION_UNDO:
         arguments->undo = true;
+        return true;
+    case OPTION_SECRETS:
+        arguments->secrets = true;
         return true;
     case OPTION_SHOW_SECRETS:
         arguments->show_secrets = true;

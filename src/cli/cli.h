@@ -21,10 +21,13 @@ struct arguments {
     const char *document;  /* the second operand, or NULL */
     const char *output;    /* --output, or NULL */
     const char *directory; /* --extract, or NULL */
+    const char *machine;   /* --name, or NULL */
+    const char *set;       /* --set, or NULL */
     bool in_place;
     bool no_schema;
     bool json;
     bool replace;
+    bool secrets;
     bool show_secrets;
     bool wiring_only;
     bool after_refusal;
@@ -51,6 +54,7 @@ extern const struct command cmd_build;
 extern const struct command cmd_check;
 extern const struct command cmd_done;
 extern const struct command cmd_dump;
+extern const struct command cmd_import;
 extern const struct command cmd_inspect;
 extern const struct command cmd_unset;
 extern const struct command cmd_wire;
@@ -69,8 +73,11 @@ enum {
     OPTION_DOMAIN,
     OPTION_EXTRACT,
     OPTION_JSON,
+    OPTION_NAME,
     OPTION_NO_SCHEMA,
     OPTION_REPLACE,
+    OPTION_SECRETS,
+    OPTION_SET,
     OPTION_SHOW_SECRETS,
     OPTION_UNDO,
     OPTION_WIRING_ONLY,

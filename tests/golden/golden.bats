@@ -8,6 +8,9 @@
 #   out.txt     of check: its findings
 #   etc/        of dump and check: what the host has in /etc/virt-seed; links are in the file links, a line
 #               each, LINK TARGET
+#   in.yaml     of import-kubevirt: the manifests; of import-ovirt: in.xml
+#   out.xml     of import-*: the element; dump.txt, what the guest of such a domain would read
+#   notes       of import-*: what is said beside
 #   stderr      of what is refused: the words
 #
 # VIRT_SEED_REGENERATE=1 rewrites what is expected; read the difference before it is committed.
@@ -105,7 +108,7 @@ without_reason() {
 refuses() {
     local message=$BATS_TEST_TMPDIR/message printed status=0
 
-    printed=$(to_build <in.xml | "$@" 2>"$message") || status=$?
+    printed=$(to_build <in.* | "$@" 2>"$message") || status=$?
     if [[ $status -ne 1 || -n $printed ]]; then
         echo "status $status, on standard output: $printed"
         return 1
@@ -159,6 +162,86 @@ checks() {
 
 @test "check: no finding holds anything of a secret" {
     run ! grep -ri hunter2 "$top_srcdir"/tests/golden/check/*/out.txt
+}
+
+# --- import -----------------------------------------------------------------------------------
+
+# imports SYSTEM: the element, and what is said beside.
+imports() {
+    local message=$BATS_TEST_TMPDIR/message
+
+    make_case_root
+    virt-seed --root="$root" import --secrets "$1" - "${args[@]}" <in.* 2>"$message" |
+        same_as out.xml || return
+    if [[ -s $message || -e notes ]]; then
+        from_build <"$message" | same_as notes
+    fi
+}
+
+# The domain that has the element of the case.
+imported_domain() {
+    domain_xml | sed -e '/<ci:cloud-init/{
+        r out.xml
+        d
+    }' -e "s|</devices>|<interface type='user'><mac address='52:54:00:00:00:01'/></interface>\
+        <interface type='user'><mac address='52:54:00:00:00:02'/></interface>\
+        <interface type='user'><mac address='52:54:00:00:00:03'/></interface>\
+        </devices>|"
+}
+
+imported_is_dumped() {
+    make_case_root
+    imported_domain >"$BATS_TEST_TMPDIR/domain.xml"
+    imports "$1" || return
+    virt-seed --root="$root" dump --show-secrets "$BATS_TEST_TMPDIR/domain.xml" | same_as dump.txt
+}
+
+imports_kubevirt() {
+    imports kubevirt
+}
+
+imports_ovirt() {
+    imports ovirt
+}
+
+dumps_kubevirt() {
+    imported_is_dumped kubevirt
+}
+
+dumps_ovirt() {
+    imported_is_dumped ovirt
+}
+
+import_kubevirt_refuses() {
+    refuses virt-seed import kubevirt - "${args[@]}"
+}
+
+import_ovirt_refuses() {
+    refuses virt-seed import ovirt - "${args[@]}"
+}
+
+@test "import kubevirt: each manifest gives its element" {
+    each_case import-kubevirt imports_kubevirt
+}
+
+@test "import ovirt: each document gives its element" {
+    each_case import-ovirt imports_ovirt
+}
+
+@test "import kubevirt: each element gives the guest what KubeVirt would" {
+    each_case import-kubevirt dumps_kubevirt
+}
+
+@test "import ovirt: each element gives the guest what oVirt would" {
+    each_case import-ovirt dumps_ovirt
+}
+
+@test "import kubevirt: each bad manifest is refused with the path of the field" {
+    each_case import-kubevirt-errors import_kubevirt_refuses
+}
+
+@test "import ovirt: each bad document is refused with the path of the element" {
+    each_case import-ovirt-errors import_ovirt_refuses
 }
 
 @test "no message holds anything of a secret" {

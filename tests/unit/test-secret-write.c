@@ -75,11 +75,16 @@ nothing_is_left_beside(void **state)
 static void
 what_is_the_same_stays_and_what_differs_is_refused(void **state)
 {
+    cleanup_free char *path = xasprintf("%s/web1/userdata", secrets);
     struct failure *failure = NULL;
+    struct stat before, after;
 
     write_key(state, "web1", "userdata", "hunter2", &failure);
+    assert_int_equal(fstatat(unit_directory(state), path, &before, 0), 0);
     write_key(state, "web1", "userdata", "hunter2", &failure);
     assert_no_failure(failure);
+    assert_int_equal(fstatat(unit_directory(state), path, &after, 0), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
     assert_int_equal(write_key(state, "web1", "userdata", "hunter3", &failure), -1);
     assert_null(strstr(failure->message, "hunter"));
     assert_failure(&failure, FAILURE_SECRET);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/import/element.h"
+#include "cli/import/import.h"
+#include "domain/request.h"
+#include "domain/xml.h"
+
+int
+import_check(const struct import *import, struct failure **failure)
+{
+    cleanup_free char *element = element_format(import->doc);
+    cleanup_free char *text = xasprintf("<domain type='kvm'><name>x</name>"
+                                        "<metadata>%s</metadata></domain>",
+                                        element);
+    cleanup_xml xmlDoc *doc = xml_parse(text, strlen(text), "the element", failure);
+    cleanup_domain struct domain domain = {0};
+    cleanup_request struct request request = {0};
+
+    if (!doc || domain_read(&domain, doc, failure) < 0 ||
+        request_read(&request, &domain, failure) < 0)
+        return failure_prefix(failure, "what it asks for cannot be had");
+    return 0;
+}
+
+void
+import_note(struct import *import, const char *format, ...)
+{
+    va_list arguments;
+
+    import->notes =
+        xreallocarray(import->notes, import->note_count + 1, sizeof(*import->notes));
+    va_start(arguments, format);
+    import->notes[import->note_count++] = xvasprintf(format, arguments);
+    va_end(arguments);
+}
+
+struct import_secret *
+import_add_secret(struct import *import, const char *name)
+{
+    struct import_secret *secret;
+
+    for (size_t i = 0; i < import->secret_count; i++) {
+        if (strcmp(import->secrets[i].name, name) == 0)
+            return &import->secrets[i];
+    }
+    import->secrets = xreallocarray(import->secrets, import->secret_count + 1,
+                                    sizeof(*import->secrets));
+    secret = &import->secrets[import->secret_count++];
+    *secret = (struct import_secret){.name = xstrdup(name)};
+    return secret;
+}
+
+static void
+secret_clear(struct import_secret *secret)
+{
+    for (size_t i = 0; i < secret->key_count; i++) {
+        free(secret->keys[i].name);
+        buffer_clear(&secret->keys[i].content);
+    }
+    free(secret->keys);
+    free(secret->name);
+}
+
+void
+import_clear(struct import *import)
+{
+    for (size_t i = 0; i < import->note_count; i++)
+        free(import->notes[i]);
+    free(import->notes);
+    for (size_t i = 0; i < import->secret_count; i++)
+        secret_clear(&import->secrets[i]);
+    free(import->secrets);
+    xmlFreeDoc(import->doc);
+    *import = (struct import){0};
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Another system's document as our <cloud-init> element. A document is imported whole or
+ * not at all: what has no place in the element is a failure that names its field.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include <libxml/tree.h>
+
+#include "base/failure.h"
+#include "store/secret-write.h"
+
+/* A secret of the host that the element refers to. */
+struct import_secret {
+    char *name;
+    struct secret_key *keys; /* as the document has them; owned */
+    size_t key_count;        /* 0 where the document does not have the secret */
+};
+
+struct import {
+    xmlDoc *doc; /* its root is the element */
+    xmlNode *element;
+    char **notes; /* for people: what is different here */
+    size_t note_count;
+    struct import_secret *secrets;
+    size_t secret_count;
+};
+
+/* Reads KubeVirt's manifests, YAML or JSON. `name` is of the virtual machine; NULL where
+ * there is but one. */
+int import_kubevirt(struct import *import, const char *data, size_t size,
+                    const char *name, struct failure **failure);
+
+/* Reads oVirt's <vm> with <initialization>, or a domain's XML of its engine. */
+int import_ovirt(struct import *import, const char *data, size_t size, const char *name,
+                 struct failure **failure);
+
+/* Checks that the element asks for something that a seed can give, as far as this can be
+ * said without a domain. */
+int import_check(const struct import *import, struct failure **failure);
+
+void import_note(struct import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Return: the secret of that name, added where it was not there. */
+struct import_secret *import_add_secret(struct import *import, const char *name);
+
+void import_clear(struct import *import);
+
+#define cleanup_import __attribute__((cleanup(import_clear)))

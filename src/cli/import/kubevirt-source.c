@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The cloud-init volume: CloudInitNoCloudSource and CloudInitConfigDriveSource of
+ * KubeVirt's API, with the metadata of its VEP 100 and the vendor-data of its VEP 455, and
+ * the form of v1alpha2, below a disk.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "cli/import/element.h"
+#include "cli/import/kubevirt.h"
+#include "domain/base64.h"
+
+/* A document of the volume: the fields that give it, of which there may be one. */
+struct source_document {
+    const char *element;
+    const char *text;
+    const char *base64;
+    const char *secret;
+    const char *old_secret; /* its name in v1alpha2 */
+    const char *keys[3];    /* in the secret */
+};
+
+static const struct source_document source_documents[] = {
+    {"user-data",
+     "userData",
+     "userDataBase64",
+     "secretRef",
+     "userDataSecretRef",
+     {"userdata", "userData"}},
+    {"vendor-data",
+     "vendorData",
+     "vendorDataBase64",
+     "vendorDataSecretRef",
+     NULL,
+     {"vendordata", "vendorData"}},
+    {"network-config",
+     "networkData",
+     "networkDataBase64",
+     "networkDataSecretRef",
+     NULL,
+     {"networkdata", "networkData"}},
+};
+
+/* Keys that KubeVirt generates, and refuses in metaData. */
+static const char *const nocloud_keys[] = {"instance-type", "instance-id",
+                                           "local-hostname", "public-keys", NULL};
+static const char *const configdrive_keys[] = {
+    "instance_type", "instance_id", "local_hostname", "hostname",
+    "uuid",          "devices",     "public_keys",    NULL};
+
+/* --- finding it ------------------------------------------------------------------- */
+
+static int
+take_source(struct kubevirt_machine *machine, const struct manifest *parent,
+            const char *field, bool config_drive, struct failure **failure)
+{
+    cleanup_manifest struct manifest source = {0};
+
+    if (manifest_get(&source, parent, field, JSON_OBJECT, failure) < 0)
+        return -1;
+    if (!source.value)
+        return 0;
+    if (machine->source.value) {
+        failure_set(failure, FAILURE_REQUEST, "%s and %s are both cloud-init volumes",
+                    machine->source.path, source.path);
+        return failure_hint(failure, "keep one of them: KubeVirt takes the first only");
+    }
+    manifest_clear(&machine->source);
+    machine->source = source;
+    source.path = NULL;
+    machine->config_drive = config_drive;
+    return 0;
+}
+
+static int
+find_in_volume(struct kubevirt_machine *machine, const struct manifest *volume,
+               struct failure **failure)
+{
+    return take_source(machine, volume, "cloudInitNoCloud", false, failure) < 0 ||
+                   take_source(machine, volume, "cloudInitConfigDrive", true, failure) < 0
+               ? -1
+               : 0;
+}
+
+static int
+find_in_disk(struct kubevirt_machine *machine, const struct manifest *disk,
+             struct failure **failure)
+{
+    static const char *const known[] = {"nocloud", NULL};
+    cleanup_manifest struct manifest cloudinit = {0};
+
+    if (manifest_get(&cloudinit, disk, "cloudinit", JSON_OBJECT, failure) < 0 ||
+        manifest_check_fields(&cloudinit, known, "v1alpha2 knows 'nocloud' only",
+                              failure) < 0)
+        return -1;
+    return take_source(machine, &cloudinit, "nocloud", false, failure);
+}
+
+static int
+for_each_item(struct kubevirt_machine *machine, const struct manifest *parent,
+              const char *field,
+              int (*visit)(struct kubevirt_machine *machine, const struct manifest *item,
+                           struct failure **failure),
+              struct failure **failure)
+{
+    cleanup_manifest struct manifest list = {0};
+
+    if (manifest_get(&list, parent, field, JSON_ARRAY, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
+        cleanup_manifest struct manifest item = {0};
+
+        if (manifest_get_item(&item, &list, i, JSON_OBJECT, failure) < 0 ||
+            visit(machine, &item, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int
+kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
+{
+    cleanup_manifest struct manifest domain = {0}, devices = {0};
+
+    machine->source.path = manifest_path(&machine->spec, "volumes");
+    if (for_each_item(machine, &machine->spec, "volumes", find_in_volume, failure) < 0 ||
+        manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0 ||
+        manifest_get(&devices, &domain, "devices", JSON_OBJECT, failure) < 0)
+        return -1;
+    return for_each_item(machine, &devices, "disks", find_in_disk, failure);
+}
+
+/* --- its documents ---------------------------------------------------------------- */
+
+/* Return: how many of the fields are there, and are not empty; `names` gets them. */
+static size_t
+count_given(const struct manifest *source, const struct source_document *document,
+            const char *names[4])
+{
+    const char *const fields[] = {document->text, document->base64, document->secret,
+                                  document->old_secret};
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        const json_t *value =
+            fields[i] ? json_object_get(source->value, fields[i]) : NULL;
+
+        if (value && !json_is_null(value) &&
+            !(json_is_string(value) && json_string_length(value) == 0))
+            names[count++] = fields[i];
+    }
+    return count;
+}
+
+/* Gets the secret's name: of {name: NAME}, or, in v1alpha2, NAME. */
+static int
+get_secret_name(const char **name, const struct manifest *source, const char *field,
+                struct failure **failure)
+{
+    static const char *const known[] = {"name", NULL};
+    cleanup_manifest struct manifest reference = {0};
+
+    if (strcmp(field, source_documents[0].old_secret) == 0 &&
+        json_is_string(json_object_get(source->value, field)))
+        return manifest_get_text(name, source, field, failure);
+    if (manifest_get(&reference, source, field, JSON_OBJECT, failure) < 0 ||
+        manifest_check_fields(&reference, known, "name the secret: {name: NAME}",
+                              failure) < 0 ||
+        manifest_get_text(name, &reference, "name", failure) < 0)
+        return -1;
+    return *name ? 0
+                 : manifest_fail(&reference, "name", "is missing",
+                                 "name the secret: {name: NAME}", failure);
+}
+
+static int
+add_from_secret(struct import *import, const struct kubevirt_machine *machine,
+                const struct source_document *document, const char *field,
+                struct failure **failure)
+{
+    const char *name;
+
+    if (get_secret_name(&name, &machine->source, field, failure) < 0 ||
+        kubevirt_refer(import, machine, &machine->source, field, name, document->keys,
+                       failure) < 0)
+        return -1;
+    element_set(element_add(import->element, document->element), "secret", name);
+    return 0;
+}
+
+static int
+add_from_text(struct import *import, const struct kubevirt_machine *machine,
+              const struct source_document *document, const char *field,
+              struct failure **failure)
+{
+    cleanup_buffer struct buffer data = {0};
+    const char *text;
+
+    if (manifest_get_text(&text, &machine->source, field, failure) < 0)
+        return -1;
+    if (field == document->text)
+        buffer_append_string(&data, text);
+    else if (base64_append(&data, text) < 0)
+        return manifest_fail(&machine->source, field, "is not base64",
+                             "encode it with 'base64 FILE'", failure);
+    element_add_data(import->element, document->element, data.data, data.size);
+    return 0;
+}
+
+static int
+add_document(struct import *import, const struct kubevirt_machine *machine,
+             const struct source_document *document, struct failure **failure)
+{
+    const char *names[4];
+    size_t count = count_given(&machine->source, document, names);
+
+    if (count == 0)
+        return 0;
+    if (count > 1) {
+        failure_set(failure, FAILURE_REQUEST, "%s has both %s and %s",
+                    machine->source.path, names[0], names[1]);
+        return failure_hint(failure, "keep one of them, as KubeVirt demands");
+    }
+    return names[0] == document->text || names[0] == document->base64
+               ? add_from_text(import, machine, document, names[0], failure)
+               : add_from_secret(import, machine, document, names[0], failure);
+}
+
+/* --- metadata --------------------------------------------------------------------- */
+
+static int
+check_entry(const struct kubevirt_machine *machine, const struct manifest *entries,
+            const char *key, const char *value, struct failure **failure)
+{
+    const char *const *reserved = machine->config_drive ? configdrive_keys : nocloud_keys;
+
+    for (; *reserved; reserved++) {
+        if (strcmp(key, *reserved) == 0)
+            return manifest_fail(entries, key, "is a key that is generated",
+                                 "KubeVirt and virt-seed make it themselves: remove it",
+                                 failure);
+    }
+    if (!*key || strlen(key) > LIMIT_ENTRY_KEY)
+        return manifest_fail(entries, key, "is no key of 1 to 256 characters",
+                             "choose another", failure);
+    if (strlen(value) > LIMIT_ENTRY_VALUE)
+        return manifest_fail(entries, key, "has more than 64 KiB",
+                             "put large values into user-data", failure);
+    if (!element_can_hold(key, strlen(key)) || !element_can_hold(value, strlen(value)))
+        return manifest_fail(entries, key,
+                             "has control characters, which a domain's XML cannot hold",
+                             "put it into a secret: metaDataSecretRef", failure);
+    return 0;
+}
+
+/* The serial's words are metadata for cloud-init, too. */
+static int
+add_serial_entries(xmlNode *node, const struct kubevirt_machine *machine,
+                   const json_t *given, struct failure **failure)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(machine->serial, key, value)
+    {
+        if (strlen(key) == 1 || strcmp(key, "dsmode") == 0)
+            continue;
+        if (json_object_get(given, key)) {
+            failure_set(failure, FAILURE_REQUEST,
+                        "%s.metaData and %s.domain.firmware.serial both have '%s'",
+                        machine->source.path, machine->spec.path, key);
+            return failure_hint(failure, "keep one of them");
+        }
+        element_set(element_add_text(node, "entry", json_string_value(value)), "name",
+                    key);
+    }
+    return 0;
+}
+
+static int
+add_entries(xmlNode *node, const struct kubevirt_machine *machine,
+            struct failure **failure)
+{
+    cleanup_manifest struct manifest entries = {0};
+    const char *key;
+    json_t *value;
+
+    if (manifest_get(&entries, &machine->source, "metaData", JSON_OBJECT, failure) < 0)
+        return -1;
+    if (json_object_size(entries.value) > LIMIT_ENTRIES)
+        return manifest_fail(&machine->source, "metaData", "has more than 256 keys",
+                             "put large values into user-data", failure);
+    json_object_foreach((json_t *)entries.value, key, value)
+    {
+        cleanup_manifest struct manifest entry = {0};
+
+        if (json_is_null(value))
+            return manifest_fail(&entries, key, "is nothing, expected text",
+                                 "put it into quotes", failure);
+        if (manifest_get(&entry, &entries, key, JSON_STRING, failure) < 0 ||
+            check_entry(machine, &entries, key, json_string_value(value), failure) < 0)
+            return -1;
+        element_set(element_add_text(node, "entry", json_string_value(value)), "name",
+                    key);
+    }
+    return add_serial_entries(node, machine, entries.value, failure);
+}
+
+static int
+add_meta_data(struct import *import, const struct kubevirt_machine *machine,
+              struct failure **failure)
+{
+    const char *field = "metaDataSecretRef";
+    const json_t *reference = json_object_get(machine->source.value, field);
+    xmlNode *node = element_add(import->element, "meta-data");
+    const char *name;
+
+    if (reference && !json_is_null(reference)) {
+        if (get_secret_name(&name, &machine->source, field, failure) < 0 ||
+            kubevirt_refer(import, machine, &machine->source, field, name, NULL,
+                           failure) < 0)
+            return -1;
+        element_set(node, "secret", name);
+    }
+    if (add_entries(node, machine, failure) < 0)
+        return -1;
+    if (!node->children && !node->properties) {
+        xmlUnlinkNode(node);
+        xmlFreeNode(node);
+    }
+    return 0;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+static int
+check_fields(const struct manifest *source, struct failure **failure)
+{
+    const char *known[20] = {"metaData", "metaDataSecretRef"};
+    bool old = strstr(source->path, ".cloudinit.") != NULL;
+    size_t count = 2;
+
+    for (size_t i = 0; i < sizeof(source_documents) / sizeof(source_documents[0]); i++) {
+        const struct source_document *document = &source_documents[i];
+
+        known[count++] = document->text;
+        known[count++] = document->base64;
+        known[count++] =
+            old && document->old_secret ? document->old_secret : document->secret;
+    }
+    return manifest_check_fields(
+        source, known,
+        old ? "correct its name: v1alpha2 has userDataBase64 and userDataSecretRef"
+            : "correct its name: a cloud-init volume has userData, userDataBase64 and "
+              "secretRef, networkData…, metaData… and vendorData…",
+        failure);
+}
+
+int
+kubevirt_add_source(struct import *import, const struct kubevirt_machine *machine,
+                    struct failure **failure)
+{
+    size_t before = xmlChildElementCount(import->element);
+
+    if (machine->source.value && check_fields(&machine->source, failure) < 0)
+        return -1;
+    if (add_meta_data(import, machine, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof(source_documents) / sizeof(source_documents[0]); i++) {
+        if (add_document(import, machine, &source_documents[i], failure) < 0)
+            return -1;
+    }
+    if (machine->source.value && xmlChildElementCount(import->element) == before)
+        return manifest_fail(&machine->source, NULL, "has no content",
+                             "give it userData, networkData or metaData", failure);
+    return 0;
+}

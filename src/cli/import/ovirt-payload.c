@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The payload that oVirt's engine puts into a domain's metadata: the files of a seed. They
+ * become the elements that give the guest the same files.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "cli/import/element.h"
+#include "cli/import/ovirt.h"
+#include "domain/payload.h"
+#include "domain/xml.h"
+#include "seed/json.h"
+#include "seed/yaml-load.h"
+
+/* --- keys of the meta-data -------------------------------------------------------- */
+
+struct meta {
+    struct import *import;
+    const json_t *keys;
+    const char *hostname; /* what the key is called there, as the next three */
+    const char *instance_id;
+    const char *instance_type;
+    const char *public_keys;
+    const char *same_hostname; /* repeats the host name; NULL where there is none */
+};
+
+static int
+fail_key(const char *key, const char *message, const char *hint, struct failure **failure)
+{
+    failure_set(failure, FAILURE_REQUEST, "key '%.256s' %s", key, message);
+    return failure_hint(failure, "%s", hint);
+}
+
+static int
+get_text(const char **text, const json_t *keys, const char *key, struct failure **failure)
+{
+    const json_t *value = key ? json_object_get(keys, key) : NULL;
+
+    *text = json_string_value(value);
+    if (!value || (*text && **text && element_can_hold(*text, strlen(*text))))
+        return 0;
+    return fail_key(key, "is not text that a domain's XML can hold", "correct it",
+                    failure);
+}
+
+static int
+add_word(const struct meta *meta, const char *key, const char *element,
+         const char *policy, struct failure **failure)
+{
+    const char *text;
+    xmlNode *node;
+
+    if (get_text(&text, meta->keys, key, failure) < 0)
+        return -1;
+    if (!text)
+        return 0;
+    node = element_add_text(meta->import->element, element, text);
+    if (policy)
+        element_set(node, "policy", policy);
+    return 0;
+}
+
+static int
+add_public_key(xmlNode *node, const char *key, const json_t *value,
+               struct failure **failure)
+{
+    const char *text = json_string_value(value);
+    cleanup_free char *word = NULL;
+
+    if (!text || !element_can_hold(text, strlen(text)))
+        return fail_key(key, "is not a list of keys, or a mapping of names to keys",
+                        "write a list", failure);
+    word = xstrndup(text, strcspn(text, "\r\n"));
+    if (text[strlen(word) + strspn(text + strlen(word), "\r\n")])
+        return fail_key(key, "has a key of more than one line", "write a list", failure);
+    if (*word)
+        element_add_text(node, "key", word);
+    return 0;
+}
+
+static int
+add_public_keys(const struct meta *meta, struct failure **failure)
+{
+    json_t *value = json_object_get(meta->keys, meta->public_keys);
+    const char *name;
+    xmlNode *node;
+    json_t *item;
+    size_t i;
+
+    if (!value)
+        return 0;
+    node = element_add(meta->import->element, "ssh-authorized-keys");
+    if (!json_is_array(value) && !json_is_object(value))
+        return add_public_key(node, meta->public_keys, value, failure);
+    json_array_foreach(value, i, item)
+    {
+        if (add_public_key(node, meta->public_keys, item, failure) < 0)
+            return -1;
+    }
+    json_object_foreach(value, name, item)
+    {
+        if (add_public_key(node, meta->public_keys, item, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static bool
+has_own_element(const struct meta *meta, const char *key)
+{
+    return strcmp(key, meta->hostname) == 0 || strcmp(key, meta->instance_id) == 0 ||
+           strcmp(key, meta->instance_type) == 0 || strcmp(key, meta->public_keys) == 0;
+}
+
+/* What the engine writes into each "meta"; no guest asks for it. */
+static bool
+is_engines_constant(const char *key, const json_t *value)
+{
+    cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
+                                              "essential", "false", "role", "server");
+
+    return strcmp(key, "meta") == 0 && json_equal(value, constant);
+}
+
+static int
+add_entry(const struct meta *meta, const char *key, const json_t *value, xmlNode **node,
+          struct failure **failure)
+{
+    const char *text = json_string_value(value);
+
+    if (has_own_element(meta, key))
+        return 0;
+    if (meta->same_hostname && strcmp(key, meta->same_hostname) == 0)
+        return json_equal(value, json_object_get(meta->keys, meta->hostname))
+                   ? 0
+                   : fail_key(key, "is not the host name",
+                              "the guest gets the host name there: write the same",
+                              failure);
+    if (is_engines_constant(key, value)) {
+        import_note(meta->import, "key 'meta' is passed over: it has nothing but what "
+                                  "oVirt writes for every guest");
+        return 0;
+    }
+    if (strcmp(key, "admin_pass") == 0)
+        return fail_key(key, "is a password",
+                        "put it into a secret, and write <admin-password secret=…>",
+                        failure);
+    if (!text || !*key || strlen(key) > LIMIT_ENTRY_KEY ||
+        strlen(text) > LIMIT_ENTRY_VALUE || !element_can_hold(key, strlen(key)) ||
+        !element_can_hold(text, strlen(text)))
+        return fail_key(key, "has a value that no element can give",
+                        "the guest can get text under a key of its own: remove it, or "
+                        "write text",
+                        failure);
+    if (!*node)
+        *node = element_add(meta->import->element, "meta-data");
+    element_set(element_add_text(*node, "entry", text), "name", key);
+    return 0;
+}
+
+static int
+add_meta(const struct meta *meta, struct failure **failure)
+{
+    xmlNode *node = NULL;
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(meta->keys)) {
+        failure_set(failure, FAILURE_REQUEST, "no mapping");
+        return failure_hint(failure, "give the document that the engine made");
+    }
+    if (add_word(meta, meta->hostname, "hostname", NULL, failure) < 0 ||
+        add_word(meta, meta->instance_id, "instance-id", "fixed", failure) < 0 ||
+        add_word(meta, meta->instance_type, "instance-type", NULL, failure) < 0 ||
+        add_public_keys(meta, failure) < 0)
+        return -1;
+    json_object_foreach((json_t *)meta->keys, key, value)
+    {
+        if (add_entry(meta, key, value, &node, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int
+add_openstack_meta(struct import *import, const char *data, size_t size,
+                   struct failure **failure)
+{
+    json_error_t error;
+    cleanup_json json_t *keys = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
+    const struct meta meta = {.import = import,
+                              .keys = keys,
+                              .hostname = "hostname",
+                              .instance_id = "uuid",
+                              .instance_type = "instance_type",
+                              .public_keys = "public_keys",
+                              .same_hostname = "name"};
+
+    if (keys)
+        return add_meta(&meta, failure);
+    failure_set(failure, FAILURE_REQUEST, "not JSON: line %d: %s", error.line,
+                error.text);
+    return failure_hint(failure, "give the document that the engine made");
+}
+
+static int
+add_nocloud_meta(struct import *import, const char *data, size_t size,
+                 struct failure **failure)
+{
+    cleanup_json json_t *keys = yaml_load(data, size, YAML_KEYS_UNIQUE, failure);
+    const struct meta meta = {.import = import,
+                              .keys = keys,
+                              .hostname = "local-hostname",
+                              .instance_id = "instance-id",
+                              .instance_type = "instance-type",
+                              .public_keys = "public-keys"};
+
+    return keys ? add_meta(&meta, failure) : -1;
+}
+
+/* --- files ------------------------------------------------------------------------ */
+
+struct known_file {
+    const char *path;
+    const char *element; /* that gives it to the guest as it stands, else NULL */
+    int (*add)(struct import *import, const char *data, size_t size,
+               struct failure **failure);
+};
+
+static const struct known_file configdrive_files[] = {
+    {"openstack/latest/meta_data.json", NULL, add_openstack_meta},
+    {"openstack/latest/user_data", "user-data", NULL},
+    {"openstack/latest/network_data.json", "network-config", NULL},
+    {0},
+};
+static const struct known_file nocloud_files[] = {
+    {"meta-data", NULL, add_nocloud_meta},
+    {"user-data", "user-data", NULL},
+    {"vendor-data", "vendor-data", NULL},
+    {"network-config", "network-config", NULL},
+    {0},
+};
+
+static void
+payload_free_pointer(struct payload **payload)
+{
+    payload_free(*payload);
+}
+
+static int
+add_file(struct import *import, const struct payload_file *file,
+         const struct known_file *known, struct failure **failure)
+{
+    const struct buffer *data = &file->data;
+
+    while (known->path && strcmp(known->path, file->path) != 0)
+        known++;
+    if (!known->path) {
+        failure_set(failure, FAILURE_REQUEST, "no element gives the guest such a file");
+        return failure_hint(failure, "remove it, or let the domain keep its payload: "
+                                     "virt-seed makes a seed of it as it stands");
+    }
+    if (known->add)
+        return known->add(import, data->data, data->size, failure);
+    if (data->size > 0)
+        element_add_data(import->element, known->element, data->data, data->size);
+    return 0;
+}
+
+static int
+add_payload(struct import *import, const struct payload *payload,
+            struct failure **failure)
+{
+    bool config_drive = strcmp(payload->volume_id, "config-2") == 0;
+
+    if (!config_drive && strcasecmp(payload->volume_id, "cidata") != 0) {
+        failure_set(failure, FAILURE_REQUEST,
+                    "the payload has the volId '%s', expected 'config-2' or 'cidata'",
+                    payload->volume_id);
+        return failure_hint(failure, "cloud-init would not find it either");
+    }
+    if (config_drive)
+        element_set(import->element, "datasource", "configdrive");
+    for (size_t i = 0; i < payload->file_count; i++) {
+        const struct payload_file *file = &payload->files[i];
+
+        if (add_file(import, file, config_drive ? configdrive_files : nocloud_files,
+                     failure) < 0)
+            return failure_prefix(failure, "payload, file '%s'", file->path);
+    }
+    return 0;
+}
+
+int
+ovirt_read_payload(struct import *import, xmlDoc *doc, struct failure **failure)
+{
+    __attribute__((cleanup(payload_free_pointer))) struct payload *payload = NULL;
+    cleanup_domain struct domain domain = {0};
+    const xmlNode *node;
+
+    if (domain_read(&domain, doc, failure) < 0)
+        return -1;
+    node = payload_find(&domain);
+    if (!node)
+        return ovirt_fail(domain.root, "has no payload of oVirt's in its <metadata>",
+                          "there is nothing to import", failure);
+    payload = payload_read(node, failure);
+    return payload ? add_payload(import, payload, failure) : -1;
+}

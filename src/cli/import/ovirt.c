@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: tables say which elements oVirt's REST API has below <initialization>,
+ * and what becomes of each: most are copied, the deprecated ones get their later names.
+ * What is in no table is refused.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "cli/import/element.h"
+#include "cli/import/ovirt-words.h"
+#include "cli/import/ovirt.h"
+#include "domain/xml.h"
+#include "seed/yaml-load.h"
+
+/* --- failures --------------------------------------------------------------------- */
+
+int
+ovirt_fail(const xmlNode *node, const char *message, const char *hint,
+           struct failure **failure)
+{
+    cleanup_free char *path = (char *)xmlGetNodePath(node);
+
+    failure_set(failure, FAILURE_REQUEST, "%s %s", path, message);
+    failure_at_line(failure, xml_line(node));
+    return failure_hint(failure, "%s", hint);
+}
+
+/* The links that the REST API's answers have in each element say nothing to the guest. */
+static int
+check_attributes(const xmlNode *node, struct failure **failure)
+{
+    for (const xmlAttr *attribute = node->properties; attribute;
+         attribute = attribute->next) {
+        if (!xmlStrEqual(attribute->name, (const xmlChar *)"href") &&
+            !xmlStrEqual(attribute->name, (const xmlChar *)"id"))
+            return ovirt_fail((const xmlNode *)attribute,
+                              "is no attribute that can be imported", "remove it",
+                              failure);
+    }
+    return 0;
+}
+
+static int
+check_no_text(const xmlNode *node, struct failure **failure)
+{
+    for (xmlNode *child = node->children; child; child = child->next) {
+        if ((child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE) &&
+            !xmlIsBlankNode(child))
+            return ovirt_fail(node, "has text beside its elements",
+                              "put it into one of them", failure);
+    }
+    return 0;
+}
+
+/* --- text ------------------------------------------------------------------------- */
+
+/* Return: the text as the word wants it, owned by the caller (free). */
+static char *
+read_text(const xmlNode *node, unsigned int flags)
+{
+    cleanup_free char *text = xml_text(node);
+    char *begin = text + strspn(text, " \t\r\n");
+    size_t length = strlen(begin);
+
+    if (flags & OVIRT_VERBATIM)
+        return xstrdup(*begin ? text : "");
+    while (length > 0 && isspace((unsigned char)begin[length - 1]))
+        length--;
+    for (size_t i = 0; flags & OVIRT_LOWER && i < length; i++)
+        begin[i] = (char)tolower((unsigned char)begin[i]);
+    return xstrndup(begin, length);
+}
+
+static int
+check_unsaid(const xmlNode *node, const xmlNode *target, const char *name,
+             struct failure **failure)
+{
+    for (xmlNode *other = xml_first_element(target); other;
+         other = xml_next_element(other)) {
+        if (xmlStrEqual(other->name, (const xmlChar *)name)) {
+            cleanup_free char *message = xasprintf("gives <%s> a second time", name);
+
+            return ovirt_fail(node, message, "keep one of them", failure);
+        }
+    }
+    return 0;
+}
+
+static int
+add_text(struct import *import, const xmlNode *node, const struct ovirt_word *word,
+         xmlNode *target, const char *name, struct failure **failure)
+{
+    cleanup_free char *path = (char *)xmlGetNodePath(node);
+    cleanup_free char *text = read_text(node, word->flags);
+
+    if (xml_first_element(node))
+        return ovirt_fail(xml_first_element(node), "stands where text is expected",
+                          "remove it", failure);
+    if (!*text)
+        return 0;
+    if (word->flags & OVIRT_SECRET && text[strspn(text, "*")] == '\0')
+        return ovirt_fail(node, "is masked: oVirt does not give passwords away",
+                          "write it there, or remove the element", failure);
+    if (word->flags & OVIRT_SYSPREP)
+        import_note(import, "%s is for sysprep: a Linux guest does not see it", path);
+    else if (word->flags & OVIRT_SECRET)
+        import_note(import,
+                    "%s is a password, which everybody on the host can read in the "
+                    "domain's XML: put it into a secret, see virt-seed-xml(5)",
+                    path);
+    element_add_text(target, name, text);
+    return 0;
+}
+
+/* --- elements --------------------------------------------------------------------- */
+
+static const struct ovirt_word *
+find_word(const xmlNode *node, const struct ovirt_word *words)
+{
+    while (words->name &&
+           (node->ns || !xmlStrEqual(node->name, (const xmlChar *)words->name)))
+        words++;
+    return words->name ? words : NULL;
+}
+
+static int
+fail_unknown(const xmlNode *node, struct failure **failure)
+{
+    return ovirt_fail(node, "is no element that can be imported",
+                      "correct its name, or remove it: see virt-seed-xml(5) for what "
+                      "<initialization> has",
+                      failure);
+}
+
+/* <servers><host><address>192.0.2.1</address></host>…: the addresses, in one text. */
+static int
+add_words(const xmlNode *node, const char *name, xmlNode *target,
+          struct failure **failure)
+{
+    cleanup_buffer struct buffer words = {0};
+
+    for (const xmlNode *host_node = xml_first_element(node); host_node;
+         host_node = xml_next_element(host_node)) {
+        const xmlNode *address = xml_child(host_node, "address");
+        cleanup_free char *text = address ? read_text(address, 0) : NULL;
+
+        if (!find_word(host_node, ovirt_hosts))
+            return fail_unknown(host_node, failure);
+        if (!text || !*text || xml_next_element(address) ||
+            address != xml_first_element(host_node))
+            return ovirt_fail(host_node, "is not an address alone",
+                              "write <address>ADDRESS</address>", failure);
+        buffer_append_string(&words, words.size > 0 ? " " : "");
+        buffer_append_string(&words, text);
+    }
+    if (words.size > 0)
+        element_add_text(target, name, words.data);
+    return 0;
+}
+
+/* Return: the text of the one file, where it is a cloud-config, owned by the caller
+ * (free); else NULL. The engine takes the first file of the deprecated <cloud_init> for its
+ * custom script (VmMapper). */
+static char *
+find_script(const xmlNode *node)
+{
+    const xmlNode *only = xml_first_element(node);
+    const xmlNode *content = only ? xml_child(only, "content") : NULL;
+    const xmlNode *type = only ? xml_child(only, "type") : NULL;
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_free char *word = type ? read_text(type, OVIRT_LOWER) : xstrdup("");
+    cleanup_free char *text = content ? xml_text(content) : NULL;
+    cleanup_json json_t *value = NULL;
+
+    if (!text || xml_next_element(only) || strcmp(word, "base64") == 0)
+        return NULL;
+    value = yaml_load(text, strlen(text), YAML_KEYS_LAST, &ignored);
+    return json_is_object(value) ? steal(text) : NULL;
+}
+
+static int copy_children(struct import *import, const xmlNode *node,
+                         const struct ovirt_word *words, xmlNode *target,
+                         struct failure **failure);
+
+static int
+copy_container(struct import *import, const xmlNode *node, const struct ovirt_word *word,
+               xmlNode *target, struct failure **failure)
+{
+    const char *name = word->becomes ? word->becomes : word->name;
+    cleanup_free char *script = word->flags & OVIRT_SCRIPT ? find_script(node) : NULL;
+    cleanup_free char *path = (char *)xmlGetNodePath(node);
+
+    if (check_no_text(node, failure) < 0)
+        return -1;
+    if (word->flags & OVIRT_INLINE)
+        return copy_children(import, node, word->children, target, failure);
+    if (script)
+        name = "custom_script";
+    if (!(word->flags & OVIRT_REPEATED) && check_unsaid(node, target, name, failure) < 0)
+        return -1;
+    if (word->flags & OVIRT_WORDS)
+        return add_words(node, name, target, failure);
+    if (script) {
+        import_note(import,
+                    "%s holds a cloud-config: as oVirt does, it is taken for the "
+                    "custom_script",
+                    path);
+        element_add_text(target, name, script);
+        return 0;
+    }
+    return copy_children(import, node, word->children, element_add(target, name),
+                         failure);
+}
+
+static int
+copy(struct import *import, const xmlNode *node, const struct ovirt_word *word,
+     xmlNode *target, struct failure **failure)
+{
+    const char *name = word->becomes ? word->becomes : word->name;
+    cleanup_free char *path = (char *)xmlGetNodePath(node);
+
+    if (word->flags & OVIRT_DROPPED) {
+        import_note(import, "%s is passed over: it is not for the guest", path);
+        return 0;
+    }
+    if (check_attributes(node, failure) < 0)
+        return -1;
+    if (word->children)
+        return copy_container(import, node, word, target, failure);
+    if (check_unsaid(node, target, name, failure) < 0)
+        return -1;
+    return add_text(import, node, word, target, name, failure);
+}
+
+static int
+check_once(const xmlNode *node, const struct ovirt_word *word, struct failure **failure)
+{
+    const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
+
+    for (; other && !(word->flags & OVIRT_REPEATED);
+         other = xmlPreviousElementSibling((xmlNode *)other)) {
+        if (xmlStrEqual(other->name, node->name))
+            return ovirt_fail(node, "is there twice", "keep one of them", failure);
+    }
+    return 0;
+}
+
+static int
+copy_children(struct import *import, const xmlNode *node, const struct ovirt_word *words,
+              xmlNode *target, struct failure **failure)
+{
+    for (const xmlNode *child = xml_first_element(node); child;
+         child = xml_next_element(child)) {
+        const struct ovirt_word *word = find_word(child, words);
+
+        if (!word)
+            return fail_unknown(child, failure);
+        if (check_once(child, word, failure) < 0 ||
+            copy(import, child, word, target, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- documents -------------------------------------------------------------------- */
+
+static int
+read_initialization(struct import *import, const xmlNode *node, struct failure **failure)
+{
+    xmlNode *target;
+
+    element_set(import->element, "datasource", "configdrive");
+    target = element_add(import->element, "initialization");
+    if (check_attributes(node, failure) < 0 || check_no_text(node, failure) < 0 ||
+        copy_children(import, node, ovirt_initialization, target, failure) < 0)
+        return -1;
+    return target->children
+               ? 0
+               : ovirt_fail(node, "says nothing", "there is nothing to import", failure);
+}
+
+static int
+read_vm(struct import *import, const xmlNode *vm, struct failure **failure)
+{
+    const xmlNode *node = xml_child(vm, "initialization");
+
+    if (!node)
+        return ovirt_fail(vm, "has no <initialization>",
+                          "there is nothing to import; the REST API gives it with the "
+                          "header 'All-Content: true'",
+                          failure);
+    if (xml_next(node, "initialization"))
+        return ovirt_fail(node, "is there twice", "keep one of them", failure);
+    return read_initialization(import, node, failure);
+}
+
+static bool
+is_called(const xmlNode *vm, const char *name)
+{
+    cleanup_free char *text =
+        xml_child(vm, "name") ? xml_text(xml_child(vm, "name")) : NULL;
+
+    return !name || (text && strcmp(text, name) == 0);
+}
+
+/* `parent` has the <vm>s as children. */
+static int
+read_vms(struct import *import, const xmlNode *parent, const char *name,
+         struct failure **failure)
+{
+    const xmlNode *chosen = NULL;
+
+    for (const xmlNode *vm = xml_child(parent, "vm"); vm; vm = xml_next(vm, "vm")) {
+        if (!is_called(vm, name))
+            continue;
+        if (chosen)
+            return ovirt_fail(parent, "has more than one such <vm>",
+                              "choose one with --name=NAME", failure);
+        chosen = vm;
+    }
+    return chosen ? read_vm(import, chosen, failure)
+                  : ovirt_fail(parent, "has no such <vm>",
+                               "give a <vm>; --name=NAME is its <name>", failure);
+}
+
+int
+import_ovirt(struct import *import, const char *data, size_t size, const char *name,
+             struct failure **failure)
+{
+    cleanup_xml xmlDoc *doc = xml_parse(data, size, "what is given", failure);
+    const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
+    const char *is = root && !root->ns ? (const char *)root->name : "";
+
+    if (!doc)
+        return -1;
+    if (strcmp(is, "vms") == 0 || strcmp(is, "action") == 0)
+        return read_vms(import, root, name, failure);
+    if (strcmp(is, "vm") == 0)
+        return read_vms(import, (const xmlNode *)doc, name, failure);
+    if (strcmp(is, "domain") == 0)
+        return ovirt_read_payload(import, doc, failure);
+    if (strcmp(is, "initialization") == 0)
+        return read_initialization(import, root, failure);
+    return ovirt_fail(root, "is neither <vm>, <initialization> nor <domain>",
+                      "give what oVirt's REST API has, or a domain's XML of its engine",
+                      failure);
+}

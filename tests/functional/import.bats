@@ -1,0 +1,397 @@
+#!/usr/bin/env bats
+# import.bats: 'virt-seed import', beside the cases of tests/golden/import-*.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+}
+
+# machine VOLUME [SPEC] [METADATA]: prints the manifest of an instance with that cloud-init volume,
+# and with more fields; each in YAML's flow style.
+machine() {
+    cat <<END
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstance
+metadata: {name: web1, ${3-}}
+spec: {volumes: [{name: c, ${1-}}], ${2-}}
+END
+}
+
+user_data='cloudInitNoCloud: {userData: "#cloud-config\n"}'
+volume='spec.volumes[0].cloudInitNoCloud'
+
+# refuses PATTERN...: standard input is refused with these words.
+refuses() {
+    run --separate-stderr virt-seed import kubevirt -
+    only_stderr
+    assert_refused 1 "$@" || {
+        cat
+        return 1
+    }
+}
+
+# imported NAME: what is in the element of that name, of what the last 'run' printed.
+imported() {
+    xmllint --xpath "string(//*[local-name() = '$1'])" - <<<"$output"
+}
+
+# --- fields of KubeVirt's --------------------------------------------------------------------
+
+@test "each document of a volume is refused where it is not text" {
+    local field value
+
+    for field in userData userDataBase64 networkData networkDataBase64 vendorData vendorDataBase64; do
+        for value in 1 1.5 yes '[a]' '{a: b}'; do
+            machine "cloudInitNoCloud: {$field: $value}" | refuses "$volume.$field is " 'expected text'
+        done
+        machine "cloudInitNoCloud: {$field: a, $field: b}" | refuses 'line 4: a key is there twice'
+        machine "cloudInitNoCloud: {${field}s: a}" | refuses "$volume.${field}s is no field"
+    done
+}
+
+@test "each document of a volume is refused where it is given twice" {
+    local kind first second
+
+    for kind in user network vendor; do
+        first=secretRef
+        if [[ $kind != user ]]; then
+            first=${kind}DataSecretRef
+        fi
+        for second in "${kind}Data: a" "${kind}DataBase64: YQ=="; do
+            machine "cloudInitNoCloud: {$first: {name: a}, $second}" |
+                refuses "$volume has both ${second%%:*} and $first"
+        done
+        machine "cloudInitNoCloud: {${kind}Data: a, ${kind}DataBase64: YQ==}" |
+            refuses "$volume has both ${kind}Data and ${kind}DataBase64"
+    done
+}
+
+@test "base64 that is none is refused" {
+    local value
+
+    for value in 'a' 'YQ' 'Y-_=' '"YQ==YQ=="' 'Y Q*='; do
+        machine "cloudInitNoCloud: {userDataBase64: $value}" |
+            refuses "$volume.userDataBase64 is not base64" 'base64 FILE'
+    done
+}
+
+@test "each reference to a secret is refused where it is none" {
+    local field value
+
+    for field in secretRef networkDataSecretRef vendorDataSecretRef metaDataSecretRef; do
+        for value in name 1 '[name]'; do
+            machine "cloudInitNoCloud: {$field: $value}" |
+                refuses "$volume.$field is " 'expected a mapping'
+        done
+        machine "cloudInitNoCloud: {$field: {}}" | refuses "$volume.$field.name is missing"
+        machine "cloudInitNoCloud: {$field: {name: 1}}" | refuses "$volume.$field.name is a number"
+        machine "cloudInitNoCloud: {$field: {name: ''}}" | refuses "$volume.$field.name is missing"
+        machine "cloudInitNoCloud: {$field: {name: a, optional: true}}" |
+            refuses "$volume.$field.optional is no field"
+        for value in ../a a/b ..a 'a b' "$(printf 'a%.0s' {1..254})"; do
+            machine "cloudInitNoCloud: {$field: {name: '$value'}}" |
+                refuses "$volume.$field: " 'is no name of a secret'
+        done
+    done
+}
+
+@test "metadata that no seed could have is refused" {
+    local key long
+
+    for key in instance-id instance-type local-hostname public-keys; do
+        machine "cloudInitNoCloud: {metaData: {$key: a}}" |
+            refuses "$volume.metaData.$key is a key that is generated"
+    done
+    for key in instance_id instance_type local_hostname hostname uuid devices public_keys; do
+        machine "cloudInitConfigDrive: {metaData: {$key: a}}" |
+            refuses "cloudInitConfigDrive.metaData.$key is a key that is generated"
+    done
+    machine 'cloudInitNoCloud: {metaData: [a]}' | refuses "$volume.metaData is a list, expected a mapping"
+    for key in 1 yes '' '[b]'; do
+        machine "cloudInitNoCloud: {metaData: {a: $key}}" | refuses "$volume.metaData.a is "
+    done
+    machine 'cloudInitNoCloud: {metaData: {a: "\x01"}}' | refuses "$volume.metaData.a has control characters"
+    machine 'cloudInitNoCloud: {metaData: {a: "\uFFFF"}}' | refuses "$volume.metaData.a has control characters"
+    machine 'cloudInitNoCloud: {metaData: {"a\x1b": b}}' | refuses 'has control characters'
+    machine 'cloudInitNoCloud: {metaData: {"": b}}' | refuses 'is no key of 1 to 256 characters'
+    machine "cloudInitNoCloud: {metaData: {a: b, a: c}}" | refuses 'line 4: a key is there twice'
+    long=$(printf 'a%.0s' {1..257})
+    machine "cloudInitNoCloud: {metaData: {? $long : b}}" | refuses 'is no key of 1 to 256 characters'
+    long=$(printf 'a%.0s' {1..65537})
+    machine "cloudInitNoCloud: {metaData: {a: $long}}" | refuses "$volume.metaData.a has more than 64 KiB"
+    long=$(printf 'k%s: v, ' {1..257})
+    machine "cloudInitNoCloud: {metaData: {$long}}" | refuses "$volume.metaData has more than 256 keys"
+}
+
+@test "a volume without content is refused" {
+    local source
+
+    for source in '' 'userData: ""' 'userData: ' 'metaData: {}'; do
+        machine "cloudInitNoCloud: {$source}" | refuses "$volume has no content"
+    done
+    machine 'cloudInitNoCloud: text' | refuses "$volume is text, expected a mapping"
+    machine 'cloudInitNoCloud: ' | refuses 'spec.volumes has no cloud-init volume'
+}
+
+@test "each field around the volume is refused where it is no such thing" {
+    local entry
+
+    while IFS='|' read -r spec entry; do
+        machine "$user_data" "$spec" | refuses "$entry"
+    done <<'END'
+hostname: 1|spec.hostname is a number, expected text
+hostname: "web_1"|spec.hostname: 'web_1' is no host name
+hostname: "a\nb"|is no host name
+hostname: "192.0.2.1"|'192.0.2.1' is no host name
+domain: []|spec.domain is a list
+domain: {firmware: a}|spec.domain.firmware is text
+domain: {firmware: {uuid: 7}}|spec.domain.firmware.uuid is a number
+domain: {firmware: {uuid: web1}}|spec.domain.firmware.uuid is no UUID
+domain: {firmware: {serial: 7}}|spec.domain.firmware.serial is a number
+domain: {firmware: {serial: "ds=nocloud;x"}}|spec.domain.firmware.serial has a word that is no KEY=VALUE
+domain: {firmware: {serial: "ds=nocloud;a\x1b=b"}}|spec.domain.firmware.serial has a word
+domain: {firmware: {serial: "ds=nocloud;s=http://192.0.2.1/"}}|spec.domain.firmware.serial leads to a web server
+domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|leads to a web server
+domain: {firmware: {serial: "ds=nocloud;i=a/b"}}|its text is no instance-id
+domain: {firmware: {serial: "ds=nocloud;h=a_b"}}|firmware.serial: 'a_b' is no host name
+domain: {devices: {disks: {}}}|spec.domain.devices.disks is a mapping, expected a list
+domain: {devices: {disks: [a]}}|spec.domain.devices.disks[0] is text
+domain: {devices: {disks: [{cloudinit: {configdrive: {}}}]}}|spec.domain.devices.disks[0].cloudinit.configdrive is no field
+domain: {devices: {disks: [{cloudinit: {nocloud: {userData: a}}}]}}|are both cloud-init volumes
+accessCredentials: {}|spec.accessCredentials is a mapping, expected a list
+accessCredentials: [a]|spec.accessCredentials[0] is text
+accessCredentials: [{sshKey: {}}]|spec.accessCredentials[0].sshKey is no field
+accessCredentials: [{sshPublicKey: {}}]|spec.accessCredentials[0].sshPublicKey.propagationMethod has not exactly one method
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}, configDrive: {}}}}]|has not exactly one method
+accessCredentials: [{sshPublicKey: {propagationMethod: {cloud: {}}}}]|sshPublicKey.propagationMethod.cloud is no field
+accessCredentials: [{sshPublicKey: {propagationMethod: {configDrive: {}}}}]|is for another kind of cloud-init volume
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]|sshPublicKey.source names no secret
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {}}}}]|sshPublicKey.source names no secret
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {name: a}}}}]|sshPublicKey.source.secret.name is no field
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {map: {}}}}]|sshPublicKey.source.map is no field
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {secretName: a/b}}}}]|sshPublicKey.source: secret="a/b" is no name of a secret
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, users: [a]}}]|sshPublicKey.users is no field
+END
+    machine '' 'accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]' \
+        'annotations: {imds.kubevirt.io/enabled: "true"}' |
+        refuses 'sshPublicKey.propagationMethod needs a cloud-init volume'
+    machine 'cloudInitConfigDrive: {userData: a}' \
+        'accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]' |
+        refuses 'is for another kind of cloud-init volume' 'configDrive: {}'
+}
+
+@test "annotations are refused where they are no such thing" {
+    machine "$user_data" '' 'annotations: []' | refuses 'metadata.annotations is a list'
+    machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: 1}' |
+        refuses 'metadata.annotations["kubevirt.io/instancetype-name"] is a number'
+    machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: "a\x01"}' |
+        refuses 'the name of the instance type is no word'
+    machine '' '' 'annotations: {imds.kubevirt.io/enabled: true}' |
+        refuses 'metadata.annotations["imds.kubevirt.io/enabled"] is true or false, expected text'
+    machine '' '' 'annotations: {imds.kubevirt.io/user-data: [a]}' | refuses 'is a list, expected text'
+}
+
+@test "documents are refused where they are no manifests" {
+    local field
+
+    for field in apiVersion kind metadata spec; do
+        machine "$user_data" | sed "s/^$field: .*/$field: 1/" | refuses "$field is a number, expected"
+    done
+    machine "$user_data" | sed '/^spec/d' | refuses 'spec is missing'
+    machine "$user_data" | sed 's/name: web1/name: 1/' | refuses 'metadata.name is a number'
+    machine "$user_data" | sed 's/^spec: .*/spec: {volumes: {}}/' |
+        refuses 'spec.volumes is a mapping, expected a list'
+    machine "$user_data" | sed 's/^spec: .*/spec: {volumes: [c]}/' | refuses 'spec.volumes[0] is text'
+    printf 'text\n' | refuses 'document 1: no mapping'
+    printf 'apiVersion: v1\nkind: List\nitems: [{}]\n' | refuses 'document 1: items[0].apiVersion is missing'
+}
+
+@test "text is taken as it is, and what XML cannot hold becomes base64" {
+    run -0 virt-seed import kubevirt - < <(machine 'cloudInitNoCloud: {userData: "#!/bin/sh\n# \xe4 ]]> & \u2028\n"}')
+    [[ $(imported user-data) == $'#!/bin/sh\n# \u00e4 ]]> & \u2028' ]]
+    machine 'cloudInitNoCloud: {userData: "a\x00"}' | refuses 'a text has a NUL character'
+    # YAML's escapes of these are those of bash.
+    for text in 'a\x07' '\na' ' \na' 'a\n ' ' ' 'a\r\n' 'a\uFFFE'; do
+        run -0 virt-seed import kubevirt - < <(machine "cloudInitNoCloud: {userData: \"$text\"}")
+        assert_said 'encoding="base64"'
+        [[ "$(imported user-data | base64 -d)x" == "$(printf '%b' "$text")x" ]]
+    done
+}
+
+# --- secrets ---------------------------------------------------------------------------------
+
+with_secret() {
+    machine 'cloudInitNoCloud: {secretRef: {name: web1}}'
+    cat <<END
+---
+{apiVersion: v1, kind: Secret, metadata: {name: web1, ${2-}}, ${1-"stringData: {userdata: hunter2}"}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: other}, stringData: {userdata: hunter2}}
+END
+}
+
+@test "without --secrets nothing is written, and it is said what has to be there" {
+    run -0 --separate-stderr virt-seed --root="$root" import kubevirt - < <(with_secret)
+    [[ $stderr == *"note: secret 'web1' has to be in $confdir/secrets/web1: --secrets writes it"* ]]
+    [[ $output$stderr != *hunter2* && ! -e $root$confdir/secrets ]]
+    run -0 --separate-stderr virt-seed --quiet --root="$root" import kubevirt - < <(with_secret)
+    [[ -z $stderr ]]
+}
+
+@test "--secrets writes the secrets that the machine refers to, closed to others, and no other" {
+    local data='data: {userdata: aHVudGVyMgo=, more: AAE=, over: eA==}, stringData: {over: "y"}, type: Opaque'
+
+    run -0 --separate-stderr virt-seed --root="$root" import --secrets kubevirt - < <(with_secret "$data")
+    [[ $output$stderr != *hunter2* ]]
+    cd "$root$confdir/secrets"
+    [[ $(find . -printf '%m %p\n' | sort) == '600 ./web1/more
+600 ./web1/over
+600 ./web1/userdata
+700 .
+700 ./web1' ]]
+    [[ $(<web1/userdata) == hunter2 && $(<web1/over) == y && $(xxd -p web1/more) == 0001 ]]
+}
+
+@test "--secrets makes nothing of a secret that is not in the file" {
+    run -0 virt-seed --root="$root" import --secrets kubevirt - < <(machine 'cloudInitNoCloud: {secretRef: {name: a}}')
+    assert_said "secret 'a' is not in the file: put it into $confdir/secrets/a, a file for each key"
+    [[ ! -e $root$confdir/secrets ]]
+}
+
+@test "--secrets leaves what is the same, and refuses what is not, without writing anything" {
+    make_secret web1 userdata hunter2
+    run -0 virt-seed --root="$root" import --secrets kubevirt - < <(with_secret)
+    make_secret web1 userdata different
+    run -1 --separate-stderr virt-seed --root="$root" import --secrets kubevirt - \
+        < <(with_secret 'stringData: {a: b, userdata: hunter2}')
+    only_stderr
+    assert_refused 1 "$confdir/secrets/web1/userdata is there already, and is not the same"
+    [[ $(ls "$root$confdir/secrets/web1") == userdata && $(<"$root$confdir/secrets/web1/userdata") == different ]]
+    [[ $output != *hunter2* && $output != *different* ]]
+}
+
+@test "--secrets follows no link, and writes nothing below what is open to others" {
+    mkdir -p "$root$confdir/secrets" elsewhere
+    chmod 0700 "$root$confdir/secrets" elsewhere
+    ln -s "$PWD/elsewhere" "$root$confdir/secrets/web1"
+    run virt-seed --root="$root" import --secrets kubevirt - < <(with_secret)
+    assert_refused 1 "$confdir/secrets/web1"
+    [[ -z $(ls elsewhere) ]]
+    rm "$root$confdir/secrets/web1"
+    chmod 0755 "$root$confdir/secrets"
+    run virt-seed --root="$root" import --secrets kubevirt - < <(with_secret)
+    assert_refused 1 'others may read or write it'
+}
+
+@test "Secrets are refused where they are none" {
+    local secret
+
+    while IFS='|' read -r secret entry; do
+        with_secret "$secret" | refuses "$volume.secretRef: Secret 'web1': " "$entry"
+        [[ $output != *hunter2* ]]
+    done <<'END'
+data: [hunter2]|data is a list
+data: {userdata: 1}|data.userdata is a number
+data: {userdata: "hunter2*"}|data.userdata is not base64
+stringData: {userdata: 7}|stringData.userdata is a number
+stringData: {a/b: hunter2}|is no name of a secret
+stringData: {"..data": hunter2}|is no name of a secret
+stringData: {allow: hunter2}|is the list of domains
+type: Opaque|no keys
+stringData: {user: hunter2}|no key 'userdata'
+string: {user: hunter2}|string is no field
+END
+}
+
+@test "a Secret of another namespace is not the machine's" {
+    run -0 virt-seed --root="$root" import --secrets kubevirt - < <(with_secret 'stringData: {userdata: a}' 'namespace: b' |
+        sed 's/name: web1, }$/name: web1, namespace: a}/')
+    assert_said "secret 'web1' is not in the file"
+}
+
+# --- the command ------------------------------------------------------------------------------
+
+@test "import is told how to be called" {
+    run virt-seed import
+    assert_refused 2 'virt-seed import [OPTION]… kubevirt|ovirt FILE|-'
+    run virt-seed import vmware x
+    assert_refused 2 "'vmware' is no system to import from"
+    run virt-seed import kubevirt
+    assert_refused 2 "'import kubevirt' lacks the name of a file"
+    run virt-seed import kubevirt a b
+    assert_refused 2 "'b' is one word too many"
+    run virt-seed import --set a -o b kubevirt c
+    assert_refused 2 '--set and --output exclude each other'
+    run virt-seed import --replace kubevirt c
+    assert_refused 2 '--replace belongs to --set'
+    run virt-seed import kubevirt none.yaml
+    assert_refused 1 "could not open 'none.yaml'"
+    run virt-seed import kubevirt .
+    assert_refused 1 'could not read it'
+}
+
+@test "--output writes the element to a file, mode 0600" {
+    machine "$user_data" >in.yaml
+    run -0 --separate-stderr virt-seed import -o out.xml kubevirt in.yaml
+    [[ -z $output && $(stat -c %a out.xml) == 600 ]]
+    diff out.xml <(virt-seed import kubevirt in.yaml)
+}
+
+@test "the schema allows each element that is printed" {
+    for element in "$top_srcdir"/tests/golden/import-*/*/out.xml; do
+        run -0 xmllint --noout --relaxng "$top_srcdir/xml/cloud-init.rng" "$element"
+    done
+}
+
+# --- limits -----------------------------------------------------------------------------------
+
+# frugally COMMAND...: in ten seconds of processor time; the sanitizers' own memory allows no limit on
+# the memory where they are in.
+frugally() {
+    (
+        ulimit -t 10
+        "$@"
+    )
+}
+
+@test "4 MiB are the limit, and are read in bounded time" {
+    {
+        machine | head -n -1
+        printf 'spec: {volumes: [{name: c, cloudInitNoCloud: {userData: "#!/bin/sh\\n'
+        head -c $((4 * 1024 * 1024 - 1000)) /dev/zero | tr '\0' a
+        printf '"}}]}\n'
+    } >large.yaml
+    run -0 frugally virt-seed import -o out.xml kubevirt large.yaml
+    [[ $(stat -c %s out.xml) -gt $((4 * 1024 * 1024 - 2000)) ]]
+    head -c 1000 /dev/zero | tr '\0' '#' >>large.yaml
+    run frugally virt-seed import kubevirt large.yaml
+    assert_refused 1 'larger than 4 MiB'
+    {
+        echo '<vm><initialization><custom_script>'
+        head -c $((4 * 1024 * 1024 - 1000)) /dev/zero | tr '\0' '#'
+        echo '</custom_script></initialization></vm>'
+    } >large.xml
+    run -0 frugally virt-seed import -o out.xml ovirt large.xml
+}
+
+@test "bombs of aliases, and deep nesting, are refused in bounded time" {
+    {
+        machine "$user_data"
+        echo 'a0: &a0 {a: b}'
+        for i in {1..30}; do
+            echo "a$i: &a$i [*a$((i - 1)), *a$((i - 1)), *a$((i - 1))]"
+        done
+    } | frugally refuses 'with its aliases'
+    { machine "$user_data" && printf 'deep: ' && printf '[%.0s' {1..5000}; } | frugally refuses 'nested deeper than 64 levels'
+    { machine "$user_data" && printf 'wide: [' && printf 'a,%.0s' {1..200001}; } | frugally refuses 'more than 200000 values'
+    { printf '<vm>%.0s' {1..5000} && printf '</vm>%.0s' {1..5000}; } >deep.xml
+    run frugally virt-seed import ovirt deep.xml
+    assert_refused 1
+    printf '<!DOCTYPE vm [<!ENTITY a "aaaa">]><vm>&a;</vm>' >entity.xml
+    run virt-seed import ovirt entity.xml
+    assert_refused 1 'document type declaration'
+}
