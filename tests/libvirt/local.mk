@@ -7,6 +7,7 @@ check-libvirt: all
 
 EXTRA_DIST += \
 	%D%/domains.bash \
+	%D%/import.bats \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \
 	%D%/lab.bats \
