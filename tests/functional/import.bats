@@ -253,7 +253,7 @@ END
 600 ./web1/userdata
 700 .
 700 ./web1' ]]
-    [[ $(<web1/userdata) == hunter2 && $(<web1/over) == y && $(xxd -p web1/more) == 0001 ]]
+    [[ $(<web1/userdata) == hunter2 && $(<web1/over) == y && $(od -An -tx1 web1/more) == ' 00 01' ]]
 }
 
 @test "--secrets makes nothing of a secret that is not in the file" {

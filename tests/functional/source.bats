@@ -10,7 +10,7 @@ setup() {
 
 # includes LAYER: the layers that its files include from.
 includes() {
-    sed -n 's|^#include "\([a-z]*\)/.*|\1|p' "$1"/*.[ch] | sort -u
+    find "$1" -name '*.[ch]' -exec sed -n 's|^#include "\([a-z]*\)/.*|\1|p' {} + | sort -u
 }
 
 # may_include LAYER OTHER...: those, and itself.
