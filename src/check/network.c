@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/mac.h"
+#include "seed/network.h"
 
 static bool
 lacks_mac(const struct check *check, const yaml_node_t *node)
@@ -101,12 +102,27 @@ check_part_network(const struct check *check, const struct part *part, struct tr
     check_physical(check, part, tree, tree_get(tree, root, "config"));
 }
 
+static void
+check_name_servers(const struct check *check)
+{
+    const struct request *request = check->request;
+
+    if (request->network && request->datasource == DATASOURCE_CONFIGDRIVE &&
+        !network_carries_dns(request->network))
+        findings_warn(
+            check->findings, WARNING_WITHOUT_EFFECT, request->line,
+            "give the nic an address, or use datasource=\"nocloud\"",
+            "name servers or search domains of a nic without an address: guests "
+            "that use netplan pass over them on a ConfigDrive");
+}
+
 void
 check_network(const struct check *check)
 {
     const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
     cleanup_tree struct tree tree = {0};
 
+    check_name_servers(check);
     if (part && part->data.size > 0 && !part->masked &&
         check->request->datasource == DATASOURCE_NOCLOUD && tree_load(&tree, &part->data))
         check_part_network(check, part, &tree);

@@ -179,6 +179,19 @@ are_carried(const struct network *network, char *const *list, size_t count)
     return true;
 }
 
+bool
+network_carries_dns(const struct network *network)
+{
+    for (size_t i = 0; i < network->nic_count; i++) {
+        const struct nic *nic = &network->nics[i];
+
+        if (!are_carried(network, nic->nameservers, nic->nameserver_count) ||
+            !are_carried(network, nic->searches, nic->search_count))
+            return false;
+    }
+    return true;
+}
+
 int
 network_check_configdrive(const struct network *network, struct failure **failure)
 {
@@ -196,12 +209,6 @@ network_check_configdrive(const struct network *network, struct failure **failur
                 "has a route and no address, and cloud-init would not set "
                 "it from a ConfigDrive",
                 failure);
-        if (!are_carried(network, nic->nameservers, nic->nameserver_count) ||
-            !are_carried(network, nic->searches, nic->search_count))
-            return network_fail(nic,
-                                "has name servers or search domains and no address, and "
-                                "cloud-init would not set them from a ConfigDrive",
-                                failure);
     }
     return 0;
 }

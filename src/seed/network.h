@@ -2,6 +2,8 @@
 /* A described network (domain/network.h), in the form that each datasource carries. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "base/failure.h"
 #include "domain/network.h"
@@ -24,8 +26,12 @@ int network_write_openstack(struct buffer *buffer, const struct network *network
 int network_write_eni(struct buffer *buffer, const struct network *network,
                       struct failure **failure);
 
-/* What both of them cannot carry: a nic without an address has no place for name servers,
- * search domains and routes that cloud-init's renderer for netplan would see. */
+/* Return: whether each name server and search domain belongs to a nic that has an address.
+ * On a ConfigDrive, cloud-init's renderer for netplan passes over those of the others. */
+bool network_carries_dns(const struct network *network);
+
+/* What both of them cannot carry: that a nic is optional; routes of a nic without an
+ * address. */
 int network_check_configdrive(const struct network *network, struct failure **failure);
 
 /* Sets a failure about the nic, with the hint to take the other datasource. Return: -1. */

@@ -248,33 +248,27 @@ network_data_refuses_what_it_cannot_say(void **state)
     nic.routes = routes;
     nic.route_count = 1;
     assert_refused(network_write_openstack, &nic, "has a route and no address");
-    nic = dhcp;
-    nic.nameservers = nameservers;
-    nic.nameserver_count = 1;
-    assert_refused(network_write_openstack, &nic, "has name servers or search domains");
-    nic = dhcp;
-    nic.searches = searches;
-    nic.search_count = 1;
-    assert_refused(network_write_openstack, &nic, "has name servers or search domains");
 }
 
 /* The guest's resolver is one: oVirt's name servers stand at every nic. */
 static void
-network_data_takes_name_servers_that_another_nic_carries(void **state)
+name_servers_are_carried_by_any_nic_with_an_address(void **state)
 {
     struct nic nics[] = {dhcp, everything};
     struct network network = {.nics = nics, .nic_count = 2};
-    cleanup_buffer struct buffer buffer = {0};
-    struct failure *failure = NULL;
 
     (void)state;
     nics[0].nameservers = nameservers;
     nics[0].nameserver_count = 2;
-    network_write_openstack(&buffer, &network, &failure);
-    assert_no_failure(failure);
+    assert_true(network_carries_dns(&network));
+    network.nic_count = 1;
+    assert_false(network_carries_dns(&network));
+    nics[0].nameserver_count = 0;
+    assert_true(network_carries_dns(&network));
+    nics[0].searches = searches;
+    nics[0].search_count = 1;
+    assert_false(network_carries_dns(&network));
 }
-
-/* --- interfaces(5) --------------------------------------------------------------------- */
 
 static void
 eni_has_a_stanza_for_each_address(void **state)
@@ -327,10 +321,6 @@ eni_refuses_what_it_cannot_say(void **state)
     assert_refused(network_write_eni, &nic, "autoconfiguration");
     nic = (struct nic){.name = TEXT("eth0"), .mtu = 1500};
     assert_refused(network_write_eni, &nic, "an MTU");
-    nic = named;
-    nic.nameservers = nameservers;
-    nic.nameserver_count = 1;
-    assert_refused(network_write_eni, &nic, "has name servers or search domains");
 }
 
 /* --- devices --------------------------------------------------------------------------- */
@@ -411,7 +401,7 @@ main(void)
         cmocka_unit_test(network_data_has_everything),
         cmocka_unit_test(network_data_ends_with_what_says_autoconfiguration),
         cmocka_unit_test(network_data_refuses_what_it_cannot_say),
-        cmocka_unit_test(network_data_takes_name_servers_that_another_nic_carries),
+        cmocka_unit_test(name_servers_are_carried_by_any_nic_with_an_address),
         cmocka_unit_test(eni_has_a_stanza_for_each_address),
         cmocka_unit_test(eni_refuses_what_it_cannot_say),
         cmocka_unit_test(devices_have_the_tags_of_their_aliases),
