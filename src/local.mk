@@ -228,6 +228,20 @@ virt_seed_lifecycle_SOURCES = \
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)
 
+# Installed by `make install-vdsm` alone (hooks/local.mk).
+noinst_PROGRAMS += virt-seed-vdsm
+
+virt_seed_vdsm_SOURCES = \
+	%D%/vdsm/exchange.c \
+	%D%/vdsm/exchange.h \
+	%D%/vdsm/main.c \
+	%D%/vdsm/property.c \
+	%D%/vdsm/property.h \
+	$(NULL)
+virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+virt_seed_vdsm_LDADD = libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+	$(NETTLE_LIBS) $(UUID_LIBS)
+
 bin_PROGRAMS += virt-seed
 
 virt_seed_SOURCES = \

@@ -149,14 +149,17 @@ functional_tests = \
 	%D%/functional/manual.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/source.bats \
+	%D%/functional/vdsm.bats \
 	%D%/golden/golden.bats \
 	$(NULL)
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/functional/common.bash \
+	%D%/functional/vdsm.bash \
 	%D%/golden/check \
 	%D%/golden/dump \
 	%D%/golden/dump-errors \
+	%D%/golden/vdsm \
 	%D%/golden/wire \
 	%D%/golden/wire-errors \
 	$(NULL)
