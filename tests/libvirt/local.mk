@@ -12,5 +12,6 @@ EXTRA_DIST += \
 	%D%/lab.bats \
 	%D%/migrate.bats \
 	%D%/start.bats \
+	%D%/vdsm.bats \
 	%D%/wiring.bats \
 	$(NULL)
