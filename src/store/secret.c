@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "store/secret.h"
 
-#define SECRETS VIRT_SEED_CONFDIR "/secrets"
+#define SECRETS SECRET_DIRECTORY
 #define ALLOW "allow"
 
 /* --- checks ----------------------------------------------------------------------- */
@@ -41,8 +41,8 @@ is_name(const char *name)
     return true;
 }
 
-static int
-check_name(const char *what, const char *name, struct failure **failure)
+int
+secret_check_name(const char *what, const char *name, struct failure **failure)
 {
     if (is_name(name))
         return 0;
@@ -53,20 +53,19 @@ check_name(const char *what, const char *name, struct failure **failure)
                         "in front: the secret is a directory in " SECRETS);
 }
 
-static int
-check_key(const char *key, struct failure **failure)
+int
+secret_check_key(const char *key, struct failure **failure)
 {
     if (strcmp(key, ALLOW) != 0)
-        return check_name("key", key, failure);
+        return secret_check_name("key", key, failure);
     failure_set(failure, FAILURE_SECRET_NAME,
                 "key=\"" ALLOW "\" is the list of domains, no "
                 "content");
     return failure_hint(failure, "give the content's file another name");
 }
 
-/* What is opened may be read by root and its owner alone. */
-static int
-check_closed(int fd, const char *path, struct failure **failure)
+int
+secret_check_closed(int fd, const char *path, struct failure **failure)
 {
     struct stat status;
     bool group_open, others_open;
@@ -130,12 +129,12 @@ open_secret(int root, const char *name, struct failure **failure)
 
     if (secrets < 0)
         return fail_open(secrets, secrets == -ENOENT ? path : SECRETS, failure);
-    if (check_closed(secrets, SECRETS, failure) < 0)
+    if (secret_check_closed(secrets, SECRETS, failure) < 0)
         return -1;
     fd = fs_open_beneath(secrets, name, O_DIRECTORY);
     if (fd < 0)
         return fail_open(fd, path, failure);
-    if (check_closed(fd, path, failure) < 0)
+    if (secret_check_closed(fd, path, failure) < 0)
         return -1;
     return steal_fd(fd);
 }
@@ -150,7 +149,7 @@ read_key(int secret, const char *name, const char *key, size_t limit,
 
     if (fd < 0)
         return fail_open(fd, path, failure);
-    if (check_closed(fd, path, failure) < 0)
+    if (secret_check_closed(fd, path, failure) < 0)
         return -1;
     error = fs_read_all(fd, limit, content);
     if (error == -EFBIG) {
@@ -254,7 +253,7 @@ open_allowed(int root, const struct domain *domain, const char *name,
 {
     cleanup_close int secret = -1;
 
-    if (check_name("secret", name, failure) < 0)
+    if (secret_check_name("secret", name, failure) < 0)
         return -1;
     secret = open_secret(root, name, failure);
     if (secret < 0 || check_allowed(secret, name, domain, failure) < 0)
@@ -270,7 +269,7 @@ secret_read(int root, const struct domain *domain, const char *name,
     cleanup_close int secret = -1;
 
     for (const char *const *key = keys; *key; key++) {
-        if (check_key(*key, failure) < 0)
+        if (secret_check_key(*key, failure) < 0)
             return -1;
     }
     secret = open_allowed(root, domain, name, failure);
@@ -311,7 +310,7 @@ read_keys(int secret, const char *name, struct dirent *const *keys, int count,
     for (int i = 0; i < count; i++) {
         cleanup_buffer struct buffer content = {0};
 
-        if (check_key(keys[i]->d_name, failure) < 0 ||
+        if (secret_check_key(keys[i]->d_name, failure) < 0 ||
             read_key(secret, name, keys[i]->d_name, room, &content, failure) < 0)
             return -1;
         room -= content.size;

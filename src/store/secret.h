@@ -12,6 +12,15 @@
 #include "base/failure.h"
 #include "domain/domain.h"
 
+#define SECRET_DIRECTORY VIRT_SEED_CONFDIR "/secrets"
+
+/* The name of a secret (`what` is the attribute that has it), or of a key. */
+int secret_check_name(const char *what, const char *name, struct failure **failure);
+int secret_check_key(const char *key, struct failure **failure);
+
+/* What is opened may be read by root and its owner alone. */
+int secret_check_closed(int fd, const char *path, struct failure **failure);
+
 /*
  * Appends the content of the first of the keys that is there; NULL ends them.
  * `found`, where not NULL, gets the key (borrowed from `keys`). No message holds content.
