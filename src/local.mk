@@ -68,6 +68,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-elements.c \
 	%D%/domain/request-elements.h \
+	%D%/domain/request-text.c \
+	%D%/domain/request-text.h \
 	%D%/domain/payload.c \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
@@ -171,6 +173,8 @@ libstore_a_SOURCES = \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
+	%D%/store/secret-write.c \
+	%D%/store/secret-write.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -254,10 +258,13 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-done.c \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-inspect.c \
+	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/extract.c \
 	%D%/cli/extract.h \
+	%D%/cli/import/element.c \
+	%D%/cli/import/element.h \
 	%D%/cli/json.c \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
@@ -267,6 +274,8 @@ virt_seed_SOURCES = \
 	%D%/cli/output.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
+	%D%/cli/settings.c \
+	%D%/cli/settings.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	$(NULL)

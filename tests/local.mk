@@ -32,6 +32,7 @@ unit_tests = \
 	%D%/unit/test-resolve \
 	%D%/unit/test-rundir \
 	%D%/unit/test-secret \
+	%D%/unit/test-secret-write \
 	%D%/unit/test-seed \
 	%D%/unit/test-ssh-host-keys \
 	%D%/unit/test-ssh-key \
@@ -109,6 +110,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_rundir_LDADD = $(UNIT_LDADD)
 %C%_unit_test_secret_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_secret_LDADD = $(UNIT_LDADD)
+%C%_unit_test_secret_write_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_secret_write_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
@@ -148,6 +151,7 @@ functional_tests = \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/secrets.bats \
+	%D%/functional/set.bats \
 	%D%/functional/source.bats \
 	%D%/functional/vdsm.bats \
 	%D%/golden/golden.bats \

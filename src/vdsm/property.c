@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/base64.h"
+#include "domain/request-text.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -23,8 +24,6 @@ fail(const char *what, const char *hint, struct failure **failure)
     failure_set(failure, FAILURE_REQUEST, PROPERTY " %s", what);
     return failure_hint(failure, "%s", hint);
 }
-
-/* --- what the property holds ------------------------------------------------------ */
 
 /* The first word decides, as it does in cloud-init. */
 static bool
@@ -106,55 +105,6 @@ read_value(const char *value, struct failure **failure)
     return NULL;
 }
 
-/* --- into the metadata ------------------------------------------------------------ */
-
-/* Return: the element as text, without what the wiring notes in it, owned by the caller
- * (free). */
-static char *
-format(const xmlNode *element)
-{
-    cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlNode *copy = xmlDocCopyNode((xmlNode *)element, doc, 1);
-    xmlBuffer *buffer = xmlBufferCreate();
-    char *text;
-
-    require(doc);
-    require(copy);
-    require(buffer);
-    xmlDocSetRootElement(doc, copy);
-    xmlUnsetProp(copy, (const xmlChar *)"smbios-was");
-    if (xmlNodeDump(buffer, doc, copy, 0, 0) < 0)
-        abort();
-    text = xstrdup((const char *)xmlBufferContent(buffer));
-    xmlBufferFree(buffer);
-    return text;
-}
-
-static bool
-is_same(const xmlNode *one, const xmlNode *other)
-{
-    cleanup_free char *first = format(one);
-    cleanup_free char *second = format(other);
-
-    return strcmp(first, second) == 0;
-}
-
-static void
-add(struct domain *domain, const xmlNode *element)
-{
-    xmlNode *metadata = xml_child(domain->root, "metadata");
-    xmlNode *copy = xmlDocCopyNode((xmlNode *)element, domain->root->doc, 1);
-    xmlNode *place;
-
-    require(copy);
-    if (!metadata)
-        metadata = xml_add_after(xml_child(domain->root, "name"), "metadata");
-    /* The one added has its neighbours' indentation. */
-    place = xml_add_child(metadata, "cloud-init");
-    xmlReplaceNode(place, copy);
-    xmlFreeNode(place);
-}
-
 int
 property_write(struct domain *domain, const char *value, struct failure **failure)
 {
@@ -166,8 +116,8 @@ property_write(struct domain *domain, const char *value, struct failure **failur
         return -1;
     element = xmlDocGetRootElement(doc);
     if (!present)
-        add(domain, element);
-    else if (!is_same(present, element))
+        request_insert(domain, element);
+    else if (!request_is_same(present, element))
         return fail("asks for another seed than the <cloud-init> in <metadata>",
                     "keep one of them: a guest has one seed", failure);
     return 0;
