@@ -261,6 +261,8 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-wire.c \
+	%D%/cli/element-edit.c \
+	%D%/cli/element-edit.h \
 	%D%/cli/extract.c \
 	%D%/cli/extract.h \
 	%D%/cli/import/element.c \

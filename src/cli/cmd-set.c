@@ -110,7 +110,7 @@ static const struct option options[] = {
 
 const struct command cmd_set = {
     .name = "set",
-    .usage = "[SETTING]... [--replace] [--json] [--print | -i | -o OUTPUT] DOMAIN|FILE|-",
+    .usage = "[SETTING | OPTION]... DOMAIN|FILE|-",
     .summary = "write what the guest shall become, and wire the domain",
     .help =
         "Writes the <cloud-init> element of a domain and its wiring, in one definition.\n"

@@ -17,11 +17,11 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "cli/element-edit.h"
 #include "cli/import/element.h"
 #include "cli/settings.h"
 #include "domain/request-text.h"
 #include "domain/request.h"
-#include "domain/vocabulary.h"
 #include "domain/xml.h"
 
 struct writing {
@@ -29,57 +29,6 @@ struct writing {
     xmlNode *element;
     struct buffer *password;
 };
-
-/* --- elements --------------------------------------------------------------------- */
-
-static xmlNode *
-find(const xmlNode *parent, const char *name)
-{
-    xmlNode *node = parent ? xml_first_element(parent) : NULL;
-
-    while (node && !vocabulary_is(node, name))
-        node = xml_next_element(node);
-    return node;
-}
-
-/* Moves the last child to where it is, with the white space of its neighbours. */
-static xmlNode *
-indent(xmlNode *node)
-{
-    xmlNode *parent = node->parent;
-
-    xmlUnlinkNode(node);
-    return xml_insert_child(parent, node);
-}
-
-static xmlNode *
-find_or_add(xmlNode *parent, const char *name)
-{
-    xmlNode *node = find(parent, name);
-
-    return node ? node : indent(element_add(parent, name));
-}
-
-static void
-remove_all(xmlNode *parent, const char *name)
-{
-    for (xmlNode *node = find(parent, name); node; node = find(parent, name))
-        xml_remove(node);
-}
-
-static void
-remove_attribute(xmlNode *node, const char *name)
-{
-    xmlUnsetProp(node, (const xmlChar *)name);
-}
-
-/* Also an element that is there for others' sake goes with the last of them. */
-static void
-remove_if_empty(xmlNode *node)
-{
-    if (node && !xml_first_element(node) && !node->properties)
-        xml_remove(node);
-}
 
 /* --- files ------------------------------------------------------------------------ */
 
@@ -134,8 +83,8 @@ add_text(struct writing *writing, const struct row *row, const char *value,
     if (check_text(row, value, failure) < 0)
         return -1;
     if (row->below)
-        parent = find_or_add(parent, row->below);
-    indent(element_add_text(parent, row->element, value));
+        parent = element_find_or_add(parent, row->below);
+    element_indent(element_add_text(parent, row->element, value));
     return 0;
 }
 
@@ -147,7 +96,8 @@ add_document(struct writing *writing, const struct row *row, const char *value,
 
     if (read_file(value, LIMIT_PART, &content, failure) < 0)
         return -1;
-    indent(element_add_data(writing->element, row->element, content.data, content.size));
+    element_indent(
+        element_add_data(writing->element, row->element, content.data, content.size));
     return 0;
 }
 
@@ -155,7 +105,7 @@ static void
 remove_datasource(struct writing *writing, const char *value)
 {
     (void)value;
-    remove_attribute(writing->element, "datasource");
+    element_unset(writing->element, "datasource");
 }
 
 static int
@@ -174,7 +124,7 @@ add_instance_id(struct writing *writing, const struct row *row, const char *valu
 {
     if (add_text(writing, row, value, failure) < 0)
         return -1;
-    element_set(find(writing->element, row->element), "policy", "fixed");
+    element_set(element_find(writing->element, row->element), "policy", "fixed");
     return 0;
 }
 
@@ -182,7 +132,7 @@ add_instance_id(struct writing *writing, const struct row *row, const char *valu
 static void
 remove_entry(struct writing *writing, const char *value)
 {
-    xmlNode *parent = find(writing->element, "meta-data");
+    xmlNode *parent = element_find(writing->element, "meta-data");
     cleanup_free char *key = xstrndup(value, strcspn(value, "="));
     xmlNode *next;
 
@@ -192,7 +142,7 @@ remove_entry(struct writing *writing, const char *value)
         if (xml_attribute_is(entry, "name", key))
             xml_remove(entry);
     }
-    remove_if_empty(parent);
+    element_remove_if_empty(parent);
 }
 
 static int
@@ -212,9 +162,9 @@ add_entry(struct writing *writing, const struct row *row, const char *value,
         return -1;
     if (!value[length + 1])
         return 0;
-    parent = find_or_add(writing->element, "meta-data");
-    element_set(indent(element_add_text(parent, "entry", value + length + 1)), "name",
-                key);
+    parent = element_find_or_add(writing->element, "meta-data");
+    element_set(element_indent(element_add_text(parent, "entry", value + length + 1)),
+                "name", key);
     return 0;
 }
 
@@ -224,7 +174,7 @@ add_ssh_keys(struct writing *writing, const struct row *row, const char *value,
              struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
-    xmlNode *parent = find_or_add(writing->element, row->below);
+    xmlNode *parent = element_find_or_add(writing->element, row->below);
     char *rest = NULL, *line;
 
     if (read_file(value, LIMIT_PART, &content, failure) < 0)
@@ -235,7 +185,7 @@ add_ssh_keys(struct writing *writing, const struct row *row, const char *value,
          line = strtok_r(NULL, "\r\n", &rest)) {
         line += strspn(line, " \t");
         if (*line && *line != '#')
-            indent(element_add_text(parent, row->element, line));
+            element_indent(element_add_text(parent, row->element, line));
     }
     return 0;
 }
@@ -255,7 +205,8 @@ add_root_password(struct writing *writing, const struct row *row, const char *va
         failure_set(failure, FAILURE_REQUEST, "'%s' holds no password", value);
         return failure_hint(failure, "write the password into it, in one line");
     }
-    node = indent(element_add(find_or_add(writing->element, row->below), row->element));
+    node = element_indent(
+        element_add(element_find_or_add(writing->element, row->below), row->element));
     element_set(node, "secret", writing->domain->name);
     element_set(node, "key", SETTINGS_PASSWORD_KEY);
     return 0;
@@ -291,18 +242,19 @@ static void
 remove_secret(struct writing *writing, const char *value)
 {
     int part = secret_part(value);
-    xmlNode *node = part < 0 ? NULL : find(writing->element, secret_parts[part].name);
+    xmlNode *node =
+        part < 0 ? NULL : element_find(writing->element, secret_parts[part].name);
 
     if (!node)
         return;
     if (!secret_parts[part].has_children) {
-        remove_all(writing->element, secret_parts[part].name);
+        element_remove_all(writing->element, secret_parts[part].name);
         return;
     }
-    remove_attribute(node, "secret");
-    remove_attribute(node, "key");
-    remove_attribute(node, "file");
-    remove_if_empty(node);
+    element_unset(node, "secret");
+    element_unset(node, "key");
+    element_unset(node, "file");
+    element_remove_if_empty(node);
 }
 
 static int
@@ -328,8 +280,8 @@ add_secret(struct writing *writing, const struct row *row, const char *value,
         return 0;
     secret = key ? xstrndup(name + 1, (size_t)(key - name - 1)) : xstrdup(name + 1);
     node = secret_parts[part].has_children
-               ? find_or_add(writing->element, secret_parts[part].name)
-               : indent(element_add(writing->element, secret_parts[part].name));
+               ? element_find_or_add(writing->element, secret_parts[part].name)
+               : element_indent(element_add(writing->element, secret_parts[part].name));
     element_set(node, "secret", secret);
     if (key)
         element_set(node, "key", key + 1);
@@ -375,10 +327,10 @@ take_away(struct writing *writing, const struct setting *setting)
         return;
     }
     if (row->below)
-        parent = find(parent, row->below);
-    remove_all(parent, row->element);
+        parent = element_find(parent, row->below);
+    element_remove_all(parent, row->element);
     if (row->below)
-        remove_if_empty(parent);
+        element_remove_if_empty(parent);
 }
 
 static int
