@@ -42,9 +42,9 @@ element_remove_all(xmlNode *parent, const char *name)
 }
 
 void
-element_unset(xmlNode *node, const char *name)
+element_unset(xmlNode *node, const char *attribute)
 {
-    xmlUnsetProp(node, (const xmlChar *)name);
+    xmlUnsetProp(node, (const xmlChar *)attribute);
 }
 
 void

@@ -262,8 +262,8 @@ add_secret(struct writing *writing, const struct row *row, const char *value,
            struct failure **failure)
 {
     int part = secret_part(value);
-    const char *name = strchr(value, '=');
-    const char *key = name ? strchr(name, '/') : NULL;
+    const char *equals = value + strcspn(value, "=");
+    const char *slash = strchr(equals, '/');
     cleanup_free char *secret = NULL;
     xmlNode *node;
 
@@ -276,15 +276,16 @@ add_secret(struct writing *writing, const struct row *row, const char *value,
     }
     if (check_text(row, value, failure) < 0)
         return -1;
-    if (!name[1])
+    if (!equals[1])
         return 0;
-    secret = key ? xstrndup(name + 1, (size_t)(key - name - 1)) : xstrdup(name + 1);
+    secret =
+        slash ? xstrndup(equals + 1, (size_t)(slash - equals - 1)) : xstrdup(equals + 1);
     node = secret_parts[part].has_children
                ? element_find_or_add(writing->element, secret_parts[part].name)
                : element_indent(element_add(writing->element, secret_parts[part].name));
     element_set(node, "secret", secret);
-    if (key)
-        element_set(node, "key", key + 1);
+    if (slash)
+        element_set(node, "key", slash + 1);
     return 0;
 }
 

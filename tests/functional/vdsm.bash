@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # variables for and of those that source this
 # vdsm.bash: runs hooks as VDSM does (lib/vdsm/common/hooks.py); a library to source.
 #
 #   vdsm_run_hooks HOOKS POINT XML [PROPERTY=VALUE...]
