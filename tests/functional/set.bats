@@ -128,7 +128,10 @@ END
     assert_said "asks for that already"
     run -0 virt-seed set --hostname=two --json --in-place out.xml
     [[ $(jq -c .changes <<<"$output") = '["--hostname written"]' ]]
-    # Only blanks differ, but they are the document's.
+    # Only blanks differ, but they are the value's, and the document's.
+    virt-seed --quiet set --meta-data=a=' ' --in-place out.xml
+    run -0 virt-seed set --meta-data=a='  ' --in-place out.xml
+    assert_said '--meta-data written'
     sed -i 's/^locale/ locale/' user-data
     sets --user-data=user-data >out.xml
     sed -i 's/^ locale/  locale/' user-data
