@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	%D%/lab.bash \
 	%D%/lab.bats \
 	%D%/migrate.bats \
+	%D%/recipes.bats \
 	%D%/set.bats \
 	%D%/start.bats \
 	%D%/vdsm.bats \
