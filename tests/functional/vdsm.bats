@@ -251,6 +251,18 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     assert_refused 2 "could not read '$file'"
 }
 
+# The alarm is there from the start, and blocked, as VDSM's threads may have it.
+@test "an alarm ends it, also one that is blocked, and it says so" {
+    local file=$TMPDIR/vm.xml
+
+    vm_xml "$element" >"$file"
+    run env --block-signal=ALRM _hook_domxml="$file" \
+        sh -c 'kill -ALRM $$; exec virt-seed-vdsm'
+    assert_refused 2 'more than 20 seconds'
+    diff "$file" <(vm_xml "$element")
+    [[ $(ls -A "$TMPDIR") = vm.xml ]]
+}
+
 @test "a full disk leaves the exchange file as it was" {
     local file=$TMPDIR/vm.xml
 
