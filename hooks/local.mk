@@ -27,3 +27,16 @@ uninstall-hook:
 	-rmdir '$(DESTDIR)$(sysconfdir)/virt-seed' 2>/dev/null
 
 EXTRA_DIST += docs/virt-seed.conf
+
+# VDSM runs whatever is executable in the directory of a point, in the order of the names, and
+# tells its engine the program's digest: so the program itself lies there.
+
+vdsm_hook = $(DESTDIR)$(vdsm_hooks_dir)/before_vm_start/50_virt_seed
+
+install-vdsm: virt-seed-vdsm$(EXEEXT)
+	$(MKDIR_P) '$(DESTDIR)$(vdsm_hooks_dir)/before_vm_start'
+	$(INSTALL_PROGRAM) virt-seed-vdsm$(EXEEXT) '$(vdsm_hook)'
+
+uninstall-vdsm:
+	rm -f '$(vdsm_hook)'
+.PHONY: install-vdsm uninstall-vdsm

@@ -68,6 +68,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-elements.c \
 	%D%/domain/request-elements.h \
+	%D%/domain/request-text.c \
+	%D%/domain/request-text.h \
 	%D%/domain/payload.c \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
@@ -230,6 +232,20 @@ virt_seed_lifecycle_SOURCES = \
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)
 
+# Installed by `make install-vdsm` alone (hooks/local.mk).
+noinst_PROGRAMS += virt-seed-vdsm
+
+virt_seed_vdsm_SOURCES = \
+	%D%/vdsm/exchange.c \
+	%D%/vdsm/exchange.h \
+	%D%/vdsm/main.c \
+	%D%/vdsm/property.c \
+	%D%/vdsm/property.h \
+	$(NULL)
+virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+virt_seed_vdsm_LDADD = libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+	$(NETTLE_LIBS) $(UUID_LIBS)
+
 bin_PROGRAMS += virt-seed
 
 virt_seed_SOURCES = \
@@ -243,8 +259,11 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \
+	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-wire.c \
+	%D%/cli/element-edit.c \
+	%D%/cli/element-edit.h \
 	%D%/cli/extract.c \
 	%D%/cli/extract.h \
 	%D%/cli/import/element.c \
@@ -273,6 +292,8 @@ virt_seed_SOURCES = \
 	%D%/cli/output.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
+	%D%/cli/settings.c \
+	%D%/cli/settings.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	$(NULL)

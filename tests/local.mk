@@ -152,12 +152,15 @@ functional_tests = \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/secrets.bats \
+	%D%/functional/set.bats \
 	%D%/functional/source.bats \
+	%D%/functional/vdsm.bats \
 	%D%/golden/golden.bats \
 	$(NULL)
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/functional/common.bash \
+	%D%/functional/vdsm.bash \
 	%D%/golden/check \
 	%D%/golden/dump \
 	%D%/golden/dump-errors \
@@ -165,6 +168,7 @@ EXTRA_DIST += \
 	%D%/golden/import-kubevirt-errors \
 	%D%/golden/import-ovirt \
 	%D%/golden/import-ovirt-errors \
+	%D%/golden/vdsm \
 	%D%/golden/wire \
 	%D%/golden/wire-errors \
 	$(NULL)

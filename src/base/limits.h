@@ -84,6 +84,9 @@
  */
 #define LIMIT_SERIAL 4094
 
+/* Options of one `virt-seed set`. */
+#define LIMIT_SETTINGS 1024
+
 /* Names of secrets and of their keys: what Kubernetes allows. */
 #define LIMIT_SECRET_NAME 253
 

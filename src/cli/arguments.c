@@ -25,6 +25,15 @@ print_help(const struct command *command)
     printf("Usage: virt-seed %s %s\n\n%s", command->name, command->usage, command->help);
 }
 
+static bool
+add_setting(struct arguments *arguments, int option)
+{
+    if (arguments->setting_count == LIMIT_SETTINGS)
+        return false;
+    arguments->settings[arguments->setting_count++] = (struct setting){option, optarg};
+    return true;
+}
+
 /* Return: whether it is an option of ours. */
 static bool
 take_option(struct arguments *arguments, int option)
@@ -58,6 +67,9 @@ take_option(struct arguments *arguments, int option)
     case OPTION_REPLACE:
         arguments->replace = true;
         return true;
+    case OPTION_PRINT:
+        arguments->print = true;
+        return true;
     case OPTION_UNDO:
         arguments->undo = true;
         return true;
@@ -74,7 +86,7 @@ take_option(struct arguments *arguments, int option)
         arguments->after_refusal = true;
         return true;
     default:
-        return false;
+        return option >= OPTION_SET_DATASOURCE && add_setting(arguments, option);
     }
 }
 

@@ -73,7 +73,10 @@ put_back(struct source *source, const struct arguments *arguments,
         return source_write(source, source->name, failure);
     if (arguments->output || !source_is_domain(source))
         return source_write(source, arguments->output, failure);
-    return wiring->change_count > 0 ? source_define(source, failure) : 0;
+    if (wiring->change_count == 0)
+        return 0;
+    return source->request_alone ? source_set_request(source, failure)
+                                 : source_define(source, failure);
 }
 
 int

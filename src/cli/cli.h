@@ -3,8 +3,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/failure.h"
+#include "base/limits.h"
 
 /* What the options in front of the subcommand say. */
 struct context {
@@ -12,6 +14,12 @@ struct context {
     const char *root_path; /* below which the host's files are looked for */
     int root;              /* its descriptor */
     bool quiet;
+};
+
+/* An option of `set`: what it is, and its value. */
+struct setting {
+    int option;
+    const char *value; /* borrowed from the command line */
 };
 
 /* What stands behind the subcommand; each takes what its options and operands allow. */
@@ -32,6 +40,9 @@ struct arguments {
     bool wiring_only;
     bool after_refusal;
     bool undo;
+    bool print;
+    struct setting settings[LIMIT_SETTINGS]; /* in the order they were given */
+    size_t setting_count;
 };
 
 struct option;
@@ -56,6 +67,7 @@ extern const struct command cmd_done;
 extern const struct command cmd_dump;
 extern const struct command cmd_import;
 extern const struct command cmd_inspect;
+extern const struct command cmd_set;
 extern const struct command cmd_unset;
 extern const struct command cmd_wire;
 
@@ -75,12 +87,25 @@ enum {
     OPTION_JSON,
     OPTION_NAME,
     OPTION_NO_SCHEMA,
+    OPTION_PRINT,
     OPTION_REPLACE,
     OPTION_SECRETS,
     OPTION_SET,
     OPTION_SHOW_SECRETS,
     OPTION_UNDO,
     OPTION_WIRING_ONLY,
+    /* Those of `set`, from the first to the last. */
+    OPTION_SET_DATASOURCE,
+    OPTION_SET_HOSTNAME,
+    OPTION_SET_INSTANCE_ID,
+    OPTION_SET_META_DATA,
+    OPTION_SET_NETWORK_CONFIG,
+    OPTION_SET_ROOT_PASSWORD,
+    OPTION_SET_SECRET,
+    OPTION_SET_SSH_KEY,
+    OPTION_SET_USER,
+    OPTION_SET_USER_DATA,
+    OPTION_SET_VENDOR_DATA,
 };
 
 /*

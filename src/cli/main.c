@@ -16,7 +16,7 @@
 #include "cli/cli.h"
 
 static const struct command *const commands[] = {
-    &cmd_wire,  &cmd_unset,   &cmd_dump,   &cmd_build,
+    &cmd_set,   &cmd_wire,    &cmd_unset,  &cmd_dump, &cmd_build,
     &cmd_check, &cmd_inspect, &cmd_import, &cmd_done,
 };
 

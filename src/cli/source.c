@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@
 #include "cli/libvirt.h"
 #include "cli/output.h"
 #include "cli/source.h"
+#include "domain/request-text.h"
+#include "domain/request.h"
+#include "domain/seed-path.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 
 static bool
@@ -79,13 +84,22 @@ require_persistent(const struct source *source, struct failure **failure)
     return failure_hint(failure, "wire the XML that it is created from");
 }
 
+/* Return: the definition, owned by the caller (free), or NULL. */
+static char *
+read_definition(virDomainPtr domain, unsigned int flags, struct failure **failure)
+{
+    char *text = virDomainGetXMLDesc(domain, flags | VIR_DOMAIN_XML_INACTIVE);
+
+    if (!text)
+        libvirt_fail(failure, "could not read domain '%s'", virDomainGetName(domain));
+    return text;
+}
+
 static int
 load_domain(struct source *source, const struct context *context, const char *argument,
             enum source_use use, struct failure **failure)
 {
     bool read_only = use == SOURCE_READ;
-    unsigned int flags = read_only ? VIR_DOMAIN_XML_INACTIVE
-                                   : VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE;
     cleanup_free char *text = NULL;
 
     source->connection = libvirt_connect(context->uri, read_only, failure);
@@ -97,10 +111,13 @@ load_domain(struct source *source, const struct context *context, const char *ar
     source->libvirt = libvirt_find_domain(source->connection, argument, failure);
     if (!source->libvirt || (!read_only && require_persistent(source, failure) < 0))
         return -1;
-    text = virDomainGetXMLDesc(source->libvirt, flags);
+    text =
+        read_definition(source->libvirt, read_only ? 0 : VIR_DOMAIN_XML_SECURE, failure);
     if (!text)
-        return libvirt_fail(failure, "could not read domain '%s'", argument);
+        return -1;
     source->doc = xml_parse(text, strlen(text), argument, failure);
+    if (!read_only)
+        source->text = steal(text);
     return source->doc ? domain_read(&source->domain, source->doc, failure) : -1;
 }
 
@@ -121,6 +138,58 @@ source_is_domain(const struct source *source)
     return source->libvirt != NULL;
 }
 
+/* --- back into libvirt ------------------------------------------------------------ */
+
+static int
+fail_changed(const struct source *source, const char *when, struct failure **failure)
+{
+    const char *name = virDomainGetName(source->libvirt);
+
+    failure_set(failure, FAILURE_LIBVIRT,
+                "somebody else changed the definition of '%s' %s", name, when);
+    return failure_hint(failure,
+                        "see that nobody else is at it, and run the command again");
+}
+
+static int
+check_unchanged(const struct source *source, struct failure **failure)
+{
+    cleanup_free char *text =
+        read_definition(source->libvirt, VIR_DOMAIN_XML_SECURE, failure);
+
+    if (!text)
+        return -1;
+    if (strcmp(text, source->text) == 0)
+        return 0;
+    return fail_changed(source, "meanwhile: nothing was written", failure);
+}
+
+/* Return: whether both have the same request, and both or neither our disk. */
+static bool
+is_alike(const struct domain *one, const struct domain *other)
+{
+    return !seed_path_find_disk(one) == !seed_path_find_disk(other) &&
+           request_is_same(request_find(one), request_find(other));
+}
+
+static int
+check_written(const struct source *source, struct failure **failure)
+{
+    const char *name = virDomainGetName(source->libvirt);
+    cleanup_free char *text = read_definition(source->libvirt, 0, failure);
+    cleanup_xml xmlDoc *doc = text ? xml_parse(text, strlen(text), name, failure) : NULL;
+    cleanup_domain struct domain found = {0};
+    cleanup_domain struct domain written = {0};
+
+    if (!doc || domain_read(&found, doc, failure) < 0 ||
+        domain_read(&written, source->doc, failure) < 0)
+        return -1;
+    if (is_alike(&found, &written))
+        return 0;
+    return fail_changed(source, "at the same time, and what was written is gone",
+                        failure);
+}
+
 int
 source_define(struct source *source, struct failure **failure)
 {
@@ -128,14 +197,31 @@ source_define(struct source *source, struct failure **failure)
     cleanup_free char *text = xml_format(source->doc, &size, failure);
     virDomainPtr defined;
 
-    if (!text)
+    if (!text || check_unchanged(source, failure) < 0)
         return -1;
     defined = virDomainDefineXMLFlags(source->connection, text, 0);
     if (!defined)
         return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
                             virDomainGetName(source->libvirt));
     virDomainFree(defined);
-    return 0;
+    return check_written(source, failure);
+}
+
+int
+source_set_request(struct source *source, struct failure **failure)
+{
+    cleanup_domain struct domain domain = {0};
+    cleanup_free char *text = NULL;
+
+    if (domain_read(&domain, source->doc, failure) < 0 ||
+        check_unchanged(source, failure) < 0)
+        return -1;
+    text = request_format(request_find(&domain));
+    if (virDomainSetMetadata(source->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text, "ci",
+                             REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
+        return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
+                            virDomainGetName(source->libvirt));
+    return check_written(source, failure);
 }
 
 int
@@ -151,6 +237,7 @@ void
 source_clear(struct source *source)
 {
     domain_clear(&source->domain);
+    free(source->text);
     xmlFreeDoc(source->doc);
     if (source->libvirt)
         virDomainFree(source->libvirt);

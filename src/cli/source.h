@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include <libvirt/libvirt.h>
 #include <libxml/tree.h>
 
@@ -16,7 +18,10 @@ struct source {
     const char *name;         /* of the file, NULL where it came from libvirt */
     virConnectPtr connection; /* NULL where it came from a file */
     virDomainPtr libvirt;     /* the same */
+    char *text; /* the definition as libvirt gave it, where it is to change */
     xmlDoc *doc;
+    bool
+        request_alone; /* of the document only the <cloud-init> element is to be written */
     struct domain domain; /* read from the document */
 };
 
@@ -33,8 +38,15 @@ int source_load(struct source *source, const struct context *context,
 /* Return: whether the domain came from libvirt. */
 bool source_is_domain(const struct source *source);
 
-/* Defines the document in libvirt; for domains that came from there. */
+/*
+ * Defines the document in libvirt; for domains that came from there. libvirt takes every
+ * definition, the last one stays. So it is read again before, and one that somebody else
+ * has changed since source_load() is left alone; and after, to see that ours is there.
+ */
 int source_define(struct source *source, struct failure **failure);
+
+/* The same where the <cloud-init> element alone has changed: only that is written. */
+int source_set_request(struct source *source, struct failure **failure);
 
 /* Writes the document to the file `output`, atomically; to standard output for NULL. */
 int source_write(const struct source *source, const char *output,

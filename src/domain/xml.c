@@ -327,6 +327,16 @@ xml_add_child(xmlNode *parent, const char *name)
                                   : xmlAddChild(parent, node);
 }
 
+xmlNode *
+xml_insert_child(xmlNode *parent, xmlNode *node)
+{
+    xmlNode *place = xml_add_child(parent, "place");
+
+    xmlReplaceNode(place, node);
+    xmlFreeNode(place);
+    return node;
+}
+
 void
 xml_remove(xmlNode *node)
 {

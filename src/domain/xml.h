@@ -61,6 +61,8 @@ int xml_line(const xmlNode *node);
  */
 xmlNode *xml_add_child(xmlNode *parent, const char *name);
 xmlNode *xml_add_after(xmlNode *sibling, const char *name);
+/* The same with an element that is in no tree. Return: it. */
+xmlNode *xml_insert_child(xmlNode *parent, xmlNode *node);
 /* Removes the element and the white space that indented it. */
 void xml_remove(xmlNode *node);
 

@@ -125,3 +125,22 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
     }
     return 0;
 }
+
+int
+secret_replace(int root, const char *name, const struct secret_key *key,
+               struct failure **failure)
+{
+    cleanup_free char *path = NULL;
+    cleanup_close int secret = -1;
+    int error;
+
+    if (secret_check_name("secret", name, failure) < 0 ||
+        secret_check_key(key->name, failure) < 0)
+        return -1;
+    secret = open_secret(root, name, failure);
+    if (secret < 0)
+        return -1;
+    path = xasprintf("%s/%s/%s", SECRET_DIRECTORY, name, key->name);
+    error = write_key(secret, key);
+    return error < 0 ? fail_path(error, path, failure) : 0;
+}

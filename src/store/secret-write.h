@@ -19,3 +19,7 @@ struct secret_key {
  */
 int secret_write(int root, const char *name, const struct secret_key *keys,
                  size_t key_count, struct failure **failure);
+
+/* Writes one key in the same way, in the place of what was there. */
+int secret_replace(int root, const char *name, const struct secret_key *key,
+                   struct failure **failure);

@@ -27,14 +27,16 @@ may_include() {
     may_include image base domain seed
     may_include store base domain seed
     may_include lifecycle base domain seed image store
-    may_include cli base domain seed image store
+    may_include check base domain seed image store
+    may_include cli base domain seed image store check
+    may_include vdsm base domain image
     # And there are no others.
-    [[ $(printf '%s\n' */) = $'base/\ncli/\ndomain/\nimage/\nlifecycle/\nseed/\nstore/' ]]
+    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nlifecycle/\nseed/\nstore/\nvdsm/' ]]
 }
 
 @test "libvirt is called by the command alone" {
-    run ! grep -l 'libvirt/libvirt.h' base/*.[ch] domain/*.[ch] seed/*.[ch] image/*.[ch] \
-        store/*.[ch] lifecycle/*.[ch]
+    run ! grep -l 'libvirt/libvirt.h' base/*.[ch] domain/*.[ch] seed/*.[ch] image/*.[ch] check/*.[ch] \
+        store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch]
 }
 
 @test "each file begins with its licence" {

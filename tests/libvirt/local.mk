@@ -12,6 +12,9 @@ EXTRA_DIST += \
 	%D%/lab.bash \
 	%D%/lab.bats \
 	%D%/migrate.bats \
+	%D%/recipes.bats \
+	%D%/set.bats \
 	%D%/start.bats \
+	%D%/vdsm.bats \
 	%D%/wiring.bats \
 	$(NULL)

@@ -103,3 +103,21 @@ seed_sum() {
     run -0 on_destination lab_run find "$seeds" -mindepth 1
     [[ $output = "" ]]
 }
+
+@test "another hook of the destination's that changes the XML is heard, and the seed is made" {
+    local hook=/etc/libvirt/hooks/qemu
+
+    on_destination lab_run tee "$hook" >/dev/null <<'END'
+#!/bin/sh
+if [ "$2 $3" = "migrate begin" ]; then
+    sed 's|<domain |&xmlns:other="urn:other" |; s|<metadata>|&<other:filtered/>|'
+fi
+END
+    on_destination lab_run chmod 0755 "$hook"
+    start_on_source ''
+    migrate web1
+    on_destination lab_run rm "$hook"
+    run -0 on_destination lab_virsh dumpxml web1
+    [[ $output = *'other:filtered'* ]]
+    on_destination lab_run test -e "$seeds/$web1.iso"
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * VDSM's exchange file: the domain's XML, which all hooks of one point read and may
+ * replace, one after the other. VDSM makes it with mkstemp(3), names it in
+ * "_hook_domxml", and reads it again by that name (lib/vdsm/common/hooks.py).
+ */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/failure.h"
+
+struct exchange {
+    const char *path;   /* borrowed from the environment */
+    const char *name;   /* its last component */
+    int directory;      /* the one it is in; owned */
+    struct stat status; /* of the file as it was read */
+    struct buffer text;
+};
+
+/* Reads the file; one that is no regular file, not the caller's own, or that the caller
+ * may not write is refused. */
+int exchange_read(struct exchange *exchange, struct failure **failure);
+
+/* Gives the file another content, whole or not at all; owner, group and mode stay. */
+int exchange_replace(const struct exchange *exchange, const char *text, size_t size,
+                     struct failure **failure);
+
+void exchange_clear(struct exchange *exchange);
+
+#define EXCHANGE_NONE ((struct exchange){.directory = -1})
+#define cleanup_exchange __attribute__((cleanup(exchange_clear)))

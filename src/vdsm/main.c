@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * virt-seed-vdsm: VDSM's hook "50_virt_seed" at before_vm_start.
+ *
+ * How it works: at this point, and at no other, VDSM takes the XML back from its hooks
+ * before it defines the domain. So a VM that asks for a seed, in its metadata or by a
+ * custom property, is wired here, by VDSM's user, at every start. The seed itself is made
+ * by libvirt's hook a moment later, as root, and again when the guest is restored or
+ * migrated, for then the domain's XML has the request and the wiring in it.
+ *
+ * VDSM shows our standard error to the user of its engine, and waits for us without end.
+ * Whatever fails stops the start: a guest that asks for a seed does not boot without.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/process.h"
+#include "base/report.h"
+#include "domain/foreign.h"
+#include "domain/request.h"
+#include "domain/wire.h"
+#include "domain/xml.h"
+#include "image/label.h"
+#include "vdsm/exchange.h"
+#include "vdsm/property.h"
+
+/* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks behind
+ * this one are not run either. 1 is: failed, but run them. */
+#define STATUS_DONE 0
+#define STATUS_STOP 2
+
+#define TIME_LIMIT_SECONDS 20
+
+/* --- time ------------------------------------------------------------------------- */
+
+static void
+on_alarm(int signal_number)
+{
+    static const char message[] =
+        "virt-seed: error: the wiring took more than 20 seconds\n"
+        "virt-seed: hint: look for a storage domain that does not answer\n";
+
+    (void)signal_number;
+    if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+        _exit(STATUS_STOP);
+    _exit(STATUS_STOP);
+}
+
+static void
+limit_time(void)
+{
+    sigset_t alarms;
+
+    /* Whatever of it VDSM's threads block is inherited. */
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    signal(SIGALRM, on_alarm);
+    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+    alarm(TIME_LIMIT_SECONDS);
+}
+
+/* --- wiring ----------------------------------------------------------------------- */
+
+/* The engine's own cloud-init is a disk by now. There is no --replace here: both were
+ * asked for on purpose. */
+static int
+check_one_seed(const struct domain *domain, struct failure **failure)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (!foreign_is_seed(disk))
+            continue;
+        failure_set(failure, FAILURE_FOREIGN_SEED,
+                    "asks for virt-seed's seed, and has another: disk '%s' (%s)",
+                    disk->target, disk->source);
+        return failure_hint(failure, "keep one of them: leave the engine's Initial Run "
+                                     "empty and the CD out, or take virt-seed's request "
+                                     "away");
+    }
+    return 0;
+}
+
+static int
+wire(struct domain *domain, const char *property, struct failure **failure)
+{
+    const struct wire_options options = {.replace = false};
+    cleanup_request struct request request = {0};
+    cleanup_wiring struct wiring wiring = {0};
+
+    if (property && property_write(domain, property, failure) < 0)
+        return -1;
+    /* Without one, oVirt's payload may be there, which VDSM sees to. */
+    if (!request_find(domain))
+        return 0;
+    if (request_read(&request, domain, failure) < 0)
+        return -1;
+    label_read_disks(domain);
+    if (check_one_seed(domain, failure) < 0)
+        return -1;
+    return wire_domain(domain, &request, &options, &wiring, failure);
+}
+
+/* --- the file --------------------------------------------------------------------- */
+
+static bool
+concerns_us(const struct exchange *exchange, const char *property)
+{
+    return property || (exchange->text.size > 0 &&
+                        memmem(exchange->text.data, exchange->text.size,
+                               REQUEST_NAMESPACE, strlen(REQUEST_NAMESPACE)));
+}
+
+static int
+put_back(const struct exchange *exchange, xmlDoc *doc, struct failure **failure)
+{
+    size_t size;
+    cleanup_free char *text = xml_format(doc, &size, failure);
+
+    if (!text)
+        return -1;
+    if (size == exchange->text.size && memcmp(text, exchange->text.data, size) == 0)
+        return 0;
+    return exchange_replace(exchange, text, size, failure);
+}
+
+/* The custom property of that name, NULL where it is empty or not there. */
+static const char *
+custom_property(void)
+{
+    const char *value = getenv(PROPERTY_NAME);
+
+    return value && *value ? value : NULL;
+}
+
+static int
+run(struct failure **failure)
+{
+    const char *property = custom_property();
+    cleanup_exchange struct exchange exchange = EXCHANGE_NONE;
+    cleanup_domain struct domain domain = {0};
+    cleanup_xml xmlDoc *doc = NULL;
+
+    if (exchange_read(&exchange, failure) < 0)
+        return -1;
+    if (!concerns_us(&exchange, property))
+        return 0;
+    doc = xml_parse(exchange.text.data, exchange.text.size, exchange.path, failure);
+    if (!doc || domain_read(&domain, doc, failure) < 0)
+        return -1;
+    if (wire(&domain, property, failure) < 0)
+        return failure_prefix(failure, "VM '%s'", domain.name);
+    return put_back(&exchange, doc, failure);
+}
+
+int
+main(int argc, char **argv)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    if (process_open_standard() < 0)
+        return STATUS_STOP;
+    process_harden();
+    limit_time();
+    if (argc > 1) {
+        failure_set(&failure, FAILURE_USAGE, "'%s': this hook takes no arguments",
+                    argv[1]);
+        failure_hint(&failure, "VDSM runs it; see virt-seed-vdsm(8)");
+    }
+    if (!failure && run(&failure) == 0)
+        return STATUS_DONE;
+    report_failure(failure);
+    return STATUS_STOP;
+}

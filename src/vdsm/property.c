@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "domain/base64.h"
+#include "domain/request-text.h"
+#include "domain/request.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+#include "vdsm/property.h"
+
+#define PROPERTY "custom property '" PROPERTY_NAME "'"
+
+static int
+fail(const char *what, const char *hint, struct failure **failure)
+{
+    failure_set(failure, FAILURE_REQUEST, PROPERTY " %s", what);
+    return failure_hint(failure, "%s", hint);
+}
+
+/* The first word decides, as it does in cloud-init. */
+static bool
+is_user_data(const char *text)
+{
+    return *text == '#' || strncasecmp(text, "content-type:", 13) == 0 ||
+           strncasecmp(text, "mime-version:", 13) == 0;
+}
+
+static void
+require(const void *made)
+{
+    if (!made)
+        abort();
+}
+
+/* Return: a request for that user-data; its base64 serves as it is. */
+static xmlDoc *
+request_of_user_data(const char *base64)
+{
+    xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
+    xmlNode *root = xmlNewDocNode(doc, NULL, (const xmlChar *)"cloud-init", NULL);
+    xmlNode *node;
+
+    require(doc);
+    require(root);
+    xmlDocSetRootElement(doc, root);
+    root->ns = xmlNewNs(root, (const xmlChar *)REQUEST_NAMESPACE, (const xmlChar *)"ci");
+    node = xmlNewTextChild(root, root->ns, (const xmlChar *)"user-data",
+                           (const xmlChar *)base64);
+    require(node);
+    require(xmlNewProp(node, (const xmlChar *)"encoding", (const xmlChar *)"base64"));
+    return doc;
+}
+
+/* libxml2's words for what is not well-formed may quote it. */
+static xmlDoc *
+parse_element(const struct buffer *text, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+    cleanup_xml xmlDoc *doc = xml_parse(text->data, text->size, PROPERTY, &reason);
+
+    if (!doc) {
+        failure_set(failure, reason->code, PROPERTY " is no well-formed XML (line %d)",
+                    reason->line);
+        failure_hint(failure, "encode the <cloud-init> element alone, with its namespace "
+                              "and without a document type");
+        return NULL;
+    }
+    if (!vocabulary_is(xmlDocGetRootElement(doc), "cloud-init")) {
+        fail("holds another element than <cloud-init>",
+             "its namespace is \"" REQUEST_NAMESPACE "\"; see virt-seed-xml(5)", failure);
+        return NULL;
+    }
+    return steal(doc);
+}
+
+/* Return: a document with the request as its root, owned by the caller, or NULL. */
+static xmlDoc *
+read_value(const char *value, struct failure **failure)
+{
+    cleanup_buffer struct buffer text = {0};
+    const char *begin;
+
+    if (base64_append(&text, value) < 0) {
+        fail("is not base64",
+             "encode the element or the user-data with 'base64 -w0 FILE'", failure);
+        return NULL;
+    }
+    begin = text.data + strspn(text.data, " \t\r\n");
+    if (is_user_data(begin))
+        return request_of_user_data(value);
+    if (*begin == '<')
+        return parse_element(&text, failure);
+    fail("holds neither XML nor user-data",
+         "encode a <cloud-init> element, or a user-data that begins with '#' or a MIME "
+         "header",
+         failure);
+    return NULL;
+}
+
+int
+property_write(struct domain *domain, const char *value, struct failure **failure)
+{
+    cleanup_xml xmlDoc *doc = read_value(value, failure);
+    const xmlNode *present = request_find(domain);
+    const xmlNode *element;
+
+    if (!doc)
+        return -1;
+    element = xmlDocGetRootElement(doc);
+    if (!present)
+        request_insert(domain, element);
+    else if (!request_is_same(present, element))
+        return fail("asks for another seed than the <cloud-init> in <metadata>",
+                    "keep one of them: a guest has one seed", failure);
+    return 0;
+}

@@ -1,0 +1,238 @@
+#!/usr/bin/env bats
+# set.bats: 'virt-seed set' on files; tests/libvirt/set.bats has libvirt's domains.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+key='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx'
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    printf '#cloud-config\nlocale: C.UTF-8\n' >user-data
+    printf 'version: 2\n' >network-config
+    printf '# mine\n%s one\n\n%s two\r\n' "$key" "$key" >keys
+    printf 'hunter2\n' >password
+    domain_xml | sed '/<metadata>/,/<\/metadata>/d' >web1.xml
+}
+
+# sets ARGUMENT...: prints the XML that 'set' makes of web1.xml, or of standard input with "-".
+sets() {
+    virt-seed --quiet --root="$root" set "$@" web1.xml
+}
+
+# request: prints the <cloud-init> element of the XML on standard input.
+request() {
+    xmllint --xpath "//*[local-name() = 'cloud-init']" -
+}
+
+# document NAME: what the guest of the XML on standard input reads.
+document() {
+    virt-seed --root="$root" dump - "$1"
+}
+
+# is_valid: the element of the XML on standard input is one that the schema allows.
+is_valid() {
+    request | xmllint --noout --relaxng "$top_srcdir/xml/cloud-init.rng" -
+}
+
+@test "each setting is written into an element that the schema allows, and the domain is wired" {
+    sets --user-data=user-data --vendor-data=user-data --network-config=network-config \
+        --meta-data=role=web --meta-data='note=a<b' --ssh-key=keys --hostname=host.example.org \
+        --instance-id=i-1 --user=me --secret=ssh-host-keys=web1 >out.xml
+    run -0 is_valid <out.xml
+    run -0 virt-seed wire - <out.xml
+    assert_said 'is wired already'
+    diff -u - <(request <out.xml) <<END
+<ci:cloud-init xmlns:ci="$namespace">
+      <ci:user-data><![CDATA[#cloud-config
+locale: C.UTF-8
+]]></ci:user-data>
+      <ci:vendor-data><![CDATA[#cloud-config
+locale: C.UTF-8
+]]></ci:vendor-data>
+      <ci:network-config><![CDATA[version: 2
+]]></ci:network-config>
+      <ci:meta-data>
+        <ci:entry name="role">web</ci:entry>
+        <ci:entry name="note"><![CDATA[a<b]]></ci:entry>
+      </ci:meta-data>
+      <ci:ssh-authorized-keys>
+        <ci:key>$key one</ci:key>
+        <ci:key>$key two</ci:key>
+      </ci:ssh-authorized-keys>
+      <ci:hostname>host.example.org</ci:hostname>
+      <ci:instance-id policy="fixed">i-1</ci:instance-id>
+      <ci:initialization>
+        <ci:user_name>me</ci:user_name>
+      </ci:initialization>
+      <ci:ssh-host-keys secret="web1"/>
+    </ci:cloud-init>
+END
+}
+
+@test "the guest reads what was set, byte for byte" {
+    local file
+
+    printf '#!/bin/sh\r\necho "]]>" &\n   ' >script
+    printf '\n#cloud-config\n\t{}' >blanks
+    for file in user-data script blanks; do
+        sets --user-data="$file" >out.xml
+        [[ $file = blanks ]] || document user-data <out.xml | cmp - "$file"
+        request <out.xml | xmllint --xpath 'string(//*[local-name() = "user-data"])' - >text
+        if grep -q 'encoding="base64"' out.xml; then
+            base64 -d text | cmp - "$file"
+        fi
+    done
+    sets --user-data=<(cat user-data) | document user-data | cmp - user-data
+}
+
+@test "what a setting names is replaced, and the rest stays" {
+    sets --hostname=one --meta-data=a=1 --meta-data=b=2 --user-data=user-data --ssh-key=keys >web2.xml
+    echo '#!/bin/sh' >script
+    sed "s/$key one/$key three/" keys >other-keys
+    virt-seed --quiet set --hostname=two --meta-data=b=3 --user-data=script --user-data=user-data \
+        --ssh-key=other-keys web2.xml >out.xml
+    run -0 request <out.xml
+    [[ $output = *'>two<'* && $output != *'>one<'* ]]
+    [[ $output = *'name="a">1<'* && $output = *'name="b">3<'* && $output != *'>2<'* ]]
+    [[ $(grep -c '<ci:user-data>' <<<"$output") -eq 2 && $output != *"$key one"* ]]
+    [[ $output = *'#!/bin/sh'*'#cloud-config'* ]]
+    # A secret takes the document's place, and the other way round.
+    virt-seed --quiet set --secret=user-data=web1/userdata out.xml | request >element
+    [[ $(grep -c user-data element) -eq 1 && $(<element) = *'secret="web1" key="userdata"'* ]]
+}
+
+@test "an empty value takes away what the setting names" {
+    sets --hostname=one --meta-data=a=1 --user-data=user-data --ssh-key=keys --user=me \
+        --instance-id=i-1 --datasource=configdrive --secret=meta-data=web1 \
+        --secret=ssh-authorized-keys=team >web2.xml
+    run -0 is_valid <web2.xml
+    virt-seed --quiet set --hostname= --meta-data=a= --user-data= --ssh-key= --user= --instance-id= \
+        --datasource= --secret=meta-data= --secret=ssh-authorized-keys= web2.xml >out.xml
+    [[ $(request <out.xml | tr -d ' \n') = "<ci:cloud-initxmlns:ci=\"$namespace\"/>" ||
+        $(request <out.xml | tr -d ' \n') = "<ci:cloud-initxmlns:ci=\"$namespace\"></ci:cloud-init>" ]]
+}
+
+@test "without settings the domain asks for a seed, and is wired" {
+    run -0 is_valid < <(sets)
+    run -0 virt-seed wire - < <(sets)
+    assert_said 'is wired already'
+}
+
+@test "says what was written, and when there was nothing to write" {
+    run --separate-stderr -0 virt-seed set --hostname=one --meta-data=a=1 -o out.xml web1.xml
+    [[ $output = *"<cloud-init> added"*'--hostname written'*'--meta-data written'*'cdrom'* ]]
+    run -0 virt-seed set --hostname=one --meta-data=a=1 --in-place out.xml
+    assert_said "asks for that already"
+    run -0 virt-seed set --hostname=two --json --in-place out.xml
+    [[ $(jq -c .changes <<<"$output") = '["--hostname written"]' ]]
+    # Only blanks differ, but they are the value's, and the document's.
+    virt-seed --quiet set --meta-data=a=' ' --in-place out.xml
+    run -0 virt-seed set --meta-data=a='  ' --in-place out.xml
+    assert_said '--meta-data written'
+    sed -i 's/^locale/ locale/' user-data
+    sets --user-data=user-data >out.xml
+    sed -i 's/^ locale/  locale/' user-data
+    run -0 virt-seed set --user-data=user-data --in-place out.xml
+    assert_said '--user-data written'
+}
+
+@test "a prefix that is there is used" {
+    domain_xml | sed 's/ci:/seed:/g; s/xmlns:ci/xmlns:seed/' >web2.xml
+    run -0 virt-seed --quiet set --hostname=one web2.xml
+    [[ $output = *'<seed:hostname>one</seed:hostname>'* ]]
+    domain_xml | sed 's/<ci:/</; s/<\/ci:/<\//; s/xmlns:ci/xmlns/' >web2.xml
+    run -0 virt-seed --quiet set --hostname=one web2.xml
+    [[ $output = *'<hostname>one</hostname>'* ]]
+}
+
+@test "root's password becomes a secret, and is nowhere else" {
+    local secret=$root$confdir/secrets/web1/root-password
+
+    [[ $EUID -eq 0 ]] || skip 'secrets are for root to write'
+    run -0 virt-seed --root="$root" set --root-password-file=password -o out.xml web1.xml
+    [[ $output != *hunter2* ]]
+    run ! grep hunter2 out.xml
+    [[ $(<"$secret") = hunter2 && $(stat -c %a "$secret") = 600 ]]
+    [[ $(stat -c %a "${secret%/*}") = 700 ]]
+    run -0 is_valid <out.xml
+    run -0 virt-seed --root="$root" dump --show-secrets out.xml user-data
+    assert_said hunter2
+
+    # Another one takes its place.
+    echo 'correct horse' >password
+    run -0 virt-seed --root="$root" set --root-password-file=password --in-place out.xml
+    assert_said "secret 'web1' has the key root-password now"
+    [[ $(<"$secret") = 'correct horse' ]]
+}
+
+@test "--print writes nothing but the XML" {
+    run --separate-stderr -0 virt-seed --root="$root" --quiet set --print \
+        --root-password-file=password web1.xml
+    [[ $output = *'secret="web1" key="root-password"'* ]]
+    [[ ! -e $root$confdir/secrets/web1 ]]
+    run virt-seed set --print -i web1.xml
+    assert_refused 2 '--print'
+}
+
+@test "refuses what cannot be, and leaves the file as it is" {
+    cp web1.xml before.xml
+    run virt-seed set -i --hostname=no_host web1.xml
+    assert_refused 1 "domain 'web1'"
+    run virt-seed set -i --datasource=moon web1.xml
+    assert_refused 1 'datasource="moon"'
+    run virt-seed set -i --user-data=none web1.xml
+    assert_refused 1 "could not read 'none'"
+    run virt-seed set -i --user-data=. web1.xml
+    assert_refused 1 "could not read '.'"
+    run virt-seed set -i --meta-data=role web1.xml
+    assert_refused 2 'expected KEY=VALUE'
+    run virt-seed set -i --meta-data==web web1.xml
+    assert_refused 2 'expected KEY=VALUE'
+    run virt-seed set -i --secret=moon=web1 web1.xml
+    assert_refused 2 'expected PART=NAME[/KEY]'
+    run virt-seed set -i --secret=user-data web1.xml
+    assert_refused 2 'expected PART=NAME[/KEY]'
+    run virt-seed set -i --secret=admin-password=web1 web1.xml
+    assert_refused 1 'admin-password'
+    run virt-seed set -i --hostname=a --hostname=b web1.xml
+    assert_refused 1 'twice'
+    run virt-seed set -i --hostname=$'a\eb' web1.xml
+    assert_refused 1 'XML cannot hold'
+    run virt-seed set -i --meta-data=$'a=\xff' web1.xml
+    assert_refused 1 'XML cannot hold'
+    run virt-seed set -i --ssh-key=user-data web1.xml
+    assert_refused 1 'is no ssh public key'
+    printf 'a\0b' >binary
+    run virt-seed set -i --ssh-key=binary web1.xml
+    assert_refused 1 'XML cannot hold'
+    : >empty
+    run virt-seed set -i --root-password-file=empty web1.xml
+    assert_refused 1 'holds no password'
+    head -c 600 /dev/zero | tr '\0' a >long
+    run virt-seed set -i --root-password-file=long web1.xml
+    assert_refused 1 'more than'
+    truncate -s 5M large
+    run virt-seed set -i --user-data=large web1.xml
+    assert_refused 1 'more than'
+    diff before.xml web1.xml
+    [[ ! -e $root$confdir/secrets ]]
+}
+
+@test "a thousand settings are enough" {
+    local -a many
+
+    mapfile -t many < <(printf -- '--hostname=a%d\n' {1..1100})
+    run virt-seed set "${many[@]}" web1.xml
+    [[ $status -eq 2 ]]
+}
+
+@test "a foreign seed is refused, and replaced with --replace" {
+    sed -i "s|</disk>|&<disk type='file' device='cdrom'><driver name='qemu' type='raw'/><source file='/isos/seed.iso'/><target dev='sda' bus='sata'/></disk>|" web1.xml
+    run virt-seed set --hostname=one web1.xml
+    assert_refused 1 '/isos/seed.iso'
+    run -0 virt-seed --quiet set --replace --hostname=one web1.xml
+    [[ $output != *'/isos/seed.iso'* ]]
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# recipes.bats: the ways of virt-seed(1) to have a domain with a seed, each with other tools of
+# libvirt's.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seeds=/run/libvirt/virt-seed
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+}
+
+teardown_file() {
+    lab_stop
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    printf '#cloud-config\nlocale: C.UTF-8\n' >user-data
+}
+
+teardown() {
+    lab_reset
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+need() {
+    type -P "$1" >/dev/null || skip "$1 is not installed"
+}
+
+# seed_has UUID PATH: what the seed of that domain, which runs, says there (jq's words).
+seed_has() {
+    local directory
+
+    directory=$(mktemp -d -p "$BATS_TEST_TMPDIR")
+    lab_run "$builddir/virt-seed" inspect --extract="$directory" "$seeds/$1.iso" >/dev/null
+    jq -r "$2" "$directory/meta-data"
+}
+
+@test "virt-install's XML gets its seed on its way to virsh define" {
+    local uuid
+
+    need virt-install
+    lab_run virt-install --connect qemu:///system --virt-type qemu --name web1 --memory 32 --disk none \
+        --import --osinfo detect=off,require=off --network none --graphics none --print-xml |
+        virt_seed --quiet set - --user-data user-data | lab_virsh define --validate /dev/stdin
+    lab_virsh start web1
+    uuid=$(lab_virsh domuuid web1 | head -n1)
+    [[ $(seed_has "$uuid" '."local-hostname"') = web1 ]]
+    [[ $(virt_seed dump web1 user-data) = "$(<user-data)" ]]
+}
+
+@test "a transient domain is created from XML that set has made" {
+    domain_xml web1 $web1 | virt_seed --quiet set - --hostname one | lab_virsh create /dev/stdin
+    [[ $(seed_has $web1 '."local-hostname"') = one ]]
+}
+
+@test "virsh edit on a wired domain changes what the guest gets" {
+    domain_define web1 $web1
+    virt_seed set web1 --hostname first
+    lab_run EDITOR='sed -i s/first/second/' virsh -c qemu:///system edit web1
+    lab_virsh start web1
+    [[ $(seed_has $web1 '."local-hostname"') = second ]]
+}
+
+@test "a renamed domain keeps its identity, and has its new name" {
+    domain_define web1 $web1
+    virt_seed set web1
+    lab_virsh domrename web1 web2
+    lab_virsh start web2
+    [[ $(seed_has $web1 '."instance-id", ."local-hostname"') = $web1$'\nweb2' ]]
+}
+
+@test "a clone gets a seed and an identity of its own, at its second start" {
+    local uuid
+
+    need virt-clone
+    devices=$(domain_disk_xml "$(domain_disk_image web1)") domain_define web1 $web1
+    virt_seed set web1
+    lab_run virt-clone --connect qemu:///system --original web1 --name web2 --auto-clone
+    run lab_virsh start web2
+    [[ $status -ne 0 && $output = *'start it again'* ]]
+    for _ in {1..100}; do
+        lab_virsh start web2 >/dev/null 2>&1 && break
+        sleep 0.1
+    done
+    uuid=$(lab_virsh domuuid web2 | head -n1)
+    [[ $uuid != "$web1" ]]
+    [[ $(seed_has "$uuid" '."instance-id", ."local-hostname"') = $uuid$'\nweb2' ]]
+}
