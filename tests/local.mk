@@ -152,6 +152,7 @@ functional_tests = \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/secrets.bats \
+	%D%/functional/shim.bats \
 	%D%/functional/source.bats \
 	%D%/golden/golden.bats \
 	$(NULL)
@@ -165,9 +166,13 @@ EXTRA_DIST += \
 	%D%/golden/import-kubevirt-errors \
 	%D%/golden/import-ovirt \
 	%D%/golden/import-ovirt-errors \
+	%D%/golden/shim \
 	%D%/golden/wire \
 	%D%/golden/wire-errors \
 	$(NULL)
+
+check_PROGRAMS += %D%/functional/shim-command
+%C%_functional_shim_command_LDADD = libshim.a libbase.a
 
 if HAVE_BATS
 TESTS += $(functional_tests)
