@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	%D%/lab.bash \
 	%D%/lab.bats \
 	%D%/migrate.bats \
+	%D%/shim.bats \
 	%D%/start.bats \
 	%D%/wiring.bats \
 	$(NULL)
