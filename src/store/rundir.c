@@ -115,12 +115,15 @@ rundir_take_resume(int rundir, const char *uuid)
 {
     cleanup_free char *name = resume_name(uuid);
     struct stat status;
+    struct timespec now;
     time_t age;
     bool fresh;
 
     if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
-    age = time(NULL) - status.st_mtime;
+    /* time(2) may be behind a file that was made this instant. */
+    clock_gettime(CLOCK_REALTIME, &now);
+    age = now.tv_sec - status.st_mtime;
     fresh = S_ISREG(status.st_mode) && age >= 0 && age <= RESUME_SECONDS;
     unlinkat(rundir, name, 0);
     return fresh;
