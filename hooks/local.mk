@@ -4,9 +4,33 @@
 
 hook_link = $(DESTDIR)$(libvirt_hooks_dir)/qemu.d/50-virt-seed
 
+# The emulators that virt-seed-qemu can stand for, each by a name of its own.
+shim_links = \
+	virt-seed-qemu-kvm \
+	virt-seed-qemu-system-aarch64 \
+	virt-seed-qemu-system-arm \
+	virt-seed-qemu-system-i386 \
+	virt-seed-qemu-system-ppc64 \
+	virt-seed-qemu-system-riscv64 \
+	virt-seed-qemu-system-s390x \
+	virt-seed-qemu-system-x86_64 \
+	$(NULL)
+
+# What AppArmor must let every QEMU do for it. Nothing includes it by itself: virt-seed-qemu(8).
+apparmordir = $(sysconfdir)/apparmor.d/abstractions
+nodist_apparmor_DATA = hooks/virt-seed-qemu
+hooks/virt-seed-qemu: $(srcdir)/hooks/virt-seed-qemu.apparmor.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) hooks && sed -e 's|@bindir[@]|$(bindir)|g' \
+		-e 's|@runstatedir[@]|$(runstatedir)|g' \
+		'$(srcdir)/hooks/virt-seed-qemu.apparmor.in' >$@
+CLEANFILES += hooks/virt-seed-qemu
+EXTRA_DIST += hooks/virt-seed-qemu.apparmor.in
+
 install-exec-hook:
 	$(MKDIR_P) '$(DESTDIR)$(libvirt_hooks_dir)/qemu.d'
 	$(LN_S) -f '$(sbindir)/virt-seed-hook' '$(hook_link)'
+	for name in $(shim_links); do \
+		$(LN_S) -f virt-seed-qemu '$(DESTDIR)$(bindir)'/$$name || exit; done
 
 # What the hook looks for; the secrets are closed to others from the start.
 install-data-hook:
@@ -20,6 +44,7 @@ install-data-hook:
 # configuration only as it came.
 uninstall-hook:
 	rm -f '$(hook_link)'
+	for name in $(shim_links); do rm -f '$(DESTDIR)$(bindir)'/$$name; done
 	if cmp -s '$(srcdir)/docs/virt-seed.conf' '$(DESTDIR)$(sysconfdir)/virt-seed/virt-seed.conf'; then \
 		rm -f '$(DESTDIR)$(sysconfdir)/virt-seed/virt-seed.conf'; fi
 	for dir in files secrets; do \

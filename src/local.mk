@@ -25,6 +25,7 @@ libbase_a_SOURCES = \
 	%D%/base/process.h \
 	%D%/base/report.c \
 	%D%/base/report.h \
+	%D%/base/shim-name.h \
 	%D%/base/tmpfile.c \
 	%D%/base/tmpfile.h \
 	%D%/base/utf8.c \
@@ -86,6 +87,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/wire-disk.h \
 	%D%/domain/wire-serial.c \
 	%D%/domain/wire-serial.h \
+	%D%/domain/wire-shim.c \
+	%D%/domain/wire-shim.h \
 	%D%/domain/xml.c \
 	%D%/domain/xml.h \
 	$(NULL)
@@ -246,7 +249,27 @@ virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_vdsm_LDADD = libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
 	$(NETTLE_LIBS) $(UUID_LIBS)
 
-bin_PROGRAMS += virt-seed
+bin_PROGRAMS += virt-seed virt-seed-qemu
+
+# Becomes QEMU at each start of a domain that names it: libc alone, as the hook. Its archive is
+# for tests.
+noinst_LIBRARIES += libshim.a
+libshim_a_SOURCES = \
+	%D%/shim/arguments.c \
+	%D%/shim/arguments.h \
+	%D%/shim/command.c \
+	%D%/shim/command.h \
+	%D%/shim/emulator.c \
+	%D%/shim/emulator.h \
+	%D%/shim/order.c \
+	%D%/shim/order.h \
+	%D%/shim/place.c \
+	%D%/shim/place.h \
+	$(NULL)
+
+virt_seed_qemu_SOURCES = %D%/shim/main.c
+virt_seed_qemu_LDADD = libshim.a libbase.a
+virt_seed_qemu_LDFLAGS = $(HOOK_LDFLAGS)
 
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \

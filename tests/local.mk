@@ -153,6 +153,7 @@ functional_tests = \
 	%D%/functional/manual.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/set.bats \
+	%D%/functional/shim.bats \
 	%D%/functional/source.bats \
 	%D%/functional/vdsm.bats \
 	%D%/golden/golden.bats \
@@ -169,9 +170,13 @@ EXTRA_DIST += \
 	%D%/golden/import-ovirt \
 	%D%/golden/import-ovirt-errors \
 	%D%/golden/vdsm \
+	%D%/golden/shim \
 	%D%/golden/wire \
 	%D%/golden/wire-errors \
 	$(NULL)
+
+check_PROGRAMS += %D%/functional/shim-command
+%C%_functional_shim_command_LDADD = libshim.a libbase.a
 
 if HAVE_BATS
 TESTS += $(functional_tests)

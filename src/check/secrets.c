@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
+#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "seed/user-data.h"
 
@@ -183,18 +184,17 @@ check_shim(const struct check *check, const struct part *part)
     const xmlNode *devices = xml_child(check->domain->root, "devices");
     const xmlNode *emulator = xml_child(devices, "emulator");
     cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
-    const char *slash = path ? strrchr(path, '/') : NULL;
     cleanup_free char *description = NULL;
 
-    if (!slash || strncmp(slash, "/virt-seed-qemu", strlen("/virt-seed-qemu")) != 0)
+    if (!wire_is_by_shim(check->domain))
         return;
     description = part_describe(part);
     findings_warn(
         check->findings, WARNING_SHIM_SECRET, part->line,
-        "wire the domain ('virt-seed wire'), and use QEMU itself as its emulator",
+        "use QEMU itself as its emulator, and wire the domain ('virt-seed wire')",
         "%s comes from a secret, and with the emulator '%s' all guests share the "
         "user who reads it",
-        description, slash + 1);
+        description, path);
 }
 
 void

@@ -54,7 +54,8 @@ struct request {
 
 /*
  * Reads the request of the domain: <cloud-init>, where an element or attribute that is not
- * known is an error; without it, oVirt's payload.
+ * known is an error; without it, oVirt's payload; without that, what the emulator
+ * virt-seed-qemu asks for by being there: the domain's identity.
  * Return: 0, or -1; the code is FAILURE_REQUEST_MISSING when there is no request.
  */
 int request_read(struct request *request, const struct domain *domain,

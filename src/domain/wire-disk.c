@@ -203,9 +203,9 @@ remove_controller(struct domain *domain, struct wiring *wiring)
     }
 }
 
-static int
-remove_foreign(struct domain *domain, const struct wire_options *options,
-               struct wiring *wiring, struct failure **failure)
+int
+wire_remove_foreign(struct domain *domain, const struct wire_options *options,
+                    struct wiring *wiring, struct failure **failure)
 {
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
@@ -264,7 +264,7 @@ wire_disk(struct domain *domain, const struct request *request,
 {
     cleanup_free char *path = seed_path(domain->uuid);
 
-    if (remove_foreign(domain, options, wiring, failure) < 0)
+    if (wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
     if (mend_disk(domain, request, path, wiring))
         return 0;

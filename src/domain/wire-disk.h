@@ -16,4 +16,8 @@ int wire_disk(struct domain *domain, const struct request *request,
 /* Return: whether the domain's machine has an IDE bus. */
 bool wire_disk_has_ide(const struct domain *domain);
 
+/* Removes the seeds of other tools where `options` says so; else one is an error. */
+int wire_remove_foreign(struct domain *domain, const struct wire_options *options,
+                        struct wiring *wiring, struct failure **failure);
+
 void wire_remove_disk(struct domain *domain, struct wiring *wiring);

@@ -10,12 +10,14 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/wire-serial.h"
+#include "domain/wire-shim.h"
 #include "domain/xml.h"
 
 /* A bare ds=nocloud would mean dsmode=local: user-data before the network. */
@@ -242,6 +244,34 @@ wire_serial(struct domain *domain, const struct request *request,
     /* First the mode: it notes whether there was a <sysinfo> before ours. */
     set_mode(domain, wiring);
     return wire_entry(domain, options, wiring, failure);
+}
+
+/* --- for the emulator shim -------------------------------------------------------- */
+
+const char *
+wire_shim_serial(const struct domain *domain, const struct request *request,
+                 struct failure **failure)
+{
+    const xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
+    const xmlNode *entry = find_entry(domain);
+    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
+    cleanup_free char *foreign = NULL;
+    bool ours;
+
+    if (request_is_by_label(request) || !request->serial || !has_smbios(domain))
+        return "";
+    if (smbios && xml_attribute_is(smbios, "mode", "host")) {
+        fail_host_mode(smbios, failure);
+        return NULL;
+    }
+    if (check_length(entry, serial, failure) < 0)
+        return NULL;
+    free(split_serial(serial, &ours, &foreign));
+    if (foreign) {
+        fail_foreign_word(entry, foreign, failure);
+        return NULL;
+    }
+    return ours ? "" : NOCLOUD_WORD;
 }
 
 /* --- removing --------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "domain/wire-disk.h"
 #include "domain/wire-serial.h"
+#include "domain/wire-shim.h"
 #include "domain/wire.h"
 #include "domain/xml.h"
 
@@ -46,6 +47,8 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
+    if (wire_is_by_shim(domain))
+        return wire_shim(domain, request, options, wiring, failure);
     if (!*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
     if (wire_disk(domain, request, options, wiring, failure) < 0)

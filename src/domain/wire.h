@@ -28,6 +28,7 @@ struct wire_options {
 /*
  * Adds to the domain's document what is missing of the wiring; a document that is wired
  * stays as it is, and `wiring` is empty then. The rest of the document is not touched.
+ * Where the emulator is virt-seed-qemu, which adds both itself, they are taken away.
  * Afterwards `domain` may not be used any more, only its document.
  */
 int wire_domain(struct domain *domain, const struct request *request,

@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "domain/seed-path.h"
+#include "domain/wire-shim.h"
 #include "lifecycle/autowire.h"
 
 /* Return: the path of `virt-seed`: beside this program, as in a build directory, or
@@ -84,7 +85,7 @@ find_definition(const struct lifecycle *lifecycle)
 
     if (fd < 0)
         return fd == -ENOENT ? DEFINITION_NONE : DEFINITION_UNWIRED;
-    if (seed_path_find_disk(lifecycle->domain) ||
+    if (seed_path_find_disk(lifecycle->domain) || wire_is_by_shim(lifecycle->domain) ||
         fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
         return DEFINITION_UNWIRED;
     return memmem(text.data, text.size, path, strlen(path)) ? DEFINITION_WIRED
@@ -112,6 +113,7 @@ autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
     cleanup_free char *changes = describe(wiring);
+    cleanup_free char *emulator = NULL;
 
     failure_set(
         failure, FAILURE_UNWIRED,
@@ -119,8 +121,13 @@ autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
         changes);
     switch (find_definition(lifecycle)) {
     case DEFINITION_NONE:
-        return failure_hint(failure, "wire its XML before it is created: virt-seed wire "
-                                     "FILE | virsh create /dev/stdin");
+        emulator = wire_shim_emulator(lifecycle->domain);
+        return failure_hint(
+            failure,
+            "wire its XML before it is created: virt-seed wire FILE | virsh create "
+            "/dev/stdin; or give it <emulator>%s</emulator>; or define it with virsh "
+            "define, and start that",
+            emulator);
     case DEFINITION_WIRED:
         return failure_hint(
             failure, "its definition is wired, but this start has an older "

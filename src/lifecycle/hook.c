@@ -32,10 +32,15 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/shim-name.h"
 
-/* The request's namespace (domain/vocabulary.h) and the path of the seeds: a domain that
- * names neither is none of ours. A test compares the first with the schema. */
-static const char *const needles[] = {"urn:virt-seed:cloud-init:1", VIRT_SEED_RUNDIR "/"};
+/* The request's namespace (domain/vocabulary.h), the path of the seeds, and the emulator
+ * shim: a domain that names none of them is none of ours. A test compares the first with
+ * the schema. */
+static const char *const needles[] = {"urn:virt-seed:cloud-init:1", VIRT_SEED_RUNDIR "/",
+                                      "/" SHIM_NAME};
+/* What all of them have: one search tells most domains from ours. */
+#define COMMON_NEEDLE "virt-seed"
 
 #define TIME_LIMIT_SECONDS 20
 
@@ -54,10 +59,18 @@ is_ours(const char *operation)
 }
 
 static bool
+has(const struct buffer *xml, const char *needle)
+{
+    return xml->size > 0 && memmem(xml->data, xml->size, needle, strlen(needle));
+}
+
+static bool
 concerns_us(const struct buffer *xml)
 {
+    if (!has(xml, COMMON_NEEDLE))
+        return false;
     for (size_t i = 0; i < sizeof(needles) / sizeof(needles[0]); i++) {
-        if (xml->size > 0 && memmem(xml->data, xml->size, needles[i], strlen(needles[i])))
+        if (has(xml, needles[i]))
             return true;
     }
     return false;

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "domain/request.h"
 #include "domain/seed-path.h"
-#include "domain/wire.h"
+#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "image/label.h"
 #include "image/publish.h"
@@ -102,7 +102,34 @@ publish(const struct lifecycle *lifecycle, const struct seed *seed, int rundir,
 static bool
 asks_for_seed(const struct domain *domain)
 {
-    return request_find(domain) || (payload_find(domain) && seed_path_find_disk(domain));
+    return request_find(domain) || wire_is_by_shim(domain) ||
+           (payload_find(domain) && seed_path_find_disk(domain));
+}
+
+/* Whether there will be a disk for the seed. */
+static bool
+has_place_for_seed(const struct domain *domain)
+{
+    return seed_path_find_disk(domain) || wire_is_by_shim(domain);
+}
+
+/* What the emulator shim waits for. A resumed guest has read its serial long ago: what is
+ * wrong with that is logged. */
+static int
+leave_note(const struct lifecycle *lifecycle, const struct request *request, int rundir,
+           bool resumes, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+    const char *word;
+
+    if (!wire_is_by_shim(lifecycle->domain))
+        return 0;
+    word = wire_shim_serial(lifecycle->domain, request, resumes ? &reason : failure);
+    if (!word && !resumes)
+        return -1;
+    if (!word)
+        lifecycle_log_failure(lifecycle, "resumes without our serial", reason);
+    return rundir_leave_note(rundir, lifecycle->domain->uuid, word ? word : "", failure);
 }
 
 /* What is read of it has copies; documents of megabytes need not be there once more. */
@@ -128,7 +155,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
     if (!asks_for_seed(lifecycle->domain))
         return without_request(lifecycle, resumes, failure);
-    if (resumes && !seed_path_find_disk(lifecycle->domain))
+    if (resumes && !has_place_for_seed(lifecycle->domain))
         return 0;
     if (request_read(&request, lifecycle->domain, failure) < 0 ||
         resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,
@@ -137,7 +164,8 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     forget_request(lifecycle->domain);
     if (seed_make(&seed, &request, failure) < 0 ||
-        publish(lifecycle, &seed, rundir, failure) < 0)
+        publish(lifecycle, &seed, rundir, failure) < 0 ||
+        leave_note(lifecycle, &request, rundir, resumes, failure) < 0)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     return 0;
 }

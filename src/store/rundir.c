@@ -12,6 +12,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/shim-name.h"
+#include "base/tmpfile.h"
 #include "store/rundir.h"
 
 /* QEMU's user must get through to its seed, and need not list the others. */
@@ -113,15 +115,63 @@ rundir_take_resume(int rundir, const char *uuid)
 {
     cleanup_free char *name = resume_name(uuid);
     struct stat status;
+    struct timespec now;
     time_t age;
     bool fresh;
 
     if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
-    age = time(NULL) - status.st_mtime;
+    /* time(2) may be behind a file that was made this instant. */
+    clock_gettime(CLOCK_REALTIME, &now);
+    age = now.tv_sec - status.st_mtime;
     fresh = S_ISREG(status.st_mode) && age >= 0 && age <= RESUME_SECONDS;
     unlinkat(rundir, name, 0);
     return fresh;
+}
+
+/* --- for the emulator shim -------------------------------------------------------- */
+
+/* Readable by QEMU's user, whom it does not belong to: it could change it. */
+static int
+write_note(int rundir, const char *name, const char *serial)
+{
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    cleanup_free char *line = xasprintf("%s\n", serial);
+    int error = tmpfile_open(&tmpfile, rundir, name);
+
+    if (error == 0)
+        error = fs_write_all(tmpfile.fd, line, strlen(line));
+    if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
+        error = -errno;
+    return error < 0 ? error : tmpfile_publish(&tmpfile, name);
+}
+
+static int
+link_seed(int rundir, const char *name, const char *uuid)
+{
+    cleanup_free char *seed = rundir_seed_name(uuid);
+
+    if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
+        return -errno;
+    return linkat(rundir, seed, rundir, name, 0) < 0 ? -errno : 0;
+}
+
+int
+rundir_leave_note(int rundir, const char *uuid, const char *serial,
+                  struct failure **failure)
+{
+    cleanup_free char *note = xasprintf("%s" SHIM_SUFFIX, uuid);
+    cleanup_free char *link = xasprintf("%s" SHIM_SEED_SUFFIX "%s", uuid, uuid);
+    int error = link_seed(rundir, link, uuid);
+
+    if (error == 0)
+        error = write_note(rundir, note, serial);
+    if (error == 0)
+        return 0;
+    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not make %s/%s",
+                      VIRT_SEED_RUNDIR, note);
+    return failure_hint(failure, "see that it can be written and has room: df %s",
+                        VIRT_SEED_RUNDIR);
 }
 
 /* --- removing --------------------------------------------------------------------- */

@@ -5,6 +5,9 @@
  *
  *   UUID.iso      the seed
  *   UUID.resume   the start that comes next resumes a saved or migrated guest
+ *   UUID.shim     what the emulator shim adds to the SMBIOS serial (shim/order.h)
+ *   UUID.libvirt-UUID
+ *                 the seed once more, for the emulator shim (base/shim-name.h)
  */
 #pragma once
 
@@ -37,6 +40,13 @@ int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
  * mark that no start came for within a minute does not count.
  */
 bool rundir_take_resume(int rundir, const char *uuid);
+
+/*
+ * Leaves for the emulator shim what it must find: the word to add to the serial, or "",
+ * and the seed, which must be there, under its second name.
+ */
+int rundir_leave_note(int rundir, const char *uuid, const char *serial,
+                      struct failure **failure);
 
 /* Removes everything of the domain's, with what killed processes may have left. */
 int rundir_remove(int rundir, const char *uuid, struct failure **failure);

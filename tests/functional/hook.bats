@@ -48,9 +48,10 @@ libraries_of() {
         grep -v -e '^lib[at]san' -e '^libubsan' -e '^libm\.' -e '^libgcc_s' -e '^ld-linux'
 }
 
-@test "the hook links libc alone" {
+@test "the hook and the emulator shim link libc alone" {
     # Of its archive, where there is one.
     [[ $(libraries_of virt-seed-hook) =~ ^(libc\.so\.6)?$ ]]
+    [[ $(libraries_of virt-seed-qemu) =~ ^(libc\.so\.6)?$ ]]
 }
 
 @test "virt-seed-lifecycle does not link libvirt" {
@@ -90,6 +91,18 @@ libraries_of() {
 @test "the hook becomes virt-seed-lifecycle for a domain that carries a seed of ours" {
     run_as_root 3 bin/virt-seed-hook web1 prepare begin - <disk.xml
     cmp xml disk.xml
+}
+
+@test "the hook becomes virt-seed-lifecycle for a domain whose emulator is the shim" {
+    sed 's|<devices>|&<emulator>/usr/bin/virt-seed-qemu-system-x86_64</emulator>|' none.xml \
+        >shim.xml
+    run_as_root 3 bin/virt-seed-hook web1 prepare begin - <shim.xml
+    cmp xml shim.xml
+}
+
+@test "the hook does nothing for a domain that has virt-seed's name alone" {
+    sed 's|<name>|<title>like virt-seed-hook</title>&|' none.xml >title.xml
+    hook_does_nothing web1 prepare begin - <title.xml
 }
 
 @test "the hook finds its program beside itself, through a link, too" {

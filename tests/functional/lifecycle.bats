@@ -398,3 +398,71 @@ payload_xml() {
     lifecycle payload.xml prepare
     nothing_is_left
 }
+
+# --- domains whose emulator is virt-seed-qemu -------------------------------------------------
+
+# shim_xml [SED-SCRIPT...]: the unwired domain with that emulator, changed.
+shim_xml() {
+    sed -e 's|<devices>|&<emulator>/usr/bin/virt-seed-qemu-system-x86_64</emulator>|' "$@" \
+        unwired.xml >shim.xml
+}
+
+@test "prepare leaves the shim its note, and the seed's second name" {
+    shim_xml
+    lifecycle shim.xml prepare
+    [[ $(ls "$seeds") = "$uuid.iso"$'\n'"$uuid.libvirt-$uuid"$'\n'"$uuid.shim" ]]
+    [[ $(<"$seeds/$uuid.shim") = 'ds=nocloud;dsmode=net' ]]
+    [[ $(stat -c %a "$seeds/$uuid.shim") = 644 ]]
+    [[ $seeds/$uuid.iso -ef $seeds/$uuid.libvirt-$uuid ]]
+    cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
+    lifecycle shim.xml release
+    nothing_is_left
+}
+
+@test "the note has no serial where the domain shall have none" {
+    for script in 's|<ci:cloud-init |&serial="no" |' 's|<ci:cloud-init |&datasource="configdrive" |' \
+        "s|arch='x86_64' machine='q35'|arch='s390x' machine='s390-ccw-virtio'|"; do
+        shim_xml -e "$script"
+        lifecycle shim.xml prepare
+        [[ $(<"$seeds/$uuid.shim") = '' ]]
+    done
+}
+
+@test "the shim alone, without an element, asks for the domain's identity" {
+    shim_xml -e '/<metadata>/,/<\/metadata>/d'
+    lifecycle shim.xml prepare
+    [[ $(virt-seed inspect "$seeds/$uuid.iso") = *"local-hostname web1"* ]]
+}
+
+@test "a resumed start by the shim gets its seed, whatever the serial" {
+    shim_xml -e "s|</os>|<smbios mode='host'/>&|"
+    refuses_start shim.xml "<smbios mode='host'/>" 'serial="no"'
+    lifecycle shim.xml restore
+    lifecycle shim.xml prepare
+    [[ -s $seeds/$uuid.iso && $(<"$seeds/$uuid.shim") = '' ]]
+}
+
+@test "the shim refuses a serial of another datasource, a bus it lacks, and a second seed" {
+    shim_xml -e "s|</os>|<smbios mode='sysinfo'/>&<sysinfo type='smbios'>\
+<system><entry name='serial'>ds=ec2</entry></system></sysinfo>|"
+    refuses_start shim.xml "the SMBIOS serial has 'ds=ec2'"
+    shim_xml -e 's|<ci:cloud-init |&bus="sata" |'
+    refuses_start shim.xml 'has scsi alone' 'leave bus= away'
+    shim_xml -e "s|<disk |<disk type='file' device='cdrom'><source file='/x/seed.iso'/>\
+<target dev='sda' bus='sata'/></disk>&|"
+    refuses_start shim.xml "another tool's seed"
+    cp wired.xml unwired.xml
+    shim_xml
+    refuses_start shim.xml "seed's disk 'sda' removed"
+}
+
+@test "wire takes away from a domain what the shim adds, once" {
+    cp wired.xml unwired.xml
+    shim_xml
+    virt-seed --quiet wire -i shim.xml
+    run ! grep -E "$rundir|ds=nocloud|ua-virt-seed" shim.xml
+    run -0 virt-seed wire shim.xml
+    assert_said 'is wired already'
+    run -0 virt-seed check shim.xml
+    assert_said 'nothing to complain of'
+}

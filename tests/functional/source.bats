@@ -26,12 +26,14 @@ may_include() {
     may_include seed base domain
     may_include image base domain seed
     may_include store base domain seed
+    may_include check base domain seed image store
     may_include lifecycle base domain seed image store
     may_include check base domain seed image store
     may_include cli base domain seed image store check
     may_include vdsm base domain image
+    may_include shim base
     # And there are no others.
-    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nlifecycle/\nseed/\nstore/\nvdsm/' ]]
+    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/' ]]
 }
 
 @test "libvirt is called by the command alone" {

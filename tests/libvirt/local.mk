@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	%D%/migrate.bats \
 	%D%/recipes.bats \
 	%D%/set.bats \
+	%D%/shim.bats \
 	%D%/start.bats \
 	%D%/vdsm.bats \
 	%D%/wiring.bats \

@@ -121,3 +121,22 @@ END
     [[ $output = *'other:filtered'* ]]
     on_destination lab_run test -e "$seeds/$web1.iso"
 }
+
+@test "a guest of virt-seed-qemu moves, and has its seed at the same place" {
+    local bin=$source_lab/bin
+
+    # Both hosts see it, and QEMU's user can come to it.
+    mkdir -m 0755 "$bin"
+    install -m 0755 "$builddir/virt-seed-qemu" "$bin/virt-seed-qemu-system-x86_64"
+    emulator=$bin/virt-seed-qemu-system-x86_64 on_source domain_define web1 $web1
+    on_source lab_virsh start web1
+    before=$(on_source lab_run sha256sum "$seeds/$web1.iso")
+    migrate web1
+    [[ $(on_destination lab_run sha256sum "$seeds/$web1.iso") = "$before" ]]
+    run -0 on_destination lab_virsh qemu-monitor-command web1 '{"execute": "query-block"}'
+    [[ $output = *"$web1.libvirt-$web1"* ]]
+    run -0 on_destination lab_virsh domstate web1
+    [[ $output = running* ]]
+    run -0 on_source lab_run find "$seeds" -mindepth 1
+    [[ $output = "" ]]
+}

@@ -132,6 +132,7 @@ assert_refused() {
     metadata=$(request) domain_xml web1 $web1 >"$BATS_TEST_TMPDIR/web1.xml"
     run ! lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
     [[ $output = *"virt-seed wire FILE | virsh create /dev/stdin"* ]]
+    [[ $output = *"/virt-seed-qemu-system-x86_64</emulator>"* && $output = *"virsh define"* ]]
     assert_no_seeds
 
     virt_seed wire -o "$BATS_TEST_TMPDIR/wired.xml" "$BATS_TEST_TMPDIR/web1.xml"

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "base/shim-name.h"
+#include "domain/wire-disk.h"
+#include "domain/wire-serial.h"
+#include "domain/wire-shim.h"
+#include "domain/xml.h"
+
+/* Return: the emulator's name without its directory, owned by the caller (free). */
+static char *
+emulator_name(const struct domain *domain)
+{
+    const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "emulator");
+    cleanup_free char *path = node ? xml_text(node) : xstrdup("");
+    const char *slash = strrchr(path, '/');
+
+    return xstrdup(slash ? slash + 1 : path);
+}
+
+bool
+wire_is_by_shim(const struct domain *domain)
+{
+    cleanup_free char *name = emulator_name(domain);
+
+    return strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) == 0;
+}
+
+char *
+wire_shim_emulator(const struct domain *domain)
+{
+    cleanup_free char *name = emulator_name(domain);
+    const char *known = strncmp(name, "qemu-", 5) == 0 ? name : "qemu-system-x86_64";
+
+    return xasprintf("%s/" SHIM_PREFIX "%s", VIRT_SEED_BINDIR, known);
+}
+
+static int
+check_bus(const struct request *request, struct failure **failure)
+{
+    if (request->bus == DOMAIN_BUS_OTHER || request->bus == DOMAIN_BUS_SCSI)
+        return 0;
+    failure_set(failure, FAILURE_BUS,
+                "bus=\"%s\", but virt-seed-qemu, the domain's <emulator>, has scsi alone",
+                domain_bus_name(request->bus));
+    return failure_hint(failure, "leave bus= away; or name QEMU itself in <emulator>, "
+                                 "and wire the domain: virt-seed wire");
+}
+
+int
+wire_shim(struct domain *domain, const struct request *request,
+          const struct wire_options *options, struct wiring *wiring,
+          struct failure **failure)
+{
+    if (check_bus(request, failure) < 0 ||
+        wire_remove_foreign(domain, options, wiring, failure) < 0)
+        return -1;
+    wire_remove(domain, wiring);
+    return wire_shim_serial(domain, request, failure) ? 0 : -1;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Domains whose <emulator> is virt-seed-qemu: it adds the cdrom and the serial to QEMU's
+ * command line, so that their XML must have neither.
+ */
+#pragma once
+
+#include "domain/wire.h"
+
+/* Return: whether the domain's emulator is the shim, by its name. */
+bool wire_is_by_shim(const struct domain *domain);
+
+/* Return: the shim's path for the domain's emulator, owned by the caller (free). */
+char *wire_shim_emulator(const struct domain *domain);
+
+/* What wire_domain() does for such a domain: takes away what the shim adds. */
+int wire_shim(struct domain *domain, const struct request *request,
+              const struct wire_options *options, struct wiring *wiring,
+              struct failure **failure);
+
+/*
+ * The word that the shim is to put behind the user's serial; "" where there is none to be.
+ * Return: a literal; or NULL for a serial that ours cannot stand in.
+ */
+const char *wire_shim_serial(const struct domain *domain, const struct request *request,
+                             struct failure **failure);

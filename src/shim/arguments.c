@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "shim/arguments.h"
+
+/* --- options ---------------------------------------------------------------------- */
+
+struct option_at
+arguments_next(char **arguments, size_t *index)
+{
+    struct option_at option = {0};
+
+    while (arguments[*index] && arguments[*index][0] != '-')
+        (*index)++;
+    if (!arguments[*index])
+        return option;
+    option.name = arguments[*index] + (arguments[*index][1] == '-' ? 2 : 1);
+    (*index)++;
+    option.value = arguments[*index] ? arguments[*index] : "";
+    if (strcmp(option.name, "append") == 0 && arguments[*index])
+        (*index)++;
+    return option;
+}
+
+size_t
+arguments_find(char **arguments, const char *name, const char **value)
+{
+    struct option_at option;
+    size_t count = 0;
+    size_t index = 1;
+
+    *value = NULL;
+    while ((option = arguments_next(arguments, &index)).name) {
+        if (strcmp(option.name, name) != 0)
+            continue;
+        *value = option.value;
+        count++;
+    }
+    return count;
+}
+
+/* --- lists ------------------------------------------------------------------------ */
+
+/* Takes the next "key=value" off the list. Return: without the comma behind it and with
+ * ",," made one; owned by the caller (free); NULL at the end. */
+static char *
+next_word(const char **list)
+{
+    const char *from = *list;
+    char *word, *end;
+
+    if (!*from)
+        return NULL;
+    word = xmalloc(strlen(from) + 1);
+    end = word;
+    while (*from && (*from != ',' || from[1] == ',')) {
+        from += *from == ',';
+        *end++ = *from++;
+    }
+    *end = '\0';
+    *list = *from ? from + 1 : from;
+    return word;
+}
+
+static char *
+plain_value(const char *list, const char *key, const char *implied)
+{
+    char *value = NULL;
+    bool first = true;
+
+    for (char *word = next_word(&list); word; word = next_word(&list)) {
+        const char *equals = strchr(word, '=');
+        size_t length = equals ? (size_t)(equals - word) : 0;
+        bool is_key = equals ? strlen(key) == length && strncmp(word, key, length) == 0
+                             : first && implied && strcmp(key, implied) == 0;
+
+        if (is_key) {
+            free(value);
+            value = xstrdup(equals ? equals + 1 : word);
+        }
+        free(word);
+        first = false;
+    }
+    return value;
+}
+
+static const char *
+skip_blanks(const char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    return text;
+}
+
+/* Enough for what is asked for: names and addresses of devices, which have no escapes. */
+static char *
+json_value(const char *object, const char *key)
+{
+    cleanup_free char *quoted = xasprintf("\"%s\"", key);
+    char *value = NULL;
+
+    while ((object = strstr(object, quoted))) {
+        object = skip_blanks(object + strlen(quoted));
+        if (*object != ':')
+            continue;
+        object = skip_blanks(object + 1);
+        if (*object != '"')
+            continue;
+        free(value);
+        value = xstrndup(object + 1, strcspn(object + 1, "\""));
+    }
+    return value;
+}
+
+char *
+list_value(const char *list, const char *key, const char *implied)
+{
+    return *list == '{' ? json_value(list, key) : plain_value(list, key, implied);
+}
+
+char *
+list_escape(const char *text)
+{
+    char *escaped = xmalloc(2 * strlen(text) + 1);
+    char *end = escaped;
+
+    for (; *text; text++) {
+        if (*text == ',')
+            *end++ = ',';
+        *end++ = *text;
+    }
+    *end = '\0';
+    return escaped;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/shim-name.h"
+#include "shim/arguments.h"
+#include "shim/command.h"
+#include "shim/emulator.h"
+#include "shim/order.h"
+#include "shim/place.h"
+
+/* Takes ownership of the argument. */
+static void
+command_add(struct command *command, char *argument)
+{
+    command->arguments = xreallocarray(command->arguments, command->count + 2,
+                                       sizeof(*command->arguments));
+    command->arguments[command->count++] = argument;
+    command->arguments[command->count] = NULL;
+}
+
+static void
+add_option(struct command *command, const char *option, char *value)
+{
+    command_add(command, xstrdup(option));
+    command_add(command, value);
+}
+
+/* --- what is started -------------------------------------------------------------- */
+
+static bool
+boots_nothing(char **given)
+{
+    static const char *const options[] = {"version", "help", "h"};
+    cleanup_free char *type = NULL;
+    const char *value;
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (arguments_find(given, options[i], &value) > 0)
+            return true;
+    }
+    if (arguments_find(given, "machine", &value) == 0 &&
+        arguments_find(given, "M", &value) == 0)
+        return false;
+    type = list_value(value, "type", "type");
+    return type && strcmp(type, "none") == 0;
+}
+
+/* The form that libvirt gives it, which is that of the files' names. */
+static bool
+is_uuid(const char *text)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    size_t i;
+
+    for (i = 0; form[i]; i++) {
+        if (form[i] == 'x'
+                ? !isxdigit((unsigned char)text[i]) || isupper((unsigned char)text[i])
+                : text[i] != form[i])
+            return false;
+    }
+    return text[i] == '\0';
+}
+
+static int
+check_uuid(size_t count, const char *uuid, struct failure **failure)
+{
+    if (count == 0)
+        failure_set(
+            failure, FAILURE_DOMAIN_UUID,
+            "there is no -uuid in the arguments, so no domain to find a seed for");
+    else if (count > 1)
+        failure_set(failure, FAILURE_DOMAIN_UUID, "-uuid is there %zu times", count);
+    else if (!is_uuid(uuid))
+        failure_set(failure, FAILURE_DOMAIN_UUID,
+                    "-uuid is '%.64s', expected what libvirt gives", uuid);
+    else
+        return 0;
+    return failure_hint(failure, "let libvirt start it: put this program into the "
+                                 "domain's <emulator>, and nothing that has -uuid into "
+                                 "<qemu:commandline>");
+}
+
+/* --- what is added ---------------------------------------------------------------- */
+
+/* libvirt's disks have names of their own ("libvirt-1-format"), its devices aliases. */
+static void
+add_seed(struct command *command, const char *uuid, const char *controller)
+{
+    add_option(command, "-blockdev",
+               xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
+                         "file.filename=%s/%s" SHIM_SEED_SUFFIX "%s",
+                         VIRT_SEED_RUNDIR, uuid, uuid));
+    /* One queue: the default follows the number of CPUs, which may change while the guest
+     * runs and would not fit a migrated one then. */
+    add_option(command, "-device",
+               xasprintf("%s,id=virt-seed-scsi,num_queues=1", controller));
+    add_option(command, "-device",
+               xstrdup("scsi-cd,id=virt-seed,bus=virt-seed-scsi.0,drive=virt-seed"));
+}
+
+/* Return: the serial that the command has so far, owned by the caller (free), or NULL. */
+static char *
+find_serial(char **given)
+{
+    struct option_at option;
+    char *serial = NULL;
+    size_t index = 1;
+
+    while ((option = arguments_next(given, &index)).name) {
+        cleanup_free char *type = NULL;
+        char *found;
+
+        if (strcmp(option.name, "smbios") != 0)
+            continue;
+        type = list_value(option.value, "type", NULL);
+        found = list_value(option.value, "serial", NULL);
+        if (!found || !type || strcmp(type, "1") != 0) {
+            free(found);
+            continue;
+        }
+        free(serial);
+        serial = found;
+    }
+    return serial;
+}
+
+/* QEMU takes each field of its table of type 1 from the last -smbios that has it; so the
+ * others stay, and the serial becomes the user's with our word behind it. */
+static int
+add_serial(struct command *command, char **given, const char *word,
+           struct failure **failure)
+{
+    cleanup_free char *user = find_serial(given);
+    cleanup_free char *serial = NULL;
+    cleanup_free char *escaped = NULL;
+
+    if (!*word)
+        return 0;
+    serial = user && *user ? xasprintf("%s %s", user, word) : xstrdup(word);
+    if (strlen(serial) > LIMIT_SERIAL) {
+        failure_set(failure, FAILURE_SERIAL,
+                    "the SMBIOS serial would have %zu characters, at most %d",
+                    strlen(serial), LIMIT_SERIAL);
+        return failure_hint(failure, "shorten your own serial");
+    }
+    escaped = list_escape(serial);
+    add_option(command, "-smbios", xasprintf("type=1,serial=%s", escaped));
+    return 0;
+}
+
+static int
+add_all(struct command *command, int root, char **given, const char *uuid,
+        struct failure **failure)
+{
+    cleanup_free char *controller = place_controller(given, failure);
+    cleanup_free char *word = controller ? order_read(root, uuid, failure) : NULL;
+
+    if (!word || add_serial(command, given, word, failure) < 0)
+        return -1;
+    add_seed(command, uuid, controller);
+    return 0;
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
+int
+command_make(struct command *command, int root, char **given, struct failure **failure)
+{
+    const char *uuid;
+    size_t count;
+    char *program = emulator_find(root, given[0], failure);
+
+    if (!program)
+        return -1;
+    command_add(command, program);
+    for (size_t i = 1; given[i]; i++)
+        command_add(command, xstrdup(given[i]));
+    count = arguments_find(given, "uuid", &uuid);
+    if (count == 0 && boots_nothing(given))
+        return 0;
+    if (check_uuid(count, uuid, failure) < 0)
+        return -1;
+    return add_all(command, root, given, uuid, failure);
+}
+
+void
+command_clear(struct command *command)
+{
+    for (size_t i = 0; i < command->count; i++)
+        free(command->arguments[i]);
+    free(command->arguments);
+    *command = (struct command){0};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/shim-name.h"
+#include "shim/emulator.h"
+
+/* Red Hat's qemu-kvm is in the second. */
+static const char *const directories[] = {"/usr/bin", "/usr/libexec", "/usr/local/bin"};
+
+static const char *
+base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+char *
+emulator_find(int root, const char *called, struct failure **failure)
+{
+    const char *name = base_name(called);
+
+    if (strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) != 0) {
+        failure_set(failure, FAILURE_USAGE,
+                    "called as '%s', expected the name of an emulator behind '%s'", name,
+                    SHIM_PREFIX);
+        failure_hint(failure,
+                     "put <emulator>%s/" SHIM_NAME
+                     "system-x86_64</emulator> into the domain's <devices>",
+                     VIRT_SEED_BINDIR);
+        return NULL;
+    }
+    name += strlen(SHIM_PREFIX);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        char *path = xasprintf("%s/%s", directories[i], name);
+
+        if (faccessat(root, &path[1], X_OK, 0) == 0)
+            return path;
+        free(path);
+    }
+    failure_set(failure, FAILURE_SYSTEM,
+                "there is no '%s' in /usr/bin, /usr/libexec or /usr/local/bin", name);
+    failure_hint(failure, "install it, or name another one in <emulator>");
+    return NULL;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/shim-name.h"
+#include "shim/order.h"
+
+static int
+fail_open(const char *name, int error, struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s/%s",
+                      VIRT_SEED_RUNDIR, name);
+    if (error == ENOENT)
+        return failure_hint(failure,
+                            "virt-seed-hook makes it: see that it is in "
+                            "/etc/libvirt/hooks/qemu.d, restart libvirt's daemon once "
+                            "after it was installed, and start the domain by libvirt");
+    return failure_hint(failure, "remove it, and see what put it there");
+}
+
+static int
+fail_file(const char *name, const char *what, struct failure **failure)
+{
+    failure_set(failure, FAILURE_RUNDIR, "%s/%s %s", VIRT_SEED_RUNDIR, name, what);
+    return failure_hint(failure, "remove it, and see what put it there; the hook makes "
+                                 "it anew at the next start");
+}
+
+/* QEMU's user cannot put a file of root's there; whoever could, could do anything. */
+static int
+check_file(int directory, int fd, const char *name, struct failure **failure)
+{
+    struct stat parent, file;
+
+    if (fstat(directory, &parent) < 0 || fstat(fd, &file) < 0)
+        return fail_open(name, errno, failure);
+    if (!S_ISREG(file.st_mode))
+        return fail_file(name, "is no regular file", failure);
+    if (parent.st_mode & 022)
+        return fail_file(name, "is in a directory that others may write into", failure);
+    if (file.st_uid != parent.st_uid)
+        return fail_file(name, "does not belong to the owner of its directory", failure);
+    if (file.st_mode & 022)
+        return fail_file(name, "may be written by others", failure);
+    return 0;
+}
+
+/* One line of printable ASCII, ended. Return: it, owned by the caller (free), or NULL. */
+static char *
+take_line(const struct buffer *content)
+{
+    if (content->size == 0 || content->data[content->size - 1] != '\n')
+        return NULL;
+    for (size_t i = 0; i < content->size - 1; i++) {
+        if (content->data[i] < ' ' || content->data[i] > '~')
+            return NULL;
+    }
+    return xstrndup(content->data, content->size - 1);
+}
+
+static char *
+read_line(int directory, const char *name, struct failure **failure)
+{
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    cleanup_buffer struct buffer content = {0};
+    cleanup_close int fd = openat(directory, name, flags);
+    char *line = NULL;
+
+    if (fd < 0) {
+        fail_open(name, errno, failure);
+        return NULL;
+    }
+    if (check_file(directory, fd, name, failure) < 0)
+        return NULL;
+    if (fs_read_all(fd, LIMIT_SERIAL, &content) == 0)
+        line = take_line(&content);
+    if (!line)
+        fail_file(name, "is not one line, ended, of printable ASCII", failure);
+    return line;
+}
+
+char *
+order_read(int root, const char *uuid, struct failure **failure)
+{
+    cleanup_free char *name = xasprintf("%s" SHIM_SUFFIX, uuid);
+    /* O_PATH: QEMU's user may not list it. The path without its slash is below root. */
+    cleanup_close int directory =
+        openat(root, &VIRT_SEED_RUNDIR[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (directory < 0) {
+        fail_open(name, errno, failure);
+        return NULL;
+    }
+    return read_line(directory, name, failure);
+}

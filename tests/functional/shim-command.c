@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shim-command ROOT: prints the command that virt-seed-qemu becomes, an argument a line, for
+ * the arguments on standard input, the program's name first, with ROOT as the host's "/".
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/report.h"
+#include "shim/command.h"
+
+#define MAXIMUM 1000
+
+int
+main(int argc, char **argv)
+{
+    static char *given[MAXIMUM + 1];
+    cleanup_buffer struct buffer text = {0};
+    cleanup_command struct command command = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_close int root = argc == 2 ? fs_open_root(argv[1]) : -1;
+    char *rest = NULL;
+    size_t count = 0;
+
+    if (root < 0 || fs_read_all(0, MIB, &text) < 0 || text.size == 0)
+        return 99;
+    for (char *line = strtok_r(text.data, "\n", &rest); line && count < MAXIMUM;
+         line = strtok_r(NULL, "\n", &rest))
+        given[count++] = line;
+    if (command_make(&command, root, given, &failure) < 0) {
+        report_failure(failure);
+        return EXIT_FAILURE;
+    }
+    for (size_t i = 0; i < command.count; i++)
+        puts(command.arguments[i]);
+    return EXIT_SUCCESS;
+}

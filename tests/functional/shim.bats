@@ -1,0 +1,243 @@
+#!/usr/bin/env bats
+# shim.bats: what virt-seed-qemu makes of the command lines that libvirt starts QEMU with.
+#
+# A case is a directory of tests/golden/shim: "arguments", as libvirt gave them, a line each, the
+# program's path first; "note", which the hook left; and the expected "out" or "stderr".
+# VIRT_SEED_REGENERATE=1 rewrites these two.
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+golden=$top_srcdir/tests/golden/shim
+shim_command=$top_builddir/tests/functional/shim-command
+
+setup() {
+    local name
+
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    mkdir -p "$root$rundir" "$root/usr/bin" "$root/usr/libexec" "$root/usr/local/bin"
+    for name in bin/qemu-system-{x86_64,aarch64,s390x,ppc64,riscv64} libexec/qemu-kvm; do
+        install -m 0755 /dev/null "$root/usr/$name"
+    done
+    note=$root$rundir/$uuid.shim
+    printf 'ds=nocloud;dsmode=net\n' >"$note"
+}
+
+# shim [FILE]: what becomes of its arguments; else of the usual ones.
+shim() {
+    to_build <"${1-$golden/q35/arguments}" | "$shim_command" "$root"
+}
+
+# shim_with SED-SCRIPT...: the usual arguments, changed.
+shim_with() {
+    sed "$@" "$golden/q35/arguments" >"$BATS_TEST_TMPDIR/arguments"
+    shim "$BATS_TEST_TMPDIR/arguments"
+}
+
+# same_as FILE: standard input is the file's content; or becomes it.
+same_as() {
+    if [[ -n ${VIRT_SEED_REGENERATE-} ]]; then
+        cat >"$1"
+    else
+        diff -u --label expected --label found "$1" -
+    fi
+}
+
+@test "the arguments of each golden case become those that are expected" {
+    local case failed=0
+
+    for case in "$golden"/*/; do
+        if [[ -e $case/note ]]; then
+            cp "$case/note" "$note"
+        else
+            rm -f "$note"
+        fi
+        echo "$case"
+        if [[ -e $case/stderr ]]; then
+            shim "$case/arguments" 2>&1 | from_build | same_as "$case/stderr" || failed=1
+        else
+            shim "$case/arguments" | from_build | same_as "$case/out" || failed=1
+        fi
+    done
+    [[ $failed = 0 ]]
+}
+
+@test "what was given stays, in its order and in front" {
+    local case
+
+    for case in "$golden"/*/out; do
+        diff <(tail -n +2 "${case%out}arguments") \
+            <(tail -n +2 "$case" | head -n "$(($(wc -l <"${case%out}arguments") - 1))")
+    done
+}
+
+@test "probing and what boots nothing pass unchanged, without a note" {
+    local arguments
+
+    rm "$note"
+    for arguments in '-machine none,accel=kvm:tcg' '-M none' '--machine type=none' '-version' \
+        '--version' '-help' '-h'; do
+        # shellcheck disable=SC2086  # several words
+        printf '%s\n' /x/virt-seed-qemu-system-x86_64 $arguments >given
+        run -0 shim given
+        [[ $output = "$(sed 1s,.*,/usr/bin/qemu-system-x86_64, given)" ]]
+    done
+}
+
+@test "a start without -uuid, or with two, or with one of another form, is refused" {
+    run shim_with '/^-uuid$/,+1d'
+    assert_refused 1 "there is no -uuid"
+    run shim_with '/^-uuid$/{p;s/.*/other/}'
+    assert_refused 1 "expected what libvirt gives"
+    run shim_with "\$a --uuid\n$uuid"
+    assert_refused 1 "-uuid is there 2 times"
+    run shim_with 's/^4dea22b3/4DEA22B3/'
+    assert_refused 1 "-uuid is '4DEA22B3"
+    run shim_with "s/^$uuid/&0/"
+    assert_refused 1 "-uuid is '${uuid}0'"
+    run shim_with "s/^$uuid/..\/..\/etc\/passwd/"
+    assert_refused 1 "-uuid is '../../etc/passwd'"
+}
+
+@test "a domain's start is no probing, whatever else it says" {
+    rm "$note"
+    run shim_with "\$a -version"
+    assert_refused 1 "could not open $rundir/$uuid.shim"
+    run shim_with "\$a -machine\nnone"
+    assert_refused 1 "machine 'none'"
+}
+
+@test "a kernel's command line is no option" {
+    run -0 shim_with '1a -append\n-uuid'
+    assert_said "scsi-cd"
+    run -0 shim_with '1a -append\n-h'
+    assert_said "scsi-cd"
+}
+
+@test "a note that is missing, malformed, a link or not ours is refused" {
+    rm "$note"
+    run shim
+    assert_refused 1 "could not open $rundir/$uuid.shim" "virt-seed-hook makes it"
+    printf 'ds=nocloud\n' >"$root$rundir/$other_uuid.shim"
+    run shim
+    assert_refused 1 "could not open $rundir/$uuid.shim"
+
+    ln -s "$other_uuid.shim" "$note"
+    run shim
+    assert_refused 1 "Too many levels of symbolic links"
+    rm "$note"
+    mkfifo "$note"
+    run shim
+    assert_refused 1 "is no regular file"
+    rm "$note"
+    mkdir "$note"
+    run shim
+    assert_refused 1 "is no regular file"
+    rmdir "$note"
+
+    for content in '' 'ds=nocloud' 'a\nb\n' 'a\001\n' 'a\000\n' 'a\177\n' 'caf\303\251\n'; do
+        # shellcheck disable=SC2059  # the escapes are meant
+        printf "$content" >"$note"
+        run shim
+        assert_refused 1 "is not one line"
+    done
+    head -c 5000 /dev/zero | tr '\0' x >"$note"
+    echo >>"$note"
+    run shim
+    assert_refused 1 "is not one line"
+
+    printf 'ds=nocloud\n' >"$note"
+    chmod 0664 "$note"
+    run shim
+    assert_refused 1 "may be written by others"
+    chmod 0644 "$note"
+    chmod 0777 "$root$rundir"
+    run shim
+    assert_refused 1 "is in a directory that others may write into"
+    chmod 0711 "$root$rundir"
+    run -0 shim
+}
+
+@test "a note that belongs to QEMU's user is refused" {
+    [[ $EUID -eq 0 ]] || skip "only root can give files away"
+    chown 64055 "$note"
+    run shim
+    assert_refused 1 "does not belong to the owner of its directory"
+}
+
+@test "the run-time directory may not be a link, nor be missing" {
+    mv "$root$rundir" "$root/elsewhere"
+    run shim
+    assert_refused 1 "could not open $rundir/$uuid.shim"
+    ln -s "$root/elsewhere" "$root$rundir"
+    run shim
+    assert_refused 1 "could not open $rundir/$uuid.shim"
+}
+
+@test "the user's serial stays in front, with its commas" {
+    run -0 shim_with 's/serial=[^"]*$/serial=A,,B/'
+    assert_said 'type=1,serial=A,,B ds=nocloud;dsmode=net'
+    run -0 shim_with 's/^type=1,.*/type=1,serial=first,serial=second/'
+    assert_said 'type=1,serial=second ds=nocloud;dsmode=net'
+    run -0 shim_with 's/^type=1,.*/type=2,serial=board/'
+    assert_said $'\ntype=1,serial=ds=nocloud;dsmode=net'
+    run shim_with "s/^type=1,.*/type=1,serial=$(printf 'x%.0s' {1..4090})/"
+    assert_refused 1 "the SMBIOS serial would have" "shorten your own"
+}
+
+@test "an emulator that is missing, or is no program, is refused; PATH is not looked at" {
+    rm "$root/usr/bin/qemu-system-x86_64"
+    PATH=/usr/bin:$PATH run shim
+    assert_refused 1 "there is no 'qemu-system-x86_64' in /usr/bin, /usr/libexec"
+    install -m 0644 /dev/null "$root/usr/libexec/qemu-system-x86_64"
+    run shim
+    assert_refused 1 "there is no 'qemu-system-x86_64'"
+    install -m 0755 /dev/null "$root/usr/local/bin/qemu-system-x86_64"
+    run -0 shim
+    [[ ${lines[0]} = /usr/local/bin/qemu-system-x86_64 ]]
+    run -0 shim_with 1s,.*,/usr/bin/virt-seed-qemu-kvm,
+    [[ ${lines[0]} = /usr/libexec/qemu-kvm ]]
+}
+
+@test "a name that is no emulator's is refused" {
+    local name
+
+    for name in virt-seed-qemu virt-seed-hook qemu-system-x86_64 virt-seed- virt-seed-qemux; do
+        run shim_with "1s,.*,/usr/bin/$name,"
+        assert_refused 1 "called as '$name'" "<emulator>"
+    done
+}
+
+@test "the program itself refuses, and says what it is" {
+    run virt-seed-qemu -uuid $uuid
+    assert_refused 1 "virt-seed-qemu: called as 'virt-seed-qemu'"
+    run -0 virt-seed-qemu --version
+    assert_said "virt-seed "
+    run -0 virt-seed-qemu --help
+    assert_said "Usage:"
+}
+
+# AppArmor's parser without a kernel: what a guest's profile may do once the file is included.
+@test "AppArmor takes the abstraction, and lets a guest at its own seed alone" {
+    local rules
+
+    [[ -x $(type -P apparmor_parser || echo /sbin/apparmor_parser) ]] ||
+        skip "apparmor is not installed"
+    [[ -e /etc/apparmor.d/abstractions/libvirt-qemu ]] ||
+        skip "libvirt's abstraction for guests is not installed"
+    cp "$top_builddir/hooks/virt-seed-qemu" .
+    cat >profile <<END
+abi <abi/3.0>,
+#include <tunables/global>
+profile libvirt-$uuid flags=(attach_disconnected) {
+  #include <abstractions/libvirt-qemu>
+  #include "$PWD/virt-seed-qemu"
+}
+END
+    rules=$(PATH=$PATH:/sbin:/usr/sbin apparmor_parser -Q -K -D rule-exprs profile 2>&1)
+    grep -F "/virt-seed/*" <<<"$rules"
+    [[ $rules = *"aare: $rundir/*.libvirt-$uuid "* && $rules = *"aare: $rundir/*.shim "* ]]
+    [[ $rules = *"/virt-seed-qemu "* ]]
+    run ! grep -F -e "$rundir/*.iso" -e "$rundir/** " <<<"$rules"
+}

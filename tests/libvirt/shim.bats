@@ -1,0 +1,295 @@
+#!/usr/bin/env bats
+# shim.bats: virt-seed-qemu as the emulator of domains that nobody wires, started by a real libvirtd.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seeds=/run/libvirt/virt-seed
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    # The tests share one libvirtd.
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+    # QEMU's user must be able to come to it, under its installed names.
+    mkdir -m 0755 "$LAB_DIR/bin"
+    install -m 0755 "$builddir/virt-seed-qemu" "$LAB_DIR/bin"
+    for name in system-x86_64 system-none; do
+        ln -s virt-seed-qemu "$LAB_DIR/bin/virt-seed-qemu-$name"
+    done
+}
+
+teardown_file() {
+    lab_stop
+}
+
+setup() {
+    # shellcheck disable=SC2031  # bats runs each test in a shell of its own
+    emulator=$LAB_DIR/bin/virt-seed-qemu-system-x86_64
+    logged_before=$(lab_daemon_log | wc -l)
+    lab_run mkdir -p /etc/virt-seed
+}
+
+teardown() {
+    # bats shows this with a failed test only.
+    lab_daemon_log | tail -n "+$((logged_before + 1))"
+    lab_reset
+    lab_run sh -c 'rm -rf /etc/virt-seed/*'
+    LAB_HOOK=$builddir/virt-seed-hook
+    lab_install_hook "$LAB_HOOK"
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+request() {
+    echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'>$*</ci:cloud-init>"
+}
+
+# asking_xml: an unwired domain that asks for something.
+asking_xml() {
+    metadata=$(request '<ci:hostname>shim1</ci:hostname>') domain_xml web1 $web1
+}
+
+qmp() {
+    lab_virsh qemu-monitor-command web1 "$@"
+}
+
+# QEMU itself says that the seed is in its drive, and where the drive is.
+assert_seeded() {
+    run -0 qmp '{"execute": "query-block"}'
+    jq -e --arg file "$seeds/$web1.libvirt-$web1" '
+        .return[] | select(.qdev == "virt-seed") | .inserted |
+            .ro == true and .image.filename == $file' <<<"$output"
+    run -0 lab_run stat -c '%U %a' "$seeds/$web1.iso"
+    [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 600" ]]
+    qmp '{"execute": "query-pci"}' | jq -e '
+        .return[0].devices[] | select(.qdev_id == "virt-seed-scsi") | .slot == 28'
+}
+
+assert_nothing_left() {
+    run -0 lab_run find "$seeds" -mindepth 1
+    [[ $output = "" ]]
+}
+
+# assert_refused PATTERN...: the last `run` failed, and the user was told so.
+assert_refused() {
+    local pattern
+
+    [[ $status -ne 0 ]]
+    for pattern in "virt-seed: error: " "virt-seed: hint: " "$@"; do
+        [[ $output = *"$pattern"* ]]
+    done
+    assert_nothing_left
+}
+
+# The table of the firmware, as the guest sees it.
+guest_memory() {
+    qmp '{"execute": "pmemsave", "arguments": {"val": 917504, "size": 131072,
+        "filename": "/var/lib/libvirt/qemu/memory"}}' >/dev/null
+    lab_run cat /var/lib/libvirt/qemu/memory
+}
+
+# Waits, some seconds at most, until the firmware has written it.
+assert_smbios_has() {
+    local round
+
+    for round in {1..100}; do
+        if grep -qaF "$1" <(guest_memory); then
+            return
+        fi
+        sleep 0.1
+    done
+    echo "'$1' is not in the firmware's tables after $round rounds" >&2
+    return 1
+}
+
+@test "virsh create starts an unwired domain with its seed, and destroy leaves nothing" {
+    asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
+    lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    assert_seeded
+    assert_smbios_has 'ds=nocloud;dsmode=net'
+    [[ $(virt_seed inspect "$seeds/$web1.iso") = *"local-hostname shim1"* ]]
+    lab_virsh destroy web1
+    assert_nothing_left
+}
+
+@test "the emulator alone asks for the domain's identity" {
+    domain_define web1 $web1
+    lab_virsh start web1
+    assert_seeded
+    [[ $(virt_seed inspect "$seeds/$web1.iso") = *"local-hostname web1"* ]]
+}
+
+@test "a defined domain starts at once, its definition stays unwired" {
+    asking_xml | lab_virsh define --validate /dev/stdin
+    lab_virsh start web1
+    assert_seeded
+    lab_virsh destroy web1
+    assert_nothing_left
+    run ! grep -qE "ua-virt-seed|ds=nocloud" <(lab_virsh dumpxml --inactive web1)
+    [[ $(virt_seed wire web1 2>&1) = *"is wired already"* ]]
+}
+
+@test "a domain that starts with the daemon has its seed" {
+    asking_xml | lab_virsh define /dev/stdin
+    lab_virsh autostart web1
+    # Once a boot of the host.
+    lab_run rm -f /run/libvirt/qemu/autostarted
+    lab_restart_libvirtd
+    run -0 lab_virsh domstate web1
+    [[ $output = running* ]]
+    assert_seeded
+}
+
+@test "managed save and start bring the guest and its seed back" {
+    local before
+
+    asking_xml | lab_virsh define /dev/stdin
+    lab_virsh start web1
+    assert_smbios_has 'ds=nocloud;dsmode=net'
+    before=$(lab_run sha256sum "$seeds/$web1.iso")
+    lab_virsh managedsave web1
+    assert_nothing_left
+    lab_virsh start web1
+    assert_seeded
+    [[ $(lab_run sha256sum "$seeds/$web1.iso") = "$before" ]]
+}
+
+@test "a guest survives a restart of libvirtd, and ends after it" {
+    asking_xml | lab_virsh define /dev/stdin
+    lab_virsh start web1
+    lab_restart_libvirtd
+    assert_seeded
+    lab_virsh destroy web1
+    assert_nothing_left
+}
+
+@test "the user's serial stays in front, and the other fields stay" {
+    os="<smbios mode='sysinfo'/>" extra="<sysinfo type='smbios'><system>
+        <entry name='manufacturer'>Maker, Inc</entry><entry name='serial'>SN-1, a</entry>
+        </system></sysinfo>" asking_xml | lab_virsh create /dev/stdin
+    assert_smbios_has 'SN-1, a ds=nocloud;dsmode=net'
+    assert_smbios_has 'Maker, Inc'
+}
+
+@test "a ConfigDrive and serial=\"no\" get no serial" {
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' serial='no'/>" \
+        domain_xml web1 $web1 | lab_virsh create /dev/stdin
+    assert_seeded
+    run -0 lab_run cat "$seeds/$web1.shim"
+    [[ $output = "" ]]
+    run ! grep -qa smbios "/proc/$(lab_run cat /run/libvirt/qemu/web1.pid)/cmdline"
+}
+
+@test "the seed is at the same place on machine pc" {
+    machine=pc asking_xml | lab_virsh create /dev/stdin
+    assert_seeded
+}
+
+@test "virt-install --import makes a domain with its seed, with no other flag" {
+    type -P virt-install >/dev/null || skip "virt-install is not installed"
+    lab_run virt-install --connect qemu:///system --virt-type qemu --name web1 --memory 32 \
+        --uuid $web1 --osinfo require=off --import --disk "$(domain_disk_image web1)" \
+        --network none --graphics none --noautoconsole --boot emulator="$emulator"
+    assert_seeded
+    lab_virsh destroy web1
+    assert_nothing_left
+    lab_virsh start web1
+    assert_seeded
+}
+
+# --- bad input --------------------------------------------------------------------------------
+
+@test "a start without the hook's note is refused" {
+    lab_install_hook /bin/true
+    asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
+    run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    assert_refused "could not open $seeds/$web1.shim" "virt-seed-hook makes it"
+}
+
+# with_hook COMMAND: after ours, the command is run at prepare, in the run-time directory.
+with_hook() {
+    cat >"$LAB_DIR/hook" <<END
+#!/bin/sh
+"$builddir/virt-seed-hook" "\$@" || exit
+if [ "\$2" = prepare ]; then
+    cd $seeds || exit
+    $1
+fi
+END
+    chmod +x "$LAB_DIR/hook"
+    lab_install_hook "$LAB_DIR/hook"
+    asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
+    run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+}
+
+@test "a note that is malformed, a link, or not root's is refused" {
+    with_hook "printf 'ds=nocloud\\\\nmore\\\\n' >$web1.shim"
+    assert_refused "is not one line"
+    with_hook "rm $web1.shim; ln -s /etc/hostname $web1.shim"
+    assert_refused "could not open" "Too many levels of symbolic links"
+    with_hook "chown 64055 $web1.shim"
+    assert_refused "does not belong to the owner of its directory"
+    with_hook "mv $web1.shim 7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57.shim"
+    [[ $status -ne 0 && $output = *"could not open $seeds/$web1.shim"* ]]
+    lab_run rm "$seeds/7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57.shim"
+}
+
+@test "-uuid a second time is refused" {
+    local schema=http://libvirt.org/schemas/domain/qemu/1.0
+
+    asking_xml | sed -e "s|<domain |&xmlns:q='$schema' |" -e "s|</domain>|<q:commandline>&|" \
+        -e "s|</domain>|<q:arg value='-uuid'/><q:arg value='$web1'/></q:commandline>&|" \
+        >"$BATS_TEST_TMPDIR/web1.xml"
+    run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    assert_refused "-uuid is there 2 times"
+}
+
+@test "a device in the seed's slot is refused by its name" {
+    devices="<controller type='scsi' index='0' model='virtio-scsi'>
+        <address type='pci' domain='0' bus='0' slot='0x1c' function='0'/></controller>" \
+        asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
+    run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    assert_refused "slot 0x1c of 'pcie.0'" "has 'scsi0'"
+}
+
+@test "an emulator that is missing is said to be" {
+    emulator=$LAB_DIR/bin/virt-seed-qemu-system-none asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
+    run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    [[ $status -ne 0 && $output = *"there is no 'qemu-system-none' in /usr/bin"* ]]
+}
+
+@test "a wired domain whose emulator is the shim is unwired, and runs at its second start" {
+    local round
+
+    metadata=$(request) emulator='' domain_define web1 $web1
+    virt_seed wire web1
+    lab_virsh dumpxml --inactive web1 |
+        sed "s|<emulator>.*</emulator>|<emulator>$emulator</emulator>|" | lab_virsh define /dev/stdin
+    run lab_virsh start web1
+    assert_refused "seed's disk 'sda' removed" "virsh start web1"
+    for round in {1..100}; do
+        grep -qF "$seeds" <(lab_virsh dumpxml --inactive web1) || break
+        sleep 0.05
+    done
+    lab_virsh start web1
+    assert_seeded
+}
+
+@test "a foreign seed and a bus that the shim lacks are refused" {
+    devices="<disk type='file' device='cdrom'><source file='/nowhere/seed.iso'/>
+        <target dev='sda' bus='sata'/><readonly/></disk>" asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
+    run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    assert_refused "another tool's seed"
+
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' bus='sata'/>" \
+        domain_xml web1 $web1 >"$BATS_TEST_TMPDIR/web1.xml"
+    run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    assert_refused 'has scsi alone' 'leave bus= away'
+}
