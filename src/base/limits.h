@@ -22,8 +22,10 @@
 #define LIMIT_PARTS 1024
 #define LIMIT_USER_DATA 16
 
-/* oVirt's payload: how many files, bytes of a path, characters of the volume's name. */
+/* oVirt's payload: how many files, bytes of a name (Rock Ridge), characters of the
+ * volume's name. */
 #define LIMIT_PAYLOAD_FILES 256
+#define LIMIT_FILE_NAME 255
 #define LIMIT_PATH 1024
 #define LIMIT_VOLUME_ID 16
 

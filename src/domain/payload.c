@@ -52,28 +52,33 @@ payload_find(const struct domain *domain)
 
 /* --- paths ------------------------------------------------------------------------ */
 
-/* Return: whether each name of the path is one that an image can hold and no link to
- * elsewhere. */
+/* Return: whether it is a name that an image can hold, and no link to elsewhere. */
 static bool
-is_path(const char *path)
+is_name(const char *name, size_t length)
 {
-    if (strlen(path) > LIMIT_PATH)
+    if (length == 0 || length > LIMIT_FILE_NAME || (length == 1 && name[0] == '.') ||
+        (length == 2 && name[0] == '.' && name[1] == '.'))
         return false;
-    for (const char *name = path;; name++) {
-        size_t length = strcspn(name, "/");
-
-        if (length == 0 || (length == 1 && name[0] == '.') ||
-            (length == 2 && name[0] == '.' && name[1] == '.'))
-            return false;
-        name += length;
-        if (!*name)
-            break;
-    }
-    for (; *path; path++) {
-        if ((unsigned char)*path < ' ' || *path == 0x7f || *path == '\\')
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)name[i] < ' ' || name[i] == 0x7f || name[i] == '\\')
             return false;
     }
     return true;
+}
+
+static bool
+is_path(const char *path)
+{
+    for (int depth = 0; depth < LIMIT_IMAGE_DEPTH; depth++) {
+        size_t length = strcspn(path, "/");
+
+        if (!is_name(path, length))
+            return false;
+        if (!path[length])
+            return true;
+        path += length + 1;
+    }
+    return false;
 }
 
 /* Return: whether one is the other, or a directory on the way to it. */
@@ -94,8 +99,8 @@ check_path(const struct payload *payload, const xmlNode *node, const char *path,
         failure_set(failure, FAILURE_REQUEST, "<%s> has path=\"%.64s\", no relative path",
                     node->name, path ? path : "");
         failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "write names with '/' between them, none of them "
-                                     "'.', '..' or empty");
+        return failure_hint(failure, "write at most 8 names with '/' between them, none "
+                                     "'.', '..', empty or longer than 255");
     }
     for (size_t i = 0; i < payload->file_count; i++) {
         if (!is_in_the_way(path, payload->files[i].path))

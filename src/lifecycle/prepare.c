@@ -59,6 +59,17 @@ has_seed_of_another(const struct domain *domain)
     return false;
 }
 
+/* A guest that is resumed has its own seed, or somebody has changed what it is resumed
+ * from. */
+static int
+refuse_seed_of_another(const struct domain *domain, struct failure **failure)
+{
+    failure_set(failure, FAILURE_UNASKED_SEED,
+                "domain '%s' would be resumed with another domain's seed", domain->name);
+    return failure_hint(failure, "see the disks in the XML that it was saved with: "
+                                 "'virsh save-image-dumpxml FILE'");
+}
+
 /* What a cold boot must have, and a resumed guest is not asked for. */
 static int
 check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
@@ -153,6 +164,8 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     if (rundir < 0)
         return -1;
     resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
+    if (resumes && has_seed_of_another(lifecycle->domain))
+        return refuse_seed_of_another(lifecycle->domain, failure);
     if (!asks_for_seed(lifecycle->domain))
         return without_request(lifecycle, resumes, failure);
     if (resumes && !has_place_for_seed(lifecycle->domain))

@@ -17,6 +17,17 @@
 
 /* --- lines ------------------------------------------------------------------------ */
 
+/* The text is UTF-8, without NUL. */
+static int
+check_text(const struct buffer *data, struct failure **failure)
+{
+    if (data->size == 0 ||
+        (utf8_is_valid(data->data, data->size) && !memchr(data->data, '\0', data->size)))
+        return 0;
+    failure_set(failure, FAILURE_REQUEST, "is not text in UTF-8");
+    return failure_hint(failure, "save it as UTF-8, without NUL");
+}
+
 static int
 check_ssh_keys(const struct buffer *data, struct failure **failure)
 {
@@ -24,6 +35,8 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
     char *rest = text;
     int number = 0;
 
+    if (check_text(data, failure) < 0)
+        return -1;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         number++;
         line[strcspn(line, "\r")] = '\0';
@@ -64,6 +77,15 @@ check_password(const struct part *part, struct failure **failure)
 /* --- entries of a secret ------------------------------------------------------------ */
 
 static int
+check_meta_data_value(const struct buffer *data, struct failure **failure)
+{
+    if (data->size <= LIMIT_ENTRY_VALUE)
+        return 0;
+    failure_set(failure, FAILURE_LIMIT, "has a value of more than 64 KiB");
+    return failure_hint(failure, "put large values into user-data");
+}
+
+static int
 check_entry(const struct part *part, const struct part_entry *entry,
             struct failure **failure)
 {
@@ -71,10 +93,8 @@ check_entry(const struct part *part, const struct part_entry *entry,
         return check_ssh_keys(&entry->data, failure);
     if (part->kind == PART_SSH_HOST_KEYS)
         return ssh_host_key_check(part, entry, failure);
-    if (part->kind != PART_META_DATA || entry->data.size <= LIMIT_ENTRY_VALUE)
-        return 0;
-    failure_set(failure, FAILURE_LIMIT, "has a value of more than 64 KiB");
-    return failure_hint(failure, "put large values into user-data");
+    return part->kind == PART_META_DATA ? check_meta_data_value(&entry->data, failure)
+                                        : 0;
 }
 
 static int
@@ -132,9 +152,10 @@ check_data(const struct request *request, const struct part *part,
     case PART_NETWORK_CONFIG:
         return check_network(request, part, failure);
     case PART_META_DATA:
-        return part->origin == PART_FILE ? yaml_read(part->data.data, part->data.size,
-                                                     YAML_MAPPING, NULL, 0, failure)
-                                         : 0;
+        if (part->origin == PART_SECRET)
+            return check_meta_data_value(&part->data, failure);
+        return yaml_read(part->data.data, part->data.size, YAML_MAPPING, NULL, 0,
+                         failure);
     case PART_SSH_KEYS:
         return check_ssh_keys(&part->data, failure);
     case PART_ADMIN_PASSWORD:

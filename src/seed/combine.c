@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,20 +65,35 @@ add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
 
 /* --- MIME ------------------------------------------------------------------------- */
 
+#define BOUNDARY "==virt-seed-"
+
+/* Return: a number above all that stand behind BOUNDARY in the data, and `number`. */
+static unsigned long
+above_numbers_in(const struct buffer *data, unsigned long number)
+{
+    const char *at = data->data;
+    const char *end = data->data + data->size;
+
+    while ((at = memmem(at, (size_t)(end - at), BOUNDARY, strlen(BOUNDARY)))) {
+        unsigned long found;
+
+        at += strlen(BOUNDARY);
+        found = strtoul(at, NULL, 10);
+        if (found >= number && found < ULONG_MAX)
+            number = found + 1;
+    }
+    return number;
+}
+
 /* Return: a boundary that is in none of the pieces, owned by the caller (free). */
 static char *
 choose_boundary(const struct pieces *pieces)
 {
-    for (unsigned int number = 0;; number++) {
-        cleanup_free char *boundary = xasprintf("==virt-seed-%u==", number);
-        bool found = false;
+    unsigned long number = 0;
 
-        for (size_t i = 0; i < pieces->count && !found; i++)
-            found = memmem(pieces->list[i].data.data, pieces->list[i].data.size, boundary,
-                           strlen(boundary));
-        if (!found)
-            return steal(boundary);
-    }
+    for (size_t i = 0; i < pieces->count; i++)
+        number = above_numbers_in(&pieces->list[i].data, number);
+    return xasprintf(BOUNDARY "%lu==", number);
 }
 
 /* Python's email takes other text than ASCII for Latin-1 here; a carriage return could be

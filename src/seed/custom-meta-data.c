@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,43 @@ add_entries(struct custom *custom, const struct request *request,
     return 0;
 }
 
+/* YAML finds a key within 1024 characters, and a float by its dot and its sign ("1.0e+20"),
+ * which JSON leaves out. */
+static bool
+is_portable_number(double number)
+{
+    return number == 0 || (fabs(number) >= 1e-4 && fabs(number) < 1e16);
+}
+
+static int
+check_value(const json_t *value, struct failure **failure)
+{
+    const char *key;
+    json_t *child;
+    size_t index;
+
+    if (json_is_real(value) && !is_portable_number(json_real_value(value))) {
+        failure_set(failure, FAILURE_META_DATA, "has a number with an exponent");
+        return failure_hint(failure, "put it in quotes, as text");
+    }
+    json_array_foreach((json_t *)value, index, child)
+    {
+        if (check_value(child, failure) < 0)
+            return -1;
+    }
+    json_object_foreach((json_t *)value, key, child)
+    {
+        if (strlen(key) > LIMIT_ENTRY_KEY) {
+            failure_set(failure, FAILURE_LIMIT, "has a key of more than %d bytes",
+                        LIMIT_ENTRY_KEY);
+            return failure_hint(failure, "shorten it");
+        }
+        if (check_value(child, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Any value that JSON can hold, as YAML says it. */
 static int
 add_file(struct custom *custom, const struct part *part, const char *origin,
@@ -86,7 +124,7 @@ add_file(struct custom *custom, const struct part *part, const char *origin,
     const char *key;
     json_t *value;
 
-    if (!values)
+    if (!values || check_value(values, failure) < 0)
         return failure_prefix(failure, "%s", origin);
     json_object_foreach(values, key, value)
     {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* jansson's values, released by scope, and what is made of text that is UTF-8 for sure
- * (it was in XML): jansson can only run out of memory there, which aborts. */
+/* jansson's values, released by scope, and what is made of text that is UTF-8: it was in
+ * XML, or was looked at before; jansson can only run out of memory there, which aborts. */
 #pragma once
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 static inline void
 json_decref_pointer(json_t **json)
@@ -29,6 +30,23 @@ static inline void
 json_set_string(json_t *object, const char *key, const char *value)
 {
     json_must(json_object_set_new(object, key, json_string(value)));
+}
+
+/*
+ * Text of files and secrets, which was found to be UTF-8 at a cold boot (check-part.h).
+ * What changed since must not keep a guest from being resumed: '?' stands for what is none.
+ * Return: the string, owned by the caller.
+ */
+static inline json_t *
+json_outside_string(const char *text)
+{
+    json_t *string = json_string(text);
+    cleanup_free char *copy = string ? NULL : xstrdup(text);
+
+    if (string)
+        return string;
+    utf8_repair(copy);
+    return json_string(copy);
 }
 
 /* Return: the value as a document, with a line's end, owned by the caller (free). */

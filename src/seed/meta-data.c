@@ -83,7 +83,7 @@ add_lines(json_t *list, const struct buffer *data)
         line[strcspn(line, "\r")] = '\0';
         line += strspn(line, " \t");
         if (*line && *line != '#')
-            json_must(json_array_append_new(list, json_string(line)));
+            json_must(json_array_append_new(list, json_outside_string(line)));
     }
 }
 
@@ -183,23 +183,17 @@ set_files(json_t *object, const struct initialization *initialization)
     json_must(json_object_set_new(object, "files", files));
 }
 
-static int
-set_admin_pass(json_t *object, const struct part *part, struct failure **failure)
+static void
+set_admin_pass(json_t *object, const struct part *part)
 {
     cleanup_free char *password = part_word(part);
-    json_t *value = json_string(password);
 
-    if (value) {
-        json_must(json_object_set_new(object, "admin_pass", value));
-        return 0;
-    }
-    failure_set(failure, FAILURE_SECRET, "<admin-password> is not UTF-8");
-    return failure_hint(failure, "JSON holds text in UTF-8 alone");
+    json_must(json_object_set_new(object, "admin_pass", json_outside_string(password)));
 }
 
 /* What is referred to by a path of the drive, or belongs to the domain's devices. */
-static int
-set_references(json_t *object, const struct request *request, struct failure **failure)
+static void
+set_references(json_t *object, const struct request *request)
 {
     const struct part *password = parts_find(&request->parts, PART_ADMIN_PASSWORD);
     json_t *devices = devices_to_json(request->domain);
@@ -210,7 +204,8 @@ set_references(json_t *object, const struct request *request, struct failure **f
         set_network_config(object);
     if (request->initialization && request->initialization->file_count > 0)
         set_files(object, request->initialization);
-    return password ? set_admin_pass(object, password, failure) : 0;
+    if (password)
+        set_admin_pass(object, password);
 }
 
 int
@@ -232,8 +227,8 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
         json_set_string(object, "instance_type", request->instance_type);
     if (json_array_size(keys) > 0)
         json_must(json_object_set_new(object, "public_keys", name_keys(keys)));
-    if (set_references(object, request, failure) < 0 ||
-        custom_meta_data_add(object, request, configdrive_keys, failure) < 0)
+    set_references(object, request);
+    if (custom_meta_data_add(object, request, configdrive_keys, failure) < 0)
         return -1;
     text = json_text(object);
     buffer_append_string(buffer, text);

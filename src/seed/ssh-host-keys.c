@@ -189,7 +189,7 @@ content_of(const struct part_entry *entry)
     cleanup_free char *text = xasprintf(
         "%.*s%s", (int)data->size, data->size > 0 ? data->data : "", ended ? "" : "\n");
 
-    return json_string(text);
+    return json_outside_string(text);
 }
 
 json_t *

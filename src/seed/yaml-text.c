@@ -19,6 +19,11 @@ special(const unsigned char *at, unsigned int *code)
         *code = at[1];
         return 2;
     }
+    /* U+FFFE and U+FFFF */
+    if (at[0] == 0xef && at[1] == 0xbf && (at[2] == 0xbe || at[2] == 0xbf)) {
+        *code = 0xff00U + (at[2] == 0xbe ? 0xfeU : 0xffU);
+        return 3;
+    }
     if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) {
         *code = 0x2000U + (at[2] - 0x80U);
         return 3;

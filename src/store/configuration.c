@@ -35,10 +35,26 @@ take_unwired(struct config *config, const char *value)
     return take_choice(&config->warn_unwired, value, "warn", "refuse");
 }
 
+/* Where it holds the secrets, or is one of them, file= would hand them to every domain. */
+static bool
+holds_secrets(const char *path)
+{
+    const char *secrets = VIRT_SEED_CONFDIR "/secrets";
+    size_t length = strlen(path);
+    size_t shorter;
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    shorter = length < strlen(secrets) ? length : strlen(secrets);
+    return length == 1 || (strncmp(path, secrets, shorter) == 0 &&
+                           (shorter == length ? strchr("/", secrets[shorter]) != NULL
+                                              : path[shorter] == '/'));
+}
+
 static int
 take_file_directory(struct config *config, const char *value)
 {
-    if (*value != '/')
+    if (*value != '/' || holds_secrets(value))
         return -EINVAL;
     config->file_directories =
         xreallocarray(config->file_directories, config->file_directory_count + 1,
@@ -62,7 +78,8 @@ static const struct {
 } settings[] = {
     {"autowire", take_autowire, "yes or no"},
     {"unwired", take_unwired, "refuse or warn"},
-    {"file-directory", take_file_directory, "an absolute path"},
+    {"file-directory", take_file_directory,
+     "an absolute path that the secrets are not below"},
     {"vendor-data", take_vendor_data, "a file"},
 };
 

@@ -466,3 +466,29 @@ shim_xml() {
     run -0 virt-seed check shim.xml
     assert_said 'nothing to complain of'
 }
+
+# --- a resumed guest --------------------------------------------------------------------------
+
+@test "a guest is not resumed with another's seed" {
+    sed "s/$uuid\.iso/$other_uuid.iso/" wired.xml >others.xml
+    lifecycle others.xml restore
+    refuses_start others.xml "another domain's seed" save-image-dumpxml
+    sed '/<ci:cloud-init/d' others.xml >unasked.xml
+    lifecycle unasked.xml restore
+    refuses_start unasked.xml "another domain's seed"
+}
+
+@test "a guest is resumed whatever has become of the documents' content" {
+    mkdir -p "$root$confdir/files"
+    printf 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVG Jos\351\n' >"$root$confdir/files/keys"
+    make_secret h ssh_host_rsa_key $'\351'
+    make_secret w admin-password $'\351'
+    wired_xml '<ci:ssh-authorized-keys file="keys"/><ci:ssh-host-keys secret="h"/>' >odd.xml
+    refuses_start odd.xml 'not text'
+    lifecycle odd.xml restore
+    lifecycle odd.xml prepare
+    domain_xml '<ci:admin-password secret="w"/>' | sed 's/<ci:cloud-init /&datasource="configdrive" /' |
+        virt-seed --quiet wire - >odd.xml
+    lifecycle odd.xml restore
+    lifecycle odd.xml prepare
+}
