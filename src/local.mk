@@ -132,6 +132,8 @@ libseed_a_SOURCES = \
 	%D%/seed/user-data.h \
 	%D%/seed/yaml-anchor.c \
 	%D%/seed/yaml-anchor.h \
+	%D%/seed/yaml-events.c \
+	%D%/seed/yaml-events.h \
 	%D%/seed/yaml-scalar.c \
 	%D%/seed/yaml-scalar.h \
 	%D%/seed/yaml-source.c \

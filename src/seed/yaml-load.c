@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "seed/yaml-events.h"
 #include "seed/yaml-load.h"
 #include "seed/yaml-value.h"
 
@@ -42,7 +43,6 @@ struct level {
 };
 
 struct loader {
-    yaml_parser_t parser;
     enum yaml_keys keys;
     bool single; /* there may be one document */
     json_t *documents;
@@ -62,22 +62,6 @@ fail_at(const yaml_mark_t *mark, enum failure_code code, const char *problem,
 {
     failure_set(failure, code, "line %zu: %s", mark->line + 1, problem);
     return failure_hint(failure, "%s", hint);
-}
-
-static int
-fail_parser(const yaml_parser_t *parser, struct failure **failure)
-{
-    const yaml_mark_t *mark = &parser->problem_mark;
-
-    if (parser->error == YAML_READER_ERROR)
-        failure_set(failure, FAILURE_YAML, "not YAML at byte %zu: %s",
-                    parser->problem_offset, parser->problem);
-    else
-        failure_set(failure, FAILURE_YAML, "line %zu, column %zu: not YAML: %s%s%s",
-                    mark->line + 1, mark->column + 1,
-                    parser->context ? parser->context : "", parser->context ? ": " : "",
-                    parser->problem);
-    return failure_hint(failure, "mend the YAML");
 }
 
 /* --- measures --------------------------------------------------------------------- */
@@ -380,8 +364,10 @@ close_collection(struct loader *loader, const yaml_event_t *event,
 }
 
 static int
-load_event(struct loader *loader, const yaml_event_t *event, struct failure **failure)
+load_event(void *data, const yaml_event_t *event, struct failure **failure)
 {
+    struct loader *loader = data;
+
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (loader->single && json_array_size(loader->documents) > 0)
@@ -418,48 +404,7 @@ load_event(struct loader *loader, const yaml_event_t *event, struct failure **fa
     return 0;
 }
 
-static int
-load_events(struct loader *loader, struct failure **failure)
-{
-    for (unsigned long count = 0; count < LIMIT_YAML_EVENTS; count++) {
-        yaml_event_t event;
-        bool last;
-        int result;
-
-        if (!yaml_parser_parse(&loader->parser, &event))
-            return fail_parser(&loader->parser, failure);
-        last = event.type == YAML_STREAM_END_EVENT;
-        result = load_event(loader, &event, failure);
-        yaml_event_delete(&event);
-        if (result < 0 || last)
-            return result;
-    }
-    failure_set(failure, FAILURE_LIMIT, "more than %d nodes", LIMIT_YAML_EVENTS);
-    return failure_hint(failure, "split the document");
-}
-
 /* --- documents -------------------------------------------------------------------- */
-
-/* Of many %TAG directives libyaml compares each with all before it. */
-static int
-check_input(const char *data, size_t size, struct failure **failure)
-{
-    const char *end = data + size;
-    int count = 0;
-
-    if (size > LIMIT_PART) {
-        failure_set(failure, FAILURE_LIMIT, "more than %lu MiB", LIMIT_PART / MIB);
-        return failure_hint(failure, "split the document");
-    }
-    for (const char *line = data; line && line < end;
-         line = memchr(line, '\n', (size_t)(end - line)), line = line ? line + 1 : NULL)
-        count += *line == '%';
-    if (count <= LIMIT_YAML_DIRECTIVES)
-        return 0;
-    failure_set(failure, FAILURE_LIMIT, "more than %d lines begin with '%%'",
-                LIMIT_YAML_DIRECTIVES);
-    return failure_hint(failure, "remove the %%TAG lines");
-}
 
 static json_t *
 load(const char *data, size_t size, enum yaml_keys keys, bool single,
@@ -469,21 +414,18 @@ load(const char *data, size_t size, enum yaml_keys keys, bool single,
     cleanup_json json_t *documents = json_array();
     int result;
 
-    if (size > 0 && check_input(data, size, failure) < 0)
+    if (size > LIMIT_PART) {
+        failure_set(failure, FAILURE_LIMIT, "more than %lu MiB", LIMIT_PART / MIB);
+        failure_hint(failure, "split the document");
         return NULL;
+    }
     loader->keys = keys;
     loader->single = single;
     loader->documents = documents;
-    if (!documents || !yaml_parser_initialize(&loader->parser))
-        abort();
-    /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
-    yaml_parser_set_encoding(&loader->parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&loader->parser, (const unsigned char *)data, size);
-    result = load_events(loader, failure);
+    result = yaml_walk(data, size, load_event, loader, failure);
     while (loader->depth > 0)
         level_clear(&loader->levels[--loader->depth]);
     forget_anchors(loader);
-    yaml_parser_delete(&loader->parser);
     return result < 0 ? NULL : steal(documents);
 }
 

@@ -18,8 +18,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "seed/yaml-events.h"
 #include "seed/yaml-scalar.h"
-#include "seed/yaml-source.h"
 #include "seed/yaml-stack.h"
 #include "seed/yaml.h"
 
@@ -33,7 +33,6 @@ struct node {
 };
 
 struct reader {
-    yaml_parser_t parser;
     enum yaml_root root;
     struct yaml_query *queries;
     size_t query_count;
@@ -41,24 +40,6 @@ struct reader {
     unsigned long documents;
     unsigned long aliases;
 };
-
-static int
-fail_parser(const yaml_parser_t *parser, struct failure **failure)
-{
-    const yaml_mark_t *mark = &parser->problem_mark;
-
-    if (parser->error == YAML_READER_ERROR) {
-        failure_set(failure, FAILURE_YAML, "not YAML at byte %zu: %s",
-                    parser->problem_offset, parser->problem);
-    } else if (parser->context) {
-        failure_set(failure, FAILURE_YAML, "line %zu, column %zu: not YAML: %s: %s",
-                    mark->line + 1, mark->column + 1, parser->context, parser->problem);
-    } else {
-        failure_set(failure, FAILURE_YAML, "line %zu, column %zu: not YAML: %s",
-                    mark->line + 1, mark->column + 1, parser->problem);
-    }
-    return failure_hint(failure, "mend the YAML: the guest could not read it either");
-}
 
 /* --- what a node may be ------------------------------------------------------------ */
 
@@ -238,8 +219,10 @@ open_mapping(struct reader *reader, const yaml_event_t *event, struct failure **
 /* --- events ------------------------------------------------------------------------- */
 
 static int
-read_event(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+read_event(void *data, const yaml_event_t *event, struct failure **failure)
 {
+    struct reader *reader = data;
+
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (reader->documents++ > 0)
@@ -267,48 +250,13 @@ read_event(struct reader *reader, const yaml_event_t *event, struct failure **fa
     return 0;
 }
 
-static int
-read_events(struct reader *reader, struct failure **failure)
-{
-    for (unsigned long count = 0; count < LIMIT_YAML_EVENTS; count++) {
-        yaml_event_t event;
-        bool last;
-        int result;
-
-        if (!yaml_parser_parse(&reader->parser, &event))
-            return fail_parser(&reader->parser, failure);
-        last = event.type == YAML_STREAM_END_EVENT;
-        result = read_event(reader, &event, failure);
-        yaml_event_delete(&event);
-        if (result < 0 || last)
-            return result;
-    }
-    failure_set(failure, FAILURE_LIMIT, "more than %d nodes", LIMIT_YAML_EVENTS);
-    return failure_hint(failure, "split the document");
-}
-
 int
 yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query *queries,
           size_t query_count, struct failure **failure)
 {
     struct reader reader = {.root = root, .queries = queries, .query_count = query_count};
-    int result;
+    int result = yaml_walk(data, size, read_event, &reader, failure);
 
-    /* libyaml counts it as a column. */
-    if (size >= strlen(BYTE_ORDER_MARK) &&
-        memcmp(data, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
-        data += strlen(BYTE_ORDER_MARK);
-        size -= strlen(BYTE_ORDER_MARK);
-    }
-    if (yaml_check_source(data, size, failure) < 0)
-        return -1;
-    if (!yaml_parser_initialize(&reader.parser))
-        abort();
-    /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
-    yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
-    result = read_events(&reader, failure);
     yaml_stack_clear(&reader.stack);
-    yaml_parser_delete(&reader.parser);
     return result;
 }
