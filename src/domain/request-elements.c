@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * How it works: each element that may stand below <cloud-init> has a row in a table,
- * with the function that reads it and the attributes it may have. What has no row is an
- * error.
- */
 #include "config.h"
 
 #include <stdlib.h>
@@ -18,19 +13,11 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-struct element {
-    const char *name;
-    int (*read)(struct request *request, const xmlNode *node, struct failure **failure);
-    const char *attributes[6]; /* ends with NULL */
-    enum {
-        CHILDREN = 1, /* it may have elements, whose reader checks them */
-        SEVERAL = 2,  /* it may be there more than once */
-    } flags;
-};
-
 static int
-read_hostname(struct request *request, const xmlNode *node, struct failure **failure)
+read_hostname(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
+
     request->hostname = vocabulary_word(node);
     if (hostname_check(request->hostname, failure) == 0)
         return 0;
@@ -52,8 +39,9 @@ is_instance_id(const char *text)
 }
 
 static int
-read_instance_id(struct request *request, const xmlNode *node, struct failure **failure)
+read_instance_id(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
     cleanup_free char *policy = xml_attribute(node, "policy");
     cleanup_free char *text = vocabulary_word(node);
 
@@ -126,8 +114,10 @@ read_own_reference(struct request *request, enum part_kind kind, const xmlNode *
 }
 
 static int
-read_ssh_keys(struct request *request, const xmlNode *node, struct failure **failure)
+read_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
+
     if (read_own_reference(request, PART_SSH_KEYS, node, failure) < 0)
         return -1;
     for (const xmlNode *key = xml_first_element(node); key; key = xml_next_element(key)) {
@@ -152,15 +142,18 @@ read_secret_only(struct request *request, enum part_kind kind, const xmlNode *no
 }
 
 static int
-read_ssh_host_keys(struct request *request, const xmlNode *node, struct failure **failure)
+read_ssh_host_keys(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
+
     return read_secret_only(request, PART_SSH_HOST_KEYS, node, failure);
 }
 
 static int
-read_admin_password(struct request *request, const xmlNode *node,
-                    struct failure **failure)
+read_admin_password(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
+
     return read_secret_only(request, PART_ADMIN_PASSWORD, node, failure);
 }
 
@@ -192,8 +185,9 @@ check_entry(const struct request *request, const xmlNode *node, const char *key,
 }
 
 static int
-read_meta_data(struct request *request, const xmlNode *node, struct failure **failure)
+read_meta_data(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
     const char *const attributes[] = {"name", NULL};
 
     if (read_own_reference(request, PART_META_DATA, node, failure) < 0)
@@ -219,8 +213,9 @@ read_meta_data(struct request *request, const xmlNode *node, struct failure **fa
 }
 
 static int
-read_user_data(struct request *request, const xmlNode *node, struct failure **failure)
+read_user_data(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
     int count = 0;
 
     for (const struct part *part = parts_find(&request->parts, PART_USER_DATA); part;
@@ -234,15 +229,17 @@ read_user_data(struct request *request, const xmlNode *node, struct failure **fa
 }
 
 static int
-read_vendor_data(struct request *request, const xmlNode *node, struct failure **failure)
+read_vendor_data(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
+
     return parts_add(&request->parts, PART_VENDOR_DATA, node, failure) ? 0 : -1;
 }
 
 static int
-read_network_config(struct request *request, const xmlNode *node,
-                    struct failure **failure)
+read_network_config(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
     cleanup_free char *from = xml_attribute(node, "from");
 
     if (!from)
@@ -257,8 +254,10 @@ read_network_config(struct request *request, const xmlNode *node,
 }
 
 static int
-read_instance_type(struct request *request, const xmlNode *node, struct failure **failure)
+read_instance_type(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
+
     request->instance_type = vocabulary_word(node);
     if (*request->instance_type && strlen(request->instance_type) <= LIMIT_ENTRY_KEY)
         return 0;
@@ -268,49 +267,37 @@ read_instance_type(struct request *request, const xmlNode *node, struct failure 
 }
 
 static int
-read_initialization(struct request *request, const xmlNode *node,
-                    struct failure **failure)
+read_initialization(void *data, const xmlNode *node, struct failure **failure)
 {
+    struct request *request = data;
+
     request->initialization = initialization_read(node, &request->parts, failure);
     return request->initialization ? 0 : -1;
 }
 
 #define REFERENCE "file", "secret", "key"
 
-static const struct element elements[] = {
+static const struct vocabulary_element elements[] = {
     {"hostname", read_hostname, {NULL}, 0},
     {"instance-id", read_instance_id, {"policy", NULL}, 0},
     {"instance-type", read_instance_type, {NULL}, 0},
     {"admin-password", read_admin_password, {"secret", "key", NULL}, 0},
-    {"ssh-authorized-keys", read_ssh_keys, {REFERENCE, NULL}, CHILDREN},
+    {"ssh-authorized-keys", read_ssh_keys, {REFERENCE, NULL}, VOCABULARY_CHILDREN},
     {"ssh-host-keys", read_ssh_host_keys, {"secret", NULL}, 0},
-    {"meta-data", read_meta_data, {REFERENCE, NULL}, CHILDREN},
-    {"user-data", read_user_data, {REFERENCE, "encoding", NULL}, SEVERAL},
+    {"meta-data", read_meta_data, {REFERENCE, NULL}, VOCABULARY_CHILDREN},
+    {"user-data", read_user_data, {REFERENCE, "encoding", NULL}, VOCABULARY_SEVERAL},
     {"vendor-data", read_vendor_data, {REFERENCE, "encoding", NULL}, 0},
     {"network-config",
      read_network_config,
      {REFERENCE, "encoding", "from", NULL},
-     CHILDREN},
-    {"initialization", read_initialization, {NULL}, CHILDREN},
+     VOCABULARY_CHILDREN},
+    {"initialization", read_initialization, {NULL}, VOCABULARY_CHILDREN},
+    {.name = NULL},
 };
 
 int
-request_read_element(struct request *request, const xmlNode *parent, const xmlNode *node,
-                     struct failure **failure)
+request_read_elements(struct request *request, const xmlNode *node,
+                      struct failure **failure)
 {
-    for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++) {
-        const struct element *element = &elements[i];
-
-        if (!vocabulary_is(node, element->name))
-            continue;
-        if (!(element->flags & SEVERAL) && vocabulary_check_once(node, failure) < 0)
-            return -1;
-        if (vocabulary_check_attributes(node, element->attributes, failure) < 0)
-            return -1;
-        if (!(element->flags & CHILDREN) &&
-            vocabulary_check_no_children(node, failure) < 0)
-            return -1;
-        return element->read(request, node, failure);
-    }
-    return vocabulary_fail_unknown(parent, node, failure);
+    return vocabulary_read_children(node, elements, request, failure);
 }

@@ -167,13 +167,8 @@ request_read(struct request *request, const struct domain *domain,
         return read_payload(request, failure);
     request->line = xml_line(node);
     if (check_alone(node, failure) < 0 || read_attributes(request, node, failure) < 0 ||
-        vocabulary_check_no_text(node, failure) < 0)
+        request_read_elements(request, node, failure) < 0)
         return -1;
-    for (const xmlNode *child = xml_first_element(node); child;
-         child = xml_next_element(child)) {
-        if (request_read_element(request, node, child, failure) < 0)
-            return -1;
-    }
     return settle(request, node, failure);
 }
 
