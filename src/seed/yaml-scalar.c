@@ -53,17 +53,24 @@ enum timestamp_group {
     GROUPS = 15,
 };
 
-static bool
-matches(const char *pattern, const char *text, size_t count, regmatch_t *groups)
-{
-    regex_t regex;
-    bool found;
+struct pattern {
+    const char *text;
+    regex_t regex; /* compiled on first use, kept to the end */
+    bool is_compiled;
+};
 
-    if (regcomp(&regex, pattern, REG_EXTENDED) != 0)
+static struct pattern int_pattern = {.text = INT};
+static struct pattern float_pattern = {.text = FLOAT};
+static struct pattern timestamp_pattern = {.text = TIMESTAMP};
+
+static bool
+matches(struct pattern *pattern, const char *text, size_t count, regmatch_t *groups)
+{
+    if (!pattern->is_compiled &&
+        regcomp(&pattern->regex, pattern->text, REG_EXTENDED) != 0)
         abort();
-    found = regexec(&regex, text, count, groups, 0) == 0;
-    regfree(&regex);
-    return found;
+    pattern->is_compiled = true;
+    return regexec(&pattern->regex, text, count, groups, 0) == 0;
 }
 
 /* --- dates ------------------------------------------------------------------------- */
@@ -109,7 +116,8 @@ is_timestamp(const char *text)
 {
     regmatch_t groups[GROUPS];
 
-    return matches(TIMESTAMP, text, GROUPS, groups) && is_possible_time(text, groups);
+    return matches(&timestamp_pattern, text, GROUPS, groups) &&
+           is_possible_time(text, groups);
 }
 
 /* Plain text is a date only with two digits for month and day. */
@@ -119,7 +127,7 @@ is_impossible_date(const char *text)
     regmatch_t groups[GROUPS];
 
     return strspn(text, "0123456789") == 4 && text[4] == '-' &&
-           matches(TIMESTAMP, text, GROUPS, groups) &&
+           matches(&timestamp_pattern, text, GROUPS, groups) &&
            (groups[TIME].rm_so >= 0 || strlen(text) == 10) &&
            !is_possible_time(text, groups);
 }
@@ -144,7 +152,7 @@ is_int(const char *text)
 {
     cleanup_free char *digits = without_underscores(text);
 
-    return matches(INT, digits, 0, NULL);
+    return matches(&int_pattern, digits, 0, NULL);
 }
 
 static bool
@@ -154,7 +162,7 @@ is_float(const char *text)
 
     for (char *letter = digits; *letter; letter++)
         *letter = (char)tolower((unsigned char)*letter);
-    return matches(FLOAT, digits, 0, NULL);
+    return matches(&float_pattern, digits, 0, NULL);
 }
 
 /* Plain text that is taken for an int and is none: "0x_", and more digits than Python
