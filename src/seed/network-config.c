@@ -43,17 +43,20 @@ int
 network_config_check(const char *data, size_t size, struct failure **failure)
 {
     struct yaml_query queries[] = {
+        {.path = {"network"}},
         {.path = {"version"}},
-        {.path = {"network", "version"}},
         {.path = {"config"}},
+        {.path = {"network", "version"}},
         {.path = {"network", "config"}},
     };
-    int result = yaml_read(data, size, YAML_MAPPING, queries, 4, failure);
+    const size_t count = sizeof(queries) / sizeof(queries[0]);
+    int result = yaml_read(data, size, YAML_MAPPING, queries, count, failure);
+    /* Beside the wrapping cloud-init looks at nothing. */
+    const size_t first = queries[0].found ? 3 : 1;
 
     if (result == 0)
-        result = check_version(&queries[queries[1].value ? 1 : 0],
-                               &queries[queries[3].value ? 3 : 2], failure);
-    for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+        result = check_version(&queries[first], &queries[first + 1], failure);
+    for (size_t i = 0; i < count; i++)
         free(queries[i].value);
     return result;
 }

@@ -106,17 +106,21 @@ line_of(const yaml_event_t *event)
     return event->start_mark.line;
 }
 
+/* Before its turn: the key in front is its own. The scalar is NULL where it is none. */
 static void
 answer_queries(const struct reader *reader, const struct yaml_scalar *scalar)
 {
+    if (yaml_stack_key_next(&reader->stack))
+        return;
     for (size_t i = 0; i < reader->query_count; i++) {
         struct yaml_query *query = &reader->queries[i];
 
         if (!yaml_stack_is_at(&reader->stack, query->path))
             continue;
         free(query->value);
-        query->value = xstrndup(scalar->text, scalar->length);
-        query->plain = scalar->plain;
+        query->found = true;
+        query->value = scalar ? xstrndup(scalar->text, scalar->length) : NULL;
+        query->plain = scalar && scalar->plain;
     }
 }
 
@@ -150,14 +154,13 @@ read_scalar(struct reader *reader, const yaml_event_t *event, struct failure **f
         .length = event->data.scalar.length,
     };
 
+    answer_queries(reader, &scalar);
     if (check_node(reader, &node, failure) < 0 ||
         check_scalar(&scalar, &node, failure) < 0 ||
         yaml_stack_take_turn(&reader->stack, node.kind, node.line, failure) < 0)
         return -1;
     if (scalar.key)
         yaml_stack_keep_key(&reader->stack, &scalar);
-    else
-        answer_queries(reader, &scalar);
     return 0;
 }
 
@@ -167,6 +170,7 @@ read_alias(struct reader *reader, const yaml_event_t *event, struct failure **fa
     const char *name = (const char *)event->data.alias.anchor;
     const struct yaml_anchor *anchor = yaml_anchor_find(&reader->stack.anchors, name);
 
+    answer_queries(reader, NULL);
     if (++reader->aliases > LIMIT_YAML_ALIASES)
         return yaml_fail(line_of(event), "more than 1000 aliases",
                          "write out what they stand for", failure);
@@ -180,6 +184,7 @@ static int
 open_collection(struct reader *reader, const struct node *node, bool flow,
                 struct failure **failure)
 {
+    answer_queries(reader, NULL);
     if (check_node(reader, node, failure) < 0)
         return -1;
     return yaml_stack_open(&reader->stack, node->kind, flow, node->anchor, node->line,

@@ -15,10 +15,11 @@ enum yaml_root {
     YAML_SEQUENCE,
 };
 
-/* A scalar that the caller asks for, by the keys that lead to it; NULL ends them. */
+/* A value that the caller asks for, by the keys that lead to it; NULL ends them. */
 struct yaml_query {
     const char *path[3];
-    char *value; /* NULL where there is none; owned by the caller (free) */
+    bool found;  /* whatever it is */
+    char *value; /* NULL where there is no scalar; owned by the caller (free) */
     bool plain;  /* without quotes or a tag: it may be a number */
 };
 

@@ -18,6 +18,7 @@ takes_both_versions_with_and_without_the_wrapping(void **state)
         "#cloud-config\nversion: 2\n",
         "config: disabled\n",
         "network: {config: disabled}\n",
+        "config: enabled\nnetwork: {version: 2}\n",
     };
     struct failure *failure = NULL;
 
@@ -42,10 +43,21 @@ static void
 refuses_what_cloud_init_would_ignore(void **state)
 {
     const char *const texts[] = {
-        "ethernets: {}\n",   "network: {ethernets: {}}\n", "version: 3\n",
-        "version: two\n",    "network: {version: 0}\n",    "versions: 2\n",
-        "config: enabled\n", "# only a comment\n",         "version: {a: 2}\n",
+        "ethernets: {}\n",
+        "network: {ethernets: {}}\n",
+        "version: 3\n",
+        "version: two\n",
+        "network: {version: 0}\n",
+        "versions: 2\n",
+        "config: enabled\n",
+        "# only a comment\n",
+        "version: {a: 2}\n",
         "a: {version: 2}\n",
+        "version: 2\nnetwork: {ethernets: {}}\n",
+        "network: {ethernets: {}}\nversion: 2\n",
+        "version: 2\nnetwork:\n",
+        "version: 2\nx: &x {version: 2}\nnetwork: *x\n",
+        "config: disabled\nnetwork: {version: 3}\n",
     };
 
     (void)state;
