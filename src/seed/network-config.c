@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "domain/mac.h"
 #include "seed/json.h"
 #include "seed/network-config.h"
@@ -63,13 +64,63 @@ network_config_check(const char *data, size_t size, struct failure **failure)
 
 /* --- network_data.json -------------------------------------------------------------- */
 
+static const struct list {
+    const char *name;
+    const char *keys[2]; /* texts that cloud-init indexes in each object */
+    bool is_optional;
+} lists[] = {
+    {.name = "links", .keys = {"id", "type"}},
+    {.name = "networks", .keys = {"link", "type"}},
+    {.name = "services", .keys = {"type", "address"}, .is_optional = true},
+};
+
+static int
+check_objects(const json_t *objects, const struct list *list, struct failure **failure)
+{
+    size_t index;
+    json_t *object;
+
+    json_array_foreach((json_t *)objects, index, object)
+    {
+        for (size_t i = 0; i < 2; i++) {
+            if (json_is_string(json_object_get(object, list->keys[i])))
+                continue;
+            failure_set(failure, FAILURE_NETWORK_CONFIG, "%s[%zu] has no text '%s'",
+                        list->name, index, list->keys[i]);
+            return failure_hint(failure, "each object of '%s' has '%s' and '%s'",
+                                list->name, list->keys[0], list->keys[1]);
+        }
+    }
+    return 0;
+}
+
+static int
+check_lists(const json_t *json, struct failure **failure)
+{
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const json_t *list = json_object_get(json, lists[i].name);
+
+        if (!list && lists[i].is_optional)
+            continue;
+        if (!json_is_array(list)) {
+            failure_set(failure, FAILURE_NETWORK_CONFIG, "has no list '%s'",
+                        lists[i].name);
+            return failure_hint(failure,
+                                "network_data.json has links, networks and services");
+        }
+        if (check_objects(list, &lists[i], failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Others (bonds) have an address that the guest gives. */
 static bool
 is_physical(const json_t *link)
 {
     const char *type = json_string_value(json_object_get(link, "type"));
 
-    return !type || (strcmp(type, "bond") != 0 && strcmp(type, "vlan") != 0);
+    return strcmp(type, "bond") != 0 && strcmp(type, "vlan") != 0;
 }
 
 static int
@@ -95,6 +146,11 @@ check_links(const json_t *links, const struct domain *domain, struct failure **f
     size_t index;
     json_t *link;
 
+    if (json_array_size(links) > LIMIT_NICS) {
+        failure_set(failure, FAILURE_LIMIT, "has %zu links, at most %d",
+                    json_array_size(links), LIMIT_NICS);
+        return failure_hint(failure, "leave out links that no interface needs");
+    }
     json_array_foreach((json_t *)links, index, link)
     {
         if (check_link(link, index, domain, failure) < 0)
@@ -103,13 +159,44 @@ check_links(const json_t *links, const struct domain *domain, struct failure **f
     return 0;
 }
 
+static bool
+has_link(const json_t *links, const char *id)
+{
+    size_t index;
+    json_t *link;
+
+    json_array_foreach((json_t *)links, index, link)
+    {
+        if (strcmp(json_string_value(json_object_get(link, "id")), id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int
+check_networks(const json_t *networks, const json_t *links, struct failure **failure)
+{
+    size_t index;
+    json_t *network;
+
+    json_array_foreach((json_t *)networks, index, network)
+    {
+        if (has_link(links, json_string_value(json_object_get(network, "link"))))
+            continue;
+        failure_set(failure, FAILURE_NETWORK_CONFIG,
+                    "networks[%zu] has a link that is no link's id", index);
+        return failure_hint(failure, "write the 'id' of one of the links");
+    }
+    return 0;
+}
+
 int
 network_data_check(const char *data, size_t size, const struct domain *domain,
                    struct failure **failure)
 {
-    static const char *const lists[] = {"links", "networks", "services"};
     json_error_t error;
     cleanup_json json_t *json = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
+    const json_t *links = json_object_get(json, "links");
 
     if (!json_is_object(json)) {
         failure_set(
@@ -121,14 +208,7 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
             "write OpenStack's network_data.json, or from=\"interfaces\"; versions "
             "1 and 2 belong to datasource=\"nocloud\"");
     }
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        const json_t *list = json_object_get(json, lists[i]);
-
-        if (json_is_array(list) || (!list && i > 1))
-            continue;
-        failure_set(failure, FAILURE_NETWORK_CONFIG, "has no list '%s'", lists[i]);
-        return failure_hint(failure,
-                            "network_data.json has links, networks and services");
-    }
-    return check_links(json_object_get(json, "links"), domain, failure);
+    if (check_lists(json, failure) < 0 || check_links(links, domain, failure) < 0)
+        return -1;
+    return check_networks(json_object_get(json, "networks"), links, failure);
 }
