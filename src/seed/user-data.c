@@ -37,12 +37,20 @@ static const struct header headers[] = {
     {"## template: jinja", "jinja template", KIND_TEMPLATE},
 };
 
+static bool
+begins_with(const char *data, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+
+    return size >= length && strncasecmp(data, text, length) == 0;
+}
+
 /* How much of the data cloud-init searches for a MIME header (util.message_from_string's
  * caller, user_data.convert_string). */
 #define MIME_WINDOW 4096
 
 static bool
-is_mime(const char *data, size_t size)
+has_mime_version(const char *data, size_t size)
 {
     static const char word[] = "mime-version";
     const size_t length = sizeof(word) - 1;
@@ -59,12 +67,26 @@ is_mime(const char *data, size_t size)
     return false;
 }
 
+/* Python's email parser (feedparser.headerRE) goes on to the text at the first line that is
+ * no header; white space goes on with the header before. */
 static bool
-begins_with(const char *data, size_t size, const char *text)
+begins_with_header(const char *data, size_t size)
 {
-    size_t length = strlen(text);
+    size_t length = 0;
 
-    return size >= length && strncasecmp(data, text, length) == 0;
+    while (length < size && data[length] > ' ' && data[length] < 0x7f &&
+           data[length] != ':')
+        length++;
+    return (length < size &&
+            (data[length] == ':' || (length == 0 && (*data == ' ' || *data == '\t')))) ||
+           begins_with(data, size, "From ");
+}
+
+/* Else cloud-init parses it, too, but all of it is the text, and keeps its kind. */
+static bool
+is_mime(const char *data, size_t size)
+{
+    return has_mime_version(data, size) && begins_with_header(data, size);
 }
 
 static const struct header *
@@ -145,6 +167,20 @@ fail_space(const struct header *header, struct failure **failure)
 }
 
 static int
+fail_mime(const struct header *header, struct failure **failure)
+{
+    failure_set(
+        failure, FAILURE_USER_DATA,
+        "has the word 'mime-version:', which makes it MIME for cloud-init, and the "
+        "line of '%s' a header that is dropped",
+        header->text);
+    return failure_hint(failure,
+                        "let the first line begin with '%s', and take ':' out of "
+                        "it",
+                        header->text);
+}
+
+static int
 check_plain(const char *data, size_t size, struct failure **failure)
 {
     size_t space = leading_space(data, size);
@@ -155,9 +191,11 @@ check_plain(const char *data, size_t size, struct failure **failure)
         return failure_hint(failure,
                             "save it as UTF-8, or fetch binary data in the guest");
     }
-    if (space == size || is_mime(data, size))
+    if (space == size)
         return 0;
     header = find_header(data + space, size - space);
+    if (is_mime(data, size))
+        return header ? fail_mime(header, failure) : 0;
     if (!header)
         return fail_header(data + space, size - space, failure);
     switch (header->kind) {

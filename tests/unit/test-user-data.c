@@ -169,6 +169,38 @@ looks_for_mime_at_the_beginning_alone(void **state)
     assert_refuses(text, FAILURE_USER_DATA);
 }
 
+/* cloud-init parses what has the word as a message. Its first line says whether it has
+ * headers; where it has none, all of it is the text. */
+static void
+takes_the_word_of_mime_for_a_header_only_in_front(void **state)
+{
+    const char *const plain[] = {
+        "#cloud-config\n# MIME-Version: 1.0\nhostname: a\n",
+        "\n#cloud-config\n# mime-version: 1\nhostname: a\n",
+        "#!/bin/sh\necho Mime-Version: 1\n",
+    };
+    const char *const lost[] = {
+        " #cloud-config\n# mime-version: 1\nhostname: a\n",
+        "#cloud-config:mime-version:\na: 1\n",
+        "#!/a:mime-version:\necho\n",
+        "hello\nmime-version: 1\n",
+        "\nMIME-Version: 1.0\nContent-Type: text/cloud-config\n\na: 1\n",
+    };
+    const char *mime =
+        "From x\nmime-version: 1.0\nContent-Type: text/cloud-config\n\na: 1\n";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+        assert_takes(plain[i], strlen(plain[i]));
+        assert_string_not_equal(user_data_kind(plain[i], strlen(plain[i])), "MIME");
+    }
+    for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
+        assert_refuses(lost[i], FAILURE_USER_DATA);
+    assert_refuses("#cloud-config\n# mime-version: 1\n- a\n", FAILURE_YAML);
+    assert_takes(mime, strlen(mime));
+    assert_string_equal(user_data_kind(mime, strlen(mime)), "MIME");
+}
+
 static void
 holds_nothing_of_the_data_in_its_messages(void **state)
 {
@@ -198,6 +230,7 @@ main(void)
         cmocka_unit_test(reads_cloud_config_as_the_guest_would),
         cmocka_unit_test(has_a_word_for_each_kind),
         cmocka_unit_test(looks_for_mime_at_the_beginning_alone),
+        cmocka_unit_test(takes_the_word_of_mime_for_a_header_only_in_front),
         cmocka_unit_test(holds_nothing_of_the_data_in_its_messages),
     };
 
