@@ -120,21 +120,43 @@ is_broadcast(const struct address *address)
     return address->family == AF_INET && address_equal(address, &last);
 }
 
+bool
+address_is_unicast(const struct address *address)
+{
+    static const unsigned char none[16];
+    const unsigned char *bytes = address->bytes;
+
+    if (address->family == AF_INET)
+        return bytes[0] != 0 && bytes[0] < 224;
+    return bytes[0] != 0xff && memcmp(bytes, none, sizeof(none)) != 0;
+}
+
+static bool
+is_loopback(const struct address *address)
+{
+    static const unsigned char loopback6[16] = {[15] = 1};
+
+    if (address->family == AF_INET)
+        return address->bytes[0] == 127;
+    return memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0;
+}
+
+/* ::ffff:0:0/96, which the kernel gives no interface. */
+static bool
+is_mapped(const struct address *address)
+{
+    static const unsigned char prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+    return address->family == AF_INET6 &&
+           memcmp(address->bytes, prefix, sizeof(prefix)) == 0;
+}
+
 /* Networks of one and two addresses have no address of their own (RFC 3021, RFC 6164). */
 bool
 address_is_host(const struct address *address)
 {
-    static const unsigned char loopback6[16] = {[15] = 1};
-    static const unsigned char none[16];
-    const unsigned char *bytes = address->bytes;
-
-    if (memcmp(bytes, none, sizeof(none)) == 0)
-        return false;
-    if (address->family == AF_INET &&
-        (bytes[0] == 127 || bytes[0] == 0 || bytes[0] >= 224))
-        return false;
-    if (address->family == AF_INET6 &&
-        (bytes[0] == 0xff || memcmp(bytes, loopback6, sizeof(loopback6)) == 0))
+    if (!address_is_unicast(address) || is_loopback(address) || is_mapped(address) ||
+        address->prefix == 0)
         return false;
     return address->prefix >= bits_of(address) - 1 ||
            (!address_is_network(address) && !is_broadcast(address));

@@ -21,8 +21,10 @@ bool address_set_prefix(struct address *address, const char *text);
 
 /* Return: whether all bits behind the prefix are 0: a network, not a host. */
 bool address_is_network(const struct address *address);
-/* Return: whether a host of a network may have it: not unspecified, not multicast, not
- * loopback, not the network itself, not its broadcast address. */
+/* Return: whether one machine may be meant: not unspecified, not multicast, not all. */
+bool address_is_unicast(const struct address *address);
+/* Return: whether a host of a network may have it: besides not loopback, not IPv4 in IPv6,
+ * not the network itself, not its broadcast address, and no network of everything. */
 bool address_is_host(const struct address *address);
 /* Return: whether it is in fe80::/10. */
 bool address_is_link_local6(const struct address *address);

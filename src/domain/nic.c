@@ -125,8 +125,8 @@ nic_add_nameserver(struct nic *nic, const char *what, const char *text,
     struct address address;
     cleanup_free char *usual = NULL;
 
-    if (!address_parse(&address, text))
-        return nic_fail_text(failure, what, text, "an IPv4 or IPv6 address");
+    if (!address_parse(&address, text) || !address_is_unicast(&address))
+        return nic_fail_text(failure, what, text, "the IPv4 or IPv6 address of a server");
     usual = address_format(&address);
     if (list_has(nic->nameservers, nic->nameserver_count, usual))
         return fail_twice(failure, what, usual);

@@ -100,16 +100,37 @@ tells_hosts_from_networks(void **state)
     const char *const hosts[] = {"192.0.2.1/24", "192.0.2.0/31",   "192.0.2.255/32",
                                  "192.0.3.0/23", "2001:db8::1/64", "2001:db8::/127",
                                  "fe80::1/64",   "192.0.2.254/24", "2001:db8::ffff/112"};
-    const char *const others[] = {"192.0.2.0/24", "192.0.2.255/24", "127.0.0.1/8",
-                                  "224.0.0.1/4",  "0.0.0.0/0",      "255.255.255.255/32",
-                                  "0.1.2.3/8",    "2001:db8::/64",  "::/0",
-                                  "::1/128",      "ff02::1/64"};
+    const char *const others[] = {
+        "192.0.2.0/24",  "192.0.2.255/24",      "127.0.0.1/8",
+        "224.0.0.1/4",   "0.0.0.0/0",           "255.255.255.255/32",
+        "0.1.2.3/8",     "2001:db8::/64",       "::/0",
+        "::1/128",       "ff02::1/64",          "192.0.2.1/0",
+        "2001:db8::1/0", "::ffff:192.0.2.1/120"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
         assert_host(hosts[i], true);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         assert_host(others[i], false);
+}
+
+static void
+knows_addresses_of_one_machine(void **state)
+{
+    const char *const unicast[] = {"192.0.2.53", "127.0.0.53", "2001:db8::53", "::1"};
+    const char *const others[] = {"0.0.0.0", "::", "255.255.255.255", "224.0.0.251",
+                                  "ff02::fb"};
+    struct address address;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(unicast) / sizeof(unicast[0]); i++) {
+        assert_true(address_parse(&address, unicast[i]));
+        assert_true(address_is_unicast(&address));
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        assert_true(address_parse(&address, others[i]));
+        assert_false(address_is_unicast(&address));
+    }
 }
 
 static bool
@@ -180,6 +201,7 @@ main(void)
         cmocka_unit_test(takes_a_netmask_or_its_length),
         cmocka_unit_test(refuses_a_netmask_with_holes_or_of_the_other_family),
         cmocka_unit_test(tells_hosts_from_networks),
+        cmocka_unit_test(knows_addresses_of_one_machine),
         cmocka_unit_test(knows_what_is_in_a_network),
         cmocka_unit_test(writes_them_in_their_usual_form),
         cmocka_unit_test(knows_link_local_addresses),

@@ -499,9 +499,11 @@ refuses_name_servers_and_domains_that_are_none(void **state)
     (void)state;
     assert_nic_refused("", "<nameserver/>", FAILURE_NETWORK_CONFIG, "<nameserver> is ''");
     assert_nic_refused("", "<nameserver>dns.example.org</nameserver>",
-                       FAILURE_NETWORK_CONFIG, "expected an IPv4 or IPv6 address");
+                       FAILURE_NETWORK_CONFIG,
+                       "expected the IPv4 or IPv6 address of a server");
     assert_nic_refused("", "<nameserver>192.0.2.1 192.0.2.2</nameserver>",
-                       FAILURE_NETWORK_CONFIG, "expected an IPv4 or IPv6 address");
+                       FAILURE_NETWORK_CONFIG,
+                       "expected the IPv4 or IPv6 address of a server");
     assert_nic_refused("", "<nameserver>::1</nameserver><nameserver>0::1</nameserver>",
                        FAILURE_NETWORK_CONFIG, "<nameserver> '::1' is there twice");
     assert_nic_refused("", "<nameserver>::1</nameserver><search/>",
