@@ -44,7 +44,8 @@ int vocabulary_check_once(const xmlNode *node, struct failure **failure);
 /* Return: the element's text without white space around it, owned by the caller (free). */
 char *vocabulary_word(const xmlNode *node);
 
-/* The same as `value`, which stays as it is where there is none, if `is_valid` says so, else it is what was `expected`. */
+/* Sets `value` to that text (free), which must be one that `is_valid` takes; an empty element
+ * leaves `value` as it is. The message says what was `expected`. */
 int vocabulary_read_word(char **value, const xmlNode *node,
                          bool (*is_valid)(const char *text), const char *expected,
                          struct failure **failure);
