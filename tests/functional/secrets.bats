@@ -126,6 +126,32 @@ no_marker_is_left() {
     done
 }
 
+# Others read a program's arguments while it runs: so look as often as one can.
+@test "no program has a secret among its arguments, nor one that it starts" {
+    local sampler
+
+    every_secret
+    domain_xml "$request" >unwired.xml
+    virt-seed --quiet wire - <unwired.xml >wired.xml
+    mkdir bin
+    # shellcheck disable=SC2016  # it is for the script
+    printf '#!/bin/sh\necho "$*" >>called\n' >bin/cloud-init
+    chmod +x bin/cloud-init
+    while :; do
+        cat /proc/[0-9]*/cmdline 2>/dev/null || true
+    done >arguments &
+    sampler=$!
+    run ! virt-seed-lifecycle --root="$root" web1 prepare begin - <unwired.xml
+    virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
+    virt-seed --root="$root" dump --show-secrets wired.xml >shown
+    PATH=$PWD/bin:$PATH virt-seed --root="$root" check wired.xml >out
+    kill "$sampler"
+    wait "$sampler" || true
+    [[ -s arguments ]]
+    no_marker arguments
+    run ! grep -q "$marker" called
+}
+
 # ends_without_core COMMAND...: waits for its input, is killed as by a mistake of its own, and
 # leaves no core.
 ends_without_core() {
