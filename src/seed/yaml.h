@@ -18,8 +18,8 @@ enum yaml_root {
 /* A value that the caller asks for, by the keys that lead to it; NULL ends them. */
 struct yaml_query {
     const char *path[3];
-    bool found;  /* whatever it is */
     char *value; /* NULL where there is no scalar; owned by the caller (free) */
+    bool found;  /* whether there is one, a scalar or not */
     bool plain;  /* without quotes or a tag: it may be a number */
 };
 
