@@ -126,30 +126,19 @@ no_marker_is_left() {
     done
 }
 
-# Others read a program's arguments while it runs: so look as often as one can.
-@test "no program has a secret among its arguments, nor one that it starts" {
-    local sampler
-
+# Others read a program's arguments while it runs. Ours are names of domains and files, and a
+# domain's UUID where the hook starts 'virt-seed wire'.
+@test "an installed cloud-init is not started with a secret among its arguments" {
     every_secret
-    domain_xml "$request" >unwired.xml
-    virt-seed --quiet wire - <unwired.xml >wired.xml
+    wired_xml "$request<ci:user-data>#cloud-config
+</ci:user-data>" >wired.xml
     mkdir bin
     # shellcheck disable=SC2016  # it is for the script
-    printf '#!/bin/sh\necho "$*" >>called\n' >bin/cloud-init
+    printf '#!/bin/sh\necho "$0 $*" >>%q\n' "$PWD/started" >bin/cloud-init
     chmod +x bin/cloud-init
-    while :; do
-        cat /proc/[0-9]*/cmdline 2>/dev/null || true
-    done >arguments &
-    sampler=$!
-    run ! virt-seed-lifecycle --root="$root" web1 prepare begin - <unwired.xml
-    virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml
-    virt-seed --root="$root" dump --show-secrets wired.xml >shown
     PATH=$PWD/bin:$PATH virt-seed --root="$root" check wired.xml >out
-    kill "$sampler"
-    wait "$sampler" || true
-    [[ -s arguments ]]
-    no_marker arguments
-    run ! grep -q "$marker" called
+    grep -q 'bin/cloud-init ' started
+    no_marker started
 }
 
 # ends_without_core COMMAND...: waits for its input, is killed as by a mistake of its own, and
