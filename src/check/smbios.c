@@ -15,16 +15,6 @@
 #define CLOUD_HINT                                                                       \
     "use another value; two datasources in one guest are a race between them"
 
-static xmlNode *
-find_sysinfo(const struct domain *domain)
-{
-    xmlNode *node = xml_child(domain->root, "sysinfo");
-
-    while (node && !xml_attribute_is(node, "type", "smbios"))
-        node = xml_next(node, "sysinfo");
-    return node;
-}
-
 /* --- other clouds ------------------------------------------------------------------- */
 
 /* The table's element and entry in libvirt's <sysinfo>, and a pattern (fnmatch). */
@@ -90,7 +80,7 @@ static void
 check_sysinfo(const struct check *check)
 {
     static const char *const tables[] = {"system", "baseBoard", "chassis"};
-    const xmlNode *sysinfo = find_sysinfo(check->domain);
+    const xmlNode *sysinfo = domain_find_sysinfo(check->domain);
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         for (const xmlNode *table = xml_child(sysinfo, tables[i]); table;
@@ -182,7 +172,7 @@ check_serial_text(const struct check *check, const xmlNode *node)
 static void
 check_serial(const struct check *check)
 {
-    const xmlNode *system = xml_child(find_sysinfo(check->domain), "system");
+    const xmlNode *system = xml_child(domain_find_sysinfo(check->domain), "system");
 
     for (const xmlNode *entry = xml_child(system, "entry"); entry;
          entry = xml_next(entry, "entry")) {

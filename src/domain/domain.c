@@ -177,6 +177,16 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     return read_disks(domain, failure);
 }
 
+xmlNode *
+domain_find_sysinfo(const struct domain *domain)
+{
+    xmlNode *node = xml_child(domain->root, "sysinfo");
+
+    while (node && !xml_attribute_is(node, "type", "smbios"))
+        node = xml_next(node, "sysinfo");
+    return node;
+}
+
 int
 domain_require_uuid(const struct domain *domain, struct failure **failure)
 {

@@ -68,6 +68,9 @@ bool domain_is_windows(const struct domain *domain);
 
 void domain_clear(struct domain *domain);
 
+/* Return: the <sysinfo> of SMBIOS, or NULL. */
+xmlNode *domain_find_sysinfo(const struct domain *domain);
+
 /* Removes the disk from the document and from the domain; those behind it move up. */
 void domain_remove_disk(struct domain *domain, size_t index);
 

@@ -31,6 +31,9 @@ void interfaces_clear(struct interfaces *interfaces);
  * it is none that libvirt takes (virMacAddrParse). */
 char *interface_normalize_mac(const char *text);
 
+/* A user's own alias begins so (VIR_DOMAIN_USER_ALIAS_PREFIX); libvirt's do not. */
+#define DEVICE_USER_ALIAS "ua-"
+
 /* Return: the device's alias, its MAC, or its PCI address ("0000:01:00.0"), owned by the
  * caller (free); NULL where there is none. */
 char *device_alias(const xmlNode *node);

@@ -21,9 +21,6 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-/* The alias's prefix that libvirt demands of a user's (VIR_DOMAIN_USER_ALIAS_PREFIX). */
-#define USER_ALIAS "ua-"
-
 /* --- which nic it is ---------------------------------------------------------------- */
 
 /* Return: the interfaces as people would name them, owned by the caller (free). */
@@ -49,10 +46,10 @@ describe(const struct interfaces *interfaces)
 static bool
 is_alias(const char *alias, const char *text)
 {
-    size_t length = strlen(USER_ALIAS);
+    size_t length = strlen(DEVICE_USER_ALIAS);
 
     return alias &&
-           (strcmp(alias, text) == 0 || (strncmp(alias, USER_ALIAS, length) == 0 &&
+           (strcmp(alias, text) == 0 || (strncmp(alias, DEVICE_USER_ALIAS, length) == 0 &&
                                          strcmp(alias + length, text) == 0));
 }
 

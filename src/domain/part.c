@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "domain/base64.h"
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 #include "domain/xml.h"
 
 static int
@@ -78,18 +79,6 @@ take_inline(struct part *part, const xmlNode *node, bool base64, struct failure 
     return 0;
 }
 
-/* Text of its own; elements below it are somebody else's to judge. */
-static bool
-has_text(const xmlNode *node)
-{
-    for (const xmlNode *child = node->children; child; child = child->next) {
-        if ((child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE) &&
-            !xmlIsBlankNode((xmlNode *)child))
-            return true;
-    }
-    return false;
-}
-
 static int
 take_reference(struct part *part, const xmlNode *node, struct failure **failure)
 {
@@ -99,7 +88,7 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
 
     if (file && secret)
         return fail_part(part, failure, "has both file= and secret=", "keep one of them");
-    if (has_text(node))
+    if (vocabulary_has_text(node))
         return fail_part(part, failure,
                          file ? "has both text and file=" : "has both text and secret=",
                          "keep one of them");

@@ -55,17 +55,24 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
 
 /* Between the children of such an element there is nothing but white space and
  * comments. */
-int
-vocabulary_check_no_text(const xmlNode *node, struct failure **failure)
+bool
+vocabulary_has_text(const xmlNode *node)
 {
     for (const xmlNode *child = node->children; child; child = child->next) {
         if ((child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE) &&
             !xmlIsBlankNode((xmlNode *)child))
-            return vocabulary_fail(
-                node, failure, FAILURE_REQUEST, "has text beside its elements",
-                "put the text into one of the elements of virt-seed-xml(5)");
+            return true;
     }
-    return 0;
+    return false;
+}
+
+int
+vocabulary_check_no_text(const xmlNode *node, struct failure **failure)
+{
+    if (!vocabulary_has_text(node))
+        return 0;
+    return vocabulary_fail(node, failure, FAILURE_REQUEST, "has text beside its elements",
+                           "put the text into one of the elements of virt-seed-xml(5)");
 }
 
 int

@@ -34,6 +34,8 @@ int vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
 /* The element has no attribute but those known; NULL ends them. */
 int vocabulary_check_attributes(const xmlNode *node, const char *const *known,
                                 struct failure **failure);
+/* Return: whether the element has text of its own, not that of elements below it. */
+bool vocabulary_has_text(const xmlNode *node);
 /* Between its children there is nothing but white space and comments. */
 int vocabulary_check_no_text(const xmlNode *node, struct failure **failure);
 /* It has text alone. */

@@ -43,19 +43,9 @@ has_smbios(const struct domain *domain)
 /* --- sysinfo ---------------------------------------------------------------------- */
 
 static xmlNode *
-find_sysinfo(const struct domain *domain)
-{
-    xmlNode *node = xml_child(domain->root, "sysinfo");
-
-    while (node && !xml_attribute_is(node, "type", "smbios"))
-        node = xml_next(node, "sysinfo");
-    return node;
-}
-
-static xmlNode *
 find_entry(const struct domain *domain)
 {
-    const xmlNode *system = xml_child(find_sysinfo(domain), "system");
+    const xmlNode *system = xml_child(domain_find_sysinfo(domain), "system");
     xmlNode *entry = xml_child(system, "entry");
 
     while (entry && !xml_attribute_is(entry, "name", "serial"))
@@ -66,7 +56,7 @@ find_entry(const struct domain *domain)
 static xmlNode *
 make_entry(struct domain *domain)
 {
-    xmlNode *sysinfo = find_sysinfo(domain);
+    xmlNode *sysinfo = domain_find_sysinfo(domain);
     xmlNode *system, *entry;
 
     if (!sysinfo) {
@@ -112,7 +102,7 @@ set_mode(struct domain *domain, struct wiring *wiring)
 
     if (smbios && xml_attribute_is(smbios, "mode", "sysinfo"))
         return;
-    if (request && (smbios || find_sysinfo(domain)))
+    if (request && (smbios || domain_find_sysinfo(domain)))
         xmlSetProp(request, (const xmlChar *)NOTE,
                    (const xmlChar *)(smbios ? "emulate" : "absent"));
     if (!smbios)
@@ -298,7 +288,7 @@ restore_mode(struct domain *domain)
         return;
     if (note && strcmp(note, "emulate") == 0)
         xmlSetProp(smbios, (const xmlChar *)"mode", (const xmlChar *)"emulate");
-    else if (note || !find_sysinfo(domain))
+    else if (note || !domain_find_sysinfo(domain))
         xml_remove(smbios);
 }
 

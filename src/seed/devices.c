@@ -11,9 +11,6 @@
 #include "seed/devices.h"
 #include "seed/json.h"
 
-/* A user's own alias begins so (VIR_DOMAIN_USER_ALIAS_PREFIX); libvirt's do not. */
-#define USER_ALIAS "ua-"
-
 static const struct {
     const char *element;
     const char *type;
@@ -58,9 +55,9 @@ static char *
 device_tag(const xmlNode *node)
 {
     cleanup_free char *alias = device_alias(node);
-    size_t length = strlen(USER_ALIAS);
+    size_t length = strlen(DEVICE_USER_ALIAS);
 
-    if (!alias || strncmp(alias, USER_ALIAS, length) != 0 || !alias[length] ||
+    if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0 || !alias[length] ||
         strcmp(alias, WIRE_DISK_ALIAS) == 0)
         return NULL;
     return xstrdup(alias + length);

@@ -28,7 +28,6 @@ may_include() {
     may_include store base domain seed
     may_include check base domain seed image store
     may_include lifecycle base domain seed image store
-    may_include check base domain seed image store
     may_include cli base domain seed image store check
     may_include vdsm base domain image
     may_include shim base
