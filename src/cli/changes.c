@@ -9,7 +9,10 @@
 #include "base/report.h"
 #include "cli/changes.h"
 #include "cli/json.h"
+#include "cli/libvirt.h"
 #include "cli/output.h"
+#include "domain/request.h"
+#include "image/label.h"
 
 static bool
 xml_goes_to_stdout(const struct source *source, const struct arguments *arguments)
@@ -77,6 +80,23 @@ put_back(struct source *source, const struct arguments *arguments,
         return 0;
     return source->request_alone ? source_set_request(source, failure)
                                  : source_define(source, failure);
+}
+
+int
+changes_wire(struct source *source, const struct arguments *arguments,
+             struct wiring *wiring, struct failure **failure)
+{
+    const struct wire_options options = {.replace = arguments->replace};
+    cleanup_request struct request request = {0};
+
+    if (request_read(&request, &source->domain, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", source->domain.name);
+    /* Another host's paths mean nothing here; there the names of the disks decide. */
+    if (!source->connection || !libvirt_is_remote(source->connection))
+        label_read_disks(&source->domain);
+    if (wire_domain(&source->domain, &request, &options, wiring, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", source->domain.name);
+    return 0;
 }
 
 int

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How `wire` and `unset` end: the changed document goes back where it came from, and
- * the user hears what was changed. */
+/* What `set`, `wire` and `unset` share: the wiring of what was loaded, and the end, where the
+ * changed document goes back where it came from and the user hears what was changed. */
 #pragma once
 
 #include "cli/cli.h"
 #include "cli/source.h"
 #include "domain/wire.h"
+
+/* Wires the domain for its own request; the disks' labels are looked at where they are this
+ * host's. */
+int changes_wire(struct source *source, const struct arguments *arguments,
+                 struct wiring *wiring, struct failure **failure);
 
 /* `nothing` is what is said of a domain that needed no change. */
 int changes_commit(struct source *source, const struct context *context,

@@ -10,26 +10,8 @@
 #include "cli/libvirt.h"
 #include "cli/settings.h"
 #include "cli/source.h"
-#include "domain/request.h"
 #include "domain/wire.h"
-#include "image/label.h"
 #include "store/secret-write.h"
-
-/* What is written must be what the hook can read: it is looked at before anything is
- * defined, and wired in the same definition. */
-static int
-wire(struct source *source, const struct arguments *arguments, struct wiring *wiring,
-     struct failure **failure)
-{
-    const struct wire_options options = {.replace = arguments->replace};
-    cleanup_request struct request request = {0};
-
-    if (request_read(&request, &source->domain, failure) < 0)
-        return -1;
-    if (!source->connection || !libvirt_is_remote(source->connection))
-        label_read_disks(&source->domain);
-    return wire_domain(&source->domain, &request, &options, wiring, failure);
-}
 
 /* The secret comes first: the domain may start as soon as it is defined. */
 static int
@@ -54,8 +36,10 @@ set(const struct context *context, const struct arguments *arguments,
     if (settings_write(&source->domain, arguments, &wiring, &password, failure) < 0)
         return -1;
     written = wiring.change_count;
-    if (wire(source, arguments, &wiring, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", source->domain.name);
+    /* What is written must be what the hook can read: it is looked at before anything is
+     * defined, and wired in the same definition. */
+    if (changes_wire(source, arguments, &wiring, failure) < 0)
+        return -1;
     source->request_alone = wiring.change_count == written;
     if (password.size > 0 && !arguments->print) {
         if (keep_password(context, source, &password, failure) < 0)

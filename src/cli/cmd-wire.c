@@ -13,9 +13,7 @@
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 #include "cli/source.h"
-#include "domain/request.h"
 #include "domain/wire.h"
-#include "image/label.h"
 
 /* --- after a refused start -------------------------------------------------------- */
 
@@ -59,23 +57,6 @@ log_outcome(const struct arguments *arguments, const struct wiring *wiring,
 /* --- wiring ----------------------------------------------------------------------- */
 
 static int
-wire(struct source *source, const struct arguments *arguments, struct wiring *wiring,
-     struct failure **failure)
-{
-    const struct wire_options options = {.replace = arguments->replace};
-    cleanup_request struct request request = {0};
-
-    if (request_read(&request, &source->domain, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", source->domain.name);
-    /* Another host's paths mean nothing here; there the names of the disks decide. */
-    if (!source->connection || !libvirt_is_remote(source->connection))
-        label_read_disks(&source->domain);
-    if (wire_domain(&source->domain, &request, &options, wiring, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", source->domain.name);
-    return 0;
-}
-
-static int
 wire_source(const struct context *context, const struct arguments *arguments,
             struct wiring *wiring, struct failure **failure)
 {
@@ -87,7 +68,7 @@ wire_source(const struct context *context, const struct arguments *arguments,
             ? load_after_refusal(&source, context, arguments, failure) < 0
             : source_load(&source, context, arguments, SOURCE_CHANGE, failure) < 0)
         return -1;
-    if (wire(&source, arguments, wiring, failure) < 0)
+    if (changes_wire(&source, arguments, wiring, failure) < 0)
         return -1;
     return changes_commit(&source, context, arguments, "is wired already", wiring,
                           failure);

@@ -48,6 +48,13 @@ list_has(char *const *list, size_t count, const char *text)
     return false;
 }
 
+bool
+nic_has_dns(const struct nic *nic, const char *text)
+{
+    return list_has(nic->nameservers, nic->nameserver_count, text) ||
+           list_has(nic->searches, nic->search_count, text);
+}
+
 /* Takes the text. */
 static void
 list_add(char ***list, size_t *count, char *text)

@@ -31,6 +31,9 @@ int nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
 /* Return: whether it has an address of the family (of AF_UNSPEC: any). */
 bool nic_has_address(const struct nic *nic, int family);
 
+/* Return: whether it has the name server, or the search domain. */
+bool nic_has_dns(const struct nic *nic, const char *text);
+
 /* What can be judged only when all of it is known: whether each gateway can be reached,
  * whether the MTU is enough. Sets accept_ra where it follows from the rest. */
 int nic_finish(struct nic *nic, struct failure **failure);

@@ -143,16 +143,6 @@ network_fail(const struct nic *nic, const char *problem, struct failure **failur
                  "leave it away");
 }
 
-static bool
-has(char *const *list, size_t count, const char *text)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i], text) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Return: whether a nic with an address has the server, or the search domain: the guest's
  * resolver is one. */
 static bool
@@ -161,9 +151,7 @@ is_carried(const struct network *network, const char *text)
     for (size_t i = 0; i < network->nic_count; i++) {
         const struct nic *nic = &network->nics[i];
 
-        if (nic->address_count > 0 &&
-            (has(nic->nameservers, nic->nameserver_count, text) ||
-             has(nic->searches, nic->search_count, text)))
+        if (nic->address_count > 0 && nic_has_dns(nic, text))
             return true;
     }
     return false;
