@@ -21,10 +21,10 @@ libbase_a_SOURCES = \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
+	%D%/base/print.c \
+	%D%/base/print.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
-	%D%/base/report.c \
-	%D%/base/report.h \
 	%D%/base/shim-name.h \
 	%D%/base/tmpfile.c \
 	%D%/base/tmpfile.h \

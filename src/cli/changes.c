@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
-#include "base/report.h"
+#include "base/print.h"
 #include "cli/changes.h"
 #include "cli/json.h"
 #include "cli/libvirt.h"
@@ -56,15 +56,15 @@ print_text(FILE *stream, const char *domain, const char *nothing,
 {
     for (size_t i = 0; i < wiring->change_count; i++) {
         fputs("domain '", stream);
-        report_string(stream, domain);
+        print_outside_string(stream, domain);
         fputs("': ", stream);
-        report_string(stream, wiring->changes[i]);
+        print_outside_string(stream, wiring->changes[i]);
         putc('\n', stream);
     }
     if (wiring->change_count > 0)
         return;
     fputs("domain '", stream);
-    report_string(stream, domain);
+    print_outside_string(stream, domain);
     fprintf(stream, "' %s\n", nothing);
 }
 

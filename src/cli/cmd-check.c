@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/report.h"
+#include "base/print.h"
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/json.h"
@@ -36,15 +36,15 @@ print_text(const char *origin, const struct findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
 
-        report_string(stdout, origin);
+        print_outside_string(stdout, origin);
         if (finding->line > 0)
             printf(":%d", finding->line);
         printf(": %s: ", finding->error ? "error" : "warning");
-        report_string(stdout, finding->message);
+        print_outside_string(stdout, finding->message);
         printf(" [%s]\n", finding->id);
         if (finding->hint) {
             fputs("  hint: ", stdout);
-            report_string(stdout, finding->hint);
+            print_outside_string(stdout, finding->hint);
             putchar('\n');
         }
     }
@@ -70,7 +70,7 @@ run(const struct context *context, const struct arguments *arguments,
         print_text(source.name ? source.name : name, &findings);
     if (!arguments->json && !context->quiet && findings.count == 0) {
         fputs("domain '", stdout);
-        report_string(stdout, name);
+        print_outside_string(stdout, name);
         puts("': nothing to complain of");
     }
     return findings.errors > 0 ? STATUS_FAILURE : STATUS_OK;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "base/report.h"
+#include "base/print.h"
 #include "cli/cli.h"
 #include "cli/source.h"
 #include "store/record.h"
@@ -26,7 +26,7 @@ run(const struct context *context, const struct arguments *arguments,
     }
     if (!context->quiet) {
         fputs("domain '", stdout);
-        report_string(stdout, source.domain.name);
+        print_outside_string(stdout, source.domain.name);
         puts(arguments->undo ? "': not recorded as done" : "': recorded as done");
     }
     return STATUS_OK;

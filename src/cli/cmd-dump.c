@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/report.h"
+#include "base/print.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/seeding.h"
@@ -67,7 +67,7 @@ print_content(const struct document *document)
     const struct buffer *data = &document->data;
 
     if (data->size > 0 && isatty(STDOUT_FILENO))
-        report_text(stdout, data->data, data->size);
+        print_outside_text(stdout, data->data, data->size);
     else if (data->size > 0)
         fwrite(data->data, 1, data->size, stdout);
 }

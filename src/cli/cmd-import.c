@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
-#include "base/report.h"
+#include "base/print.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
 #include "cli/import/element.h"
@@ -216,7 +216,7 @@ print_notes(const struct import *import)
 {
     for (size_t i = 0; i < import->note_count; i++) {
         fputs("virt-seed: note: ", stderr);
-        report_string(stderr, import->notes[i]);
+        print_outside_string(stderr, import->notes[i]);
         putc('\n', stderr);
     }
 }

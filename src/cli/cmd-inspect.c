@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/report.h"
+#include "base/print.h"
 #include "cli/cli.h"
 #include "cli/extract.h"
 #include "cli/json.h"
@@ -129,11 +129,11 @@ print_json(const struct report *report)
 static void
 print_judgement(const struct judgement *judgement)
 {
-    report_string(stdout, judgement->path);
+    print_outside_string(stdout, judgement->path);
     printf(": %zu bytes: ", judgement->size);
-    report_string(stdout, judgement->problem ? judgement->problem
-                          : judgement->taken ? judgement->taken
-                                             : "not read by cloud-init");
+    print_outside_string(stdout, judgement->problem ? judgement->problem
+                                 : judgement->taken ? judgement->taken
+                                                    : "not read by cloud-init");
     putchar('\n');
 }
 
@@ -141,7 +141,7 @@ static void
 print_text(const struct report *report)
 {
     fputs("label: ", stdout);
-    report_string(stdout, report->volume->label);
+    print_outside_string(stdout, report->volume->label);
     printf("\ndatasource: %s\n",
            report->layout ? report->layout->datasource : "none, by this label");
     for (size_t i = 0; i < report->count; i++)

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/process.h"
-#include "base/report.h"
 #include "cli/cli.h"
 
 static const struct command *const commands[] = {
@@ -88,7 +88,7 @@ static int
 finish(int status, const struct failure *failure)
 {
     if (failure) {
-        report_failure(failure);
+        print_failure(failure);
         return failure->code == FAILURE_USAGE ? STATUS_USAGE : STATUS_FAILURE;
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

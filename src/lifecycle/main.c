@@ -24,8 +24,8 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/process.h"
-#include "base/report.h"
 #include "domain/xml.h"
 #include "lifecycle/lifecycle.h"
 
@@ -193,6 +193,6 @@ main(int argc, char **argv)
     operation = find_operation(argv[optind + 1]);
     if (operation < 0 || run(root, (size_t)operation, &failure) == 0)
         return EXIT_SUCCESS;
-    report_failure(failure);
+    print_failure(failure);
     return EXIT_FAILURE;
 }

@@ -21,7 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/report.h"
+#include "base/print.h"
 #include "shim/command.h"
 
 static int
@@ -67,6 +67,6 @@ main(int argc, char **argv)
             return puts(PACKAGE_STRING) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     become(argv, &failure);
-    report_failure(failure);
+    print_failure(failure);
     return EXIT_FAILURE;
 }

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/print.h"
 #include "base/process.h"
-#include "base/report.h"
 #include "domain/foreign.h"
 #include "domain/request.h"
 #include "domain/wire.h"
@@ -175,6 +175,6 @@ main(int argc, char **argv)
     }
     if (!failure && run(&failure) == 0)
         return STATUS_DONE;
-    report_failure(failure);
+    print_failure(failure);
     return STATUS_STOP;
 }

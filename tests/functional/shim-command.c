@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
-#include "base/report.h"
+#include "base/print.h"
 #include "shim/command.h"
 
 #define MAXIMUM 1000
@@ -34,7 +34,7 @@ main(int argc, char **argv)
          line = strtok_r(NULL, "\n", &rest))
         given[count++] = line;
     if (command_make(&command, root, given, &failure) < 0) {
-        report_failure(failure);
+        print_failure(failure);
         return EXIT_FAILURE;
     }
     for (size_t i = 0; i < command.count; i++)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/report.h"
+#include "base/print.h"
 
 static bool
 is_control(unsigned char byte)
@@ -38,7 +38,7 @@ append_safely(struct buffer *buffer, const char *text, size_t size, const char *
 }
 
 void
-report_text(FILE *stream, const char *text, size_t size)
+print_outside_text(FILE *stream, const char *text, size_t size)
 {
     cleanup_buffer struct buffer safe = {0};
 
@@ -48,7 +48,7 @@ report_text(FILE *stream, const char *text, size_t size)
 }
 
 void
-report_string(FILE *stream, const char *text)
+print_outside_string(FILE *stream, const char *text)
 {
     cleanup_buffer struct buffer safe = {0};
 
@@ -59,7 +59,7 @@ report_string(FILE *stream, const char *text)
 
 /* In one write, so that lines of processes that run side by side stay lines. */
 static void
-report_line(const char *kind, const char *text)
+print_line(const char *kind, const char *text)
 {
     cleanup_buffer struct buffer line = {0};
 
@@ -72,9 +72,9 @@ report_line(const char *kind, const char *text)
 }
 
 void
-report_failure(const struct failure *failure)
+print_failure(const struct failure *failure)
 {
-    report_line("error", failure->message);
+    print_line("error", failure->message);
     if (failure->hint)
-        report_line("hint", failure->hint);
+        print_line("hint", failure->hint);
 }

@@ -8,11 +8,11 @@
 
 /* Prints text from outside with its control characters (those of ASCII, and U+0080 to
  * U+009F) replaced, so that it cannot steer a terminal. Line ends and tabs stay. */
-void report_text(FILE *stream, const char *text, size_t size);
+void print_outside_text(FILE *stream, const char *text, size_t size);
 
 /* The same for a name, which has no business with line ends: they are replaced as well. */
-void report_string(FILE *stream, const char *text);
+void print_outside_string(FILE *stream, const char *text);
 
 /* Prints "virt-seed: error: …" and, where there is one, "virt-seed: hint: …" on standard
  * error, a line each, whatever is in them. */
-void report_failure(const struct failure *failure);
+void print_failure(const struct failure *failure);
