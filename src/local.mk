@@ -170,6 +170,8 @@ libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CF
 libstore_a_SOURCES = \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
+	%D%/store/libvirt-group.c \
+	%D%/store/libvirt-group.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
 	%D%/store/resolve.c \
