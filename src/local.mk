@@ -25,6 +25,7 @@ libbase_a_SOURCES = \
 	%D%/base/print.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
+	%D%/base/report-name.h \
 	%D%/base/shim-name.h \
 	%D%/base/tmpfile.c \
 	%D%/base/tmpfile.h \
@@ -85,6 +86,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/wire.h \
 	%D%/domain/wire-disk.c \
 	%D%/domain/wire-disk.h \
+	%D%/domain/wire-report.c \
+	%D%/domain/wire-report.h \
 	%D%/domain/wire-serial.c \
 	%D%/domain/wire-serial.h \
 	%D%/domain/wire-shim.c \
@@ -124,6 +127,8 @@ libseed_a_SOURCES = \
 	%D%/seed/nocloud.h \
 	%D%/seed/payload-seed.c \
 	%D%/seed/payload-seed.h \
+	%D%/seed/reporter.c \
+	%D%/seed/reporter.h \
 	%D%/seed/seed.c \
 	%D%/seed/seed.h \
 	%D%/seed/ssh-host-keys.c \
@@ -152,6 +157,17 @@ libseed_a_SOURCES = \
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)
 
+# The reporter is a script of its own, and a string in the program.
+nodist_libseed_a_SOURCES = %D%/seed/reporter-script.h
+EXTRA_DIST += %D%/seed/reporter.sh
+BUILT_SOURCES += %D%/seed/reporter-script.h
+CLEANFILES += %D%/seed/reporter-script.h
+
+%D%/seed/reporter-script.h: %D%/seed/reporter.sh
+	$(AM_V_GEN)mkdir -p %D%/seed && \
+	sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $(srcdir)/%D%/seed/reporter.sh >$@.new && \
+	mv $@.new $@
+
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
 	%D%/image/iso-read.c \
@@ -172,8 +188,12 @@ libstore_a_SOURCES = \
 	%D%/store/configuration.h \
 	%D%/store/libvirt-group.c \
 	%D%/store/libvirt-group.h \
+	%D%/store/own-directory.c \
+	%D%/store/own-directory.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
+	%D%/store/report-file.c \
+	%D%/store/report-file.h \
 	%D%/store/resolve.c \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \

@@ -193,5 +193,6 @@ AM_TESTS_ENVIRONMENT = \
 		VIRT_SEED_CONFDIR='$(sysconfdir)/virt-seed' \
 		VIRT_SEED_QEMU_HOME='$(localstatedir)/lib/libvirt/qemu' \
 		VIRT_SEED_STATEDIR='$(localstatedir)/lib/virt-seed' \
+		VIRT_SEED_REPORTDIR='$(localstatedir)/log/libvirt/virt-seed' \
 		VIRT_SEED_DEFINITIONS='$(sysconfdir)/libvirt/qemu' \
 		PATH='$(abs_top_builddir)':"$$PATH";

@@ -89,6 +89,9 @@
 /* Options of one `virt-seed set`. */
 #define LIMIT_SETTINGS 1024
 
+/* Copies of a guest's report that virtlogd keeps (virtlogd.conf, max_backups; 3). */
+#define LIMIT_REPORT_COPIES 100
+
 /* Names of secrets and of their keys: what Kubernetes allows. */
 #define LIMIT_SECRET_NAME 253
 

@@ -18,8 +18,8 @@
 static int
 read_attributes(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    const char *const known[] = {"datasource", "bus",        "serial",
-                                 "boots",      "smbios-was", NULL};
+    const char *const known[] = {"datasource", "bus",        "serial", "boots",
+                                 "report",     "smbios-was", NULL};
     cleanup_free char *datasource = xml_attribute(node, "datasource");
     cleanup_free char *bus = xml_attribute(node, "bus");
     cleanup_free char *boots = xml_attribute(node, "boots");
@@ -42,6 +42,8 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     if (boots && !request->until_done && strcmp(boots, "always") != 0)
         return vocabulary_fail_value(node, "boots", boots, "\"always\" or \"until-done\"",
                                      failure);
+    if (vocabulary_read_yes_no(node, "report", &request->report, failure) < 0)
+        return -1;
     return vocabulary_read_yes_no(node, "serial", &request->serial, failure);
 }
 
@@ -154,13 +156,20 @@ request_is_by_label(const struct request *request)
            (request->payload && strcasecmp(request->payload->volume_id, "cidata") != 0);
 }
 
+bool
+request_wants_report(const struct request *request)
+{
+    return request->report && request->datasource != DATASOURCE_PAYLOAD &&
+           !domain_is_windows(request->domain);
+}
+
 int
 request_read(struct request *request, const struct domain *domain,
              struct failure **failure)
 {
     const xmlNode *node = request_find(domain);
 
-    *request = (struct request){.domain = domain, .serial = true};
+    *request = (struct request){.domain = domain, .serial = true, .report = true};
     if (!node && wire_is_by_shim(domain) && !payload_find(domain))
         return 0;
     if (!node)
@@ -200,6 +209,7 @@ request_keep_identity(struct request *request)
         .datasource = request->datasource,
         .bus = request->bus,
         .serial = request->serial,
+        .report = request->report,
         .until_done = request->until_done,
         .hostname = request->hostname,
         .instance_id_policy = request->instance_id_policy,

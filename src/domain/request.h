@@ -37,6 +37,7 @@ struct request {
     enum datasource datasource;
     enum domain_bus bus; /* DOMAIN_BUS_OTHER is "auto" */
     bool serial;         /* whether the SMBIOS serial is ours to set */
+    bool report;         /* whether the guest is asked to say how far it is */
     bool until_done;     /* once the guest is set up, its identity is all it gets */
     char *hostname;      /* NULL where the domain's name serves */
     char *instance_type; /* NULL where there is none */
@@ -60,6 +61,10 @@ struct request {
  */
 int request_read(struct request *request, const struct domain *domain,
                  struct failure **failure);
+
+/* Return: whether the guest is to have the reporter (seed/reporter.h), and the domain its
+ * channel: not Windows, which has no shell for it, nor oVirt's payload, a seed as it stands. */
+bool request_wants_report(const struct request *request);
 
 /* Takes away all but the identity, the instance-id and the host name. */
 void request_keep_identity(struct request *request);

@@ -79,17 +79,11 @@ check_bus(const struct domain *domain, enum domain_bus bus, struct failure **fai
 /* --- the element ------------------------------------------------------------------ */
 
 static void
-set(xmlNode *node, const char *name, const char *value)
-{
-    xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)value);
-}
-
-static void
 set_number(xmlNode *node, const char *name, long value)
 {
     cleanup_free char *text = xasprintf("%ld", value);
 
-    set(node, name, text);
+    xml_set_attribute(node, name, text);
 }
 
 static void
@@ -97,7 +91,7 @@ write_address(xmlNode *disk, const struct drive_address *address)
 {
     xmlNode *node = xml_add_child(disk, "address");
 
-    set(node, "type", "drive");
+    xml_set_attribute(node, "type", "drive");
     set_number(node, "controller", address->controller);
     set_number(node, "bus", address->bus);
     set_number(node, "target", address->target);
@@ -109,23 +103,23 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
 {
     xmlNode *node;
 
-    set(disk, "type", "file");
-    set(disk, "device", bus == DOMAIN_BUS_VIRTIO ? "disk" : "cdrom");
+    xml_set_attribute(disk, "type", "file");
+    xml_set_attribute(disk, "device", bus == DOMAIN_BUS_VIRTIO ? "disk" : "cdrom");
     node = xml_add_child(disk, "driver");
-    set(node, "name", "qemu");
-    set(node, "type", "raw");
+    xml_set_attribute(node, "name", "qemu");
+    xml_set_attribute(node, "type", "raw");
     node = xml_add_child(disk, "source");
-    set(node, "file", path);
+    xml_set_attribute(node, "file", path);
     /* Every other policy resumes a saved guest with an empty drive, and says nothing. A
      * disk that is no cdrom has no drive to be empty. */
     if (bus != DOMAIN_BUS_VIRTIO)
-        set(node, "startupPolicy", "mandatory");
+        xml_set_attribute(node, "startupPolicy", "mandatory");
     node = xml_add_child(disk, "target");
-    set(node, "dev", target);
-    set(node, "bus", domain_bus_name(bus));
+    xml_set_attribute(node, "dev", target);
+    xml_set_attribute(node, "bus", domain_bus_name(bus));
     xml_add_child(disk, "readonly");
     node = xml_add_child(disk, "alias");
-    set(node, "name", WIRE_DISK_ALIAS);
+    xml_set_attribute(node, "name", WIRE_DISK_ALIAS);
 }
 
 /* Behind the last disk: a cdrom in front of another would take its place in the boot
@@ -147,10 +141,10 @@ add_controller(xmlNode *disk, long index, struct wiring *wiring)
 {
     xmlNode *node = xml_add_after(disk, "controller");
 
-    set(node, "type", "scsi");
+    xml_set_attribute(node, "type", "scsi");
     set_number(node, "index", index);
-    set(node, "model", "virtio-scsi");
-    set(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
+    xml_set_attribute(node, "model", "virtio-scsi");
+    xml_set_attribute(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
     wiring_note(wiring, "virtio-scsi controller %ld added", index);
 }
 
@@ -250,7 +244,7 @@ mend_disk(struct domain *domain, const struct request *request, const char *path
         }
         if (strcmp(disk->source, path) == 0)
             continue;
-        set(xml_child(disk->node, "source"), "file", path);
+        xml_set_attribute(xml_child(disk->node, "source"), "file", path);
         wiring_note(wiring, "'%s' had another domain's seed and has this one's now",
                     disk->target);
     }

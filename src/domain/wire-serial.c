@@ -61,13 +61,13 @@ make_entry(struct domain *domain)
 
     if (!sysinfo) {
         sysinfo = xml_add_after(xml_child(domain->root, "os"), "sysinfo");
-        xmlSetProp(sysinfo, (const xmlChar *)"type", (const xmlChar *)"smbios");
+        xml_set_attribute(sysinfo, "type", "smbios");
     }
     system = xml_child(sysinfo, "system");
     if (!system)
         system = xml_add_child(sysinfo, "system");
     entry = xml_add_child(system, "entry");
-    xmlSetProp(entry, (const xmlChar *)"name", (const xmlChar *)"serial");
+    xml_set_attribute(entry, "name", "serial");
     return entry;
 }
 
@@ -103,11 +103,10 @@ set_mode(struct domain *domain, struct wiring *wiring)
     if (smbios && xml_attribute_is(smbios, "mode", "sysinfo"))
         return;
     if (request && (smbios || domain_find_sysinfo(domain)))
-        xmlSetProp(request, (const xmlChar *)NOTE,
-                   (const xmlChar *)(smbios ? "emulate" : "absent"));
+        xml_set_attribute(request, NOTE, (smbios ? "emulate" : "absent"));
     if (!smbios)
         smbios = xml_add_child(os, "smbios");
-    xmlSetProp(smbios, (const xmlChar *)"mode", (const xmlChar *)"sysinfo");
+    xml_set_attribute(smbios, "mode", "sysinfo");
     wiring_note(wiring, "<smbios mode='sysinfo'/> set");
 }
 
@@ -287,7 +286,7 @@ restore_mode(struct domain *domain)
     if (!smbios)
         return;
     if (note && strcmp(note, "emulate") == 0)
-        xmlSetProp(smbios, (const xmlChar *)"mode", (const xmlChar *)"emulate");
+        xml_set_attribute(smbios, "mode", "emulate");
     else if (note || !domain_find_sysinfo(domain))
         xml_remove(smbios);
 }

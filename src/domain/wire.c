@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "domain/wire-disk.h"
+#include "domain/wire-report.h"
 #include "domain/wire-serial.h"
 #include "domain/wire-shim.h"
 #include "domain/wire.h"
@@ -47,13 +48,20 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    if (wire_is_by_shim(domain))
-        return wire_shim(domain, request, options, wiring, failure);
+    if (wire_is_by_shim(domain)) {
+        if (wire_shim(domain, request, options, wiring, failure) < 0)
+            return -1;
+        wiring->needed = wiring->change_count > 0;
+        return 0;
+    }
     if (!*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    if (wire_disk(domain, request, options, wiring, failure) < 0)
+    if (wire_disk(domain, request, options, wiring, failure) < 0 ||
+        wire_serial(domain, request, options, wiring, failure) < 0)
         return -1;
-    return wire_serial(domain, request, options, wiring, failure);
+    wiring->needed = wiring->change_count > 0;
+    wire_report(domain, request, wiring);
+    return 0;
 }
 
 void
@@ -61,6 +69,7 @@ wire_remove(struct domain *domain, struct wiring *wiring)
 {
     wire_remove_disk(domain, wiring);
     wire_remove_serial(domain, wiring);
+    wire_remove_report(domain, wiring);
 }
 
 void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The wiring: what a domain must carry so that cloud-init in the guest finds its seed.
- * A cdrom whose file the hook makes at each start, and the SMBIOS serial that names the
- * datasource.
+ * A cdrom whose file the hook makes at each start, the SMBIOS serial that names the
+ * datasource, and the channel by which the guest reports.
  *
  * It does not depend on the seed's content: a domain is wired once and seeded at every
  * start.
@@ -19,6 +19,8 @@
 struct wiring {
     char **changes;
     size_t change_count;
+    bool needed; /* without the changes the guest would not have its seed, or would write
+                    where another's report belongs */
 };
 
 struct wire_options {

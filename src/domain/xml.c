@@ -252,6 +252,12 @@ xml_attribute_number(const xmlNode *node, const char *name, long maximum)
     return errno || *end || number > maximum ? -1 : number;
 }
 
+void
+xml_set_attribute(xmlNode *node, const char *name, const char *value)
+{
+    xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)value);
+}
+
 int
 xml_line(const xmlNode *node)
 {

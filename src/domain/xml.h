@@ -52,6 +52,9 @@ bool xml_attribute_is(const xmlNode *node, const char *name, const char *value);
 /* Return: the attribute as a decimal number from 0 to `maximum`, or -1. */
 long xml_attribute_number(const xmlNode *node, const char *name, long maximum);
 
+/* Sets the attribute, in the place of what it was. */
+void xml_set_attribute(xmlNode *node, const char *name, const char *value);
+
 /* Return: the line the element begins at. */
 int xml_line(const xmlNode *node);
 

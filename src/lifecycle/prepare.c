@@ -10,11 +10,13 @@
 #include "config.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/request.h"
 #include "domain/seed-path.h"
+#include "domain/wire-report.h"
 #include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "image/label.h"
@@ -22,6 +24,7 @@
 #include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
 #include "seed/seed.h"
+#include "store/report-file.h"
 #include "store/resolve.h"
 #include "store/rundir.h"
 
@@ -44,9 +47,10 @@ without_request(const struct lifecycle *lifecycle, bool resumes, struct failure 
                         name);
 }
 
-/* Whatever the configuration says of unwired domains: no guest gets another's seed. */
+/* Whatever the configuration says of unwired domains: no guest gets another's seed, or
+ * writes where another's report belongs. */
 static bool
-has_seed_of_another(const struct domain *domain)
+has_files_of_another(const struct domain *domain)
 {
     cleanup_free char *own = seed_path(domain->uuid);
 
@@ -56,18 +60,20 @@ has_seed_of_another(const struct domain *domain)
         if (source && seed_path_is(source) && strcmp(source, own) != 0)
             return true;
     }
-    return false;
+    return wire_report_is_of_another(domain);
 }
 
 /* A guest that is resumed has its own seed, or somebody has changed what it is resumed
  * from. */
 static int
-refuse_seed_of_another(const struct domain *domain, struct failure **failure)
+refuse_files_of_another(const struct domain *domain, struct failure **failure)
 {
     failure_set(failure, FAILURE_UNASKED_SEED,
-                "domain '%s' would be resumed with another domain's seed", domain->name);
-    return failure_hint(failure, "see the disks in the XML that it was saved with: "
-                                 "'virsh save-image-dumpxml FILE'");
+                "domain '%s' would be resumed with another domain's seed or report",
+                domain->name);
+    return failure_hint(failure,
+                        "see the disks and channels in the XML that it was saved with: "
+                        "'virsh save-image-dumpxml FILE'");
 }
 
 /* What a cold boot must have, and a resumed guest is not asked for. */
@@ -77,17 +83,17 @@ check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
 {
     const struct wire_options options = {.replace = false};
     cleanup_wiring struct wiring wiring = {0};
-    bool others_seed;
+    bool of_another;
 
     if (seed_check(request, failure) < 0)
         return -1;
-    others_seed = has_seed_of_another(lifecycle->domain);
+    of_another = has_files_of_another(lifecycle->domain);
     label_read_disks(lifecycle->domain);
     if (wire_domain(lifecycle->domain, request, &options, &wiring, failure) < 0)
         return -1;
     if (wiring.change_count == 0)
         return 0;
-    if (!lifecycle->config->warn_unwired || others_seed)
+    if (wiring.needed && (!lifecycle->config->warn_unwired || of_another))
         return autowire_refuse(lifecycle, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
@@ -122,6 +128,14 @@ static bool
 has_place_for_seed(const struct domain *domain)
 {
     return seed_path_find_disk(domain) || wire_is_by_shim(domain);
+}
+
+/* The file at the end of the domain's channel; virtlogd opens it, as root. */
+static int
+make_report(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
+{
+    return report_file_make(lifecycle->root, lifecycle->domain->uuid, geteuid(), resumes,
+                            failure);
 }
 
 /* What the emulator shim waits for. A resumed guest has read its serial long ago: what is
@@ -159,13 +173,15 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
+    /* Before check_cold_boot() wires the document. */
+    bool reports = wire_report_is_there(lifecycle->domain);
     bool resumes;
 
     if (rundir < 0)
         return -1;
     resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
-    if (resumes && has_seed_of_another(lifecycle->domain))
-        return refuse_seed_of_another(lifecycle->domain, failure);
+    if (resumes && has_files_of_another(lifecycle->domain))
+        return refuse_files_of_another(lifecycle->domain, failure);
     if (!asks_for_seed(lifecycle->domain))
         return without_request(lifecycle, resumes, failure);
     if (resumes && !has_place_for_seed(lifecycle->domain))
@@ -177,6 +193,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     forget_request(lifecycle->domain);
     if (seed_make(&seed, &request, failure) < 0 ||
+        (reports && make_report(lifecycle, resumes, failure) < 0) ||
         publish(lifecycle, &seed, rundir, failure) < 0 ||
         leave_note(lifecycle, &request, rundir, resumes, failure) < 0)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);

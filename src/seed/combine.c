@@ -19,10 +19,11 @@
 #include "base/memory.h"
 #include "seed/cloud-config.h"
 #include "seed/combine.h"
+#include "seed/reporter.h"
 #include "seed/user-data.h"
 
-/* The user's, the custom script, the generated one, the host's. */
-#define PIECES_MAX (LIMIT_USER_DATA + 3)
+/* The user's, the custom script, the generated one, the host's, the reporter. */
+#define PIECES_MAX (LIMIT_USER_DATA + 4)
 
 /* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
 #define BASE64_LINE 57
@@ -226,6 +227,7 @@ void
 combine_vendor_data(struct buffer *buffer, struct request *request)
 {
     cleanup_pieces struct pieces pieces = {0};
+    cleanup_buffer struct buffer reporter = {0};
 
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
          part = parts_next(&request->parts, part)) {
@@ -237,5 +239,8 @@ combine_vendor_data(struct buffer *buffer, struct request *request)
         if (part->of_host)
             add_piece(&pieces, &part->data, PREPEND);
     }
+    if (request_wants_report(request))
+        reporter_write(&reporter);
+    add_piece(&pieces, &reporter, NULL);
     combine(buffer, &pieces);
 }

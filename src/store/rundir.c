@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/shim-name.h"
 #include "base/tmpfile.h"
+#include "store/own-directory.h"
 #include "store/rundir.h"
 
 /* QEMU's user must get through to its seed, and need not list the others. */
@@ -22,50 +23,10 @@
 /* From the filter (restore, migrate) to prepare libvirt needs milliseconds. */
 #define RESUME_SECONDS 60
 
-static int
-fail_open(int error, struct failure **failure)
-{
-    if (error == -ELOOP || error == -ENOTDIR) {
-        failure_set(failure, FAILURE_RUNDIR,
-                    "%s, or a directory above it, is a symbolic link or no directory",
-                    VIRT_SEED_RUNDIR);
-        return failure_hint(failure, "remove it; it is made anew at the next start");
-    }
-    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s",
-                      VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "see that it can be written: df %s", VIRT_SEED_RUNDIR);
-}
-
-static int
-check_owner(int fd, struct failure **failure)
-{
-    struct stat status;
-
-    if (fstat(fd, &status) < 0)
-        return fail_open(-errno, failure);
-    if (status.st_uid != geteuid()) {
-        failure_set(failure, FAILURE_RUNDIR, "%s belongs to user %ld, expected %ld",
-                    VIRT_SEED_RUNDIR, (long)status.st_uid, (long)geteuid());
-        return failure_hint(failure, "find out who made it, and remove it");
-    }
-    if (status.st_mode & 022) {
-        failure_set(failure, FAILURE_RUNDIR, "%s has mode %04o: others may write into it",
-                    VIRT_SEED_RUNDIR, status.st_mode & 07777);
-        return failure_hint(failure, "find out what others put there, then remove it");
-    }
-    return 0;
-}
-
 int
 rundir_open(int root, struct failure **failure)
 {
-    cleanup_close int fd = fs_make_directories(root, VIRT_SEED_RUNDIR, RUNDIR_MODE);
-
-    if (fd < 0)
-        return fail_open(fd, failure);
-    if (check_owner(fd, failure) < 0)
-        return -1;
-    return steal_fd(fd);
+    return own_directory_open(root, VIRT_SEED_RUNDIR, RUNDIR_MODE, failure);
 }
 
 char *
@@ -176,6 +137,14 @@ rundir_leave_note(int rundir, const char *uuid, const char *serial,
 
 /* --- removing --------------------------------------------------------------------- */
 
+static int
+fail_remove(int error, struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_RUNDIR, error,
+                      "could not remove the domain's files from %s", VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "remove them by hand; they hold the domain's seed");
+}
+
 int
 rundir_remove(int rundir, const char *uuid, struct failure **failure)
 {
@@ -185,7 +154,7 @@ rundir_remove(int rundir, const char *uuid, struct failure **failure)
     int error = 0;
 
     if (!dir)
-        return fail_open(-errno, failure);
+        return fail_remove(errno, failure);
     /* The stream has it now. */
     (void)steal_fd(copy);
     while ((errno = 0, entry = readdir(dir))) {
@@ -196,9 +165,5 @@ rundir_remove(int rundir, const char *uuid, struct failure **failure)
     }
     if (errno != 0)
         error = errno;
-    if (error == 0)
-        return 0;
-    failure_set_errno(failure, FAILURE_RUNDIR, error,
-                      "could not remove the domain's files from %s", VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "remove them by hand; they hold the domain's seed");
+    return error == 0 ? 0 : fail_remove(error, failure);
 }

@@ -16,11 +16,7 @@
 
 #include "base/failure.h"
 
-/*
- * Opens the directory below `root`; it is made where it is missing. One that is a
- * symbolic link, belongs to somebody else, or may be written by others is refused.
- * Return: a descriptor, owned by the caller, or -1.
- */
+/* Opens the directory below `root`, as own_directory_open() does. */
 int rundir_open(int root, struct failure **failure);
 
 /* Return: the seed's name in the directory, owned by the caller (free). */

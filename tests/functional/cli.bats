@@ -294,15 +294,15 @@ options_of_help() {
 }
 
 @test "dump says which documents there are when one is not" {
-    run virt-seed dump wired.xml vendor-data
-    assert_refused 2 "'vendor-data'" 'meta-data, user-data'
+    run virt-seed dump wired.xml network-config
+    assert_refused 2 "'network-config'" 'meta-data, user-data, vendor-data'
 }
 
 @test "dump --json gives each document's size and its text or base64" {
     domain_xml '<ci:user-data encoding="base64">H4sIAAAAAAACA1NW1E/KzNMvzuACAB2d+wQKAAAA</ci:user-data>' >gzip.xml
     run -0 virt-seed dump --json gzip.xml
     [[ $(jq -r '."volume-id"' <<<"$output") = cidata ]]
-    [[ $(jq -r '.documents[].path' <<<"$output") = $'meta-data\nuser-data' ]]
+    [[ $(jq -r '.documents[].path' <<<"$output") = $'meta-data\nuser-data\nvendor-data' ]]
     [[ $(jq -r '.documents[1].base64' <<<"$output") = 'H4sIAAAAAAACA1NW1E/KzNMvzuACAB2d+wQKAAAA' ]]
     [[ $(jq -r '.documents[1].size' <<<"$output") = 30 ]]
     run -0 virt-seed dump --json gzip.xml meta-data
@@ -332,7 +332,7 @@ options_of_help() {
     domain_xml '<ci:user-data secret="web1"/>' >secret.xml
     become_nobody
     run --separate-stderr "${as_nobody[@]}" virt-seed --root "$root" dump --show-secrets secret.xml
-    [[ $output == *'==> meta-data <=='*'<secret web1/userdata>' ]]
+    [[ $output == *'==> meta-data <=='*$'<secret web1/userdata>\n'* ]]
     [[ $stderr == 'virt-seed: error: '*$'\n''virt-seed: hint: '* ]]
     [[ $status -eq 1 ]]
     run "${as_nobody[@]}" virt-seed --root "$root" build -o - secret.xml
@@ -354,7 +354,7 @@ options_of_help() {
 
 @test "build writes an image that is closed to others" {
     run -0 virt-seed build -o seed.iso wired.xml
-    [[ $output = 'seed.iso: label cidata, 2 documents' ]]
+    [[ $output = 'seed.iso: label cidata, 3 documents' ]]
     [[ $(stat -c %a seed.iso) = 600 ]]
     run -0 virt-seed build wired.xml
     cmp seed.iso <(virt-seed build -o - wired.xml)

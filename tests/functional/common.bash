@@ -9,6 +9,7 @@ top_builddir=${top_builddir-$(dirname "$(type -P virt-seed)")}
 rundir=${VIRT_SEED_RUNDIR-/run/libvirt/virt-seed}
 confdir=${VIRT_SEED_CONFDIR-/etc/virt-seed}
 statedir=${VIRT_SEED_STATEDIR-/var/lib/virt-seed}
+reportdir=${VIRT_SEED_REPORTDIR-/var/log/libvirt/virt-seed}
 qemu_home=${VIRT_SEED_QEMU_HOME-/var/lib/libvirt/qemu}
 definitions=${VIRT_SEED_DEFINITIONS-/etc/libvirt/qemu}
 
@@ -26,11 +27,13 @@ bats_require_minimum_version 1.5.0
 # to_build, from_build: filters between the paths of the files in the source, which are those of a
 # configuration without --prefix, and the paths of this build.
 to_build() {
-    sed -e "s|/run/libvirt/virt-seed|$rundir|g" -e "s|/etc/virt-seed|$confdir|g"
+    sed -e "s|/run/libvirt/virt-seed|$rundir|g" -e "s|/etc/virt-seed|$confdir|g" \
+        -e "s|/var/log/libvirt/virt-seed|$reportdir|g"
 }
 
 from_build() {
-    sed -e "s|$rundir|/run/libvirt/virt-seed|g" -e "s|$confdir|/etc/virt-seed|g"
+    sed -e "s|$rundir|/run/libvirt/virt-seed|g" -e "s|$confdir|/etc/virt-seed|g" \
+        -e "s|$reportdir|/var/log/libvirt/virt-seed|g"
 }
 
 # commands: prints virt-seed's subcommands, as --help lists them.

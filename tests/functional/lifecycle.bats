@@ -331,6 +331,74 @@ END
     wait "$pid"
 }
 
+# --- the report -------------------------------------------------------------------------------
+
+# report_is CONTENT: the domain's report has it, and is closed to others.
+report_is() {
+    [[ $(<"$root$reportdir/$uuid.report") = "$1" ]]
+    [[ $(stat -c %a "$root$reportdir/$uuid.report") = 640 ]]
+}
+
+@test "prepare makes an empty report, in the place of what an earlier boot left" {
+    lifecycle wired.xml prepare
+    report_is ''
+    echo said >"$root$reportdir/$uuid.report"
+    echo earlier >"$root$reportdir/$uuid.report.0"
+    echo 'much earlier' >"$root$reportdir/$uuid.report.1"
+    echo "another's" >"$root$reportdir/$other_uuid.report"
+    lifecycle wired.xml prepare
+    report_is ''
+    [[ $(ls "$root$reportdir") = "$other_uuid.report"$'\n'"$uuid.report" ]]
+}
+
+@test "a resumed start keeps the report, and makes the one that is missing" {
+    lifecycle wired.xml prepare
+    echo said >"$root$reportdir/$uuid.report"
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    report_is said
+    lifecycle wired.xml release
+    [[ ! -e $root$reportdir/$uuid.report ]]
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    report_is ''
+}
+
+@test "what stands in the report's place is not followed" {
+    lifecycle wired.xml prepare
+    echo precious >precious
+    lifecycle wired.xml release
+    ln -s "$PWD/precious" "$root$reportdir/$uuid.report"
+    lifecycle wired.xml restore
+    refuses_start wired.xml "$uuid.report" 'df '
+    lifecycle wired.xml prepare
+    report_is ''
+    [[ $(<precious) = precious ]]
+    [[ $(stat -c %a precious) = 644 ]]
+}
+
+@test "report=\"no\": no report, no channel, no script" {
+    domain_xml '' | sed 's/<ci:cloud-init /&report="no" /' |
+        virt-seed --quiet wire - >silent.xml
+    run ! grep report.0 silent.xml
+    lifecycle silent.xml prepare
+    [[ ! -e $root$reportdir ]]
+    run ! grep -a org.virt-seed.report "$seeds/$uuid.iso"
+}
+
+@test "a domain without the channel starts, and one with another's does not" {
+    domain_xml '' | virt-seed --quiet wire - >channel.xml
+    sed '/<channel /,/<\/channel>/d' channel.xml >without.xml
+    lifecycle without.xml prepare
+    [[ ! -e $root$reportdir ]]
+    lifecycle without.xml release
+    sed "s|$uuid.report|$other_uuid.report|" channel.xml >of-another.xml
+    echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
+    refuses_start of-another.xml "the report channel had another domain's file"
+    lifecycle of-another.xml restore
+    refuses_start of-another.xml 'seed or report'
+}
+
 # --- a guest that is set up -------------------------------------------------------------------
 
 @test "a guest that is set up gets its identity alone, until that is taken back" {
@@ -348,8 +416,11 @@ END
     rm -r "$root$confdir/secrets"
     lifecycle until.xml prepare
     run -0 virt-seed --root="$root" dump --json until.xml
-    [[ $(jq -r '.documents[] | "\(.path) \(.size)"' <<<"$output") == \
-        $'meta-data 87\nuser-data 0' ]]
+    [[ $(jq -r '.documents[] | select(.path != "vendor-data") | "\(.path) \(.size)"' \
+        <<<"$output") == $'meta-data 87\nuser-data 0' ]]
+    # It still says how far it is.
+    [[ $(jq -r '.documents[] | select(.path == "vendor-data").text' <<<"$output") == \
+        '#cloud-boothook'$'\n''#!/bin/sh'* ]]
     [[ $(jq -r '.documents[0].text | fromjson | .["instance-id"], .["local-hostname"]' \
         <<<"$output") == "$uuid"$'\ndb7' ]]
     run -0 virt-seed inspect "$seeds/$uuid.iso"

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The wiring's report channel: a virtio port by which the guest says how far cloud-init is,
+ * and a file of the host's where QEMU writes it ("Consoles, serial, parallel & channel
+ * devices" in libvirt's documentation).
+ *
+ * No guest needs it to boot with its seed.
+ */
+#pragma once
+
+#include "domain/wire.h"
+
+/* Return: the path of the domain's report, owned by the caller (free). */
+char *wire_report_path(const char *uuid);
+
+/* Adds the channel, with a controller where the domain has none for it; or mends one that
+ * names another domain's report. Takes it away where the request wants none. A channel of
+ * the user's own with the port's name is left alone. */
+void wire_report(struct domain *domain, const struct request *request,
+                 struct wiring *wiring);
+
+/* Return: whether the domain has the channel, and its own report at the end of it. */
+bool wire_report_is_there(const struct domain *domain);
+
+/* Return: whether the domain would write into another domain's report. */
+bool wire_report_is_of_another(const struct domain *domain);
+
+void wire_remove_report(struct domain *domain, struct wiring *wiring);

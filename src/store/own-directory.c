@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "store/own-directory.h"
+
+static int
+fail_open(const char *path, int error, struct failure **failure)
+{
+    if (error == -ELOOP || error == -ENOTDIR) {
+        failure_set(failure, FAILURE_RUNDIR,
+                    "%s, or a directory above it, is a symbolic link or no directory",
+                    path);
+        return failure_hint(failure, "remove it; it is made anew at the next start");
+    }
+    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s", path);
+    return failure_hint(failure, "see that it can be written: df %s", path);
+}
+
+static int
+check_owner(int fd, const char *path, struct failure **failure)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) < 0)
+        return fail_open(path, -errno, failure);
+    if (status.st_uid != geteuid()) {
+        failure_set(failure, FAILURE_RUNDIR, "%s belongs to user %ld, expected %ld", path,
+                    (long)status.st_uid, (long)geteuid());
+        return failure_hint(failure, "find out who made it, and remove it");
+    }
+    if (status.st_mode & 022) {
+        failure_set(failure, FAILURE_RUNDIR, "%s has mode %04o: others may write into it",
+                    path, status.st_mode & 07777);
+        return failure_hint(failure, "find out what others put there, then remove it");
+    }
+    return 0;
+}
+
+int
+own_directory_open(int root, const char *path, mode_t mode, struct failure **failure)
+{
+    cleanup_close int fd = fs_make_directories(root, path, mode);
+
+    if (fd < 0)
+        return fail_open(path, fd, failure);
+    if (check_owner(fd, path, failure) < 0)
+        return -1;
+    return steal_fd(fd);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/report-name.h"
+#include "base/tmpfile.h"
+#include "store/libvirt-group.h"
+#include "store/own-directory.h"
+#include "store/report-file.h"
+
+/* Readers look a report up by its name, and need not list the others. */
+#define REPORTDIR_MODE 0711
+#define REPORT_MODE 0640
+
+char *
+report_file_name(const char *uuid)
+{
+    return xasprintf("%s" REPORT_SUFFIX, uuid);
+}
+
+static int
+fail(int error, const char *what, const char *name, struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not %s %s/%s", what,
+                      VIRT_SEED_REPORTDIR, name);
+    return failure_hint(failure, "see that it can be written and has room: df %s",
+                        VIRT_SEED_REPORTDIR);
+}
+
+/* virtlogd counts its copies without gaps. */
+static int
+remove_copies(int directory, const char *name)
+{
+    for (size_t i = 0; i < LIMIT_REPORT_COPIES; i++) {
+        cleanup_free char *copy = xasprintf("%s.%zu", name, i);
+
+        if (unlinkat(directory, copy, 0) < 0)
+            return errno == ENOENT ? 0 : -errno;
+    }
+    return 0;
+}
+
+static int
+remove_all(int directory, const char *name)
+{
+    if (unlinkat(directory, name, 0) < 0 && errno != ENOENT)
+        return -errno;
+    return remove_copies(directory, name);
+}
+
+static int
+give(int fd, uid_t writer, gid_t readers)
+{
+    return fchown(fd, writer, readers) < 0 || fchmod(fd, REPORT_MODE) < 0 ? -errno : 0;
+}
+
+static int
+make_new(int directory, const char *name, uid_t writer, gid_t readers)
+{
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    int error = tmpfile_open(&tmpfile, directory, name);
+
+    if (error == 0)
+        error = give(tmpfile.fd, writer, readers);
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, name);
+    return error < 0 ? error : remove_copies(directory, name);
+}
+
+/* Return: 0, or -errno; -ENOENT where there is none. */
+static int
+keep_old(int directory, const char *name, uid_t writer, gid_t readers)
+{
+    const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    cleanup_close int fd = openat(directory, name, flags);
+    struct stat status;
+
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return -errno;
+    return S_ISREG(status.st_mode) ? give(fd, writer, readers) : -EINVAL;
+}
+
+int
+report_file_make(int root, const char *uuid, uid_t writer, bool keep,
+                 struct failure **failure)
+{
+    cleanup_close int directory =
+        own_directory_open(root, VIRT_SEED_REPORTDIR, REPORTDIR_MODE, failure);
+    cleanup_free char *name = report_file_name(uuid);
+    gid_t readers = libvirt_group(root);
+    int error = -ENOENT;
+
+    if (directory < 0)
+        return -1;
+    if (keep)
+        error = keep_old(directory, name, writer, readers);
+    if (error == -ENOENT)
+        error = make_new(directory, name, writer, readers);
+    return error < 0 ? fail(error, "make", name, failure) : 0;
+}
+
+int
+report_file_remove(int root, const char *uuid, struct failure **failure)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
+    cleanup_free char *name = report_file_name(uuid);
+    int error = directory < 0 ? directory : remove_all(directory, name);
+
+    return error < 0 && error != -ENOENT ? fail(error, "remove", name, failure) : 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the guests' reports are kept: /var/log/libvirt/virt-seed/UUID.report. QEMU writes
+ * there what the guest says, by virtlogd, which opens the file as root; where it has become
+ * large virtlogd renames it to UUID.report.0, and what was that to UUID.report.1, and so on
+ * (virtlogd.conf, max_size and max_backups), and begins another.
+ *
+ * Who may use libvirt may read them; whoever else knows a domain's UUID may not.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/failure.h"
+
+/* Return: the report's name in its directory, owned by the caller (free). */
+char *report_file_name(const char *uuid);
+
+/*
+ * Makes the domain's report, which belongs to the user `writer`; an empty one in the place of
+ * all that was there, or with `keep`, for a guest that is resumed, what is there stays.
+ */
+int report_file_make(int root, const char *uuid, uid_t writer, bool keep,
+                     struct failure **failure);
+
+/* Removes it, with what virtlogd has renamed. */
+int report_file_remove(int root, const char *uuid, struct failure **failure);
