@@ -110,6 +110,8 @@ libseed_a_SOURCES = \
 	%D%/seed/custom-meta-data.h \
 	%D%/seed/devices.c \
 	%D%/seed/devices.h \
+	%D%/seed/digest.c \
+	%D%/seed/digest.h \
 	%D%/seed/gzip.c \
 	%D%/seed/gzip.h \
 	%D%/seed/json.h \
@@ -194,6 +196,8 @@ libstore_a_SOURCES = \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
+	%D%/store/record-json.c \
+	%D%/store/record-json.h \
 	%D%/store/resolve.c \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \

@@ -11,6 +11,20 @@
 #include "store/record.h"
 
 static int
+record_done(int root, const char *uuid, bool done, struct failure **failure)
+{
+    cleanup_record struct record record = {0};
+    cleanup_close int lock = record_lock(root);
+
+    (void)lock;
+    if (record_read(root, uuid, &record, failure) < 0)
+        return -1;
+    free(record.done);
+    record.done = done ? record_time(time(NULL)) : NULL;
+    return record_write(root, uuid, &record, failure);
+}
+
+static int
 run(const struct context *context, const struct arguments *arguments,
     struct failure **failure)
 {
@@ -19,8 +33,7 @@ run(const struct context *context, const struct arguments *arguments,
     if (source_load(&source, context, arguments, SOURCE_READ, failure) < 0)
         return STATUS_FAILURE;
     if (domain_require_uuid(&source.domain, failure) < 0 ||
-        record_write_done(context->root, source.domain.uuid, !arguments->undo, failure) <
-            0) {
+        record_done(context->root, source.domain.uuid, !arguments->undo, failure) < 0) {
         failure_prefix(failure, "domain '%s'", source.domain.name);
         return STATUS_FAILURE;
     }

@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -13,7 +14,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/tmpfile.h"
-#include "seed/json.h"
+#include "store/libvirt-group.h"
+#include "store/record-json.h"
 #include "store/record.h"
 
 /* Others may look up a record by its name, and need not list them all. */
@@ -22,88 +24,195 @@
 static int
 fail_at(const char *name, int error, const char *what, struct failure **failure)
 {
+    if (error == -EFBIG) {
+        failure_set(failure, FAILURE_RECORD, "%s/%s has more than %lu KiB",
+                    VIRT_SEED_STATEDIR, name, LIMIT_RECORD / KIB);
+        return failure_hint(failure, "remove it; the next start writes it anew");
+    }
     failure_set_errno(failure, FAILURE_RECORD, error, "could not %s %s/%s", what,
                       VIRT_SEED_STATEDIR, name);
     return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_STATEDIR);
 }
 
+/* --- reading ---------------------------------------------------------------------- */
+
 static int
-parse(const char *name, const struct buffer *text, bool *done, struct failure **failure)
+parse(const char *name, const struct buffer *text, struct record *record,
+      struct failure **failure)
 {
-    cleanup_json json_t *record =
+    cleanup_json json_t *json =
         json_loadb(text->size > 0 ? text->data : "", text->size, 0, NULL);
 
-    if (json_is_object(record)) {
-        *done = json_is_string(json_object_get(record, "done"));
+    if (json_is_object(json)) {
+        record_from_json(record, steal(json));
         return 0;
     }
     failure_set(failure, FAILURE_RECORD, "%s/%s is not a record: no JSON object",
                 VIRT_SEED_STATEDIR, name);
-    return failure_hint(failure, "remove it; 'virt-seed done DOMAIN' writes it anew");
+    return failure_hint(failure, "remove it; the next start writes it anew");
 }
 
 int
-record_read_done(int root, const char *uuid, bool *done, struct failure **failure)
+record_read(int root, const char *uuid, struct record *record, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s.json", uuid);
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
-    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_CONFIG, &text);
+    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_RECORD, &text);
 
-    *done = false;
+    *record = (struct record){0};
     if (error == -ENOENT)
         return 0;
     return error < 0 ? fail_at(name, error, "read", failure)
-                     : parse(name, &text, done, failure);
+                     : parse(name, &text, record, failure);
 }
 
-static char *
-now(void)
-{
-    time_t seconds = time(NULL);
-    struct tm calendar;
-    char text[sizeof("2026-01-01T00:00:00Z")];
+/* --- writing ---------------------------------------------------------------------- */
 
-    gmtime_r(&seconds, &calendar);
-    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &calendar);
-    return xstrdup(text);
+static int
+write_text(int root, int directory, const char *name, const char *text)
+{
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    gid_t group = libvirt_group(root);
+    int error = tmpfile_open(&tmpfile, directory, name);
+
+    if (error == 0)
+        error = fs_write_all(tmpfile.fd, text, strlen(text));
+    /* A caller who is not root, as in a test, has no group to give away. */
+    if (error == 0 && geteuid() == 0 && fchown(tmpfile.fd, 0, group) < 0)
+        error = -errno;
+    if (error == 0 && fchmod(tmpfile.fd, 0640) < 0)
+        error = -errno;
+    return error == 0 ? tmpfile_publish(&tmpfile, name) : error;
 }
 
 static int
-write_record(int directory, const char *name, struct failure **failure)
+write_json(int root, int directory, const char *name, const json_t *json)
 {
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    cleanup_json json_t *record = json_object();
-    cleanup_free char *time = now();
-    cleanup_free char *text = NULL;
-    int error;
+    cleanup_free char *text = json_text(json);
 
-    json_set_string(record, "done", time);
-    text = json_text(record);
-    error = tmpfile_open(&tmpfile, directory, name);
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, text, strlen(text));
-    if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
-        error = -errno;
-    if (error == 0)
-        error = tmpfile_publish(&tmpfile, name);
-    return error < 0 ? fail_at(name, error, "write", failure) : 0;
+    if (strlen(text) > LIMIT_RECORD)
+        return -EFBIG;
+    return write_text(root, directory, name, text);
 }
 
 int
-record_write_done(int root, const char *uuid, bool done, struct failure **failure)
+record_write(int root, const char *uuid, const struct record *record,
+             struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s.json", uuid);
+    cleanup_json json_t *json = record_to_json(record);
+    cleanup_close int directory =
+        fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
+    int error = directory < 0 ? directory : 0;
+
+    if (error == 0 && json_object_size(json) > 0)
+        error = write_json(root, directory, name, json);
+    else if (error == 0 && unlinkat(directory, name, 0) < 0 && errno != ENOENT)
+        error = -errno;
+    return error < 0 ? fail_at(name, error, "write", failure) : 0;
+}
+
+/* The directory itself is locked: who is not root cannot open it for that. */
+int
+record_lock(int root)
+{
     cleanup_close int directory =
         fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
 
-    if (directory < 0)
-        return fail_at(name, directory, "write", failure);
-    if (done)
-        return write_record(directory, name, failure);
-    if (unlinkat(directory, name, 0) < 0 && errno != ENOENT)
-        return fail_at(name, errno, "remove", failure);
-    return 0;
+    return directory >= 0 && flock(directory, LOCK_EX) == 0 ? steal_fd(directory) : -1;
+}
+
+/* --- in memory -------------------------------------------------------------------- */
+
+void
+record_set_boot(struct record *record, struct record_boot *boot)
+{
+    record_boot_clear(&record->boot);
+    record_result_clear(&record->result);
+    /* Of types that are not known, too. */
+    json_object_del(record->others, "boot");
+    json_object_del(record->others, "result");
+    record->boot = *boot;
+    *boot = (struct record_boot){0};
+}
+
+void
+record_set_result(struct record *record, struct record_result *result)
+{
+    record_result_clear(&record->result);
+    json_object_del(record->others, "result");
+    record->result = *result;
+    *result = (struct record_result){0};
+}
+
+char *
+record_time(time_t seconds)
+{
+    struct tm calendar;
+    char text[sizeof("2026-01-01T00:00:00Z")];
+
+    if (gmtime_r(&seconds, &calendar) &&
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &calendar) > 0)
+        return xstrdup(text);
+    return xstrdup("1970-01-01T00:00:00Z");
+}
+
+const struct record_document *
+record_find_document(const struct record_boot *boot, const char *path)
+{
+    for (size_t i = 0; i < boot->document_count; i++) {
+        if (strcmp(boot->documents[i].path, path) == 0)
+            return &boot->documents[i];
+    }
+    return NULL;
+}
+
+static void
+free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void
+record_boot_clear(struct record_boot *boot)
+{
+    free(boot->time);
+    free(boot->name);
+    free(boot->version);
+    free(boot->label);
+    free(boot->datasource);
+    free(boot->instance_id);
+    for (size_t i = 0; i < boot->document_count; i++) {
+        free(boot->documents[i].path);
+        free(boot->documents[i].digest);
+    }
+    free(boot->documents);
+    json_decref(boot->others);
+    *boot = (struct record_boot){0};
+}
+
+void
+record_result_clear(struct record_result *result)
+{
+    free(result->time);
+    free(result->datasource);
+    free_texts(result->errors, result->error_count);
+    free_texts(result->warnings, result->warning_count);
+    json_decref(result->others);
+    *result = (struct record_result){0};
+}
+
+void
+record_clear(struct record *record)
+{
+    free(record->done);
+    record_boot_clear(&record->boot);
+    record_result_clear(&record->result);
+    json_decref(record->others);
+    *record = (struct record){0};
 }

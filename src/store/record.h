@@ -1,20 +1,112 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the host remembers of a domain from one boot to the next: a file of JSON in
- * /var/lib/virt-seed, named by the domain's UUID. It holds no content of a seed, and anybody
- * may read it.
+ * What the host remembers of a domain from one boot to the next: a file of JSON,
+ * /var/lib/virt-seed/UUID.json.
+ *
+ * How it works: the record has no content of a seed, but digests of its documents, against
+ * which somebody could try guesses at a weak password; and a few words that the guest has
+ * said of itself. So it is root's, and readable (0640) by those alone who may use libvirt
+ * (libvirt-group.h). It is replaced whole, never written in place.
+ *
+ * Members that this version does not know, or that are not of the type and length that it
+ * writes, are kept: those of a record as long as it is there, those of a boot or a result
+ * until the next one. So a later version finds its own again after an earlier one.
+ *
+ * The file's own time is when the domain last started or ended.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
 
 #include "base/failure.h"
 
-/*
- * Says whether the guest is recorded as set up (boots="until-done"). Without a record it is
- * not. Return: 0, or -1 where there is a record that cannot be read.
- */
-int record_read_done(int root, const char *uuid, bool *done, struct failure **failure);
+/* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 
-/* Records that the guest is set up, or takes that back. */
-int record_write_done(int root, const char *uuid, bool done, struct failure **failure);
+struct record_document {
+    char *path;   /* below the volume's root, as in a seed */
+    char *digest; /* seed/digest.h */
+};
+
+/* A cold boot, and the seed that it had. */
+struct record_boot {
+    char *time;        /* NULL where there is none; the others are NULL then, too */
+    char *name;        /* the domain's, then; NULL where the record does not say */
+    char *version;     /* virt-seed's, then; the same */
+    char *label;       /* the volume's; the same */
+    char *datasource;  /* "nocloud", "configdrive"; NULL where the label is neither's */
+    char *instance_id; /* NULL where the seed has none that can be read */
+    struct record_document *documents; /* in the order of the image */
+    size_t document_count;
+    struct json_t *others; /* members that are not known, or NULL */
+};
+
+enum record_state {
+    RECORD_UNFINISHED, /* cloud-init has not, or not yet, reported its end */
+    RECORD_DONE,
+    RECORD_ERROR,
+};
+
+/* What cloud-init in the guest said at the end of that boot. The texts are the guest's,
+ * which is not trusted: they may hold control characters. */
+struct record_result {
+    enum record_state state; /* with RECORD_UNFINISHED there is no result */
+    char *time;              /* when it came, by the host's clock */
+    char *datasource;        /* as cloud-init names it; NULL where it did not */
+    char **errors;
+    size_t error_count;
+    char **warnings;
+    size_t warning_count;
+    struct json_t *others;
+};
+
+struct record {
+    char *done; /* since when the guest counts as set up (boots="until-done"), or NULL */
+    struct record_boot boot;
+    struct record_result result;
+    struct json_t *others;
+};
+
+/*
+ * Reads the domain's record; without one, an empty record. Return: 0, or -1 where there is
+ * one that cannot be read, is no JSON object, or has more than LIMIT_RECORD bytes.
+ */
+int record_read(int root, const char *uuid, struct record *record,
+                struct failure **failure);
+
+/*
+ * Replaces the domain's record; an empty one is removed. Of texts and lists that are longer
+ * than a record has them (base/limits.h) the beginning is written; documents are not cut.
+ */
+int record_write(int root, const char *uuid, const struct record *record,
+                 struct failure **failure);
+
+/*
+ * Holds off others who change records while one is read and written again, as long as the
+ * descriptor is open. Return: a descriptor, owned by the caller, or -1 where that is not
+ * possible; of two changes at the same time one could be lost then.
+ */
+int record_lock(int root);
+
+/* Takes the boot, which is empty then, for the last one; the result of the one before it
+ * is gone. */
+void record_set_boot(struct record *record, struct record_boot *boot);
+
+/* Takes the result, which is empty then, for that of the last boot. */
+void record_set_result(struct record *record, struct record_result *result);
+
+/* Return: the time, as records have it, owned by the caller (free). */
+char *record_time(time_t seconds);
+
+/* Return: the boot's document of that path, or NULL. */
+const struct record_document *record_find_document(const struct record_boot *boot,
+                                                   const char *path);
+
+void record_boot_clear(struct record_boot *boot);
+void record_result_clear(struct record_result *result);
+void record_clear(struct record *record);
+
+#define cleanup_record __attribute__((cleanup(record_clear)))
+#define cleanup_record_boot __attribute__((cleanup(record_boot_clear)))
+#define cleanup_record_result __attribute__((cleanup(record_result_clear)))

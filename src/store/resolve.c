@@ -133,15 +133,15 @@ int
 resolve_begin(struct request *request, int root, const struct config *config,
               struct failure **failure)
 {
-    bool done = false;
+    cleanup_record struct record record = {0};
 
     if (config->vendor_data && !request->payload)
         parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
                           config->vendor_data);
     if (request->until_done &&
-        record_read_done(root, request->domain->uuid, &done, failure) < 0)
+        record_read(root, request->domain->uuid, &record, failure) < 0)
         return -1;
-    if (done)
+    if (record.done)
         request_keep_identity(request);
     return 0;
 }
