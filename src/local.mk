@@ -192,6 +192,8 @@ libstore_a_SOURCES = \
 	%D%/store/libvirt-group.h \
 	%D%/store/own-directory.c \
 	%D%/store/own-directory.h \
+	%D%/store/guest-report.c \
+	%D%/store/guest-report.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
 	%D%/store/report-file.c \

@@ -16,6 +16,7 @@ unit_tests = \
 	%D%/unit/test-failure \
 	%D%/unit/test-foreign \
 	%D%/unit/test-fs \
+	%D%/unit/test-guest-report \
 	%D%/unit/test-guest-value \
 	%D%/unit/test-hostname \
 	%D%/unit/test-initialization \
@@ -80,6 +81,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_foreign_LDADD = $(UNIT_LDADD)
 %C%_unit_test_fs_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_fs_LDADD = $(UNIT_LDADD)
+%C%_unit_test_guest_report_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_guest_report_LDADD = $(UNIT_LDADD)
 %C%_unit_test_guest_value_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_guest_value_LDADD = $(UNIT_LDADD)
 %C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)

@@ -125,3 +125,13 @@
 #define LIMIT_YAML_EXPANDED (16 * MIB)
 /* Digits of a number in YAML: what Python's int() takes (sys.int_info). */
 #define LIMIT_YAML_NUMBER 4300
+
+/* The guest's report: bytes of a line, of a message, of the datasource's description; how many
+ * errors are kept, and how many warnings; how many bytes of its files are read, and how many
+ * rotated copies there may be. */
+#define LIMIT_REPORT_LINE (256 * KIB)
+#define LIMIT_REPORT_TEXT 2048
+#define LIMIT_REPORT_DATASOURCE 256
+#define LIMIT_REPORT_MESSAGES 100
+#define LIMIT_REPORT_FILES (16 * MIB)
+#define LIMIT_REPORT_COPIES 16

@@ -7,6 +7,7 @@ fuzz_replays = \
 	%D%/replay-config \
 	%D%/replay-domain \
 	%D%/replay-iso \
+	%D%/replay-report \
 	%D%/replay-request \
 	%D%/replay-yaml \
 	$(NULL)
@@ -34,6 +35,9 @@ FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
 %C%_replay_iso_SOURCES = %D%/fuzz-iso.c %D%/replay.c
 %C%_replay_iso_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_iso_LDADD = $(FUZZ_LDADD)
+%C%_replay_report_SOURCES = %D%/fuzz-report.c %D%/replay.c
+%C%_replay_report_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_report_LDADD = $(FUZZ_LDADD)
 %C%_replay_request_SOURCES = %D%/fuzz-request.c %D%/replay.c
 %C%_replay_request_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_request_LDADD = $(FUZZ_LDADD)
@@ -47,6 +51,7 @@ fuzz_programs = \
 	%D%/fuzz-config \
 	%D%/fuzz-domain \
 	%D%/fuzz-iso \
+	%D%/fuzz-report \
 	%D%/fuzz-request \
 	%D%/fuzz-yaml \
 	$(NULL)
@@ -67,6 +72,10 @@ fuzzers: $(fuzz_programs)
 %C%_fuzz_iso_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_iso_LDADD = $(FUZZ_LDADD)
 %C%_fuzz_iso_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_report_SOURCES = %D%/fuzz-report.c
+%C%_fuzz_report_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_report_LDADD = $(FUZZ_LDADD)
+%C%_fuzz_report_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 %C%_fuzz_request_SOURCES = %D%/fuzz-request.c
 %C%_fuzz_request_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_request_LDADD = $(FUZZ_LDADD)
@@ -83,6 +92,7 @@ EXTRA_DIST += \
 	%D%/config.dict \
 	%D%/domain.dict \
 	%D%/iso.dict \
+	%D%/report.dict \
 	%D%/request.dict \
 	%D%/yaml.dict \
 	$(NULL)

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: bytes become lines (guest_report_feed), a line becomes a JSON value
+ * (parse_line), and a value that has what it must have takes the place of all that was known
+ * of the boot (take_value). Members that may be missing, or are of another type than
+ * cloud-init writes, are taken as missing: cloud-init's versions differ in them.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <uuid.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "seed/json.h"
+#include "store/guest-report.h"
+
+static const char *const state_names[] = {
+    [GUEST_REPORT_NOTHING] = "none",
+    [GUEST_REPORT_RUNNING] = "running",
+    [GUEST_REPORT_DONE] = "done",
+    [GUEST_REPORT_FAILED] = "failed",
+};
+
+static const char *const stage_names[] = {
+    [GUEST_STAGE_INIT_LOCAL] = "init-local",
+    [GUEST_STAGE_INIT] = "init",
+    [GUEST_STAGE_MODULES_INIT] = "modules-init",
+    [GUEST_STAGE_MODULES_CONFIG] = "modules-config",
+    [GUEST_STAGE_MODULES_FINAL] = "modules-final",
+};
+static_assert(sizeof(stage_names) / sizeof(stage_names[0]) == GUEST_STAGE_COUNT,
+              "each stage has its name");
+
+const char *
+guest_report_state_name(enum guest_report_state state)
+{
+    return state_names[state];
+}
+
+const char *
+guest_stage_name(enum guest_stage stage)
+{
+    return stage < GUEST_STAGE_COUNT ? stage_names[stage] : NULL;
+}
+
+static enum guest_stage
+find_stage(const char *name)
+{
+    for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
+        if (name && strcmp(stage_names[i], name) == 0)
+            return (enum guest_stage)i;
+    }
+    return GUEST_STAGE_NONE;
+}
+
+bool
+guest_report_is_complete(const struct guest_report *report)
+{
+    return report->state == GUEST_REPORT_DONE || report->state == GUEST_REPORT_FAILED;
+}
+
+enum guest_stage
+guest_report_last_stage(const struct guest_report *report)
+{
+    for (int i = GUEST_STAGE_COUNT - 1; i >= 0; i--) {
+        if (report->stages[i].started)
+            return (enum guest_stage)i;
+    }
+    return GUEST_STAGE_NONE;
+}
+
+/* --- texts ------------------------------------------------------------------------ */
+
+/* Line ends and tabs are at home in the output of a command, which errors quote. */
+static void
+make_one_line(char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '\0')
+            text[i] = '?';
+        else if (text[i] == '\n' || text[i] == '\r' || text[i] == '\t')
+            text[i] = ' ';
+    }
+}
+
+/* Return: what may be kept and shown of the text, owned by the caller (free). */
+static char *
+tame(const char *text, size_t size, size_t limit)
+{
+    static const char ellipsis[] = "…";
+    bool cut = size > limit;
+    size_t kept = cut ? limit - strlen(ellipsis) : size;
+    char *tamed;
+
+    /* Not through a character; jansson gives UTF-8 only. */
+    while (cut && kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80)
+        kept--;
+    tamed = xmalloc(kept + sizeof(ellipsis));
+    memcpy(tamed, text, kept);
+    make_one_line(tamed, kept);
+    strcpy(tamed + kept, cut ? ellipsis : "");
+    utf8_replace_controls(tamed);
+    return tamed;
+}
+
+/* Return: the same of a string; NULL for any other value. */
+static char *
+tame_string(const json_t *value, size_t limit)
+{
+    return json_is_string(value)
+               ? tame(json_string_value(value), json_string_length(value), limit)
+               : NULL;
+}
+
+/* --- errors and warnings ---------------------------------------------------------- */
+
+static void
+messages_clear(struct guest_messages *messages)
+{
+    for (size_t i = 0; i < messages->count; i++)
+        free(messages->list[i].text);
+    free(messages->list);
+    *messages = (struct guest_messages){0};
+}
+
+static bool
+has_message(const struct guest_messages *messages, const char *text)
+{
+    for (size_t i = 0; i < messages->count; i++) {
+        if (strcmp(messages->list[i].text, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The result repeats what the stages said; so does a guest that tries again. */
+static void
+add_message(struct guest_messages *messages, enum guest_stage stage, const json_t *value)
+{
+    cleanup_free char *text = tame_string(value, LIMIT_REPORT_TEXT);
+
+    if (!text)
+        text = xstrdup("(an error that is no text)");
+    if (has_message(messages, text))
+        return;
+    if (messages->count == LIMIT_REPORT_MESSAGES) {
+        messages->left_out++;
+        return;
+    }
+    messages->list =
+        xreallocarray(messages->list, messages->count + 1, sizeof(messages->list[0]));
+    messages->list[messages->count++] =
+        (struct guest_message){.stage = stage, .text = steal(text)};
+}
+
+static void
+add_messages(struct guest_messages *messages, enum guest_stage stage, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        add_message(messages, stage, json_array_get(list, i));
+}
+
+/* Recoverable errors are lists by their severity, since cloud-init 23.4. */
+static void
+add_all_messages(struct guest_report *report, enum guest_stage stage, json_t *object)
+{
+    const char *severity;
+    json_t *list;
+
+    add_messages(&report->errors, stage, json_object_get(object, "errors"));
+    json_object_foreach(json_object_get(object, "recoverable_errors"), severity, list)
+        add_messages(&report->warnings, stage, list);
+}
+
+/* --- one line --------------------------------------------------------------------- */
+
+/* 9999-12-31T23:59:59Z: what is later cannot be written as a date. */
+#define LATEST_TIME 253402300799.0
+
+static bool
+take_time(const json_t *value, double *time)
+{
+    double seconds = json_number_value(value);
+
+    *time = seconds > 0 && seconds <= LATEST_TIME ? seconds : 0;
+    return json_is_number(value);
+}
+
+static void
+take_status(struct guest_report *report, json_t *status)
+{
+    report->stage = find_stage(json_string_value(json_object_get(status, "stage")));
+    report->datasource =
+        tame_string(json_object_get(status, "datasource"), LIMIT_REPORT_DATASOURCE);
+    for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
+        struct guest_stage_times *times = &report->stages[i];
+        json_t *stage = json_object_get(status, stage_names[i]);
+
+        times->started = take_time(json_object_get(stage, "start"), &times->start);
+        times->finished = take_time(json_object_get(stage, "finished"), &times->finish);
+        add_all_messages(report, (enum guest_stage)i, stage);
+    }
+    add_all_messages(report, GUEST_STAGE_NONE, status);
+}
+
+static void
+take_result(struct guest_report *report, json_t *result)
+{
+    char *datasource =
+        tame_string(json_object_get(result, "datasource"), LIMIT_REPORT_DATASOURCE);
+
+    if (datasource) {
+        free(report->datasource);
+        report->datasource = datasource;
+    }
+    add_all_messages(report, GUEST_STAGE_NONE, result);
+}
+
+/* The result is made of what the stages said when the last of them has finished; a guest
+ * that powers itself off then may not get to send it. */
+static bool
+has_finished(const struct guest_report *report)
+{
+    return report->stage == GUEST_STAGE_NONE &&
+           report->stages[GUEST_STAGE_MODULES_FINAL].finished;
+}
+
+static void
+forget(struct guest_report *report)
+{
+    messages_clear(&report->errors);
+    messages_clear(&report->warnings);
+    free(steal(report->datasource));
+    memset(report->stages, 0, sizeof(report->stages));
+    report->stage = GUEST_STAGE_NONE;
+}
+
+/* Return: whether the line counts. The end of a boot is its end: what comes behind it is an
+ * old status, or the result that confirms it. */
+static bool
+take_line(struct guest_report *report, const char *boot, json_t *status, json_t *result)
+{
+    if (strcmp(report->boot, boot) == 0 && guest_report_is_complete(report) && !result)
+        return false;
+    forget(report);
+    strcpy(report->boot, boot);
+    take_status(report, status);
+    if (result)
+        take_result(report, result);
+    if (!result && !has_finished(report))
+        report->state = GUEST_REPORT_RUNNING;
+    else
+        report->state =
+            report->errors.count > 0 ? GUEST_REPORT_FAILED : GUEST_REPORT_DONE;
+    return true;
+}
+
+static bool
+is_boot(const json_t *value)
+{
+    uuid_t uuid;
+
+    return json_is_string(value) && json_string_length(value) == GUEST_BOOT_LENGTH &&
+           uuid_parse(json_string_value(value), uuid) == 0;
+}
+
+/* Return: whether the value is a line's, and counts. */
+static bool
+take_value(struct guest_report *report, const json_t *value)
+{
+    const json_t *boot = json_object_get(value, "boot");
+    const json_t *result = json_object_get(value, "result");
+    const json_t *status = json_object_get(value, "status");
+    json_t *now = json_object_get(status, "v1");
+    json_t *final = json_object_get(result, "v1");
+
+    if (json_integer_value(json_object_get(value, "virt-seed")) != 1 || !is_boot(boot) ||
+        (!json_is_object(now) && !json_is_null(status)) ||
+        (result && !json_is_object(final))) {
+        report->ignored++;
+        return false;
+    }
+    return take_line(report, json_string_value(boot), now, final);
+}
+
+/* --- from bytes to a value -------------------------------------------------------- */
+
+/* Return: the code unit of UTF-16 that is written as \uXXXX here, or -1. */
+static long
+read_escape(const char *text, const char *end)
+{
+    char digits[5];
+
+    if (end - text < 6 || text[0] != '\\' || text[1] != 'u')
+        return -1;
+    memcpy(digits, text + 2, 4);
+    digits[4] = '\0';
+    if (strspn(digits, "0123456789abcdefABCDEF") != 4)
+        return -1;
+    return strtol(digits, NULL, 16);
+}
+
+/*
+ * Python writes bytes that are no UTF-8, as the output of a command can have them, as halves
+ * of surrogate pairs (PEP 383), which no reader of JSON takes: the whole result would be lost
+ * for them.
+ */
+static void
+mend_surrogates(char *text, const char *end)
+{
+    for (char *escape = text; (escape = memchr(escape, '\\', (size_t)(end - escape)));) {
+        long unit = read_escape(escape, end);
+        bool high = unit >= 0xd800 && unit <= 0xdbff;
+        long next = high ? read_escape(escape + 6, end) : -1;
+
+        if (high && next >= 0xdc00 && next <= 0xdfff) {
+            escape += 12;
+            continue;
+        }
+        if (unit >= 0xd800 && unit <= 0xdfff)
+            memcpy(escape + 2, "fffd", 4);
+        /* Whatever is escaped is no beginning of an escape. */
+        escape += unit >= 0 ? 6 : 2;
+        if (escape >= end)
+            return;
+    }
+}
+
+static bool
+parse_line(struct guest_report *report)
+{
+    const struct buffer *line = &report->line;
+    cleanup_json json_t *value = NULL;
+
+    mend_surrogates(line->data, line->data + line->size);
+    value =
+        json_loadb(line->data, line->size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+    return take_value(report, value);
+}
+
+static void
+keep(struct guest_report *report, const char *data, size_t size)
+{
+    if (size > LIMIT_REPORT_LINE - report->line.size)
+        report->overlong = true;
+    if (report->overlong)
+        buffer_clear(&report->line);
+    else if (size > 0)
+        buffer_append(&report->line, data, size);
+}
+
+static bool
+end_line(struct guest_report *report)
+{
+    bool news = false;
+
+    if (report->overlong)
+        report->ignored++;
+    else if (report->line.size > 0)
+        news = parse_line(report);
+    report->line.size = 0;
+    report->overlong = false;
+    return news;
+}
+
+size_t
+guest_report_feed(struct guest_report *report, const char *data, size_t size, bool *news)
+{
+    const char *end = size > 0 ? memchr(data, '\n', size) : NULL;
+    size_t length = end ? (size_t)(end - data) : size;
+
+    keep(report, data, length);
+    *news = end && end_line(report);
+    return end ? length + 1 : length;
+}
+
+size_t
+guest_report_feed_all(struct guest_report *report, const char *data, size_t size)
+{
+    size_t count = 0;
+
+    while (size > 0) {
+        bool news;
+        size_t taken = guest_report_feed(report, data, size, &news);
+
+        count += news;
+        data += taken;
+        size -= taken;
+    }
+    return count;
+}
+
+void
+guest_report_clear(struct guest_report *report)
+{
+    forget(report);
+    buffer_clear(&report->line);
+    *report = GUEST_REPORT_EMPTY;
+}
