@@ -44,7 +44,7 @@ fs_open_root(const char *path)
 int
 fs_open_directory_in_root(int root, const char *path)
 {
-    return open_resolved(root, path, O_DIRECTORY, RESOLVE_IN_ROOT);
+    return open_resolved(root, path, O_DIRECTORY | O_PATH, RESOLVE_IN_ROOT);
 }
 
 int

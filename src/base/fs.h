@@ -25,7 +25,8 @@ int fs_open_root(const char *path);
 
 /*
  * Opens the directory at the absolute `path`, where "/" is the directory `root`; symbolic
- * links on the way stay below it.
+ * links on the way stay below it. The descriptor (O_PATH) is for openat(2) and its kin; who
+ * may not list the directory gets it, too.
  */
 int fs_open_directory_in_root(int root, const char *path);
 

@@ -124,6 +124,24 @@ keeps_links_below_another_root(void **state)
     assert_int_equal(fs_open_directory_in_root(root, "/srv/files/base.yaml"), -ENOTDIR);
 }
 
+static void
+a_directory_that_may_not_be_listed_is_opened_all_the_same(void **state)
+{
+    int root = unit_directory(state);
+    cleanup_close int dir = -1;
+    cleanup_close int file = -1;
+
+    unit_make_file(root, "kept/file", 0644, "seed");
+    assert_int_equal(fchmodat(root, "kept", 0111, 0), 0);
+    unit_become_nobody(state);
+    dir = fs_open_directory_in_root(root, "/kept");
+    file = openat(dir, "file", O_RDONLY);
+    unit_become_self();
+    assert_int_equal(fchmodat(root, "kept", 0755, 0), 0);
+    assert_true(dir >= 0);
+    assert_true(file >= 0);
+}
+
 /* --- reading and writing ---------------------------------------------------------------
  */
 
@@ -239,6 +257,7 @@ main(void)
         unit_test_in_directory(opens_regular_files_alone),
         unit_test_in_directory(tells_the_status_of_what_it_opened),
         unit_test_in_directory(keeps_links_below_another_root),
+        unit_test_in_directory(a_directory_that_may_not_be_listed_is_opened_all_the_same),
         unit_test_in_directory(reads_up_to_the_limit),
         cmocka_unit_test(stops_reading_what_has_no_end),
         cmocka_unit_test(reads_and_writes_all_of_it_piece_by_piece),

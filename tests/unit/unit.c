@@ -178,6 +178,23 @@ unit_assert_content(const struct buffer *buffer, const char *expected)
     assert_int_equal(buffer->size, strlen(expected));
 }
 
+/* The saved user and the real one stay. */
+#define NOBODY 65534
+
+void
+unit_become_nobody(void **state)
+{
+    assert_int_equal(fchmod(unit_directory(state), 0755), 0);
+    if (getuid() == 0)
+        assert_int_equal(seteuid(NOBODY), 0);
+}
+
+void
+unit_become_self(void)
+{
+    assert_int_equal(seteuid(getuid()), 0);
+}
+
 /* --- domains ---------------------------------------------------------------------------
  */
 

@@ -66,6 +66,11 @@ size_t unit_count_entries(int dir);
 /* Asserts that the buffer holds exactly that text. */
 void unit_assert_content(const struct buffer *buffer, const char *expected);
 
+/* Where root runs the tests: takes the rights of a user who has none but to look into the
+ * test's directory, and gives them back. */
+void unit_become_nobody(void **state);
+void unit_become_self(void);
+
 /* --- domains ---------------------------------------------------------------------------
  */
 
