@@ -200,6 +200,8 @@ libstore_a_SOURCES = \
 	%D%/store/report-file.h \
 	%D%/store/record-json.c \
 	%D%/store/record-json.h \
+	%D%/store/report-reader.c \
+	%D%/store/report-reader.h \
 	%D%/store/resolve.c \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \

@@ -31,6 +31,7 @@ unit_tests = \
 	%D%/unit/test-network-write \
 	%D%/unit/test-part \
 	%D%/unit/test-record \
+	%D%/unit/test-report-reader \
 	%D%/unit/test-request \
 	%D%/unit/test-resolve \
 	%D%/unit/test-rundir \
@@ -111,6 +112,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)
+%C%_unit_test_report_reader_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_report_reader_LDADD = $(UNIT_LDADD)
 %C%_unit_test_request_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_request_LDADD = $(UNIT_LDADD)
 %C%_unit_test_resolve_CFLAGS = $(UNIT_CFLAGS)

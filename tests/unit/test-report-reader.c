@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A domain's report, however often virtlogd renames it: store/report-reader.h. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/memory.h"
+#include "store/report-reader.h"
+#include "unit.h"
+
+#define BOOT "0d1f5f3a-6a4b-4b5e-9a53-0b5c9d1f7a10"
+#define OTHER_BOOT "7e0e9d0e-5d0f-4a5e-8a52-6d5b8f1c2b21"
+#define LINE(boot, more)                                                                 \
+    "{\"virt-seed\":1,\"boot\":\"" boot "\",\"status\":null" more "}\n"
+#define RESULT ",\"result\":{\"v1\":{\"errors\":[]}}"
+
+#define REPORT UNIT_UUID ".report"
+
+/* Return: the path of the file below the test's directory, owned by the caller. */
+static char *
+path_of(const char *name)
+{
+    return xasprintf("%s/%s", &VIRT_SEED_REPORTDIR[1], name);
+}
+
+static void
+make(void **state, const char *name, const char *content)
+{
+    cleanup_free char *path = path_of(name);
+
+    unit_make_file(unit_directory(state), path, 0640, content);
+}
+
+static void
+append(void **state, const char *name, const char *content)
+{
+    cleanup_free char *path = path_of(name);
+    cleanup_close int fd =
+        openat(unit_directory(state), path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(fs_write_all(fd, content, strlen(content)), 0);
+}
+
+static void
+rename_to(void **state, const char *from, const char *to)
+{
+    cleanup_free char *old = path_of(from);
+    cleanup_free char *new = path_of(to);
+
+    assert_int_equal(renameat(unit_directory(state), old, unit_directory(state), new), 0);
+}
+
+static void
+remove_file(void **state, const char *name)
+{
+    cleanup_free char *path = path_of(name);
+
+    assert_int_equal(unlinkat(unit_directory(state), path, 0), 0);
+}
+
+/* What virtlogd does, with two copies. */
+static void
+rotate(void **state)
+{
+    cleanup_free char *first = path_of(REPORT ".0");
+
+    if (faccessat(unit_directory(state), first, F_OK, 0) == 0)
+        rename_to(state, REPORT ".0", REPORT ".1");
+    rename_to(state, REPORT, REPORT ".0");
+    make(state, REPORT, "");
+}
+
+static void
+start(void **state, struct report_reader *reader)
+{
+    report_reader_init(reader, unit_directory(state), UNIT_UUID);
+}
+
+/* Asserts that this is what there is to read now. */
+static void
+assert_reads(struct report_reader *reader, const char *expected)
+{
+    cleanup_buffer struct buffer content = {0};
+    struct failure *failure = NULL;
+    char chunk[5];
+    ssize_t count;
+
+    while ((count = report_reader_read(reader, chunk, sizeof(chunk), &failure)) > 0)
+        buffer_append(&content, chunk, (size_t)count);
+    assert_no_failure(failure);
+    unit_assert_content(&content, expected);
+}
+
+static void
+assert_refuses(void **state, const char *reason)
+{
+    cleanup_report_reader struct report_reader reader;
+    struct failure *failure = NULL;
+    char chunk[5];
+
+    start(state, &reader);
+    unit_become_nobody(state);
+    assert_int_equal(report_reader_read(&reader, chunk, sizeof(chunk), &failure), -1);
+    unit_become_self();
+    assert_non_null(strstr(failure->message, REPORT));
+    assert_non_null(strstr(failure->message, reason));
+    assert_failure(&failure, FAILURE_SYSTEM);
+}
+
+static void
+without_a_file_there_is_nothing(void **state)
+{
+    cleanup_report_reader struct report_reader reader;
+
+    start(state, &reader);
+    assert_reads(&reader, "");
+    make(state, UNIT_OTHER_UUID ".report", "another's");
+    assert_reads(&reader, "");
+    make(state, REPORT, "one");
+    assert_reads(&reader, "one");
+}
+
+static void
+reads_what_is_appended(void **state)
+{
+    cleanup_report_reader struct report_reader reader;
+
+    start(state, &reader);
+    make(state, REPORT, "one");
+    assert_reads(&reader, "one");
+    assert_reads(&reader, "");
+    append(state, REPORT, " two");
+    append(state, REPORT, " three");
+    assert_reads(&reader, " two three");
+}
+
+static void
+the_oldest_copy_comes_first(void **state)
+{
+    cleanup_report_reader struct report_reader reader;
+
+    start(state, &reader);
+    make(state, REPORT, "four");
+    make(state, REPORT ".0", "three");
+    make(state, REPORT ".1", "");
+    make(state, REPORT ".2", "one");
+    assert_reads(&reader, "onethreefour");
+}
+
+static void
+a_file_that_is_renamed_is_read_to_its_end(void **state)
+{
+    cleanup_report_reader struct report_reader reader;
+
+    start(state, &reader);
+    make(state, REPORT, "one");
+    assert_reads(&reader, "one");
+    append(state, REPORT, " two");
+    rotate(state);
+    append(state, REPORT, " three");
+    assert_reads(&reader, " two three");
+    rotate(state);
+    assert_reads(&reader, "");
+    append(state, REPORT, " four");
+    assert_reads(&reader, " four");
+}
+
+static void
+several_renames_at_once_lose_nothing(void **state)
+{
+    cleanup_report_reader struct report_reader reader;
+
+    start(state, &reader);
+    make(state, REPORT, "one");
+    assert_reads(&reader, "one");
+    rotate(state);
+    append(state, REPORT, " two");
+    rotate(state);
+    append(state, REPORT, " three");
+    assert_reads(&reader, " two three");
+}
+
+static void
+a_name_may_be_missing_while_virtlogd_renames(void **state)
+{
+    cleanup_report_reader struct report_reader reader;
+
+    start(state, &reader);
+    make(state, REPORT, "two");
+    make(state, REPORT ".0", "one ");
+    rename_to(state, REPORT ".0", REPORT ".1");
+    assert_reads(&reader, "one two");
+    rename_to(state, REPORT, REPORT ".0");
+    assert_reads(&reader, "");
+    make(state, REPORT, " three");
+    assert_reads(&reader, " three");
+}
+
+static void
+a_file_that_is_removed_is_read_to_its_end(void **state)
+{
+    cleanup_report_reader struct report_reader reader;
+
+    start(state, &reader);
+    make(state, REPORT, "one");
+    assert_reads(&reader, "one");
+    append(state, REPORT, " two");
+    remove_file(state, REPORT);
+    assert_reads(&reader, " two");
+    make(state, REPORT, " three");
+    assert_reads(&reader, " three");
+}
+
+static void
+what_is_left_of_many_renames_is_read(void **state)
+{
+    cleanup_report_reader struct report_reader reader;
+
+    start(state, &reader);
+    make(state, REPORT, "one");
+    assert_reads(&reader, "one");
+    remove_file(state, REPORT);
+    make(state, REPORT ".1", " three");
+    make(state, REPORT ".0", " four");
+    make(state, REPORT, " five");
+    assert_reads(&reader, " three four five");
+}
+
+static void
+what_is_no_regular_file_is_refused(void **state)
+{
+    cleanup_free char *path = path_of(REPORT);
+
+    make(state, "elsewhere", "somebody's");
+    unit_make_link(unit_directory(state), path, "elsewhere");
+    assert_refuses(state, "symbolic links");
+    remove_file(state, REPORT);
+    assert_int_equal(mkfifoat(unit_directory(state), path, 0644), 0);
+    assert_refuses(state, "Invalid argument");
+}
+
+static void
+who_may_not_read_it_is_told_who_may(void **state)
+{
+    cleanup_free char *path = path_of(REPORT);
+
+    make(state, REPORT, "");
+    assert_int_equal(fchmodat(unit_directory(state), path, 0, 0), 0);
+    assert_refuses(state, "Permission denied");
+}
+
+/* --- all at once ------------------------------------------------------------------- */
+
+static void
+folds_all_files_into_one_report(void **state)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    struct failure *failure = NULL;
+    time_t written = -1;
+
+    assert_int_equal(
+        report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
+    assert_int_equal(report.state, GUEST_REPORT_NOTHING);
+    assert_int_equal(written, 0);
+    make(state, REPORT ".1", LINE(BOOT, RESULT));
+    make(state, REPORT ".0", "{\"virt-seed\":1,\"boot\":\"" OTHER_BOOT "\",");
+    make(state, REPORT, "\"status\":null}\n{\"virt-");
+    assert_int_equal(
+        report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
+    assert_no_failure(failure);
+    assert_string_equal(report.boot, OTHER_BOOT);
+    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.ignored, 0);
+    assert_true(written > 0 && written <= time(NULL) + 1);
+}
+
+static void
+of_much_the_newest_is_read(void **state)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_free char *old = path_of(REPORT ".0");
+    cleanup_report_reader struct report_reader reader;
+    struct failure *failure = NULL;
+    char chunk[2];
+
+    make(state, REPORT ".1", "never read");
+    make(state, REPORT ".0", LINE(BOOT, RESULT));
+    make(state, REPORT, "\n" LINE(OTHER_BOOT, RESULT));
+    {
+        cleanup_close int fd = openat(unit_directory(state), old, O_WRONLY | O_CLOEXEC);
+
+        assert_int_equal(ftruncate(fd, LIMIT_REPORT_FILES + 5), 0);
+    }
+    assert_int_equal(
+        report_read(unit_directory(state), UNIT_UUID, &report, NULL, &failure), 0);
+    assert_no_failure(failure);
+    assert_string_equal(report.boot, OTHER_BOOT);
+    assert_int_equal(report.ignored, 1);
+    start(state, &reader);
+    assert_int_equal(report_reader_read(&reader, chunk, 1, &failure), 1);
+    assert_int_equal(chunk[0], 0);
+    assert_int_equal(lseek(reader.file, 0, SEEK_CUR),
+                     5 + 1 + strlen("\n" LINE(OTHER_BOOT, RESULT)));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit_test_in_directory(without_a_file_there_is_nothing),
+        unit_test_in_directory(reads_what_is_appended),
+        unit_test_in_directory(the_oldest_copy_comes_first),
+        unit_test_in_directory(a_file_that_is_renamed_is_read_to_its_end),
+        unit_test_in_directory(several_renames_at_once_lose_nothing),
+        unit_test_in_directory(a_name_may_be_missing_while_virtlogd_renames),
+        unit_test_in_directory(a_file_that_is_removed_is_read_to_its_end),
+        unit_test_in_directory(what_is_left_of_many_renames_is_read),
+        unit_test_in_directory(what_is_no_regular_file_is_refused),
+        unit_test_in_directory(who_may_not_read_it_is_told_who_may),
+        unit_test_in_directory(folds_all_files_into_one_report),
+        unit_test_in_directory(of_much_the_newest_is_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
