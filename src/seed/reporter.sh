@@ -48,6 +48,9 @@ follow() {
 }
 
 report() {
+    # Not beside the call: a shell would keep what it is to restore behind a function, and
+    # cloud-init wait for the end of its output.
+    exec </dev/null >/dev/null 2>&1
     count=0
     until find_device; do
         [ $count -lt 50 ] || return
@@ -58,4 +61,4 @@ report() {
 
 # Once a boot; cloud-init does not wait for it.
 mkdir /run/virt-seed-report 2>/dev/null || exit 0
-report </dev/null >/dev/null 2>&1 &
+report &

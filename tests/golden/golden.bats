@@ -129,8 +129,8 @@ wire_refuses() {
 
 # The reporter is the same in all of them: as a document, a part of one, or a text in JSON.
 without_reporter() {
-    sed -e 's|# virt-seed: tells .*2>&1 &|(the reporter)|' \
-        -e '/^# virt-seed: tells /,/^report .*2>&1 &$/c (the reporter)'
+    sed -e 's|# virt-seed: tells .*nreport &|(the reporter)|' \
+        -e '/^# virt-seed: tells /,/^report &$/c (the reporter)'
 }
 
 dumps() {
