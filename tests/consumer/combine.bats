@@ -27,7 +27,7 @@ types() {
         $(piece $'#cloud-config\ntimezone: UTC')
         $(piece $'#cloud-boothook\n#!/bin/sh\necho hook\n')
         $(piece $'## template: jinja\n#cloud-config\nhostname: {{ v1.local_hostname }}-x')
-        $(piece $'#cloud-config-archive\n- "#!/bin/sh\\necho archive"\n')"
+        $(piece $'#cloud-config-archive\n- "#!/bin/sh\\necho archive"\n')" "report='no'"
     types text/x-shellscript text/cloud-config text/cloud-boothook text/jinja2 text/x-shellscript
     understood '.["user-data"][0].content' "$(jq -n --arg text "$script" '$text')"
     understood '.["user-data"][2].content' '"#cloud-boothook\n#!/bin/sh\necho hook\n"'
@@ -107,7 +107,7 @@ runcmd: [domain]
     printf '#!/bin/sh\necho host\n' >"$root$confdir/files/all.sh"
     consume_request '<ci:user-data>#!/bin/sh
 echo user
-</ci:user-data>'
+</ci:user-data>' "report='no'"
     understood '[.["vendor-data"][].content]' '["#!/bin/sh\necho host\n"]'
     understood '.scripts | keys' '["part-001", "vendor/part-001"]'
     no_complaint

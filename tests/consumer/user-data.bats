@@ -45,7 +45,7 @@ write_files:
     consume_request '<ci:user-data>#cloud-boothook
 #!/bin/sh
 echo hook
-</ci:user-data>'
+</ci:user-data>' "report='no'"
     understood .boothooks '{"part-001": "#!/bin/sh\necho hook\n"}'
     understood .ran '["part-001"]'
     no_complaint
@@ -174,7 +174,7 @@ users:
 }
 
 @test "no user-data is nothing to handle, and no reason to complain" {
-    consume_request
+    consume_request '' "report='no'"
     understood '[.["user-data"], .["vendor-data"], .config]' '[[], [], {}]'
     no_complaint
 }
@@ -183,7 +183,8 @@ users:
     make_secret web1 userdata $'#!/bin/sh\necho secret'
     mkdir -p "$root$confdir/files"
     printf '#!/bin/sh\r\necho vendor' >"$root$confdir/files/vendor.sh"
-    consume_request '<ci:user-data secret="web1"/><ci:vendor-data file="vendor.sh"/>'
+    consume_request '<ci:user-data secret="web1"/><ci:vendor-data file="vendor.sh"/>' \
+        "report='no'"
     is_one_part text/x-shellscript $'#!/bin/sh\necho secret'
     understood '.["vendor-data"]' \
         '[{"type": "text/x-shellscript", "content": "#!/bin/sh\r\necho vendor"}]'
@@ -209,4 +210,28 @@ package_update: true
     consume_request '<ci:user-data secret="web1"/>'
     understood '.["user-data"] | map(.content | utf8bytelength)' "[${#script}]"
     no_complaint
+}
+
+@test "the reporter is run at once, and changes nothing of the user's and the vendor's" {
+    local body datasource silent question
+
+    body="<ci:user-data>#cloud-config
+timezone: Asia/Tokyo
+runcmd: [user]
+</ci:user-data><ci:vendor-data>## template: jinja
+#cloud-config
+locale: C.UTF-8
+runcmd: [{{ v1.local_hostname }}]
+</ci:vendor-data>"
+    question='[.config, .["vendor-config"], .scripts]'
+    for datasource in nocloud configdrive; do
+        consume_request "$body" "datasource='$datasource' report='no'"
+        silent=$(jq "$question" "$answer")
+        understood .ran '[]'
+        consume_request "$body" "datasource='$datasource'"
+        understood "$question" "$silent"
+        understood .ran '["part-002"]'
+        understood_text '.boothooks["part-002"]' "$(cat "$top_srcdir/src/seed/reporter.sh")"$'\n'
+        no_complaint
+    done
 }

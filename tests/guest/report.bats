@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# report.bats: what guests report of themselves, and whether `virt-seed wait` and `virt-seed pending`
+# are right about them.
+#
+# The guests boot side by side: one that succeeds, and is rebooted and started again by the tests;
+# one whose user-data fails; one that finds no package; one that hangs.
+
+bats_require_minimum_version 1.5.0
+
+load ../libvirt/lab
+load ../../scripts/guest/guest
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
+
+# Under software emulation on a slow machine; a boot takes half a minute otherwise.
+boot_seconds=400
+
+# set_up NAME USER-DATA [ATTRIBUTES OF THE INSTANCE-ID]: what the domain asks for.
+request() {
+    cat <<END
+<ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1">
+  <ci:instance-id ${2-}/>
+  <ci:user-data>$1</ci:user-data>
+</ci:cloud-init>
+END
+}
+
+ready='#cloud-config
+timezone: Asia/Tokyo
+bootcmd: [[sh, -c, "date +%s >>/var/log/boots"]]'
+changed=${ready/Tokyo/Seoul}
+# Another command behind it is run all the same, and says nothing of the failure.
+failing='#cloud-config
+runcmd:
+  - [sh, -c, "exit 3"]
+  - [touch, /var/log/runcmd-went-on]'
+# No archive to ask: it fails at once.
+packageless='#cloud-config
+bootcmd: [[sh, -c, "rm -rf /etc/apt/sources.list*"]]
+packages: [virt-seed-no-such-package]'
+hanging='#cloud-config
+runcmd: [[sleep, "3600"]]'
+
+command() {
+    lab_run LC_ALL=C.UTF-8 "$builddir/virt-seed" "$@"
+}
+
+# define NAME USER-DATA [ATTRIBUTES]
+define() {
+    request "$2" "${3-}" | append=virt_seed_probe=stay guest_xml "$images" "$1" "$(uuid_of "$1")" \
+        "$images/$1.console" | command --quiet wire - >"$images/$1.xml"
+    lab_virsh define --validate "$images/$1.xml"
+}
+
+# The same for each name, so that a domain that is defined again is the same one.
+uuid_of() {
+    local digest
+
+    digest=$(md5sum <<<"$1")
+    echo "${digest:0:8}-${digest:8:4}-4${digest:13:3}-8${digest:17:3}-${digest:20:12}"
+}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+    export images=$LAB_DIR/root/var/lib/libvirt/images
+
+    guest_provide "$guest" "$images"
+    for name in ready failing packageless hanging; do
+        guest_overlay "$images" "$name"
+        define "$name" "${!name}"
+    done
+    for name in ready failing packageless; do
+        lab_virsh start "$name"
+    done
+}
+
+teardown_file() {
+    lab_stop
+}
+
+# The guest's word for the end of its last stage, in seconds since 1970.
+end_of_boot() {
+    tail -n 1 "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of "$1").report" |
+        jq '.status.v1."modules-final".finished'
+}
+
+# zone NAME: the time zone that the probe has seen in the last boot.
+zone() {
+    local second
+
+    for ((second = 0; second < 60; second++)); do
+        ! guest_has_reported "$images/$1.console" || break
+        sleep 1
+    done
+    guest_report "$images/$1.console" | sed -n 's/^timezone=//p'
+}
+
+@test "a guest that succeeds: wait exits with 0, shortly after the guest's own end" {
+    local end
+
+    run -0 command wait --timeout $boot_seconds ready
+    end=$EPOCHREALTIME
+    echo "$output"
+    echo "# from the guest's end of its last stage to the exit of wait, seconds:" \
+        "$(jq -n "$end - $(end_of_boot ready)")" >&3
+    [[ $output == *modules-final* ]]
+    [[ $(zone ready) = Asia/Tokyo ]]
+}
+
+@test "status knows it" {
+    run -0 command status --json ready
+    echo "$output"
+    jq -e '.[0] | .result == "done" and .datasource == "nocloud"' <<<"$output"
+}
+
+@test "a guest that is rebooted reports again" {
+    lab_virsh reset ready
+    run -0 command wait --next --timeout $boot_seconds ready
+    echo "$output"
+    [[ $(jq -r .boot "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of ready).report" |
+        sort -u | wc -l) -eq 2 ]]
+}
+
+@test "a command of user-data that fails: wait exits with 1 and says which module it was" {
+    run -1 command wait --timeout $boot_seconds failing
+    echo "$output"
+    [[ $output == *scripts*user*runcmd* ]]
+}
+
+@test "a package that cannot be installed: wait exits with 1, and says which module it was" {
+    run -1 command wait --timeout $boot_seconds packageless
+    echo "$output"
+    [[ $output == *package* ]]
+    lab_virsh destroy packageless
+    lab_virsh destroy failing
+    lab_virsh start hanging
+}
+
+@test "policy=\"domain\": pending says that the change will be ignored, and it is" {
+    define ready "$changed"
+    run -0 command pending ready
+    echo "$output"
+    [[ $output == *ignored* ]]
+    lab_virsh destroy ready
+    lab_virsh start ready
+    run -0 command wait --timeout $boot_seconds ready
+    [[ $(zone ready) = Asia/Tokyo ]]
+}
+
+@test "a guest that hangs: wait exits with 124, and says where" {
+    local second
+
+    for ((second = 0; second < boot_seconds; second++)); do
+        run -0 command status --json hanging
+        ! jq -e '.[0].stage == "modules-final"' <<<"$output" || break
+        sleep 1
+    done
+    run -124 command wait --timeout 2 hanging
+    echo "$output"
+    [[ $output == *modules-final* ]]
+    lab_virsh destroy hanging
+    run -3 command wait --timeout 2 hanging
+}
+
+@test "policy=\"content\": pending says that the next boot is a first one, and it is" {
+    define ready "$changed" 'policy="content"'
+    run -0 command pending ready
+    echo "$output"
+    [[ $output == *'first boot'* ]]
+    lab_virsh destroy ready
+    lab_virsh start ready
+    run -0 command wait --timeout $boot_seconds ready
+    [[ $(zone ready) = Asia/Seoul ]]
+}
+
+@test "the next boot, without a change, is none" {
+    run -0 command pending ready
+    echo "$output"
+    [[ $output != *'first boot'* ]]
+}
