@@ -70,6 +70,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-elements.c \
 	%D%/domain/request-elements.h \
+	%D%/domain/request-instance-id.c \
+	%D%/domain/request-instance-id.h \
 	%D%/domain/request-text.c \
 	%D%/domain/request-text.h \
 	%D%/domain/payload.c \
@@ -114,6 +116,8 @@ libseed_a_SOURCES = \
 	%D%/seed/digest.h \
 	%D%/seed/gzip.c \
 	%D%/seed/gzip.h \
+	%D%/seed/instance-id.c \
+	%D%/seed/instance-id.h \
 	%D%/seed/json.h \
 	%D%/seed/layout.c \
 	%D%/seed/layout.h \

@@ -161,6 +161,7 @@ functional_tests = \
 	%D%/functional/hostile-input.bats \
 	%D%/functional/image.bats \
 	%D%/functional/import.bats \
+	%D%/functional/instance-id.bats \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/secrets.bats \

@@ -24,6 +24,7 @@
     X(VENDOR_DATA_UNUSED, "vendor-data-unused")                                          \
     X(META_DATA_KEY, "meta-data-key")                                                    \
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
+    X(VOLATILE_INSTANCE_ID, "volatile-instance-id")                                      \
     X(WITHOUT_EFFECT, "without-effect")                                                  \
     X(NIC_COUNT, "nic-count")                                                            \
     X(NIC_MISSING, "nic-missing")                                                        \

@@ -104,9 +104,28 @@ check_clone(const struct check *check)
         "the guest would not see that it is a new one");
 }
 
+/* What libvirt or an administrator does to the NICs was not meant to set the guest up
+ * anew. */
+static void
+check_content(const struct check *check)
+{
+    const struct request *request = check->request;
+
+    if (!(request->covers & COVER_NETWORK_CONFIG) || !request->network ||
+        !request->network->of_interfaces)
+        return;
+    findings_warn(
+        check->findings, WARNING_VOLATILE_INSTANCE_ID, request->line,
+        "name the other documents in covers=, where that is not meant",
+        "the instance-id of policy=\"content\" covers the network of the domain's "
+        "interfaces: when one of them is added, removed or changed, the guest is set up "
+        "anew");
+}
+
 void
 check_meta_data(const struct check *check)
 {
     check_keys(check);
     check_clone(check);
+    check_content(check);
 }

@@ -78,6 +78,7 @@ static const struct option options[] = {
     {"ssh-key", required_argument, NULL, OPTION_SET_SSH_KEY},
     {"hostname", required_argument, NULL, OPTION_SET_HOSTNAME},
     {"instance-id", required_argument, NULL, OPTION_SET_INSTANCE_ID},
+    {"instance-id-policy", required_argument, NULL, OPTION_SET_INSTANCE_ID_POLICY},
     {"user", required_argument, NULL, OPTION_SET_USER},
     {"root-password-file", required_argument, NULL, OPTION_SET_ROOT_PASSWORD},
     {"secret", required_argument, NULL, OPTION_SET_SECRET},
@@ -110,6 +111,8 @@ const struct command cmd_set = {
         "      --ssh-key=FILE             the public keys of the default user *\n"
         "      --hostname=NAME            instead of the domain's name\n"
         "      --instance-id=ID           instead of the domain's UUID\n"
+        "      --instance-id-policy=content\n"
+        "                                 a new one whenever the seed changes\n"
         "      --user=NAME                the default user's name\n"
         "      --root-password-file=FILE  becomes the secret DOMAIN/root-password\n"
         "      --secret=PART=NAME[/KEY]   take user-data, vendor-data, network-config,\n"

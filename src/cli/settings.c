@@ -128,6 +128,17 @@ add_instance_id(struct writing *writing, const struct row *row, const char *valu
     return 0;
 }
 
+static int
+add_instance_id_policy(struct writing *writing, const struct row *row, const char *value,
+                       struct failure **failure)
+{
+    if (check_text(row, value, failure) < 0)
+        return -1;
+    element_set(element_indent(element_add(writing->element, row->element)), "policy",
+                value);
+    return 0;
+}
+
 /* Only the entry of that key; KEY= takes it away. */
 static void
 remove_entry(struct writing *writing, const char *value)
@@ -295,6 +306,8 @@ static const struct row rows[] = {
     {OPTION_SET_DATASOURCE, "datasource", NULL, NULL, remove_datasource, add_datasource},
     {OPTION_SET_HOSTNAME, "hostname", NULL, "hostname", NULL, add_text},
     {OPTION_SET_INSTANCE_ID, "instance-id", NULL, "instance-id", NULL, add_instance_id},
+    {OPTION_SET_INSTANCE_ID_POLICY, "instance-id-policy", NULL, "instance-id", NULL,
+     add_instance_id_policy},
     {OPTION_SET_META_DATA, "meta-data", NULL, "meta-data", remove_entry, add_entry},
     {OPTION_SET_NETWORK_CONFIG, "network-config", NULL, "network-config", NULL,
      add_document},

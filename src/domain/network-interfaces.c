@@ -310,6 +310,7 @@ make_nics(const struct interfaces *interfaces)
 {
     struct network *network = xcalloc(1, sizeof(*network));
 
+    network->of_interfaces = true;
     network->nics = xcalloc(interfaces->count, sizeof(*network->nics));
     network->nic_count = interfaces->count;
     for (size_t i = 0; i < interfaces->count; i++) {

@@ -47,7 +47,8 @@ struct nic {
 };
 
 struct network {
-    bool eni; /* for ConfigDrive: interfaces(5) instead of network_data.json */
+    bool eni;           /* for ConfigDrive: interfaces(5) instead of network_data.json */
+    bool of_interfaces; /* made of the domain's own: another NIC, another network */
     struct nic *nics;
     size_t nic_count;
 };

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "domain/hostname.h"
 #include "domain/request-elements.h"
+#include "domain/request-instance-id.h"
 #include "domain/ssh-key.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -23,52 +24,6 @@ read_hostname(void *data, const xmlNode *node, struct failure **failure)
         return 0;
     failure_prefix(failure, "<%s>", node->name);
     return failure_at_line(failure, xml_line(node));
-}
-
-/* cloud-init makes it the name of a folder, and people type it. */
-static bool
-is_instance_id(const char *text)
-{
-    if (!*text || strlen(text) > LIMIT_INSTANCE_ID || *text == '.')
-        return false;
-    for (; *text; text++) {
-        if (*text <= ' ' || *text >= 0x7f || strchr("/\\;\"'", *text))
-            return false;
-    }
-    return true;
-}
-
-static int
-read_instance_id(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct request *request = data;
-    cleanup_free char *policy = xml_attribute(node, "policy");
-    cleanup_free char *text = vocabulary_word(node);
-
-    if (!policy || strcmp(policy, "domain") == 0) {
-        if (!*text)
-            return 0;
-        return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
-                               "has text, which belongs to policy=\"fixed\"",
-                               "write policy=\"fixed\", or remove the text");
-    }
-    if (strcmp(policy, "fixed") != 0) {
-        failure_set(failure, FAILURE_INSTANCE_ID,
-                    "<%s> has policy=\"%.64s\", expected \"domain\" or \"fixed\"",
-                    node->name, policy);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "\"domain\" is the same at each start, \"fixed\" is "
-                                     "the element's text");
-    }
-    if (!is_instance_id(text))
-        return vocabulary_fail(
-            node, failure, FAILURE_INSTANCE_ID,
-            "has policy=\"fixed\", but its text is no instance-id",
-            "write 1 to 128 printable ASCII characters without space, slash, "
-            "backslash, semicolon or quote, and no dot in front");
-    request->instance_id_policy = INSTANCE_ID_FIXED;
-    request->instance_id = steal(text);
-    return 0;
 }
 
 static bool
@@ -279,7 +234,7 @@ read_initialization(void *data, const xmlNode *node, struct failure **failure)
 
 static const struct vocabulary_element elements[] = {
     {"hostname", read_hostname, {NULL}, 0},
-    {"instance-id", read_instance_id, {"policy", NULL}, 0},
+    {"instance-id", request_read_instance_id, {"policy", "covers", NULL}, 0},
     {"instance-type", read_instance_type, {NULL}, 0},
     {"admin-password", read_admin_password, {"secret", "key", NULL}, 0},
     {"ssh-authorized-keys", read_ssh_keys, {REFERENCE, NULL}, VOCABULARY_CHILDREN},

@@ -82,6 +82,12 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has <admin-password>, which NoCloud has no place for",
                                "use datasource=\"configdrive\", or set it in user-data");
+    if (request->until_done && request->instance_id_policy == INSTANCE_ID_CONTENT)
+        return vocabulary_fail(
+            node, failure, FAILURE_INSTANCE_ID,
+            "has boots=\"until-done\", and <instance-id policy=\"content\">, which would "
+            "make the guest a new instance once it is done and its seed empty",
+            "use policy=\"domain\", or boots=\"always\"");
     if (!initialization)
         return 0;
     if (initialization->host_name && request->hostname)

@@ -22,8 +22,17 @@ enum datasource {
 };
 
 enum instance_id_policy {
-    INSTANCE_ID_DOMAIN, /* the domain's UUID: the same at each start, new for a clone */
-    INSTANCE_ID_FIXED,  /* the element's text */
+    INSTANCE_ID_DOMAIN,  /* the domain's UUID: the same at each start, new for a clone */
+    INSTANCE_ID_FIXED,   /* the element's text */
+    INSTANCE_ID_CONTENT, /* new when the seed's content changes, and for a clone */
+};
+
+/* What may be covered by INSTANCE_ID_CONTENT. */
+enum request_cover {
+    COVER_USER_DATA = 1 << 0,
+    COVER_NETWORK_CONFIG = 1 << 1,
+    COVER_VENDOR_DATA = 1 << 2,
+    COVER_META_DATA = 1 << 3,
 };
 
 struct meta_data_entry {
@@ -42,8 +51,9 @@ struct request {
     char *hostname;      /* NULL where the domain's name serves */
     char *instance_type; /* NULL where there is none */
     enum instance_id_policy instance_id_policy;
-    char *instance_id; /* with INSTANCE_ID_FIXED, else NULL */
-    char **ssh_keys;   /* those in the XML; others are parts */
+    char *instance_id;   /* with INSTANCE_ID_FIXED, else NULL */
+    unsigned int covers; /* of enum request_cover: with INSTANCE_ID_CONTENT, else 0 */
+    char **ssh_keys;     /* those in the XML; others are parts */
     size_t ssh_key_count;
     struct meta_data_entry *meta_data; /* those in the XML; others are parts */
     size_t meta_data_count;

@@ -197,7 +197,7 @@ set_initialization(json_t *config, const struct request *request,
 
 int
 cloud_config_write(struct buffer *buffer, const struct request *request,
-                   struct failure **failure)
+                   struct instance_id *id, struct failure **failure)
 {
     cleanup_json json_t *config = json_object();
 
@@ -206,6 +206,7 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     set_host_keys(config, request);
     if (json_object_size(config) == 0)
         return 0;
+    instance_id_add_json(id, COVER_USER_DATA, "cloud-config", config);
     buffer_append_string(buffer, "#cloud-config\n");
     yaml_text_append(buffer, config);
     return 0;

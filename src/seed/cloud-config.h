@@ -9,11 +9,13 @@
 
 #include "base/buffer.h"
 #include "domain/request.h"
+#include "seed/instance-id.h"
 
 /*
  * Writes '#cloud-config' and a mapping, as JSON, which is YAML; nothing where the request
  * has nothing that belongs there. The parts must have been resolved. The custom script is
- * not in it: it is a user-data part of its own (combine.h).
+ * not in it: it is a user-data part of its own (combine.h). The mapping is added to the
+ * instance-id.
  */
 int cloud_config_write(struct buffer *buffer, const struct request *request,
-                       struct failure **failure);
+                       struct instance_id *id, struct failure **failure);

@@ -64,6 +64,15 @@ add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
         (struct piece){.data = steal_buffer(data), .merge_type = merge_type};
 }
 
+/* Those that are there so far are covered by the instance-id. */
+static void
+cover_pieces(struct instance_id *id, enum request_cover cover, const char *name,
+             const struct pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->count; i++)
+        instance_id_add(id, cover, name, &pieces->list[i].data);
+}
+
 /* --- MIME ------------------------------------------------------------------------- */
 
 #define BOUNDARY "==virt-seed-"
@@ -206,25 +215,27 @@ add_custom_script(struct pieces *pieces, struct request *request)
 }
 
 int
-combine_user_data(struct buffer *buffer, struct request *request,
+combine_user_data(struct buffer *buffer, struct request *request, struct instance_id *id,
                   struct failure **failure)
 {
     cleanup_pieces struct pieces pieces = {0};
     cleanup_buffer struct buffer generated = {0};
 
-    if (cloud_config_write(&generated, request, failure) < 0)
+    if (cloud_config_write(&generated, request, id, failure) < 0)
         return -1;
     add_custom_script(&pieces, request);
     for (struct part *part = parts_find(&request->parts, PART_USER_DATA); part;
          part = parts_next(&request->parts, part))
         add_piece(&pieces, &part->data, NULL);
+    cover_pieces(id, COVER_USER_DATA, "user-data", &pieces);
     add_piece(&pieces, &generated, APPEND);
     combine(buffer, &pieces);
     return 0;
 }
 
 void
-combine_vendor_data(struct buffer *buffer, struct request *request)
+combine_vendor_data(struct buffer *buffer, struct request *request,
+                    struct instance_id *id)
 {
     cleanup_pieces struct pieces pieces = {0};
     cleanup_buffer struct buffer reporter = {0};
@@ -234,6 +245,8 @@ combine_vendor_data(struct buffer *buffer, struct request *request)
         if (!part->of_host)
             add_piece(&pieces, &part->data, NULL);
     }
+    /* No change of the host's own, or of the reporter, shall set up all guests anew. */
+    cover_pieces(id, COVER_VENDOR_DATA, "vendor-data", &pieces);
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
          part = parts_next(&request->parts, part)) {
         if (part->of_host)

@@ -13,8 +13,11 @@
 
 #include "base/buffer.h"
 #include "domain/request.h"
+#include "seed/instance-id.h"
 
-/* The parts must have been resolved; their content is moved away. */
+/* The parts must have been resolved; their content is moved away. What the user gave is
+ * added to the instance-id, piece by piece. */
 int combine_user_data(struct buffer *buffer, struct request *request,
-                      struct failure **failure);
-void combine_vendor_data(struct buffer *buffer, struct request *request);
+                      struct instance_id *id, struct failure **failure);
+void combine_vendor_data(struct buffer *buffer, struct request *request,
+                         struct instance_id *id);

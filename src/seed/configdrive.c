@@ -16,19 +16,12 @@
 #define LATEST "openstack/latest/"
 
 static int
-add_meta_data(struct seed *seed, struct request *request, struct failure **failure)
-{
-    struct document *document = seed_add_document(seed, LATEST "meta_data.json");
-
-    return meta_data_write_configdrive(&document->data, request, failure);
-}
-
-static int
-add_user_data(struct seed *seed, struct request *request, struct failure **failure)
+add_user_data(struct seed *seed, struct request *request, struct instance_id *id,
+              struct failure **failure)
 {
     cleanup_buffer struct buffer data = {0};
 
-    if (combine_user_data(&data, request, failure) < 0)
+    if (combine_user_data(&data, request, id, failure) < 0)
         return -1;
     if (data.size > 0)
         seed_add_document(seed, LATEST "user_data")->data = steal_buffer(&data);
@@ -38,13 +31,14 @@ add_user_data(struct seed *seed, struct request *request, struct failure **failu
 /* cloud-init takes the text from the key "cloud-init" (sources/__init__.py,
  * convert_vendordata); JSON holds text only. */
 static int
-add_vendor_data(struct seed *seed, struct request *request, struct failure **failure)
+add_vendor_data(struct seed *seed, struct request *request, struct instance_id *id,
+                struct failure **failure)
 {
     cleanup_buffer struct buffer data = {0};
     cleanup_json json_t *object = NULL;
     cleanup_free char *text = NULL;
 
-    combine_vendor_data(&data, request);
+    combine_vendor_data(&data, request, id);
     if (data.size == 0)
         return 0;
     object = json_pack("{s:o*}", "cloud-init", json_stringn(data.data, data.size));
@@ -59,47 +53,64 @@ add_vendor_data(struct seed *seed, struct request *request, struct failure **fai
 }
 
 static int
-add_network_data(struct seed *seed, struct request *request, struct failure **failure)
+write_network(struct seed *seed, const struct network *network, struct failure **failure)
+{
+    if (network->eni)
+        return network_write_eni(
+            &seed_add_document(seed, "openstack/" CONFIGDRIVE_NETWORK_CONTENT)->data,
+            network, failure);
+    return network_write_openstack(
+        &seed_add_document(seed, LATEST "network_data.json")->data, network, failure);
+}
+
+static int
+add_network_data(struct seed *seed, struct request *request, struct instance_id *id,
+                 struct failure **failure)
 {
     struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
-    const struct network *network = request->network;
-    struct document *document;
+    const struct document *document;
 
-    if (network && network->eni) {
-        document = seed_add_document(seed, "openstack/" CONFIGDRIVE_NETWORK_CONTENT);
-        return network_write_eni(&document->data, network, failure);
-    }
-    if (network) {
-        document = seed_add_document(seed, LATEST "network_data.json");
-        return network_write_openstack(&document->data, network, failure);
-    }
-    if (part && part->data.size > 0) {
-        document = seed_add_document(seed, LATEST "network_data.json");
-        document->data = steal_buffer(&part->data);
-    }
+    if (!request->network && (!part || part->data.size == 0))
+        return 0;
+    if (!request->network)
+        seed_add_document(seed, LATEST "network_data.json")->data =
+            steal_buffer(&part->data);
+    else if (write_network(seed, request->network, failure) < 0)
+        return -1;
+    document = &seed->documents[seed->document_count - 1];
+    instance_id_add(id, COVER_NETWORK_CONFIG, document->path, &document->data);
     return 0;
 }
 
+/* To the instance-id they are a kind of user-data, by their names in the guest, as
+ * NoCloud's write_files is. */
 static void
-add_files(struct seed *seed, struct initialization *initialization)
+add_files(struct seed *seed, struct initialization *initialization,
+          struct instance_id *id)
 {
     for (size_t i = 0; initialization && i < initialization->file_count; i++) {
         cleanup_free char *path = xasprintf("openstack/" CONFIGDRIVE_FILE_CONTENT, i + 1);
+        const struct initialization_file *file = &initialization->files[i];
 
-        seed_add_document(seed, path)->data =
-            steal_buffer(&initialization->files[i].content->data);
+        instance_id_add(id, COVER_USER_DATA, file->path, &file->content->data);
+        seed_add_document(seed, path)->data = steal_buffer(&file->content->data);
     }
 }
 
+/* meta_data.json comes first, and is written last: the instance-id may depend on the
+ * others. */
 int
 configdrive_make(struct seed *seed, struct request *request, struct failure **failure)
 {
+    struct instance_id id;
+
+    instance_id_begin(&id, request);
     seed->volume_id = xstrdup("config-2");
-    if (add_meta_data(seed, request, failure) < 0 ||
-        add_user_data(seed, request, failure) < 0 ||
-        add_vendor_data(seed, request, failure) < 0 ||
-        add_network_data(seed, request, failure) < 0)
+    seed_add_document(seed, LATEST "meta_data.json");
+    if (add_user_data(seed, request, &id, failure) < 0 ||
+        add_vendor_data(seed, request, &id, failure) < 0 ||
+        add_network_data(seed, request, &id, failure) < 0)
         return -1;
-    add_files(seed, request->initialization);
-    return 0;
+    add_files(seed, request->initialization, &id);
+    return meta_data_write_configdrive(&seed->documents[0].data, request, &id, failure);
 }

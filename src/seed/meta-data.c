@@ -11,6 +11,7 @@
 #include "domain/hostname.h"
 #include "seed/custom-meta-data.h"
 #include "seed/devices.h"
+#include "seed/instance-id.h"
 #include "seed/json.h"
 #include "seed/meta-data.h"
 #include "seed/yaml-text.h"
@@ -50,16 +51,34 @@ static const struct custom_owner configdrive_keys[] = {
     {NULL, NULL},
 };
 
-char *
-meta_data_instance_id(const struct request *request)
+/* What the instance-id never covers: itself, the keys, and what tells of another document
+ * or of the domain's devices. */
+static const char *const nocloud_uncovered[] = {"instance-id", "public-keys", NULL};
+static const char *const configdrive_uncovered[] = {
+    "uuid", "instance_id", "public_keys", "devices", "files", "network_config", NULL,
+};
+
+/* Return: the instance-id, of which the object is the last document, owned by the caller
+ * (free). */
+static char *
+instance_id_of(struct instance_id *id, const json_t *object, const char *const *uncovered)
 {
-    switch (request->instance_id_policy) {
-    case INSTANCE_ID_FIXED:
-        return xstrdup(request->instance_id);
-    case INSTANCE_ID_DOMAIN:
-        break;
+    cleanup_json json_t *covered = NULL;
+
+    if (instance_id_covers(id, COVER_META_DATA)) {
+        covered = json_copy((json_t *)object);
+        for (; *uncovered; uncovered++)
+            json_object_del(covered, *uncovered);
+        instance_id_add_json(id, COVER_META_DATA, "meta-data", covered);
     }
-    return xstrdup(request->domain->uuid);
+    return instance_id_end(id);
+}
+
+/* Keeps a key's place among the others, until its value is known. */
+static void
+reserve(json_t *object, const char *key)
+{
+    json_must(json_object_set_new(object, key, json_null()));
 }
 
 static char *
@@ -126,14 +145,14 @@ name_keys(const json_t *list)
 /* A list is the one shape that all readers of NoCloud share. */
 int
 meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
-                        struct failure **failure)
+                        struct instance_id *id, struct failure **failure)
 {
     cleanup_json json_t *object = json_object();
     cleanup_json json_t *keys = public_keys(request);
-    cleanup_free char *instance_id = meta_data_instance_id(request);
     cleanup_free char *hostname = host_name(request);
+    cleanup_free char *instance_id = NULL;
 
-    json_set_string(object, "instance-id", instance_id);
+    reserve(object, "instance-id");
     json_set_string(object, "local-hostname", hostname);
     if (request->instance_type)
         json_set_string(object, "instance-type", request->instance_type);
@@ -141,6 +160,8 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
         json_must(json_object_set(object, "public-keys", keys));
     if (custom_meta_data_add(object, request, nocloud_keys, failure) < 0)
         return -1;
+    instance_id = instance_id_of(id, object, nocloud_uncovered);
+    json_set_string(object, "instance-id", instance_id);
     yaml_text_append(buffer, object);
     return 0;
 }
@@ -153,6 +174,8 @@ derived_uuid(const char *domain_uuid, const char *instance_id)
     uuid_t space, uuid;
     char text[UUID_STR_LEN];
 
+    if (strcmp(instance_id, INSTANCE_ID_MASK) == 0)
+        return xstrdup(INSTANCE_ID_MASK);
     if (uuid_parse(domain_uuid, space) < 0)
         uuid_clear(space);
     uuid_generate_sha1(uuid, space, instance_id, strlen(instance_id));
@@ -210,17 +233,17 @@ set_references(json_t *object, const struct request *request)
 
 int
 meta_data_write_configdrive(struct buffer *buffer, const struct request *request,
-                            struct failure **failure)
+                            struct instance_id *id, struct failure **failure)
 {
     cleanup_json json_t *object = json_object();
     cleanup_json json_t *keys = public_keys(request);
-    cleanup_free char *instance_id = meta_data_instance_id(request);
-    cleanup_free char *uuid = derived_uuid(request->domain->uuid, instance_id);
     cleanup_free char *hostname = host_name(request);
+    cleanup_free char *instance_id = NULL;
+    cleanup_free char *uuid = NULL;
     cleanup_free char *text = NULL;
 
-    json_set_string(object, "uuid", uuid);
-    json_set_string(object, "instance_id", instance_id);
+    reserve(object, "uuid");
+    reserve(object, "instance_id");
     json_set_string(object, "hostname", hostname);
     json_set_string(object, "name", hostname);
     if (request->instance_type)
@@ -230,6 +253,10 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     set_references(object, request);
     if (custom_meta_data_add(object, request, configdrive_keys, failure) < 0)
         return -1;
+    instance_id = instance_id_of(id, object, configdrive_uncovered);
+    uuid = derived_uuid(request->domain->uuid, instance_id);
+    json_set_string(object, "uuid", uuid);
+    json_set_string(object, "instance_id", instance_id);
     text = json_text(object);
     buffer_append_string(buffer, text);
     return 0;

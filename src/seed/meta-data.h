@@ -2,12 +2,13 @@
 /*
  * meta-data: who the guest is. The generated keys come first, then the request's own:
  * its entries, files and secrets. A key that is generated, or that two of them give, is an
- * error.
+ * error. It is the last document to be written: with it the instance-id ends.
  */
 #pragma once
 
 #include "base/buffer.h"
 #include "domain/request.h"
+#include "seed/instance-id.h"
 
 /* openstack/content/…, as meta_data.json names them: where the network's description is,
  * and the file of that number (from 1). */
@@ -19,7 +20,7 @@
  * is YAML that cannot be misread, and the one form that every reader of NoCloud takes.
  */
 int meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
-                            struct failure **failure);
+                            struct instance_id *id, struct failure **failure);
 
 /*
  * ConfigDrive's meta_data.json: uuid, hostname, name, instance_id, instance_type,
@@ -30,7 +31,4 @@ int meta_data_write_nocloud(struct buffer *buffer, const struct request *request
  * check_instance_id): so it is a name-based UUID of the instance-id below the domain's.
  */
 int meta_data_write_configdrive(struct buffer *buffer, const struct request *request,
-                                struct failure **failure);
-
-/* Return: the instance-id that the policy gives, owned by the caller (free). */
-char *meta_data_instance_id(const struct request *request);
+                                struct instance_id *id, struct failure **failure);

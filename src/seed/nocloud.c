@@ -9,7 +9,7 @@
 #include "seed/nocloud.h"
 
 static void
-add_network_config(struct seed *seed, struct request *request)
+add_network_config(struct seed *seed, struct request *request, struct instance_id *id)
 {
     struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
     struct document *document;
@@ -21,22 +21,25 @@ add_network_config(struct seed *seed, struct request *request)
         network_write_v2(&document->data, request->network);
     else
         document->data = steal_buffer(&part->data);
+    instance_id_add(id, COVER_NETWORK_CONFIG, document->path, &document->data);
 }
 
+/* meta-data comes first, and is written last: its instance-id may be of the others. */
 int
 nocloud_make(struct seed *seed, struct request *request, struct failure **failure)
 {
     cleanup_buffer struct buffer vendor_data = {0};
+    struct instance_id id;
 
+    instance_id_begin(&id, request);
     seed->volume_id = xstrdup("cidata");
-    if (meta_data_write_nocloud(&seed_add_document(seed, "meta-data")->data, request,
-                                failure) < 0 ||
-        combine_user_data(&seed_add_document(seed, "user-data")->data, request, failure) <
-            0)
+    seed_add_document(seed, "meta-data");
+    if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,
+                          failure) < 0)
         return -1;
-    combine_vendor_data(&vendor_data, request);
+    combine_vendor_data(&vendor_data, request, &id);
     if (vendor_data.size > 0)
         seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
-    add_network_config(seed, request);
-    return 0;
+    add_network_config(seed, request, &id);
+    return meta_data_write_nocloud(&seed->documents[0].data, request, &id, failure);
 }

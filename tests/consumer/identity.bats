@@ -51,6 +51,20 @@ has_entries() {
     understood_text '.["instance-id"]' "$uuid"
 }
 
+@test "an instance-id of the content is the one that cloud-init takes" {
+    local body="<ci:instance-id policy='content'/><ci:user-data>#!/bin/sh</ci:user-data>"
+
+    consume_request "$body"
+    first=$(jq -r '.["instance-id"]' "$answer")
+    [[ $first =~ ^$uuid-[0-9a-f]{16}$ ]]
+    no_complaint
+    consume_request "${body/sh</true<}"
+    [[ $(jq -r '.["instance-id"]' "$answer") != "$first" ]]
+    consume_request "$body" 'datasource="configdrive"'
+    [[ $(jq -r '.["instance-id"]' "$answer") =~ ^[0-9a-f]{8}-[0-9a-f-]{27}$ ]]
+    no_complaint
+}
+
 @test "a fixed instance-id stays as it is, whatever YAML would read" {
     for id in i-web1-7 010 1_000 1.0 true '~' 12:30:45; do
         consume_request "<ci:instance-id policy='fixed'>$id</ci:instance-id>"

@@ -47,7 +47,9 @@ valid() {
 
 @test "the schema refuses what the programs refuse for its form" {
     for case in admin-password-inline instance-type-empty element-unknown element-without-namespace element-twice encoding-unknown \
-        hostname-malformed instance-id-policy-unknown key-without-secret markup-in-text \
+        hostname-malformed instance-id-policy-unknown instance-id-content-with-text \
+        instance-id-covers-unknown instance-id-covers-nothing instance-id-covers-without-content \
+        key-without-secret markup-in-text \
         network-address-without-prefix network-attribute-unknown network-dhcp-not-yes \
         network-from-unknown network-mac-malformed network-mtu-too-large \
         network-nameserver-malformed network-not-named network-route-default network-text \

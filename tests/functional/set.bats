@@ -72,6 +72,17 @@ locale: C.UTF-8
 END
 }
 
+@test "the policy of the instance-id is set, and taken away" {
+    sets --instance-id-policy=content >out.xml
+    run -0 is_valid <out.xml
+    [[ $(document meta-data <out.xml | jq -r '.["instance-id"]') =~ -[0-9a-f]{16}$ ]]
+    virt-seed --quiet set --instance-id=i-1 - <out.xml >fixed.xml
+    [[ $(document meta-data <fixed.xml | jq -r '.["instance-id"]') = i-1 ]]
+    run ! grep -q instance-id <(virt-seed --quiet set --instance-id-policy= - <out.xml)
+    run -1 virt-seed set --instance-id-policy=often web1.xml
+    assert_refused 1 'policy="often"'
+}
+
 @test "the guest reads what was set, byte for byte" {
     local file
 

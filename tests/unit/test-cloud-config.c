@@ -13,6 +13,16 @@
 #include "unit.h"
 
 static int
+write_request(struct buffer *buffer, const struct request *request,
+              struct failure **failure)
+{
+    struct instance_id id;
+
+    instance_id_begin(&id, request);
+    return cloud_config_write(buffer, request, &id, failure);
+}
+
+static int
 write_config(struct buffer *buffer, struct unit_domain *unit, const char *attributes,
              const char *content, struct failure **failure)
 {
@@ -23,7 +33,7 @@ write_config(struct buffer *buffer, struct unit_domain *unit, const char *attrib
 
     unit_request_read(unit, request, failure);
     assert_no_failure(*failure);
-    return cloud_config_write(buffer, &unit->request, failure);
+    return write_request(buffer, &unit->request, failure);
 }
 
 /* The mapping is compared without its white space. */
@@ -193,7 +203,7 @@ leaves_no_other_host_keys_beside_those_that_are_given(void **state)
                       "</ci:initialization></ci:cloud-init>",
                       &failure);
     assert_no_failure(failure);
-    cloud_config_write(&buffer, &unit.request, &failure);
+    write_request(&buffer, &unit.request, &failure);
     assert_no_failure(failure);
     assert_non_null(strstr(buffer.data, "\"ssh_deletekeys\": true"));
 }
@@ -238,7 +248,7 @@ refuses_a_password_that_is_not_utf8(void **state)
     assert_no_failure(failure);
     buffer_append_string(&unit.request.initialization->root_password->data,
                          "hunter2\xff\n");
-    assert_int_equal(cloud_config_write(&buffer, &unit.request, &failure), -1);
+    assert_int_equal(write_request(&buffer, &unit.request, &failure), -1);
     assert_int_equal(failure->code, FAILURE_REQUEST);
     assert_null(strstr(failure->message, "hunter2"));
 }
@@ -307,7 +317,7 @@ shows_the_mask_of_a_file_as_it_is(void **state)
                       &failure);
     assert_no_failure(failure);
     part_mask(unit.request.initialization->files[0].content);
-    cloud_config_write(&buffer, &unit.request, &failure);
+    write_request(&buffer, &unit.request, &failure);
     assert_no_failure(failure);
     assert_non_null(strstr(buffer.data, "\"content\": \"<secret s/k>\\n\""));
 }

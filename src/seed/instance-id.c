@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <endian.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nettle/base16.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "seed/instance-id.h"
+
+/* Bytes of the digest that are in the id: the whole fits where a folder's name, or the
+ * UUID that a ConfigDrive makes of it, has to tell a domain's instances apart. */
+#define DIGEST_BYTES 8
+
+/* Return: which documents the part becomes, or a piece of. */
+static unsigned int
+covers_of(const struct part *part)
+{
+    switch (part->kind) {
+    case PART_USER_DATA:
+    case PART_SSH_HOST_KEYS:
+    case PART_VALUE:
+        return COVER_USER_DATA;
+    case PART_VENDOR_DATA:
+        return COVER_VENDOR_DATA;
+    case PART_NETWORK_CONFIG:
+        return COVER_NETWORK_CONFIG;
+    case PART_META_DATA:
+    case PART_ADMIN_PASSWORD:
+        return COVER_META_DATA;
+    case PART_SSH_KEYS:
+        break;
+    }
+    return 0;
+}
+
+void
+instance_id_begin(struct instance_id *id, const struct request *request)
+{
+    *id = (struct instance_id){.request = request};
+    if (request->covers == 0)
+        return;
+    sha256_init(&id->digest);
+    for (size_t i = 0; i < request->parts.count; i++) {
+        const struct part *part = request->parts.list[i];
+
+        id->masked = id->masked || (part->masked && (request->covers & covers_of(part)));
+    }
+}
+
+bool
+instance_id_covers(const struct instance_id *id, enum request_cover cover)
+{
+    return id->request->covers & cover;
+}
+
+void
+instance_id_add(struct instance_id *id, enum request_cover cover, const char *name,
+                const struct buffer *data)
+{
+    uint64_t size = htobe64(data->size);
+
+    if (!instance_id_covers(id, cover) || data->size == 0)
+        return;
+    sha256_update(&id->digest, strlen(name) + 1, (const uint8_t *)name);
+    sha256_update(&id->digest, sizeof(size), (const uint8_t *)&size);
+    sha256_update(&id->digest, data->size, (const uint8_t *)data->data);
+}
+
+void
+instance_id_add_json(struct instance_id *id, enum request_cover cover, const char *name,
+                     const json_t *object)
+{
+    cleanup_buffer struct buffer text = {0};
+    cleanup_free char *dump = NULL;
+
+    if (!instance_id_covers(id, cover))
+        return;
+    dump = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
+    if (!dump)
+        abort();
+    buffer_append_string(&text, dump);
+    instance_id_add(id, cover, name, &text);
+}
+
+static char *
+content_id(struct instance_id *id)
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char text[BASE16_ENCODE_LENGTH(DIGEST_BYTES)];
+
+    if (id->masked)
+        return xstrdup(INSTANCE_ID_MASK);
+    sha256_digest(&id->digest, sizeof(digest), digest);
+    base16_encode_update(text, DIGEST_BYTES, digest);
+    return xasprintf("%s-%.*s", id->request->domain->uuid, (int)sizeof(text), text);
+}
+
+char *
+instance_id_end(struct instance_id *id)
+{
+    switch (id->request->instance_id_policy) {
+    case INSTANCE_ID_FIXED:
+        return xstrdup(id->request->instance_id);
+    case INSTANCE_ID_CONTENT:
+        return content_id(id);
+    case INSTANCE_ID_DOMAIN:
+        break;
+    }
+    return xstrdup(id->request->domain->uuid);
+}
