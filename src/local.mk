@@ -131,6 +131,8 @@ libseed_a_SOURCES = \
 	%D%/seed/network-openstack.c \
 	%D%/seed/nocloud.c \
 	%D%/seed/nocloud.h \
+	%D%/seed/openssh-key.c \
+	%D%/seed/openssh-key.h \
 	%D%/seed/payload-seed.c \
 	%D%/seed/payload-seed.h \
 	%D%/seed/reporter.c \
@@ -198,6 +200,8 @@ libstore_a_SOURCES = \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
+	%D%/store/host-key.c \
+	%D%/store/host-key.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
@@ -246,6 +250,7 @@ SEED_LIBS = \
 	$(LIBISOFS_LIBS) \
 	$(YAML_LIBS) \
 	$(JANSSON_LIBS) \
+	$(HOGWEED_LIBS) \
 	$(NETTLE_LIBS) \
 	$(ZLIB_LIBS) \
 	$(UUID_LIBS) \
@@ -318,6 +323,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \
+	%D%/cli/cmd-known-hosts.c \
 	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-wire.c \

@@ -18,6 +18,7 @@ unit_tests = \
 	%D%/unit/test-fs \
 	%D%/unit/test-guest-report \
 	%D%/unit/test-guest-value \
+	%D%/unit/test-host-key \
 	%D%/unit/test-hostname \
 	%D%/unit/test-initialization \
 	%D%/unit/test-iso \
@@ -29,6 +30,7 @@ unit_tests = \
 	%D%/unit/test-network-config \
 	%D%/unit/test-network-ovirt \
 	%D%/unit/test-network-write \
+	%D%/unit/test-openssh-key \
 	%D%/unit/test-part \
 	%D%/unit/test-record \
 	%D%/unit/test-report-reader \
@@ -86,6 +88,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_guest_report_LDADD = $(UNIT_LDADD)
 %C%_unit_test_guest_value_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_guest_value_LDADD = $(UNIT_LDADD)
+%C%_unit_test_host_key_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
 %C%_unit_test_initialization_CFLAGS = $(UNIT_CFLAGS)
@@ -108,6 +112,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_network_ovirt_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_write_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_network_write_LDADD = $(UNIT_LDADD)
+%C%_unit_test_openssh_key_CFLAGS = $(UNIT_CFLAGS) $(NETTLE_CFLAGS)
+%C%_unit_test_openssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
@@ -159,6 +165,7 @@ functional_tests = \
 	%D%/functional/hook.bats \
 	%D%/functional/hostile-environment.bats \
 	%D%/functional/hostile-input.bats \
+	%D%/functional/host-keys.bats \
 	%D%/functional/image.bats \
 	%D%/functional/import.bats \
 	%D%/functional/instance-id.bats \

@@ -6,6 +6,7 @@ dist_schema_DATA = %D%/cloud-init.rng
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	%D%/examples/configdrive.xml \
+	%D%/examples/identity.xml \
 	%D%/examples/label-alone.xml \
 	%D%/examples/minimal.xml \
 	%D%/examples/ovirt.xml \

@@ -45,6 +45,14 @@ tmpfile_publish(struct tmpfile *tmpfile, const char *target)
     return 0;
 }
 
+/* link(2), unlike rename(2), replaces nothing; the file's own name goes when it is
+ * closed. */
+int
+tmpfile_publish_new(struct tmpfile *tmpfile, const char *target)
+{
+    return linkat(tmpfile->dir, tmpfile->name, tmpfile->dir, target, 0) < 0 ? -errno : 0;
+}
+
 void
 tmpfile_close(struct tmpfile *tmpfile)
 {

@@ -23,6 +23,9 @@ int tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target);
 /* Gives the file its name, replacing what was there. Return: 0 or -errno. */
 int tmpfile_publish(struct tmpfile *tmpfile, const char *target);
 
+/* The same where there is nothing of that name; else -EEXIST, and what is there stays. */
+int tmpfile_publish_new(struct tmpfile *tmpfile, const char *target);
+
 /* Closes it, and removes it where it was not published. */
 void tmpfile_close(struct tmpfile *tmpfile);
 

@@ -192,9 +192,10 @@ check_shim(const struct check *check, const struct part *part)
     findings_warn(
         check->findings, WARNING_SHIM_SECRET, part->line,
         "use QEMU itself as its emulator, and wire the domain ('virt-seed wire')",
-        "%s comes from a secret, and with the emulator '%s' all guests share the "
-        "user who reads it",
-        description, path);
+        "%s %s, and with the emulator '%s' all guests share the user who reads it",
+        description,
+        part->origin == PART_GENERATED ? "makes a secret key" : "comes from a secret",
+        path);
 }
 
 void
@@ -203,7 +204,7 @@ check_secrets(const struct check *check)
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
 
-        if (part->origin == PART_SECRET)
+        if (part->origin == PART_SECRET || part->origin == PART_GENERATED)
             check_shim(check, part);
         if (part->kind == PART_META_DATA && part->origin == PART_SECRET)
             check_meta_data_secret(check, part);

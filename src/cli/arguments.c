@@ -86,7 +86,8 @@ take_option(struct arguments *arguments, int option)
         arguments->after_refusal = true;
         return true;
     default:
-        return option >= OPTION_SET_DATASOURCE && add_setting(arguments, option);
+        return (option == OPTION_HOST || option >= OPTION_SET_DATASOURCE) &&
+               add_setting(arguments, option);
     }
 }
 

@@ -16,7 +16,7 @@ struct context {
     bool quiet;
 };
 
-/* An option of `set`: what it is, and its value. */
+/* An option that may be given several times: what it is, and its value. */
 struct setting {
     int option;
     const char *value; /* borrowed from the command line */
@@ -67,6 +67,7 @@ extern const struct command cmd_done;
 extern const struct command cmd_dump;
 extern const struct command cmd_import;
 extern const struct command cmd_inspect;
+extern const struct command cmd_known_hosts;
 extern const struct command cmd_set;
 extern const struct command cmd_unset;
 extern const struct command cmd_wire;
@@ -84,6 +85,7 @@ enum {
     OPTION_AFTER_REFUSAL,
     OPTION_DOMAIN,
     OPTION_EXTRACT,
+    OPTION_HOST,
     OPTION_JSON,
     OPTION_NAME,
     OPTION_NO_SCHEMA,
@@ -103,6 +105,7 @@ enum {
     OPTION_SET_NETWORK_CONFIG,
     OPTION_SET_ROOT_PASSWORD,
     OPTION_SET_SECRET,
+    OPTION_SET_SSH_HOST_KEYS,
     OPTION_SET_SSH_KEY,
     OPTION_SET_USER,
     OPTION_SET_USER_DATA,

@@ -76,6 +76,7 @@ static const struct option options[] = {
     {"network-config", required_argument, NULL, OPTION_SET_NETWORK_CONFIG},
     {"meta-data", required_argument, NULL, OPTION_SET_META_DATA},
     {"ssh-key", required_argument, NULL, OPTION_SET_SSH_KEY},
+    {"ssh-host-keys", required_argument, NULL, OPTION_SET_SSH_HOST_KEYS},
     {"hostname", required_argument, NULL, OPTION_SET_HOSTNAME},
     {"instance-id", required_argument, NULL, OPTION_SET_INSTANCE_ID},
     {"instance-id-policy", required_argument, NULL, OPTION_SET_INSTANCE_ID_POLICY},
@@ -109,6 +110,7 @@ const struct command cmd_set = {
         "      --network-config=FILE      version 1 or 2, or network_data.json\n"
         "      --meta-data=KEY=VALUE      an entry of the metadata *\n"
         "      --ssh-key=FILE             the public keys of the default user *\n"
+        "      --ssh-host-keys=generate   a host key that known-hosts prints\n"
         "      --hostname=NAME            instead of the domain's name\n"
         "      --instance-id=ID           instead of the domain's UUID\n"
         "      --instance-id-policy=content\n"

@@ -17,7 +17,7 @@
 
 static const struct command *const commands[] = {
     &cmd_set,   &cmd_wire,    &cmd_unset,  &cmd_dump, &cmd_build,
-    &cmd_check, &cmd_inspect, &cmd_import, &cmd_done,
+    &cmd_check, &cmd_inspect, &cmd_import, &cmd_done, &cmd_known_hosts,
 };
 
 /* --- messages --------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ print_usage(FILE *stream)
           "Commands:\n",
           stream);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        fprintf(stream, "  %-7s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
     fputs(
         "\n"
         "Options:\n"

@@ -9,6 +9,13 @@
 #include "store/configuration.h"
 #include "store/resolve.h"
 
+/* What is made at the first start need not be there yet. */
+static bool
+is_not_made(const struct part *part, const struct failure *failure)
+{
+    return part->origin == PART_GENERATED && failure->code == FAILURE_SECRET_MISSING;
+}
+
 /* Return: 0, also where the caller has no right to the secret and `denied` says so. */
 static int
 make_part(struct request *request, struct part *part, const struct context *context,
@@ -18,9 +25,10 @@ make_part(struct request *request, struct part *part, const struct context *cont
         return parts_check_size(&request->parts, failure) < 0
                    ? -1
                    : check_part(request, part, failure);
-    if (!denied || (*failure)->code != FAILURE_SECRET_UNREADABLE)
+    if (!denied ||
+        ((*failure)->code != FAILURE_SECRET_UNREADABLE && !is_not_made(part, *failure)))
         return -1;
-    if (*denied)
+    if (*denied || is_not_made(part, *failure))
         failure_free(*failure);
     else
         *denied = *failure;
@@ -36,6 +44,7 @@ make_seed(struct seed *seed, const struct context *context, const struct domain 
 {
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
+    const bool hides = denied && !arguments->show_secrets;
 
     if (domain_require_uuid(domain, failure) < 0 ||
         config_read(&config, context->root, failure) < 0 ||
@@ -45,9 +54,11 @@ make_seed(struct seed *seed, const struct context *context, const struct domain 
     for (size_t i = 0; i < request.parts.count; i++) {
         struct part *part = request.parts.list[i];
 
-        if (make_part(&request, part, context, &config, denied, failure) < 0)
+        /* Whether it has been generated is not shown, and nobody needs a right for it. */
+        if (!(hides && part->origin == PART_GENERATED) &&
+            make_part(&request, part, context, &config, denied, failure) < 0)
             return -1;
-        if (denied && !arguments->show_secrets)
+        if (hides)
             part_mask(part);
     }
     return seed_make(seed, &request, failure);

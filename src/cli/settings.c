@@ -59,7 +59,7 @@ struct row {
     const char *below; /* where its element is: NULL is <cloud-init> itself */
     const char *element;
     /* NULL where elements of that name are taken away. */
-    void (*take_away)(struct writing *writing, const char *value);
+    void (*take_away)(struct writing *writing, const struct row *row, const char *value);
     int (*add)(struct writing *writing, const struct row *row, const char *value,
                struct failure **failure);
 };
@@ -101,20 +101,21 @@ add_document(struct writing *writing, const struct row *row, const char *value,
     return 0;
 }
 
+/* Of <cloud-init> itself, with the option's name. */
 static void
-remove_datasource(struct writing *writing, const char *value)
+remove_attribute(struct writing *writing, const struct row *row, const char *value)
 {
     (void)value;
-    element_unset(writing->element, "datasource");
+    element_unset(writing->element, row->name);
 }
 
 static int
-add_datasource(struct writing *writing, const struct row *row, const char *value,
-               struct failure **failure)
+add_attribute(struct writing *writing, const struct row *row, const char *value,
+              struct failure **failure)
 {
     if (check_text(row, value, failure) < 0)
         return -1;
-    element_set(writing->element, "datasource", value);
+    element_set(writing->element, row->name, value);
     return 0;
 }
 
@@ -141,9 +142,9 @@ add_instance_id_policy(struct writing *writing, const struct row *row, const cha
 
 /* Only the entry of that key; KEY= takes it away. */
 static void
-remove_entry(struct writing *writing, const char *value)
+remove_entry(struct writing *writing, const struct row *row, const char *value)
 {
-    xmlNode *parent = element_find(writing->element, "meta-data");
+    xmlNode *parent = element_find(writing->element, row->element);
     cleanup_free char *key = xstrndup(value, strcspn(value, "="));
     xmlNode *next;
 
@@ -250,12 +251,13 @@ secret_part(const char *value)
 }
 
 static void
-remove_secret(struct writing *writing, const char *value)
+remove_secret(struct writing *writing, const struct row *row, const char *value)
 {
     int part = secret_part(value);
     xmlNode *node =
         part < 0 ? NULL : element_find(writing->element, secret_parts[part].name);
 
+    (void)row;
     if (!node)
         return;
     if (!secret_parts[part].has_children) {
@@ -303,7 +305,7 @@ add_secret(struct writing *writing, const struct row *row, const char *value,
 /* --- all of them ------------------------------------------------------------------ */
 
 static const struct row rows[] = {
-    {OPTION_SET_DATASOURCE, "datasource", NULL, NULL, remove_datasource, add_datasource},
+    {OPTION_SET_DATASOURCE, "datasource", NULL, NULL, remove_attribute, add_attribute},
     {OPTION_SET_HOSTNAME, "hostname", NULL, "hostname", NULL, add_text},
     {OPTION_SET_INSTANCE_ID, "instance-id", NULL, "instance-id", NULL, add_instance_id},
     {OPTION_SET_INSTANCE_ID_POLICY, "instance-id-policy", NULL, "instance-id", NULL,
@@ -314,6 +316,8 @@ static const struct row rows[] = {
     {OPTION_SET_ROOT_PASSWORD, "root-password-file", "initialization", "root_password",
      NULL, add_root_password},
     {OPTION_SET_SECRET, "secret", NULL, NULL, remove_secret, add_secret},
+    {OPTION_SET_SSH_HOST_KEYS, "ssh-host-keys", NULL, NULL, remove_attribute,
+     add_attribute},
     {OPTION_SET_SSH_KEY, "ssh-key", "ssh-authorized-keys", "key", NULL, add_ssh_keys},
     {OPTION_SET_USER, "user", "initialization", "user_name", NULL, add_text},
     {OPTION_SET_USER_DATA, "user-data", NULL, "user-data", NULL, add_document},
@@ -337,7 +341,7 @@ take_away(struct writing *writing, const struct setting *setting)
     xmlNode *parent = writing->element;
 
     if (row->take_away) {
-        row->take_away(writing, setting->value);
+        row->take_away(writing, row, setting->value);
         return;
     }
     if (row->below)

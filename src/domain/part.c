@@ -106,6 +106,8 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
 bool
 part_is_whole_secret(const struct part *part)
 {
+    if (part->origin == PART_GENERATED)
+        return true;
     return part->origin == PART_SECRET && !part->key &&
            (part->kind == PART_META_DATA || part->kind == PART_SSH_KEYS ||
             part->kind == PART_SSH_HOST_KEYS);
@@ -144,6 +146,8 @@ part_describe(const struct part *part)
         return xasprintf("<%s file=\"%.256s\">", part->element, part->name);
     case PART_SECRET:
         return xasprintf("<%s secret=\"%.256s\">", part->element, part->name);
+    case PART_GENERATED:
+        return xasprintf("<cloud-init %s=\"generate\">", part->element);
     case PART_INLINE:
         break;
     }
@@ -159,18 +163,46 @@ put_placeholder(struct buffer *data, const char *name, const char *key, const ch
     buffer_append_string(data, text);
 }
 
-void
-part_mask(struct part *part)
+static void
+clear_entries(struct part *part)
 {
-    if (part->origin != PART_SECRET)
-        return;
-    part->masked = true;
+    for (size_t i = 0; i < part->entry_count; i++) {
+        free(part->entries[i].key);
+        buffer_clear(&part->entries[i].data);
+    }
+    free(part->entries);
+    part->entries = NULL;
+    part->entry_count = 0;
+}
+
+/* Whether they have been made or not. */
+static void
+mask_generated(struct part *part)
+{
+    clear_entries(part);
+    buffer_append_string(part_add_entry(part, PART_HOST_KEY), PART_GENERATED_MASK);
+    buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC), PART_GENERATED_MASK);
+}
+
+static void
+mask_secret(struct part *part)
+{
     for (size_t i = 0; i < part->entry_count; i++)
         put_placeholder(&part->entries[i].data, part->name, part->entries[i].key, "");
     if (!part_is_whole_secret(part))
         put_placeholder(&part->data, part->name, part->key, "\n");
     else if (part->entry_count == 0)
         put_placeholder(part_add_entry(part, "*"), part->name, "*", "");
+}
+
+void
+part_mask(struct part *part)
+{
+    part->masked = part->origin == PART_SECRET || part->origin == PART_GENERATED;
+    if (part->origin == PART_SECRET)
+        mask_secret(part);
+    else if (part->origin == PART_GENERATED)
+        mask_generated(part);
 }
 
 static int
@@ -271,6 +303,16 @@ parts_next(const struct parts *parts, const struct part *part)
     return find_from(parts, index + 1, part->kind);
 }
 
+struct part *
+parts_add_generated_host_keys(struct parts *parts, const xmlNode *node)
+{
+    struct part *part = new_part(parts, PART_SSH_HOST_KEYS, "ssh-host-keys");
+
+    part->origin = PART_GENERATED;
+    part->line = xml_line(node);
+    return part;
+}
+
 static size_t
 part_size(const struct part *part)
 {
@@ -302,11 +344,7 @@ part_free(struct part *part)
     free(part->name);
     free(part->key);
     buffer_clear(&part->data);
-    for (size_t i = 0; i < part->entry_count; i++) {
-        free(part->entries[i].key);
-        buffer_clear(&part->entries[i].data);
-    }
-    free(part->entries);
+    clear_entries(part);
     free(part);
 }
 

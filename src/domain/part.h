@@ -19,7 +19,7 @@ enum part_kind {
     PART_NETWORK_CONFIG,
     PART_META_DATA,      /* a file: a mapping in YAML; a secret: each key is an entry */
     PART_SSH_KEYS,       /* lines of authorized_keys */
-    PART_SSH_HOST_KEYS,  /* each key of the secret is a file of /etc/ssh */
+    PART_SSH_HOST_KEYS,  /* each entry is a file of /etc/ssh */
     PART_ADMIN_PASSWORD, /* of a Windows guest */
     PART_VALUE,          /* of an element below <initialization> */
 };
@@ -28,6 +28,7 @@ enum part_origin {
     PART_INLINE,
     PART_FILE,
     PART_SECRET,
+    PART_GENERATED, /* virt-seed makes it at the first start (store/host-key.h) */
 };
 
 /* One key of a secret that is taken as a whole. */
@@ -75,6 +76,9 @@ struct part *parts_add_base64(struct parts *parts, enum part_kind kind,
 struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
                                const char *element, const char *file);
 
+/* Adds ssh's host keys that virt-seed makes itself, for an attribute of that element. */
+struct part *parts_add_generated_host_keys(struct parts *parts, const xmlNode *node);
+
 /* Return: the first part of that kind, or behind `part`; NULL where there is none. */
 struct part *parts_find(const struct parts *parts, enum part_kind kind);
 struct part *parts_next(const struct parts *parts, const struct part *part);
@@ -84,7 +88,8 @@ int parts_check_size(const struct parts *parts, struct failure **failure);
 
 void parts_clear(struct parts *parts);
 
-/* Return: whether the part is all keys of a secret (then it has entries, no data). */
+/* Return: whether the part is all keys of a secret, or was generated (then it has
+ * entries, no data). */
 bool part_is_whole_secret(const struct part *part);
 
 /* Adds an empty entry. Return: its data, to be filled. */
@@ -97,5 +102,11 @@ char *part_word(const struct part *part);
  * (free). */
 char *part_describe(const struct part *part);
 
-/* Puts '<secret NAME/KEY>' in the place of what came, or would come, from a secret. */
+/* Puts '<secret NAME/KEY>' in the place of what came, or would come, from a secret, and
+ * PART_GENERATED_MASK in that of what was, or would be, generated. */
+#define PART_GENERATED_MASK "<generated at the first start>"
 void part_mask(struct part *part);
+
+/* The files of /etc/ssh that generated host keys are. */
+#define PART_HOST_KEY "ssh_host_ed25519_key"
+#define PART_HOST_KEY_PUBLIC PART_HOST_KEY ".pub"

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "domain/hostname.h"
 #include "domain/request-elements.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
@@ -18,11 +19,12 @@
 static int
 read_attributes(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    const char *const known[] = {"datasource", "bus",        "serial", "boots",
-                                 "report",     "smbios-was", NULL};
+    const char *const known[] = {"datasource", "bus",           "serial",     "boots",
+                                 "report",     "ssh-host-keys", "smbios-was", NULL};
     cleanup_free char *datasource = xml_attribute(node, "datasource");
     cleanup_free char *bus = xml_attribute(node, "bus");
     cleanup_free char *boots = xml_attribute(node, "boots");
+    cleanup_free char *host_keys = xml_attribute(node, "ssh-host-keys");
 
     if (vocabulary_check_attributes(node, known, failure) < 0)
         return -1;
@@ -44,6 +46,11 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                                      failure);
     if (vocabulary_read_yes_no(node, "report", &request->report, failure) < 0)
         return -1;
+    if (host_keys && strcmp(host_keys, "generate") != 0)
+        return vocabulary_fail_value(node, "ssh-host-keys", host_keys, "\"generate\"",
+                                     failure);
+    if (host_keys)
+        parts_add_generated_host_keys(&request->parts, node);
     return vocabulary_read_yes_no(node, "serial", &request->serial, failure);
 }
 
@@ -76,6 +83,7 @@ static int
 settle(struct request *request, const xmlNode *node, struct failure **failure)
 {
     struct initialization *initialization = request->initialization;
+    const struct part *host_keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
 
     if (request->datasource != DATASOURCE_CONFIGDRIVE &&
         parts_find(&request->parts, PART_ADMIN_PASSWORD))
@@ -88,6 +96,10 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
             "has boots=\"until-done\", and <instance-id policy=\"content\">, which would "
             "make the guest a new instance once it is done and its seed empty",
             "use policy=\"domain\", or boots=\"always\"");
+    if (host_keys && parts_next(&request->parts, host_keys))
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has ssh-host-keys=\"generate\" and <ssh-host-keys>",
+                               "keep one of them");
     if (!initialization)
         return 0;
     if (initialization->host_name && request->hostname)
@@ -153,6 +165,15 @@ read_payload(struct request *request, struct failure **failure)
     request->datasource = DATASOURCE_PAYLOAD;
     request->payload = payload_read(node, failure);
     return request->payload ? 0 : -1;
+}
+
+char *
+request_hostname(const struct request *request)
+{
+    const struct domain *domain = request->domain;
+
+    return request->hostname ? xstrdup(request->hostname)
+                             : hostname_from_domain(domain->name, domain->uuid);
 }
 
 bool

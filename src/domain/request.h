@@ -82,6 +82,9 @@ void request_keep_identity(struct request *request);
 /* Return: the <cloud-init> element, or NULL. */
 xmlNode *request_find(const struct domain *domain);
 
+/* Return: the guest's host name, one label or several, owned by the caller (free). */
+char *request_hostname(const struct request *request);
+
 /* Return: whether the seed's label alone tells the guest which datasource it is, so that
  * an SMBIOS serial would name the wrong one. */
 bool request_is_by_label(const struct request *request);

@@ -5,7 +5,8 @@
  * filter before it left a mark) is not refused for its wiring or for what `check` would
  * find: the guest has long read its seed, and its saved state would be lost. It gets
  * the seed that its saved XML asks for, which is the same, byte for byte, as the one it
- * was saved with.
+ * was saved with. What is the guest's own since its first boot, the host key that
+ * was made for it, is never made anew for it: without it, it stays where it is.
  */
 #include "config.h"
 
@@ -188,7 +189,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         return 0;
     if (request_read(&request, lifecycle->domain, failure) < 0 ||
         resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,
-                        failure) < 0 ||
+                        resumes ? RESOLVE_RESUME : RESOLVE_COLD_BOOT, failure) < 0 ||
         (!resumes && check_cold_boot(lifecycle, &request, failure) < 0))
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     forget_request(lifecycle->domain);

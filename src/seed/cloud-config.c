@@ -195,6 +195,21 @@ set_initialization(json_t *config, const struct request *request,
     return 0;
 }
 
+/* That host keys are generated is what people chose; which they are is not. */
+static void
+cover(struct instance_id *id, const json_t *config)
+{
+    const struct part *keys = parts_find(&id->request->parts, PART_SSH_HOST_KEYS);
+    cleanup_json json_t *covered = NULL;
+
+    if (!instance_id_covers(id, COVER_USER_DATA))
+        return;
+    covered = json_copy((json_t *)config);
+    if (keys && keys->origin == PART_GENERATED)
+        json_set_string(covered, "ssh_keys", "generate");
+    instance_id_add_json(id, COVER_USER_DATA, "cloud-config", covered);
+}
+
 int
 cloud_config_write(struct buffer *buffer, const struct request *request,
                    struct instance_id *id, struct failure **failure)
@@ -206,7 +221,7 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     set_host_keys(config, request);
     if (json_object_size(config) == 0)
         return 0;
-    instance_id_add_json(id, COVER_USER_DATA, "cloud-config", config);
+    cover(id, config);
     buffer_append_string(buffer, "#cloud-config\n");
     yaml_text_append(buffer, config);
     return 0;

@@ -22,9 +22,10 @@ covers_of(const struct part *part)
 {
     switch (part->kind) {
     case PART_USER_DATA:
-    case PART_SSH_HOST_KEYS:
     case PART_VALUE:
         return COVER_USER_DATA;
+    case PART_SSH_HOST_KEYS:
+        return part->origin == PART_GENERATED ? 0 : COVER_USER_DATA;
     case PART_VENDOR_DATA:
         return COVER_VENDOR_DATA;
     case PART_NETWORK_CONFIG:

@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/hostname.h"
 #include "seed/custom-meta-data.h"
 #include "seed/devices.h"
 #include "seed/instance-id.h"
@@ -81,15 +80,6 @@ reserve(json_t *object, const char *key)
     json_must(json_object_set_new(object, key, json_null()));
 }
 
-static char *
-host_name(const struct request *request)
-{
-    const struct domain *domain = request->domain;
-
-    return request->hostname ? xstrdup(request->hostname)
-                             : hostname_from_domain(domain->name, domain->uuid);
-}
-
 /* --- public keys -------------------------------------------------------------------- */
 
 static void
@@ -149,7 +139,7 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
 {
     cleanup_json json_t *object = json_object();
     cleanup_json json_t *keys = public_keys(request);
-    cleanup_free char *hostname = host_name(request);
+    cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
 
     reserve(object, "instance-id");
@@ -237,7 +227,7 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
 {
     cleanup_json json_t *object = json_object();
     cleanup_json json_t *keys = public_keys(request);
-    cleanup_free char *hostname = host_name(request);
+    cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
     cleanup_free char *uuid = NULL;
     cleanup_free char *text = NULL;

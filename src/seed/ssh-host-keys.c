@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "seed/json.h"
+#include "seed/openssh-key.h"
 #include "seed/ssh-host-keys.h"
 
 #define NAME_PREFIX "ssh_host_"
@@ -126,17 +127,19 @@ is_public(const char *text, const struct key_name *name)
                strlen(text + strcspn(text, "\r\n"));
 }
 
-static bool
-has_private(const struct part *part, const struct key_type *type)
+/* Return: the entry of that type and role, or NULL. */
+static const struct part_entry *
+find_entry(const struct part *part, const struct key_type *type,
+           const struct key_role *role)
 {
     for (size_t i = 0; i < part->entry_count; i++) {
         struct key_name name = {0};
 
         if (parse_name(&name, part->entries[i].key) && name.type == type &&
-            name.role == &roles[ROLE_PRIVATE])
-            return true;
+            name.role == role)
+            return &part->entries[i];
     }
-    return false;
+    return NULL;
 }
 
 static int
@@ -149,7 +152,7 @@ check_public(const struct part *part, const struct key_name *name, const char *t
                     name->type->name);
         return failure_hint(failure, "give what ssh-keygen writes");
     }
-    if (has_private(part, name->type))
+    if (find_entry(part, name->type, &roles[ROLE_PRIVATE]))
         return 0;
     failure_set(failure, FAILURE_SSH_KEY, "has no private key beside it");
     return failure_hint(failure, "put " NAME_PREFIX "%s_key into the secret, too",
@@ -208,4 +211,40 @@ ssh_host_keys_to_json(const struct part *part)
         json_must(json_object_set_new(object, key ? key : entry->key, content_of(entry)));
     }
     return object;
+}
+
+/* --- what others know the guest by ------------------------------------------------------ */
+
+/* Return: the line's first two words, owned by the caller (free). */
+static char *
+without_comment(const char *line)
+{
+    size_t algorithm = strcspn(line, " ");
+    size_t key = strcspn(line + algorithm + 1, " \t\r\n");
+
+    return xstrndup(line, algorithm + 1 + key);
+}
+
+char *
+ssh_host_keys_public(const struct part *part)
+{
+    cleanup_buffer struct buffer lines = {0};
+
+    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+        const struct part_entry *public =
+            find_entry(part, &types[t], &roles[ROLE_PUBLIC]);
+        const struct part_entry *private =
+            find_entry(part, &types[t], &roles[ROLE_PRIVATE]);
+        cleanup_free char *line = NULL;
+
+        if (public)
+            line = without_comment(public->data.data);
+        else if (private)
+            line = openssh_key_public(private->data.data);
+        if (!line)
+            continue;
+        buffer_append_string(&lines, line);
+        buffer_append_string(&lines, "\n");
+    }
+    return xstrndup(lines.size > 0 ? lines.data : "", lines.size);
 }

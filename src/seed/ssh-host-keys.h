@@ -18,3 +18,10 @@ int ssh_host_key_check(const struct part *part, const struct part_entry *entry,
 /* Return: cloud-init's ssh_keys, owned by the caller (json_decref); the part was checked,
  * or is masked. */
 json_t *ssh_host_keys_to_json(const struct part *part);
+
+/*
+ * Return: the public keys of those that the part holds, a line "ALGORITHM BASE64" for
+ * each, owned by the caller (free); the part was checked. A private key with no public
+ * one beside it tells it where its file is of OpenSSH's own form.
+ */
+char *ssh_host_keys_public(const struct part *part);

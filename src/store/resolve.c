@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "store/host-key.h"
 #include "store/record.h"
 #include "store/resolve.h"
 #include "store/secret.h"
@@ -119,6 +120,9 @@ resolve_part(struct part *part, int root, const struct config *config,
     case PART_SECRET:
         result = read_secret(part, root, domain, failure);
         break;
+    case PART_GENERATED:
+        result = host_key_read(root, domain->uuid, part, failure);
+        break;
     case PART_INLINE:
         break;
     }
@@ -146,14 +150,32 @@ resolve_begin(struct request *request, int root, const struct config *config,
     return 0;
 }
 
+static int
+prepare_part(const struct part *part, int root, const struct domain *domain,
+             enum resolve_start start, struct failure **failure)
+{
+    cleanup_free char *description = NULL;
+
+    if (part->origin != PART_GENERATED ||
+        host_key_prepare(root, domain->uuid, start == RESOLVE_COLD_BOOT, failure) == 0)
+        return 0;
+    description = part_describe(part);
+    failure_prefix(failure, "%s", description);
+    return failure_at_line(failure, part->line);
+}
+
 int
 resolve_request(struct request *request, int root, const struct config *config,
-                const struct domain *domain, struct failure **failure)
+                const struct domain *domain, enum resolve_start start,
+                struct failure **failure)
 {
     if (resolve_begin(request, root, config, failure) < 0)
         return -1;
     for (size_t i = 0; i < request->parts.count; i++) {
-        if (resolve_part(request->parts.list[i], root, config, domain, failure) < 0 ||
+        struct part *part = request->parts.list[i];
+
+        if (prepare_part(part, root, domain, start, failure) < 0 ||
+            resolve_part(part, root, config, domain, failure) < 0 ||
             parts_check_size(&request->parts, failure) < 0)
             return -1;
     }

@@ -21,9 +21,8 @@ fail_path(int error, const char *path, struct failure **failure)
                         path);
 }
 
-/* Return: a descriptor, owned by the caller, or -1. */
-static int
-make_directory(int root, const char *path, struct failure **failure)
+int
+secret_make_directory(int root, const char *path, struct failure **failure)
 {
     cleanup_close int fd = fs_make_directories(root, path, 0700);
 
@@ -41,8 +40,8 @@ open_secret(int root, const char *name, struct failure **failure)
 
     if (configuration < 0)
         return fail_path(configuration, VIRT_SEED_CONFDIR, failure);
-    secrets = make_directory(root, SECRET_DIRECTORY, failure);
-    return secrets < 0 ? -1 : make_directory(root, path, failure);
+    secrets = secret_make_directory(root, SECRET_DIRECTORY, failure);
+    return secrets < 0 ? -1 : secret_make_directory(root, path, failure);
 }
 
 /* `there` says whether the key is there, with the same content. */

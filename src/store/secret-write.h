@@ -12,6 +12,11 @@ struct secret_key {
     struct buffer content;
 };
 
+/* Opens the directory at the absolute path below `root`, made with mode 0700 where it is
+ * missing, which must be closed to others. Return: a descriptor, owned by the caller, or
+ * -1. */
+int secret_make_directory(int root, const char *path, struct failure **failure);
+
 /*
  * Writes the keys as /etc/virt-seed/secrets/NAME/KEY, below `root`; directories are made
  * with mode 0700, files with 0600, each appears whole. A key that is there already stays

@@ -120,6 +120,40 @@ fail_open(int error, const char *path, struct failure **failure)
 
 /* --- opening ---------------------------------------------------------------------- */
 
+int
+secret_open_directory(int root, const char *path, struct failure **failure)
+{
+    cleanup_close int fd = fs_open_directory_in_root(root, path);
+
+    if (fd < 0)
+        return fail_open(fd, path, failure);
+    return secret_check_closed(fd, path, failure) < 0 ? -1 : steal_fd(fd);
+}
+
+int
+secret_read_file(int directory, const char *name, const char *path, size_t limit,
+                 struct buffer *content, struct failure **failure)
+{
+    cleanup_close int fd = fs_open_regular_beneath(directory, name, NULL);
+    int error;
+
+    if (fd < 0)
+        return fail_open(fd, path, failure);
+    if (secret_check_closed(fd, path, failure) < 0)
+        return -1;
+    error = fs_read_all(fd, limit, content);
+    if (error == -EFBIG) {
+        failure_set(failure, FAILURE_LIMIT, "%s has more than %zu KiB", path,
+                    limit / KIB);
+        return failure_hint(failure, "let the guest fetch large files itself");
+    }
+    if (error < 0) {
+        failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s", path);
+        return failure_hint(failure, "see what is there: ls -l %s", path);
+    }
+    return 0;
+}
+
 static int
 open_secret(int root, const char *name, struct failure **failure)
 {
@@ -144,24 +178,8 @@ read_key(int secret, const char *name, const char *key, size_t limit,
          struct buffer *content, struct failure **failure)
 {
     cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key);
-    cleanup_close int fd = fs_open_regular_beneath(secret, key, NULL);
-    int error;
 
-    if (fd < 0)
-        return fail_open(fd, path, failure);
-    if (secret_check_closed(fd, path, failure) < 0)
-        return -1;
-    error = fs_read_all(fd, limit, content);
-    if (error == -EFBIG) {
-        failure_set(failure, FAILURE_LIMIT, "%s has more than %zu KiB", path,
-                    limit / KIB);
-        return failure_hint(failure, "let the guest fetch large files itself");
-    }
-    if (error < 0) {
-        failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s", path);
-        return failure_hint(failure, "see what is there: ls -l %s", path);
-    }
-    return 0;
+    return secret_read_file(secret, key, path, limit, content, failure);
 }
 
 /* --- who may ---------------------------------------------------------------------- */

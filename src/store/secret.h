@@ -21,6 +21,15 @@ int secret_check_key(const char *key, struct failure **failure);
 /* What is opened may be read by root and its owner alone. */
 int secret_check_closed(int fd, const char *path, struct failure **failure);
 
+/* Opens a directory of secrets at the absolute path below `root`, which must be closed to
+ * others. Return: a descriptor, owned by the caller, or -1. */
+int secret_open_directory(int root, const char *path, struct failure **failure);
+
+/* Appends the content of the file `name` below the directory, which must be closed to
+ * others and has at most `limit` bytes; messages call it `path`. */
+int secret_read_file(int directory, const char *name, const char *path, size_t limit,
+                     struct buffer *content, struct failure **failure);
+
 /*
  * Appends the content of the first of the keys that is there; NULL ends them.
  * `found`, where not NULL, gets the key (borrowed from `keys`). No message holds content.

@@ -117,6 +117,18 @@ runcmd: [user]
     done
 }
 
+@test "host keys that the host made are the guest's, and those that known-hosts prints" {
+    for datasource in nocloud configdrive; do
+        consume_request '' "datasource='$datasource' ssh-host-keys='generate'"
+        understood .config.ssh_deletekeys true
+        understood_text .config.ssh_keys.ed25519_private \
+            "$(<"$root$statedir/secrets/$uuid/ssh_host_ed25519_key")"$'\n'
+        known=$(virt-seed --root="$root" known-hosts "$BATS_TEST_TMPDIR/wired.xml")
+        understood_text .config.ssh_keys.ed25519_public "${known#web1 } virt-seed"$'\n'
+        no_complaint
+    done
+}
+
 @test "the guest phones home" {
     initialize nocloud '<ci:phone_home>http://192.0.2.1/$INSTANCE_ID</ci:phone_home>'
     understood '.config.phone_home | {url, post}' \

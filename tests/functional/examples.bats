@@ -53,7 +53,7 @@ valid() {
         network-address-without-prefix network-attribute-unknown network-dhcp-not-yes \
         network-from-unknown network-mac-malformed network-mtu-too-large \
         network-nameserver-malformed network-not-named network-route-default network-text \
-        secret-key-upwards secret-name-with-slash text-and-file text-and-secret file-and-secret; do
+        ssh-host-keys-attribute-unknown secret-key-upwards secret-name-with-slash text-and-file text-and-secret file-and-secret; do
         run ! valid "$top_srcdir/tests/golden/dump-errors/$case/in.xml"
         [[ $output == *'fails to validate'* ]]
     done

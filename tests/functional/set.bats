@@ -72,6 +72,17 @@ locale: C.UTF-8
 END
 }
 
+@test "that host keys are generated is set, and taken away" {
+    sets --ssh-host-keys=generate --datasource=configdrive >out.xml
+    run -0 is_valid <out.xml
+    request <out.xml | grep -q 'datasource="configdrive" ssh-host-keys="generate"\|ssh-host-keys="generate" datasource="configdrive"'
+    virt-seed --quiet set --ssh-host-keys= - <out.xml >without.xml
+    request <without.xml | grep -q 'datasource="configdrive"'
+    run ! grep -q ssh-host-keys without.xml
+    run -1 virt-seed set --ssh-host-keys=always web1.xml
+    assert_refused 1 'ssh-host-keys="always"'
+}
+
 @test "the policy of the instance-id is set, and taken away" {
     sets --instance-id-policy=content >out.xml
     run -0 is_valid <out.xml

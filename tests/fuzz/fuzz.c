@@ -130,7 +130,8 @@ make_from_domain(const struct domain *domain, struct request *request, struct se
     result = request_read(request, domain, &failure);
     if (!fuzz_succeeded(result, &failure))
         return false;
-    result = resolve_request(request, fuzz_root(), &config, domain, &failure);
+    result =
+        resolve_request(request, fuzz_root(), &config, domain, RESOLVE_RESUME, &failure);
     if (!fuzz_succeeded(result, &failure))
         return false;
     /* What `check` says of it; a resumed guest gets its seed all the same. */

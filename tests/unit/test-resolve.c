@@ -25,7 +25,7 @@ resolve(void **state, struct unit_domain *unit, const char *element,
     unit_request_read(unit, request, failure);
     assert_no_failure(*failure);
     return resolve_request(&unit->request, unit_directory(state), config, &unit->domain,
-                           failure);
+                           RESOLVE_COLD_BOOT, failure);
 }
 
 static void

@@ -53,6 +53,25 @@ takes_the_place_of_the_target_when_published(void **state)
 }
 
 static void
+takes_no_place_that_is_taken_when_published_as_new(void **state)
+{
+    cleanup_buffer struct buffer content = {0};
+    struct tmpfile first = TMPFILE_NONE;
+    struct tmpfile second = TMPFILE_NONE;
+    int dir = unit_directory(state);
+
+    open_and_write(&first, dir, "first");
+    open_and_write(&second, dir, "second");
+    assert_int_equal(tmpfile_publish_new(&first, "seed.iso"), 0);
+    assert_int_equal(tmpfile_publish_new(&second, "seed.iso"), -EEXIST);
+    tmpfile_close(&first);
+    tmpfile_close(&second);
+    content = unit_read_file(dir, "seed.iso");
+    unit_assert_content(&content, "first");
+    assert_int_equal(unit_count_entries(dir), 1);
+}
+
+static void
 is_removed_when_it_was_not_published(void **state)
 {
     struct tmpfile tmpfile = TMPFILE_NONE;
@@ -109,6 +128,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         unit_test_in_directory(is_beside_the_target_and_closed_to_others),
         unit_test_in_directory(takes_the_place_of_the_target_when_published),
+        unit_test_in_directory(takes_no_place_that_is_taken_when_published_as_new),
         unit_test_in_directory(is_removed_when_it_was_not_published),
         unit_test_in_directory(is_removed_when_it_could_not_be_published),
         unit_test_in_directory(stands_beside_another_of_the_same_target),

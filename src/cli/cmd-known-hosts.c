@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/source.h"
+#include "domain/request.h"
+#include "seed/check-part.h"
+#include "seed/ssh-host-keys.h"
+#include "store/configuration.h"
+#include "store/host-key.h"
+#include "store/resolve.h"
+
+/* --- the keys --------------------------------------------------------------------- */
+
+/* All of the secret is read, which takes the right to the private keys. */
+static int
+read_secret(const struct context *context, const struct request *request,
+            struct part *part, struct failure **failure)
+{
+    cleanup_config struct config config = {0};
+
+    if (config_read(&config, context->root, failure) < 0 ||
+        resolve_part(part, context->root, &config, request->domain, failure) < 0)
+        return -1;
+    return check_part(request, part, failure);
+}
+
+/* Return: a line for each public key, owned by the caller (free), or NULL. */
+static char *
+read_keys(const struct context *context, const struct request *request,
+          struct failure **failure)
+{
+    struct part *part = parts_find(&request->parts, PART_SSH_HOST_KEYS);
+    cleanup_free char *keys = NULL;
+    int result;
+
+    if (!part) {
+        failure_set(failure, FAILURE_REQUEST, "the guest makes its host keys itself");
+        failure_hint(failure,
+                     "give it one with ssh-host-keys=\"generate\" of <cloud-init>, "
+                     "before its first start");
+        return NULL;
+    }
+    result =
+        part->origin == PART_GENERATED
+            ? host_key_read_public(context->root, request->domain->uuid, part, failure)
+            : read_secret(context, request, part, failure);
+    if (result < 0)
+        return NULL;
+    keys = ssh_host_keys_public(part);
+    if (*keys)
+        return steal(keys);
+    failure_set(failure, FAILURE_SSH_KEY,
+                "<ssh-host-keys secret=\"%.256s\"> has no public key",
+                part->name ? part->name : "");
+    failure_hint(failure, "put what 'ssh-keygen -y -f KEY' prints beside it, as KEY.pub");
+    return NULL;
+}
+
+/* --- the names -------------------------------------------------------------------- */
+
+/* What known_hosts gives no meaning of its own to: sshd(8), "SSH_KNOWN_HOSTS FILE
+ * FORMAT". */
+static int
+check_host(const char *host, struct failure **failure)
+{
+    bool plain = *host && !strchr("#@|", *host);
+
+    for (const char *at = host; *at; at++)
+        plain = plain && *at > ' ' && *at < 0x7f && !strchr(",*?!", *at);
+    if (plain)
+        return 0;
+    failure_set(failure, FAILURE_USAGE, "--host has '%.64s', which is no host's name",
+                host);
+    return failure_hint(failure,
+                        "give a name or an address, and with a port [ADDRESS]:PORT");
+}
+
+static void
+print_keys(const char *host, const char *keys)
+{
+    cleanup_free char *copy = xstrdup(keys);
+    char *rest = NULL;
+
+    for (const char *key = strtok_r(copy, "\n", &rest); key;
+         key = strtok_r(NULL, "\n", &rest))
+        printf("%s %s\n", host, key);
+}
+
+/* Its whole name, its first label, and what the user adds. */
+static void
+print_hosts(const struct request *request, const struct arguments *arguments,
+            const char *keys)
+{
+    cleanup_free char *name = request_hostname(request);
+    cleanup_free char *label = xstrndup(name, strcspn(name, "."));
+
+    print_keys(name, keys);
+    if (strcmp(name, label) != 0)
+        print_keys(label, keys);
+    for (size_t i = 0; i < arguments->setting_count; i++)
+        print_keys(arguments->settings[i].value, keys);
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
+static int
+print_known_hosts(const struct context *context, const struct arguments *arguments,
+                  const struct domain *domain, struct failure **failure)
+{
+    cleanup_request struct request request = {0};
+    cleanup_free char *keys = NULL;
+
+    if (domain_require_uuid(domain, failure) < 0 ||
+        request_read(&request, domain, failure) < 0)
+        return -1;
+    keys = read_keys(context, &request, failure);
+    if (!keys)
+        return -1;
+    print_hosts(&request, arguments, keys);
+    return 0;
+}
+
+static int
+run(const struct context *context, const struct arguments *arguments,
+    struct failure **failure)
+{
+    cleanup_source struct source source = {0};
+
+    for (size_t i = 0; i < arguments->setting_count; i++) {
+        if (check_host(arguments->settings[i].value, failure) < 0)
+            return STATUS_USAGE;
+    }
+    if (source_load(&source, context, arguments, SOURCE_READ, failure) < 0)
+        return STATUS_FAILURE;
+    if (print_known_hosts(context, arguments, &source.domain, failure) == 0)
+        return STATUS_OK;
+    failure_prefix(failure, "domain '%s'", source.domain.name);
+    return STATUS_FAILURE;
+}
+
+static const struct option options[] = {
+    {"host", required_argument, NULL, OPTION_HOST},
+    {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+const struct command cmd_known_hosts = {
+    .name = "known-hosts",
+    .usage = "[--host=ADDRESS]... DOMAIN|FILE|-",
+    .summary = "print the guest's host keys for ssh",
+    .help =
+        "Prints the public host keys that the guest has from its seed, as lines of\n"
+        "known_hosts: for its host name, the first label of that, and the addresses\n"
+        "that are given. ssh then knows the guest at its first connection:\n"
+        "\n"
+        "  virt-seed known-hosts web1 >>~/.ssh/known_hosts\n"
+        "\n"
+        "Keys of ssh-host-keys=\"generate\" are there from the first start on, for\n"
+        "everybody; those of <ssh-host-keys secret=...> for who may read the secret.\n"
+        "\n"
+        "      --host=ADDRESS  print lines for this name or address, too; may be given\n"
+        "                      several times\n"
+        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
+        "      --help          print this and exit\n",
+    .options = options,
+    .operands = 1,
+    .run = run,
+};
