@@ -171,6 +171,8 @@ EXTRA_DIST += %D%/seed/reporter.sh
 BUILT_SOURCES += %D%/seed/reporter-script.h
 CLEANFILES += %D%/seed/reporter-script.h
 
+%D%/seed/libseed_a-reporter.$(OBJEXT): %D%/seed/reporter-script.h
+
 %D%/seed/reporter-script.h: %D%/seed/reporter.sh
 	$(AM_V_GEN)mkdir -p %D%/seed && \
 	sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $(srcdir)/%D%/seed/reporter.sh >$@.new && \
