@@ -18,6 +18,8 @@ libbase_a_SOURCES = \
 	%D%/base/failure.h \
 	%D%/base/fs.c \
 	%D%/base/fs.h \
+	%D%/base/journal.c \
+	%D%/base/journal.h \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
@@ -270,6 +272,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/autowire.c \
 	%D%/lifecycle/autowire.h \
 	%D%/lifecycle/lifecycle.h \
+	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \

@@ -169,6 +169,7 @@ functional_tests = \
 	%D%/functional/image.bats \
 	%D%/functional/import.bats \
 	%D%/functional/instance-id.bats \
+	%D%/functional/journal.bats \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/secrets.bats \
@@ -195,7 +196,8 @@ EXTRA_DIST += \
 	%D%/golden/wire-errors \
 	$(NULL)
 
-check_PROGRAMS += %D%/functional/shim-command
+check_PROGRAMS += %D%/functional/journal-socket %D%/functional/shim-command
+%C%_functional_journal_socket_LDADD =
 %C%_functional_shim_command_LDADD = libshim.a libbase.a
 
 if HAVE_BATS

@@ -7,12 +7,14 @@
 #pragma once
 
 #include "base/failure.h"
+#include "base/journal.h"
 #include "domain/domain.h"
 #include "store/configuration.h"
 
 struct lifecycle {
     int root; /* borrowed */
     const struct config *config;
+    const char *operation; /* libvirt's name of it */
     struct domain *domain; /* has a UUID */
 };
 
@@ -26,7 +28,18 @@ int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
 /* release: removes what prepare made. */
 int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
 
-/* A line in the system's log, for what happens behind the user's back. */
+/* --- the system's log ------------------------------------------------------------- */
+
+enum lifecycle_event {
+    LIFECYCLE_START_REFUSED,
+    LIFECYCLE_SEED_REMOVED,
+};
+
+/* Says that it has happened; `more`, where not NULL, is a field of this event's own. */
+void lifecycle_log_event(const struct lifecycle *lifecycle, enum lifecycle_event event,
+                         const struct journal_field *more, const char *text);
+
+/* A warning, for what happens behind the user's back. */
 void lifecycle_log(const struct lifecycle *lifecycle, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lifecycle_log_failure(const struct lifecycle *lifecycle, const char *what,

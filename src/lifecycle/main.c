@@ -12,7 +12,6 @@
 
 #include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,7 @@
 
 #define TIME_LIMIT_SECONDS 20
 
-static const struct {
+static const struct operation {
     const char *name;
     int (*run)(struct lifecycle *lifecycle, struct failure **failure);
 } operations[] = {
@@ -40,29 +39,6 @@ static const struct {
     {"restore", lifecycle_resume},
     {"migrate", lifecycle_resume},
 };
-
-/* --- messages --------------------------------------------------------------------- */
-
-void
-lifecycle_log(const struct lifecycle *lifecycle, const char *format, ...)
-{
-    cleanup_free char *message = NULL;
-    va_list arguments;
-
-    va_start(arguments, format);
-    message = xvasprintf(format, arguments);
-    va_end(arguments);
-    syslog(LOG_WARNING, "domain '%.256s' (%s): %s", lifecycle->domain->name,
-           lifecycle->domain->uuid, message);
-}
-
-void
-lifecycle_log_failure(const struct lifecycle *lifecycle, const char *what,
-                      const struct failure *failure)
-{
-    lifecycle_log(lifecycle, "%s: %s%s%s", what, failure->message,
-                  failure->hint ? "; " : "", failure->hint ? failure->hint : "");
-}
 
 static void
 on_alarm(int signal_number)
@@ -80,13 +56,32 @@ on_alarm(int signal_number)
 
 /* --- one operation ---------------------------------------------------------------- */
 
+/* The user reads why in the failure itself; the journal tells those who were not there. */
+static void
+log_refusal(const struct lifecycle *lifecycle, const struct failure *failure)
+{
+    const struct journal_field code = {"VIRT_SEED_FAILURE",
+                                       failure_code_name(failure->code)};
+    cleanup_free char *text =
+        xasprintf("start refused: %s%s%s", failure->message, failure->hint ? "; " : "",
+                  failure->hint ? failure->hint : "");
+
+    lifecycle_log_event(lifecycle, LIFECYCLE_START_REFUSED, &code, text);
+}
+
 static int
-run_on_domain(int root, xmlDoc *doc, size_t operation, struct failure **failure)
+run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
+              struct failure **failure)
 {
     cleanup_domain struct domain domain = {0};
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *config_failure = NULL;
-    struct lifecycle lifecycle = {.root = root, .config = &config, .domain = &domain};
+    struct lifecycle lifecycle = {
+        .root = root,
+        .config = &config,
+        .operation = operation->name,
+        .domain = &domain,
+    };
 
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
@@ -95,11 +90,15 @@ run_on_domain(int root, xmlDoc *doc, size_t operation, struct failure **failure)
      * there. */
     if (config_read(&config, root, &config_failure) < 0)
         lifecycle_log_failure(&lifecycle, "configuration ignored", config_failure);
-    return operations[operation].run(&lifecycle, failure);
+    if (operation->run(&lifecycle, failure) == 0)
+        return 0;
+    if (operation->run == lifecycle_prepare)
+        log_refusal(&lifecycle, *failure);
+    return -1;
 }
 
 static int
-run(const char *root_path, size_t operation, struct failure **failure)
+run(const char *root_path, const struct operation *operation, struct failure **failure)
 {
     /* Not freed: the process ends with it. */
     static xmlDoc *doc;
@@ -125,15 +124,15 @@ run(const char *root_path, size_t operation, struct failure **failure)
     return doc ? run_on_domain(root, doc, operation, failure) : -1;
 }
 
-/* Return: the operation's index, or -1. */
-static int
+/* Return: the operation of that name, or NULL. */
+static const struct operation *
 find_operation(const char *name)
 {
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         if (strcmp(operations[i].name, name) == 0)
-            return (int)i;
+            return &operations[i];
     }
-    return -1;
+    return NULL;
 }
 
 static void
@@ -161,8 +160,9 @@ main(int argc, char **argv)
         {NULL, 0, NULL, 0},
     };
     cleanup_failure struct failure *failure = NULL;
+    const struct operation *operation;
     const char *root = "/";
-    int option, operation;
+    int option;
 
     if (process_open_standard() < 0)
         return EXIT_FAILURE;
@@ -191,7 +191,9 @@ main(int argc, char **argv)
         return 2;
     }
     operation = find_operation(argv[optind + 1]);
-    if (operation < 0 || run(root, (size_t)operation, &failure) == 0)
+    if (!operation)
+        return EXIT_SUCCESS;
+    if (run(root, operation, &failure) == 0)
         return EXIT_SUCCESS;
     print_failure(failure);
     return EXIT_FAILURE;

@@ -1,17 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/cleanup.h"
 #include "lifecycle/lifecycle.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
 
+static bool
+has_seed(int rundir, const char *uuid)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+
+    return faccessat(rundir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* After a start that was refused there is none. */
+static int
+remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
+{
+    const char *uuid = lifecycle->domain->uuid;
+    cleanup_close int rundir = rundir_open(lifecycle->root, failure);
+    bool was_there = rundir >= 0 && has_seed(rundir, uuid);
+
+    if (rundir < 0 || rundir_remove(rundir, uuid, failure) < 0)
+        return -1;
+    if (was_there)
+        lifecycle_log_event(lifecycle, LIFECYCLE_SEED_REMOVED, NULL, "seed removed");
+    return 0;
+}
+
 int
 lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
 {
-    cleanup_close int rundir = rundir_open(lifecycle->root, failure);
-
-    if (rundir < 0 || rundir_remove(rundir, lifecycle->domain->uuid, failure) < 0)
+    if (remove_seed(lifecycle, failure) < 0)
         return -1;
     return report_file_remove(lifecycle->root, lifecycle->domain->uuid, failure);
 }

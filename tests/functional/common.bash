@@ -130,6 +130,22 @@ assert_said() {
     done
 }
 
+# lifecycle_beside_journal FILE OPERATION: runs virt-seed-lifecycle on the domain in FILE, below
+# $root, where a journal listens; what comes there is in the file "entries".
+lifecycle_beside_journal() {
+    local journal=$root/run/systemd/journal
+
+    mkdir -p "$journal"
+    rm -f "$journal/socket"
+    "$top_builddir/tests/functional/journal-socket" "$journal/socket" entries \
+        virt-seed-lifecycle --root="$root" web1 "$2" begin - <"$1"
+}
+
+# journal_field NAME: prints the field's values, of each entry in "entries" that has it.
+journal_field() {
+    sed -n "s/^$1=//p" entries
+}
+
 # become_nobody: sets ${as_nobody[@]}, words to put before a command that an ordinary user shall run;
 # none where the tests are run by one. That user may read what is open to all in the test's directory.
 become_nobody() {
