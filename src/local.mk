@@ -210,6 +210,7 @@ libstore_a_SOURCES = \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
+	%D%/store/record-boot.c \
 	%D%/store/record-json.c \
 	%D%/store/record-json.h \
 	%D%/store/report-reader.c \
@@ -277,6 +278,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/resume.c \
+	%D%/lifecycle/started.c \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)

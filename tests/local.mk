@@ -172,6 +172,7 @@ functional_tests = \
 	%D%/functional/journal.bats \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
+	%D%/functional/record.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/set.bats \
 	%D%/functional/shim.bats \

@@ -101,8 +101,8 @@
 /* A record of a domain (store/record.h): bytes, bytes of a text in it, and how many errors
  * or warnings of the guest's. */
 #define LIMIT_RECORD (2 * MIB)
-#define LIMIT_RECORD_TEXT 2000
-#define LIMIT_RECORD_TEXTS 64
+#define LIMIT_RECORD_TEXT 2048
+#define LIMIT_RECORD_TEXTS 100
 
 /* What `check` says of one domain; what an installed cloud-init may say of a document, and
  * the memory (bytes) and time (seconds) that it has for it. */

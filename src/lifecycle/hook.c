@@ -7,7 +7,9 @@
  * domains that never heard of us, and holds the domain's lock meanwhile. So this
  * program links libc alone and finds out whether there is anything to do: by the
  * operation, and by whether our name stands in the XML. If there is, it becomes
- * virt-seed-lifecycle, the program beside it, with the XML in a memfd.
+ * virt-seed-lifecycle, the program beside it, with the XML in a memfd. At `started` the
+ * guest runs already, and libvirt kills it if a hook fails: there a child becomes it, and
+ * this program succeeds, whatever comes.
  *
  * A search for bytes is enough, because libvirt writes the XML anew from what it has
  * parsed: character references and the like do not survive in it.
@@ -24,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -44,18 +47,25 @@ static const char *const needles[] = {"urn:virt-seed:cloud-init:1", VIRT_SEED_RU
 
 #define TIME_LIMIT_SECONDS 20
 
-/* At every other operation there is nothing to do: start, started, stopped, reconnect
- * (where a failure would kill a running guest), attach, and whatever libvirt adds. */
-static const char *const operations[] = {"prepare", "release", "restore", "migrate"};
+/* At every other operation there is nothing to do: start, stopped, reconnect (where a
+ * failure would kill a running guest), attach, and whatever libvirt adds. */
+static const struct operation {
+    const char *name;
+    bool guest_runs; /* a failure would kill it */
+} operations[] = {
+    {"prepare", false}, {"started", true},  {"release", false},
+    {"restore", false}, {"migrate", false},
+};
 
-static bool
-is_ours(const char *operation)
+/* Return: the operation, or NULL where it is none of ours. */
+static const struct operation *
+find_operation(const char *name)
 {
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-        if (strcmp(operations[i], operation) == 0)
-            return true;
+        if (strcmp(operations[i].name, name) == 0)
+            return &operations[i];
     }
-    return false;
+    return NULL;
 }
 
 static bool
@@ -132,24 +142,74 @@ become_lifecycle(const struct buffer *xml, int count, char **given)
     return fail(program, -errno);
 }
 
-int
-main(int argc, char **argv)
+/* --- while the guest runs ----------------------------------------------------------- */
+
+static void
+end_well(int signal_number)
+{
+    (void)signal_number;
+    _exit(EXIT_SUCCESS);
+}
+
+/*
+ * A child becomes virt-seed-lifecycle: whatever happens to that, a library that is missing,
+ * memory that is used up, is not ours. It has no descriptor of libvirt's, who would wait
+ * for its end otherwise, even after we have given up.
+ */
+static int
+run_lifecycle(const struct buffer *xml, int count, char **given)
+{
+    pid_t child = fork();
+
+    if (child < 0)
+        return fail("could not make a process", -errno);
+    if (child == 0) {
+        alarm(TIME_LIMIT_SECONDS);
+        if (process_detach_descriptors() == 0)
+            become_lifecycle(xml, count, given);
+        _exit(EXIT_FAILURE);
+    }
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return EXIT_SUCCESS;
+}
+
+static int
+run(bool guest_runs, int argc, char **argv)
 {
     /* Not freed: the process ends, or becomes another, with it. */
     static struct buffer xml;
-    int error;
+    int error = process_open_standard();
 
-    /* Session daemons run the same hooks, as their user. */
-    if (argc < 3 || geteuid() != 0 || !is_ours(argv[2]))
-        return EXIT_SUCCESS;
-    /* Both survive execve: no wait without end, and errors where a signal would kill. */
-    alarm(TIME_LIMIT_SECONDS);
-    signal(SIGXFSZ, SIG_IGN);
-    error = process_open_standard();
     if (error == 0)
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
     /* Of too large an XML the beginning decides; a domain that is none of ours starts. */
     if (error < 0 && (error != -EFBIG || concerns_us(&xml)))
         return fail("could not read the domain's XML", error);
-    return concerns_us(&xml) ? become_lifecycle(&xml, argc, argv) : EXIT_SUCCESS;
+    if (!concerns_us(&xml))
+        return EXIT_SUCCESS;
+    return guest_runs ? run_lifecycle(&xml, argc, argv)
+                      : become_lifecycle(&xml, argc, argv);
+}
+
+int
+main(int argc, char **argv)
+{
+    /* Session daemons run the same hooks, as their user. */
+    const struct operation *operation =
+        argc < 3 || geteuid() != 0 ? NULL : find_operation(argv[2]);
+    int status;
+
+    if (!operation)
+        return EXIT_SUCCESS;
+    if (operation->guest_runs) {
+        signal(SIGALRM, end_well);
+        /* That there is no memory. */
+        signal(SIGABRT, end_well);
+    }
+    /* Both survive execve: no wait without end, and errors where a signal would kill. */
+    alarm(TIME_LIMIT_SECONDS);
+    signal(SIGXFSZ, SIG_IGN);
+    status = run(operation->guest_runs, argc, argv);
+    return operation->guest_runs ? EXIT_SUCCESS : status;
 }

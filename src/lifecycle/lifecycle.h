@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/failure.h"
 #include "base/journal.h"
 #include "domain/domain.h"
@@ -22,15 +24,23 @@ struct lifecycle {
  * not have the seed that was asked for; never a resumed start for its wiring. */
 int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
 
+/* started: the guest runs, with the seed of this prepare; it is recorded. Never fails: that
+ * would kill the guest. */
+int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
+
 /* restore, migrate: the prepare that follows resumes a guest. Never fails. */
 int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
 
 /* release: removes what prepare made. */
 int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
 
+/* Return: whether there is a disk for the seed, libvirt's or the emulator shim's. */
+bool lifecycle_has_place_for_seed(const struct domain *domain);
+
 /* --- the system's log ------------------------------------------------------------- */
 
 enum lifecycle_event {
+    LIFECYCLE_SEED_MADE,
     LIFECYCLE_START_REFUSED,
     LIFECYCLE_SEED_REMOVED,
 };

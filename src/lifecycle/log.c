@@ -18,6 +18,7 @@ static const struct {
     const char *id;
     int priority;
 } events[] = {
+    [LIFECYCLE_SEED_MADE] = {"bb80d96170e7445ca06904e4c69f17a2", LOG_INFO},
     [LIFECYCLE_START_REFUSED] = {"9960e90c66014d13a070dd890b1a9ac6", LOG_ERR},
     [LIFECYCLE_SEED_REMOVED] = {"3c088c12b36d4ddb80a545b2b64244ae", LOG_INFO},
 };

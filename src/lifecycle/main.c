@@ -33,12 +33,18 @@
 static const struct operation {
     const char *name;
     int (*run)(struct lifecycle *lifecycle, struct failure **failure);
+    int failed; /* exit status of a failure; where a guest runs, that would kill it */
 } operations[] = {
-    {"prepare", lifecycle_prepare},
-    {"release", lifecycle_release},
-    {"restore", lifecycle_resume},
-    {"migrate", lifecycle_resume},
+    {"prepare", lifecycle_prepare, EXIT_FAILURE},
+    {"started", lifecycle_started, EXIT_SUCCESS},
+    {"release", lifecycle_release, EXIT_FAILURE},
+    {"restore", lifecycle_resume, EXIT_FAILURE},
+    {"migrate", lifecycle_resume, EXIT_FAILURE},
 };
+
+/* --- no end without an answer ------------------------------------------------------- */
+
+static volatile sig_atomic_t status_of_failure = EXIT_FAILURE;
 
 static void
 on_alarm(int signal_number)
@@ -50,8 +56,8 @@ on_alarm(int signal_number)
 
     (void)signal_number;
     if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
-        _exit(EXIT_FAILURE);
-    _exit(EXIT_FAILURE);
+        _exit(status_of_failure);
+    _exit(status_of_failure);
 }
 
 /* --- one operation ---------------------------------------------------------------- */
@@ -193,8 +199,13 @@ main(int argc, char **argv)
     operation = find_operation(argv[optind + 1]);
     if (!operation)
         return EXIT_SUCCESS;
+    status_of_failure = operation->failed;
     if (run(root, operation, &failure) == 0)
         return EXIT_SUCCESS;
     print_failure(failure);
-    return EXIT_FAILURE;
+    /* libvirt throws away what a hook says that succeeds. */
+    if (operation->failed == EXIT_SUCCESS)
+        syslog(LOG_WARNING, "domain '%.256s': %s: %s", argv[optind], operation->name,
+               failure->message);
+    return operation->failed;
 }

@@ -124,9 +124,8 @@ asks_for_seed(const struct domain *domain)
            (payload_find(domain) && seed_path_find_disk(domain));
 }
 
-/* Whether there will be a disk for the seed. */
-static bool
-has_place_for_seed(const struct domain *domain)
+bool
+lifecycle_has_place_for_seed(const struct domain *domain)
 {
     return seed_path_find_disk(domain) || wire_is_by_shim(domain);
 }
@@ -185,7 +184,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         return refuse_files_of_another(lifecycle->domain, failure);
     if (!asks_for_seed(lifecycle->domain))
         return without_request(lifecycle, resumes, failure);
-    if (resumes && !has_place_for_seed(lifecycle->domain))
+    if (resumes && !lifecycle_has_place_for_seed(lifecycle->domain))
         return 0;
     if (request_read(&request, lifecycle->domain, failure) < 0 ||
         resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,

@@ -160,3 +160,35 @@ layout_describe(const struct layout_document *document, const char *data, size_t
     }
     return size == 0 ? xstrdup("nothing") : describe_network_config(data, size, failure);
 }
+
+/* --- who the guest is --------------------------------------------------------------- */
+
+static char *
+find_in_yaml(const char *data, size_t size)
+{
+    cleanup_failure struct failure *failure = NULL;
+    struct yaml_query query = {.path = {"instance-id"}};
+
+    if (yaml_read(data, size, YAML_MAPPING, &query, 1, &failure) == 0)
+        return query.value;
+    free(query.value);
+    return NULL;
+}
+
+static char *
+find_in_json(const char *data, size_t size)
+{
+    cleanup_json json_t *json = json_loadb(data, size, 0, NULL);
+    const char *uuid = json_string_value(json_object_get(json, "uuid"));
+
+    return uuid ? xstrdup(uuid) : NULL;
+}
+
+char *
+layout_instance_id(const struct layout_document *document, const char *data, size_t size)
+{
+    data = data ? data : "";
+    if (document->role == LAYOUT_META_DATA)
+        return find_in_yaml(data, size);
+    return document->role == LAYOUT_META_DATA_JSON ? find_in_json(data, size) : NULL;
+}

@@ -45,3 +45,8 @@ const struct layout_document *layout_find_document(const struct layout *layout,
  */
 char *layout_describe(const struct layout_document *document, const char *data,
                       size_t size, struct failure **failure);
+
+/* Return: the instance-id that cloud-init takes from the document, owned by the caller (free),
+ * or NULL where there is none, or it is no meta-data. */
+char *layout_instance_id(const struct layout_document *document, const char *data,
+                         size_t size);

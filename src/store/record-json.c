@@ -12,7 +12,7 @@
 
 static const char *const states[] = {
     [RECORD_DONE] = "done",
-    [RECORD_ERROR] = "error",
+    [RECORD_FAILED] = "failed",
 };
 #define STATES (sizeof(states) / sizeof(states[0]))
 
@@ -33,6 +33,15 @@ take_text(json_t *object, const char *key, char **text)
         return;
     *text = xstrdup(json_string_value(value));
     json_object_del(object, key);
+}
+
+static bool
+take_true(json_t *object, const char *key)
+{
+    if (!json_is_true(json_object_get(object, key)))
+        return false;
+    json_object_del(object, key);
+    return true;
 }
 
 static bool
@@ -112,6 +121,7 @@ take_boot(json_t *record, struct record_boot *boot)
     take_text(object, "label", &boot->label);
     take_text(object, "datasource", &boot->datasource);
     take_text(object, "instance-id", &boot->instance_id);
+    boot->identity_alone = take_true(object, "identity-alone");
     take_documents(object, boot);
     boot->others = object;
 }
@@ -211,6 +221,8 @@ add_boot(json_t *record, const struct record_boot *boot)
     add_text(object, "label", boot->label);
     add_text(object, "datasource", boot->datasource);
     add_text(object, "instance-id", boot->instance_id);
+    if (boot->identity_alone)
+        json_must(json_object_set_new(object, "identity-alone", json_true()));
     json_must(json_object_set_new(object, "documents", documents));
     json_must(json_object_set_new(record, "boot", object));
 }

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "base/failure.h"
+#include "image/iso-read.h"
 
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 
@@ -37,6 +38,8 @@ struct record_boot {
     char *label;       /* the volume's; the same */
     char *datasource;  /* "nocloud", "configdrive"; NULL where the label is neither's */
     char *instance_id; /* NULL where the seed has none that can be read */
+    bool
+        identity_alone; /* the guest was recorded as set up before (boots="until-done") */
     struct record_document *documents; /* in the order of the image */
     size_t document_count;
     struct json_t *others; /* members that are not known, or NULL */
@@ -45,11 +48,11 @@ struct record_boot {
 enum record_state {
     RECORD_UNFINISHED, /* cloud-init has not, or not yet, reported its end */
     RECORD_DONE,
-    RECORD_ERROR,
+    RECORD_FAILED,
 };
 
 /* What cloud-init in the guest said at the end of that boot. The texts are the guest's,
- * which is not trusted: they may hold control characters. */
+ * which is not trusted (guest-report.h). */
 struct record_result {
     enum record_state state; /* with RECORD_UNFINISHED there is no result */
     char *time;              /* when it came, by the host's clock */
@@ -88,6 +91,9 @@ int record_write(int root, const char *uuid, const struct record *record,
  * possible; of two changes at the same time one could be lost then.
  */
 int record_lock(int root);
+
+/* Adds to an empty boot what the volume says: label, datasource, instance-id, documents. */
+void record_boot_add_volume(struct record_boot *boot, const struct volume *volume);
 
 /* Takes the boot, which is empty then, for the last one; the result of the one before it
  * is gone. */

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -57,6 +58,21 @@ resume_name(const char *uuid)
     return xasprintf("%s.resume", uuid);
 }
 
+static char *
+resumed_name(const char *uuid)
+{
+    return xasprintf("%s.resumed", uuid);
+}
+
+static void
+leave_resumed(int rundir, const char *mark, const char *uuid)
+{
+    cleanup_free char *name = resumed_name(uuid);
+
+    if (renameat(rundir, mark, rundir, name) < 0)
+        unlinkat(rundir, mark, 0);
+}
+
 int
 rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
 {
@@ -86,8 +102,23 @@ rundir_take_resume(int rundir, const char *uuid)
     clock_gettime(CLOCK_REALTIME, &now);
     age = now.tv_sec - status.st_mtime;
     fresh = S_ISREG(status.st_mode) && age >= 0 && age <= RESUME_SECONDS;
-    unlinkat(rundir, name, 0);
+    if (fresh)
+        leave_resumed(rundir, name, uuid);
+    else
+        unlinkat(rundir, name, 0);
     return fresh;
+}
+
+bool
+rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
+{
+    cleanup_free char *name = resumed_name(uuid);
+    struct stat status;
+
+    /* A mark from before, which no release took away, is older than the seed by more than
+     * what lies between the two in a start. */
+    return fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           seed->st_mtime - status.st_ctime <= RESUME_SECONDS;
 }
 
 /* --- for the emulator shim -------------------------------------------------------- */

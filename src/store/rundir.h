@@ -5,6 +5,7 @@
  *
  *   UUID.iso      the seed
  *   UUID.resume   the start that comes next resumes a saved or migrated guest
+ *   UUID.resumed  the guest that runs was resumed
  *   UUID.shim     what the emulator shim adds to the SMBIOS serial (shim/order.h)
  *   UUID.libvirt-UUID
  *                 the seed once more, for the emulator shim (base/shim-name.h)
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/failure.h"
@@ -32,10 +34,13 @@ void rundir_seed_owner(int root, uid_t *uid, gid_t *gid);
 int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
 
 /*
- * Return: whether the start that begins now resumes a guest; the mark is gone then. A
- * mark that no start came for within a minute does not count.
+ * Return: whether the start that begins now resumes a guest; the mark has become that of a
+ * guest that was resumed then. A mark that no start came for within a minute does not count.
  */
 bool rundir_take_resume(int rundir, const char *uuid);
+
+/* Return: whether the start that made this seed resumes the guest. */
+bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
 
 /*
  * Leaves for the emulator shim what it must find: the word to add to the serial, or "",

@@ -63,7 +63,7 @@ within_limit() {
 
 @test "the hook costs little at an operation that is none of ours" {
     bench_domain "$uuid" >"$root/domain.xml"
-    found=$(count "$root/domain.xml" "$top_builddir/virt-seed-hook" web1 started begin -)
+    found=$(count "$root/domain.xml" "$top_builddir/virt-seed-hook" web1 start begin -)
     within_limit hook-other-operation "$found"
 }
 

@@ -78,6 +78,45 @@ libraries_of() {
     done
 }
 
+@test "at started a child becomes virt-seed-lifecycle, and the hook succeeds, whatever it does" {
+    run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
+    [[ -z $output ]]
+    [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\n--\nweb1\nstarted\nbegin\n-' ]]
+    cmp xml ours.xml
+    [[ $(<input) == /memfd:* ]]
+    printf '#!/bin/sh\nkill -SEGV $$\n' >bin/virt-seed-lifecycle
+    run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
+    rm bin/virt-seed-lifecycle
+    run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
+}
+
+@test "at started nothing holds on to what libvirt waits for" {
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    printf '#!/bin/sh\nreadlink /proc/self/fd/1 /proc/self/fd/2 >"%s"\nls /proc/self/fd >>"%s"\n' \
+        "$PWD/outputs" "$PWD/outputs" >bin/virt-seed-lifecycle
+    exec 8>&1
+    run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
+    exec 8>&-
+    # ls has one of its own, for the directory.
+    [[ $(<outputs) = $'/dev/null\n0\n1\n2\n3' || $(<outputs) = *$'/dev/null\n0\n1\n2\n3' ]]
+}
+
+@test "at started the hook succeeds without its XML, and when its time is up" {
+    run_as_root 0 bin/virt-seed-hook web1 started begin - \
+        < <(cat ours.xml; head -c 17000000 /dev/zero)
+    run_as_root 0 bin/virt-seed-hook web1 started begin - <&-
+    mkfifo pipe
+    exec 9<>pipe
+    # SIGALRM, as after 20 seconds.
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    run_as_root 0 bash -c 'bin/virt-seed-hook web1 started begin - <&9 & hook=$!
+        until grep -q "^SigCgt:.*[2367abef]...$" "/proc/$hook/status"; do sleep 0.02; done
+        kill -ALRM "$hook"
+        wait "$hook"'
+    exec 9>&-
+    [[ ! -e arguments ]]
+}
+
 @test "a domain whose name looks like an option gets its seed like any other" {
     local name
 
@@ -146,7 +185,7 @@ libraries_of() {
 @test "the hook does nothing at operations that are not ours, whatever the domain" {
     local operation
 
-    for operation in start started stopped reconnect attach no-such-operation ''; do
+    for operation in start stopped reconnect attach no-such-operation ''; do
         hook_does_nothing web1 "$operation" begin - <ours.xml
     done
 }
@@ -155,7 +194,7 @@ libraries_of() {
     # Nobody ever writes into the pipe: reading from it would wait for ever.
     mkfifo pipe
     exec 9<>pipe
-    for operation in start started stopped reconnect attach; do
+    for operation in start stopped reconnect attach; do
         run -0 timeout 10 bin/virt-seed-hook web1 "$operation" begin - <&9
     done
     exec 9>&-

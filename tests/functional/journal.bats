@@ -13,6 +13,35 @@ setup() {
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >wired.xml
 }
 
+# start FILE: prepare and started.
+start() {
+    lifecycle_beside_journal "$1" prepare
+    lifecycle_beside_journal "$1" started
+}
+
+@test "the journal has an entry for each seed that is made, with its digest" {
+    lifecycle_beside_journal wired.xml prepare
+    [[ ! -s entries ]]
+    lifecycle_beside_journal wired.xml started
+    [[ $(journal_field MESSAGE) = "domain 'web1' ($uuid): seed made" ]]
+    [[ $(journal_field MESSAGE_ID) = bb80d96170e7445ca06904e4c69f17a2 && $(journal_field PRIORITY) = 6 ]]
+    [[ $(journal_field SYSLOG_IDENTIFIER) = virt-seed && $(journal_field SYSLOG_FACILITY) = 3 ]]
+    [[ $(journal_field VIRT_SEED_DOMAIN) = web1 && $(journal_field VIRT_SEED_UUID) = "$uuid" ]]
+    [[ $(journal_field VIRT_SEED_OPERATION) = started ]]
+    [[ "$(journal_field VIRT_SEED_DIGEST)  -" = "$(sha256sum <"$seeds/$uuid.iso")" ]]
+}
+
+@test "the digest of a seed with a secret in it is not in the journal" {
+    make_secret web1 userdata '#cloud-config'
+    wired_xml '<ci:user-data secret="web1"/>' >secret.xml
+    start secret.xml
+    [[ $(journal_field MESSAGE) == *'seed made' ]]
+    run ! grep DIGEST entries
+    # The record, which others cannot read, has the documents'.
+    [[ $(jq -r '.boot.documents["user-data"]' "$root$statedir/$uuid.json") = "$(printf '#cloud-config' | sha256sum |
+        cut -d ' ' -f 1)" ]]
+}
+
 @test "the journal has an entry for each start that is refused" {
     run -1 lifecycle_beside_journal unwired.xml prepare
     [[ $(journal_field MESSAGE_ID) = 9960e90c66014d13a070dd890b1a9ac6 && $(journal_field PRIORITY) = 3 ]]
@@ -21,7 +50,7 @@ setup() {
 }
 
 @test "the journal has an entry for each seed that is removed" {
-    lifecycle_beside_journal wired.xml prepare
+    start wired.xml
     lifecycle_beside_journal wired.xml release
     [[ $(journal_field MESSAGE_ID) = 3c088c12b36d4ddb80a545b2b64244ae && $(journal_field PRIORITY) = 6 ]]
     [[ $(journal_field MESSAGE) = "domain 'web1' ($uuid): seed removed" ]]
@@ -43,9 +72,21 @@ setup() {
 
     NAME=$name awk '{ sub("<name>web1</name>", "<name>" ENVIRON["NAME"] "</name>"); print }' \
         wired.xml | sed $'s/\e/E/' >forged.xml
-    lifecycle_beside_journal forged.xml prepare
-    lifecycle_beside_journal forged.xml release
-    [[ $(journal_field MESSAGE_ID) = 3c088c12b36d4ddb80a545b2b64244ae ]]
+    start forged.xml
+    [[ $(journal_field MESSAGE_ID) = bb80d96170e7445ca06904e4c69f17a2 ]]
     [[ $(journal_field VIRT_SEED_DOMAIN) = 'web?MESSAGE_ID=0?E[31m??1m' ]]
     run ! grep -P '[\x00-\x08\x0b-\x1f]' entries
+}
+
+@test "a journal that is full, or that nobody reads, holds nothing up" {
+    mkdir -p "$root/run/systemd/journal"
+    lifecycle_beside_journal wired.xml prepare
+    # The socket is there, its journal is not.
+    run -0 timeout 10 virt-seed-lifecycle --root="$root" web1 started begin - <wired.xml
+    rm "$root/run/systemd/journal/socket"
+    # shellcheck disable=SC2016  # the words are the inner shell's
+    run -0 timeout 30 "$top_builddir/tests/functional/journal-socket" "$root/run/systemd/journal/socket" \
+        entries bash -c 'for _ in {1..40}; do
+            virt-seed-lifecycle --root="$1" web1 started begin - <wired.xml || exit
+        done' bash "$root"
 }

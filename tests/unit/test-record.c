@@ -76,7 +76,7 @@ static void
 make_result(struct record_result *result, size_t error_count, const char *error)
 {
     *result = (struct record_result){
-        .state = RECORD_ERROR,
+        .state = RECORD_FAILED,
         .time = xstrdup("2026-11-21T16:01:00Z"),
         .datasource = xstrdup("DataSourceNoCloud [seed=/dev/sr0]"),
         .errors = make_texts(error_count, error),
@@ -119,7 +119,7 @@ reads_what_was_written(void **state)
     assert_string_equal(record.boot.documents[0].path, "user-data");
     assert_string_equal(record_find_document(&record.boot, "meta-data")->digest, DIGEST);
     assert_null(record_find_document(&record.boot, "vendor-data"));
-    assert_int_equal(record.result.state, RECORD_ERROR);
+    assert_int_equal(record.result.state, RECORD_FAILED);
     assert_string_equal(record.result.time, "2026-11-21T16:01:00Z");
     assert_string_equal(record.result.datasource, "DataSourceNoCloud [seed=/dev/sr0]");
     assert_int_equal(record.result.error_count, 2);

@@ -141,7 +141,28 @@ takes_the_mark_once(void **state)
     assert_false(rundir_take_resume(rundir, UNIT_OTHER_UUID));
     assert_true(rundir_take_resume(rundir, UNIT_UUID));
     assert_false(rundir_take_resume(rundir, UNIT_UUID));
+    /* What it left for later. */
+    assert_int_equal(unlinkat(rundir, UNIT_UUID ".resumed", 0), 0);
     assert_int_equal(unit_count_entries(rundir), 0);
+}
+
+static void
+knows_later_that_the_guest_was_resumed(void **state)
+{
+    cleanup_close int rundir = open_rundir(state);
+    struct stat seed;
+
+    unit_make_file(rundir, UNIT_UUID ".iso", 0600, "seed");
+    assert_int_equal(fstatat(rundir, UNIT_UUID ".iso", &seed, 0), 0);
+    assert_false(rundir_is_resumed(rundir, UNIT_UUID, &seed));
+    mark(rundir, UNIT_UUID);
+    assert_false(rundir_is_resumed(rundir, UNIT_UUID, &seed));
+    assert_true(rundir_take_resume(rundir, UNIT_UUID));
+    assert_true(rundir_is_resumed(rundir, UNIT_UUID, &seed));
+    assert_false(rundir_is_resumed(rundir, UNIT_OTHER_UUID, &seed));
+    /* A later start's. */
+    seed.st_mtime += 62;
+    assert_false(rundir_is_resumed(rundir, UNIT_UUID, &seed));
 }
 
 static void
@@ -162,6 +183,7 @@ forgets_a_mark_after_a_minute(void **state)
     set_age(rundir, UNIT_UUID ".resume", 50);
     assert_true(rundir_take_resume(rundir, UNIT_UUID));
     mark(rundir, UNIT_UUID);
+    assert_int_equal(unlinkat(rundir, UNIT_UUID ".resumed", 0), 0);
     set_age(rundir, UNIT_UUID ".resume", 62);
     assert_false(rundir_take_resume(rundir, UNIT_UUID));
     assert_int_equal(unit_count_entries(rundir), 0);
@@ -329,6 +351,7 @@ main(void)
         unit_test_in_directory(refuses_a_directory_that_belongs_to_another),
         unit_test_in_directory(gives_the_seeds_to_the_user_of_qemu),
         unit_test_in_directory(takes_the_mark_once),
+        unit_test_in_directory(knows_later_that_the_guest_was_resumed),
         unit_test_in_directory(forgets_a_mark_after_a_minute),
         unit_test_in_directory(believes_no_mark_of_the_future),
         unit_test_in_directory(follows_no_link_for_a_mark),

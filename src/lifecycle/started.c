@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: libvirt has started the guest, with the seed that prepare has made. What the
+ * guest got is read back from it and recorded now: prepare, for which the guest has to wait,
+ * need not do it, and a start that failed leaves the record of the one before alone.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/request.h"
+#include "image/iso-read.h"
+#include "lifecycle/lifecycle.h"
+#include "seed/digest.h"
+#include "store/record.h"
+#include "store/rundir.h"
+
+/*
+ * Who may read the journal could try guesses at a password against the digest of a seed of
+ * which all else is known. What stands in the XML is known to everybody anyway.
+ * Return: whether something of a secret may be in the seed.
+ */
+static bool
+has_secret(const struct request *request)
+{
+    for (size_t i = 0; i < request->parts.count; i++) {
+        if (request->parts.list[i]->origin == PART_SECRET)
+            return true;
+    }
+    return false;
+}
+
+static void
+log_made(const struct lifecycle *lifecycle, const struct request *request, int seed)
+{
+    cleanup_buffer struct buffer image = {0};
+    cleanup_free char *digest = NULL;
+
+    if (!has_secret(request) && fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
+        digest = digest_make(&image);
+    lifecycle_log_event(lifecycle, LIFECYCLE_SEED_MADE,
+                        &(struct journal_field){"VIRT_SEED_DIGEST", digest}, "seed made");
+}
+
+static int
+record_boot(const struct lifecycle *lifecycle, const struct request *request, int seed,
+            struct failure **failure)
+{
+    cleanup_volume struct volume volume = {0};
+    cleanup_record_boot struct record_boot boot = {0};
+    cleanup_record struct record record = {0};
+    cleanup_close int lock = record_lock(lifecycle->root);
+
+    (void)lock;
+    if (iso_read(seed, &volume, failure) < 0 ||
+        record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
+        return -1;
+    boot.time = record_time(time(NULL));
+    boot.name = xstrdup(lifecycle->domain->name);
+    boot.version = xstrdup(PACKAGE_VERSION);
+    boot.identity_alone = request->until_done && record.done;
+    record_boot_add_volume(&boot, &volume);
+    record_set_boot(&record, &boot);
+    return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
+}
+
+/* Return: a descriptor of the seed, owned by the caller, or -1 where there is none. */
+static int
+open_seed(const struct lifecycle *lifecycle, int rundir, struct stat *status)
+{
+    cleanup_free char *name = rundir_seed_name(lifecycle->domain->uuid);
+
+    return lifecycle_has_place_for_seed(lifecycle->domain)
+               ? fs_open_regular_beneath(rundir, name, status)
+               : -1;
+}
+
+static int
+record_start(const struct lifecycle *lifecycle, struct failure **failure)
+{
+    cleanup_request struct request request = {0};
+    cleanup_close int rundir = rundir_open(lifecycle->root, failure);
+    cleanup_close int seed = -1;
+    struct stat status;
+
+    if (rundir < 0)
+        return -1;
+    seed = open_seed(lifecycle, rundir, &status);
+    if (seed < 0)
+        return 0;
+    if (request_read(&request, lifecycle->domain, failure) < 0)
+        return -1;
+    log_made(lifecycle, &request, seed);
+    return rundir_is_resumed(rundir, lifecycle->domain->uuid, &status)
+               ? 0
+               : record_boot(lifecycle, &request, seed, failure);
+}
+
+int
+lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+
+    (void)failure;
+    if (record_start(lifecycle, &reason) < 0)
+        lifecycle_log_failure(lifecycle, "what it starts with is not recorded", reason);
+    return 0;
+}
