@@ -277,6 +277,8 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
+	%D%/lifecycle/result.c \
+	%D%/lifecycle/result.h \
 	%D%/lifecycle/resume.c \
 	%D%/lifecycle/started.c \
 	$(NULL)

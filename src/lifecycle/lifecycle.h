@@ -43,6 +43,8 @@ enum lifecycle_event {
     LIFECYCLE_SEED_MADE,
     LIFECYCLE_START_REFUSED,
     LIFECYCLE_SEED_REMOVED,
+    LIFECYCLE_GUEST_DONE, /* it has reported that */
+    LIFECYCLE_GUEST_FAILED,
 };
 
 /* Says that it has happened; `more`, where not NULL, is a field of this event's own. */

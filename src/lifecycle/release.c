@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "lifecycle/lifecycle.h"
+#include "lifecycle/result.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
 
@@ -32,10 +33,16 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
     return 0;
 }
 
+/* The seed goes before anything that the guest has written is looked at. */
 int
 lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
 {
-    if (remove_seed(lifecycle, failure) < 0)
-        return -1;
-    return report_file_remove(lifecycle->root, lifecycle->domain->uuid, failure);
+    cleanup_failure struct failure *another = NULL;
+    int result = remove_seed(lifecycle, failure);
+
+    result_record(lifecycle);
+    if (report_file_remove(lifecycle->root, lifecycle->domain->uuid,
+                           result < 0 ? &another : failure) < 0)
+        result = -1;
+    return result;
 }

@@ -133,6 +133,144 @@ put_result() {
     [[ ! -e $record ]]
 }
 
+# --- the result -------------------------------------------------------------------------------
+
+boot_id=0f7c3a52-5d7e-4c1b-9a55-000000000001
+
+# report LINE...: the guest reports these lines.
+report() {
+    mkdir -p "$root$reportdir"
+    printf '%s\n' "$@" >>"$root$reportdir/$uuid.report"
+}
+
+# ended [ERRORS [BOOT]]: prints the last line of a boot, with these errors, as JSON.
+ended() {
+    printf '{"virt-seed":1,"boot":"%s","status":{"v1":{"datasource":"DataSourceNoCloud",' \
+        "${2-$boot_id}"
+    printf '"stage":null,"init":{"errors":[],"start":1,"finished":2},'
+    printf '"modules-final":{"errors":%s,"start":3,"finished":4}}},' "${1-[]}"
+    printf '"result":{"v1":{"datasource":"DataSourceNoCloud [seed=/dev/sr0]","errors":%s}}}\n' \
+        "${1-[]}"
+}
+
+# begun [BOOT]: prints the first line of a boot.
+begun() {
+    printf '{"virt-seed":1,"boot":"%s","status":{"v1":{"datasource":null,' "${1-$boot_id}"
+    printf '"stage":"init","init":{"errors":[],"start":1,"finished":null}}}}\n'
+}
+
+@test "what the guest reports at its end is recorded at release, and the report is removed" {
+    start wired.xml
+    report "$(begun)" "$(ended)"
+    touch -d '2026-05-05T05:05:05Z' "$root$reportdir/$uuid.report"
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record '.result | .state, .time, .datasource, (.errors | length)') == \
+        $'done\n2026-05-05T05:05:05Z\nDataSourceNoCloud [seed=/dev/sr0]\n0' ]]
+    [[ ! -e $root$reportdir/$uuid.report ]]
+    [[ $(in_record .done) = null ]]
+    [[ $(journal_field MESSAGE_ID | tail -n 1) = 6b12ef599a7b4d2680b6372430b4283d ]]
+    [[ $(journal_field VIRT_SEED_RESULT) = 'done' ]]
+}
+
+@test "the errors of the guest are recorded, and not in the journal" {
+    start wired.xml
+    report "$(ended '["it broke", "and broke"]')"
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record '.result | .state, .errors[]') == $'failed\nit broke\nand broke' ]]
+    [[ $(journal_field VIRT_SEED_RESULT) = failed ]]
+    [[ $(journal_field PRIORITY | tail -n 1) = 4 ]]
+    run ! grep broke entries
+}
+
+@test "a boot that did not come to its end has no result" {
+    start wired.xml
+    report "$(begun)"
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record .result) = null ]]
+    run ! grep VIRT_SEED_RESULT entries
+    start wired.xml
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record .result) = null ]]
+}
+
+@test "a reboot that has just begun takes nothing back" {
+    start wired.xml
+    report "$(ended)" "$(begun 0f7c3a52-5d7e-4c1b-9a55-000000000002)"
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record .result.state) = 'done' ]]
+    start wired.xml
+    report "$(ended)" "$(ended '["no"]' 0f7c3a52-5d7e-4c1b-9a55-000000000002)"
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record .result.state) = failed ]]
+}
+
+@test "a guest that was saved before its end has its result when it comes back" {
+    start wired.xml
+    report "$(begun)"
+    lifecycle_beside_journal wired.xml release
+    lifecycle_beside_journal wired.xml restore
+    start wired.xml
+    report "$(ended)"
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record .result.state) = 'done' ]]
+    # And once more, with nothing to say any more.
+    lifecycle_beside_journal wired.xml restore
+    start wired.xml
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record .result.state) = 'done' ]]
+}
+
+@test "a hostile report keeps nothing from being removed" {
+    local hostile
+
+    printf '{"virt-seed":1,"boot":"%s","status":' "$boot_id" >open
+    for hostile in 'cat /dev/urandom' 'yes' "tr '\\0' '[' </dev/zero" 'cat open /dev/zero'; do
+        start wired.xml
+        mkdir -p "$root$reportdir"
+        bash -c "$hostile" 2>/dev/null | head -c 20000000 >"$root$reportdir/$uuid.report" || true
+        lifecycle_beside_journal wired.xml release
+        run ! compgen -G "$seeds/$uuid*"
+        run ! compgen -G "$root$reportdir/$uuid*"
+        [[ $(in_record .result) = null ]]
+    done
+    start wired.xml
+    rm -rf "$root$reportdir/$uuid.report"
+    mkdir "$root$reportdir/$uuid.report"
+    run -1 lifecycle_beside_journal wired.xml release
+    [[ ! -e $seeds/$uuid.iso ]]
+}
+
+@test "a guest that is set up by its boot gets its identity alone from then on" {
+    sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
+    start until.xml
+    report "$(ended '["no"]')"
+    lifecycle_beside_journal until.xml release
+    [[ $(in_record .done) = null ]]
+    start until.xml
+    report "$(begun)" "$(ended)"
+    lifecycle_beside_journal until.xml release
+    [[ $(in_record '.done | type') = string ]]
+    [[ $(journal_field MESSAGE | tail -n 1) == *'its identity alone'* ]]
+    start until.xml
+    virt-seed inspect "$seeds/$uuid.iso" | grep '^user-data: 0 bytes'
+    [[ $(in_record '.boot."identity-alone"') = true ]]
+    # Taken back while it runs with that: what this boot reports says nothing of the full seed.
+    virt-seed --root="$root" --quiet 'done' --undo until.xml
+    report "$(ended)"
+    lifecycle_beside_journal until.xml release
+    [[ $(in_record .done) = null ]]
+    start until.xml
+    virt-seed inspect "$seeds/$uuid.iso" | grep '^user-data: .*cloud-config'
+    [[ $(in_record '.boot."identity-alone"') = null ]]
+}
+
+@test "a guest that gets its full seed at each boot is never recorded as done" {
+    start wired.xml
+    report "$(ended)"
+    lifecycle_beside_journal wired.xml release
+    [[ $(in_record .done) = null ]]
+}
+
 # --- nothing kills a guest that runs ----------------------------------------------------------
 
 @test "started never fails, whatever it finds" {

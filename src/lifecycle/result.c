@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: the report is that of one start of the domain, in which the guest may have
+ * booted several times. The last boot that came to its end counts: another that had just begun
+ * takes nothing back. Where there is none, because the start has failed, the guest was stopped
+ * early, or was resumed and had said all before, the record stays as it is; `started` has
+ * taken the result of the boot before out of it.
+ */
+#include "config.h"
+
+#include "lifecycle/result.h"
+
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/request.h"
+#include "store/guest-report.h"
+#include "store/record.h"
+#include "store/report-reader.h"
+
+#define CHUNK (64 * KIB)
+
+/* --- the report ------------------------------------------------------------------- */
+
+static char **
+copy_texts(const struct guest_messages *messages)
+{
+    char **texts = xcalloc(messages->count, sizeof(*texts));
+
+    for (size_t i = 0; i < messages->count; i++)
+        texts[i] = xstrdup(messages->list[i].text);
+    return texts;
+}
+
+static void
+take_result(struct record_result *result, const struct guest_report *report)
+{
+    record_result_clear(result);
+    *result = (struct record_result){
+        .state = report->state == GUEST_REPORT_DONE ? RECORD_DONE : RECORD_FAILED,
+        .datasource = report->datasource ? xstrdup(report->datasource) : NULL,
+        .errors = copy_texts(&report->errors),
+        .error_count = report->errors.count,
+        .warnings = copy_texts(&report->warnings),
+        .warning_count = report->warnings.count,
+    };
+}
+
+static void
+feed(struct guest_report *report, const char *data, size_t size,
+     struct record_result *result)
+{
+    while (size > 0) {
+        bool news = false;
+        size_t taken = guest_report_feed(report, data, size, &news);
+
+        if (news && guest_report_is_complete(report))
+            take_result(result, report);
+        data += taken;
+        size -= taken;
+    }
+}
+
+static int
+read_result(const struct lifecycle *lifecycle, struct record_result *result,
+            struct failure **failure)
+{
+    cleanup_report_reader struct report_reader reader = {.file = -1};
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_free char *chunk = xmalloc(CHUNK);
+    size_t total = 0;
+    ssize_t count;
+    struct stat status;
+
+    report_reader_init(&reader, lifecycle->root, lifecycle->domain->uuid);
+    while (total < LIMIT_REPORT_FILES &&
+           (count = report_reader_read(&reader, chunk, CHUNK, failure)) != 0) {
+        if (count < 0)
+            return -1;
+        feed(&report, chunk, (size_t)count, result);
+        total += (size_t)count;
+    }
+    if (result->state != RECORD_UNFINISHED && fstat(reader.file, &status) == 0)
+        result->time = record_time(status.st_mtime);
+    return 0;
+}
+
+/* --- the record ------------------------------------------------------------------- */
+
+/* Return: whether the guest was to be set up by this boot, and is. */
+static bool
+is_set_up(const struct lifecycle *lifecycle, const struct record *record,
+          const struct record_result *result)
+{
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    return result->state == RECORD_DONE && !record->done &&
+           !record->boot.identity_alone &&
+           request_read(&request, lifecycle->domain, &failure) == 0 && request.until_done;
+}
+
+static void
+log_result(const struct lifecycle *lifecycle, const struct record_result *result,
+           bool set_up)
+{
+    struct journal_field field = {"VIRT_SEED_RESULT", "failed"};
+
+    if (result->state != RECORD_DONE) {
+        lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_FAILED, &field,
+                            "cloud-init has reported errors");
+        return;
+    }
+    field.value = "done";
+    lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_DONE, &field,
+                        set_up ? "cloud-init has reported success; from now on the guest "
+                                 "gets its identity alone"
+                               : "cloud-init has reported success");
+}
+
+static int
+update_record(const struct lifecycle *lifecycle, struct record_result *result,
+              struct failure **failure)
+{
+    const char *uuid = lifecycle->domain->uuid;
+    cleanup_record struct record record = {0};
+    cleanup_close int lock = record_lock(lifecycle->root);
+
+    (void)lock;
+    if (record_read(lifecycle->root, uuid, &record, failure) < 0)
+        return -1;
+    if (result->state != RECORD_UNFINISHED) {
+        bool set_up = is_set_up(lifecycle, &record, result);
+
+        log_result(lifecycle, result, set_up);
+        if (set_up)
+            record.done = record_time(time(NULL));
+        record_set_result(&record, result);
+    }
+    /* Also where nothing is new: the file's time says when the domain was last there. */
+    return record_write(lifecycle->root, uuid, &record, failure);
+}
+
+void
+result_record(const struct lifecycle *lifecycle)
+{
+    cleanup_record_result struct record_result result = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    if (read_result(lifecycle, &result, &failure) < 0 ||
+        update_record(lifecycle, &result, &failure) < 0)
+        lifecycle_log_failure(lifecycle, "its result is not recorded", failure);
+}
