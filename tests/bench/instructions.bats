@@ -30,7 +30,8 @@ is_debian_12() {
 
 # count INPUT COMMAND...: prints how many instructions the command takes, which must succeed, in
 # the environment that libvirt gives to a hook. (Debian 12's valgrind lacks openat2(2), so that the
-# configuration counts as unreadable, and the defaults are taken.)
+# configuration counts as unreadable, and the defaults are taken; and release cannot look for a
+# report and a record, which is all that it may fail for.)
 count() {
     local input=$1 log=$BATS_TEST_TMPDIR/log profile=$BATS_TEST_TMPDIR/profile
     local environment=(env -i LC_ALL=C PATH=/usr/bin:/bin)
@@ -41,7 +42,7 @@ count() {
         environment=(unshare --user --map-root-user "${environment[@]}")
     fi
     if ! "${environment[@]}" valgrind --tool=callgrind --callgrind-out-file="$profile" "$@" \
-        <"$input" >"$log" 2>&1; then
+        <"$input" >"$log" 2>&1 && ! grep -q '^virt-seed: error: .*: Function not implemented' "$log"; then
         cat "$log" >&2
         return 1
     fi
