@@ -198,6 +198,8 @@ libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CF
 libstore_a_SOURCES = \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
+	%D%/store/leftovers.c \
+	%D%/store/leftovers.h \
 	%D%/store/libvirt-group.c \
 	%D%/store/libvirt-group.h \
 	%D%/store/own-directory.c \
@@ -281,6 +283,8 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/result.h \
 	%D%/lifecycle/resume.c \
 	%D%/lifecycle/started.c \
+	%D%/lifecycle/sweep.c \
+	%D%/lifecycle/sweep.h \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)
@@ -330,6 +334,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-check.c \
 	%D%/cli/cmd-done.c \
 	%D%/cli/cmd-dump.c \
+	%D%/cli/cmd-gc.c \
 	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \
 	%D%/cli/cmd-known-hosts.c \

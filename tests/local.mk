@@ -25,6 +25,7 @@ unit_tests = \
 	%D%/unit/test-iso-read \
 	%D%/unit/test-label \
 	%D%/unit/test-layout \
+	%D%/unit/test-leftovers \
 	%D%/unit/test-libvirt-group \
 	%D%/unit/test-network \
 	%D%/unit/test-network-config \
@@ -102,6 +103,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_label_LDADD = $(UNIT_LDADD)
 %C%_unit_test_layout_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_layout_LDADD = $(UNIT_LDADD)
+%C%_unit_test_leftovers_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_leftovers_LDADD = $(UNIT_LDADD)
 %C%_unit_test_libvirt_group_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_libvirt_group_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_CFLAGS = $(UNIT_CFLAGS)

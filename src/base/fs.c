@@ -64,6 +64,18 @@ fs_open_regular_beneath(int dir, const char *name, struct stat *status)
     return steal_fd(fd);
 }
 
+DIR *
+fs_list(int dir)
+{
+    cleanup_close int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+
+    /* The stream has it now. */
+    if (entries)
+        (void)steal_fd(copy);
+    return entries;
+}
+
 /* Untouched memory costs nothing, but what was reserved is wiped in the end. */
 #define READ_ROOM (64UL * 1024)
 #define READ_ROOM_MINIMUM (4UL * 1024)

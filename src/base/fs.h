@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -35,6 +36,10 @@ int fs_open_directory_in_root(int root, const char *path);
  * -EISDIR). `status`, where not NULL, gets what fstat(2) says of the opened file.
  */
 int fs_open_regular_beneath(int dir, const char *name, struct stat *status);
+
+/* Opens a stream of the directory's entries; the descriptor stays as it is.
+ * Return: owned by the caller (cleanup_closedir), or NULL with errno. */
+DIR *fs_list(int dir);
 
 /* Appends everything up to the end of file; -EFBIG when that is more than `limit`
  * bytes. */

@@ -70,6 +70,12 @@ take_option(struct arguments *arguments, int option)
     case OPTION_PRINT:
         arguments->print = true;
         return true;
+    case OPTION_ALL:
+        arguments->all = true;
+        return true;
+    case OPTION_DRY_RUN:
+        arguments->dry_run = true;
+        return true;
     case OPTION_UNDO:
         arguments->undo = true;
         return true;
@@ -127,7 +133,7 @@ arguments_read(struct arguments *arguments, const struct command *command, int a
             return fail_misused(command, argv[optind - 1],
                                 "is no option, or lacks its value", failure);
     }
-    if (!arguments->name) {
+    if (operands > 0 && !arguments->name) {
         if (optind == argc)
             return fail_misused(command, command->name,
                                 "lacks the name of a domain or file", failure);

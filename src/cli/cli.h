@@ -24,7 +24,7 @@ struct setting {
 
 /* What stands behind the subcommand; each takes what its options and operands allow. */
 struct arguments {
-    const char *name;      /* of the domain, the file or the image; never NULL */
+    const char *name;      /* of the domain, file or image; NULL without operands */
     bool is_domain;        /* --domain: the name is no file's */
     const char *document;  /* the second operand, or NULL */
     const char *output;    /* --output, or NULL */
@@ -40,6 +40,8 @@ struct arguments {
     bool wiring_only;
     bool after_refusal;
     bool undo;
+    bool all;
+    bool dry_run;
     bool print;
     struct setting settings[LIMIT_SETTINGS]; /* in the order they were given */
     size_t setting_count;
@@ -54,7 +56,7 @@ struct command {
     const char *summary; /* one line for `virt-seed --help` */
     const char *help;    /* what `virt-seed NAME --help` prints below the usage line */
     const struct option *options; /* getopt's, ended by a row of zeros */
-    int operands;                 /* how many there may be; one must be there */
+    int operands;                 /* how many there may be; the first must be there */
     /* Return: the exit status; a failure that is set is printed by main, and the status is
      * then 1, or 2 where it is FAILURE_USAGE. */
     int (*run)(const struct context *context, const struct arguments *arguments,
@@ -65,6 +67,7 @@ extern const struct command cmd_build;
 extern const struct command cmd_check;
 extern const struct command cmd_done;
 extern const struct command cmd_dump;
+extern const struct command cmd_gc;
 extern const struct command cmd_import;
 extern const struct command cmd_inspect;
 extern const struct command cmd_known_hosts;
@@ -83,7 +86,9 @@ enum {
     OPTION_OUTPUT = 'o',
     OPTION_HELP = 256,
     OPTION_AFTER_REFUSAL,
+    OPTION_ALL,
     OPTION_DOMAIN,
+    OPTION_DRY_RUN,
     OPTION_EXTRACT,
     OPTION_HOST,
     OPTION_JSON,

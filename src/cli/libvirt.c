@@ -88,6 +88,21 @@ libvirt_require_local(virConnectPtr connection, struct failure **failure)
     return failure_hint(failure, "run the command on %s", host);
 }
 
+int
+libvirt_require_system(virConnectPtr connection, struct failure **failure)
+{
+    cleanup_free char *uri = virConnectGetURI(connection);
+
+    if (libvirt_require_local(connection, failure) < 0)
+        return -1;
+    if (uri && strcmp(uri, "qemu:///system") == 0)
+        return 0;
+    failure_set(failure, FAILURE_USAGE,
+                "'%s' is not this host's daemon for QEMU, and does not know its domains",
+                uri ? uri : "");
+    return failure_hint(failure, "leave --connect away, or give it qemu:///system");
+}
+
 virDomainPtr
 libvirt_find_domain(virConnectPtr connection, const char *name, struct failure **failure)
 {

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/result.h"
+#include "lifecycle/sweep.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
 
@@ -44,5 +45,6 @@ lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
     if (report_file_remove(lifecycle->root, lifecycle->domain->uuid,
                            result < 0 ? &another : failure) < 0)
         result = -1;
+    sweep_records(lifecycle);
     return result;
 }

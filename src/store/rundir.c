@@ -179,15 +179,12 @@ fail_remove(int error, struct failure **failure)
 int
 rundir_remove(int rundir, const char *uuid, struct failure **failure)
 {
-    cleanup_close int copy = openat(rundir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    cleanup_closedir DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    cleanup_closedir DIR *dir = fs_list(rundir);
     const struct dirent *entry;
     int error = 0;
 
     if (!dir)
         return fail_remove(errno, failure);
-    /* The stream has it now. */
-    (void)steal_fd(copy);
     while ((errno = 0, entry = readdir(dir))) {
         if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0)
             continue;

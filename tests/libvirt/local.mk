@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	%D%/lab.bats \
 	%D%/migrate.bats \
 	%D%/recipes.bats \
+	%D%/record.bats \
 	%D%/set.bats \
 	%D%/shim.bats \
 	%D%/start.bats \

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "store/leftovers.h"
+
+#define UUID_LENGTH 36
+
+static const struct {
+    const char *path;
+    bool lasting;
+} directories[] = {
+    {VIRT_SEED_STATEDIR, true},
+    {VIRT_SEED_STATEDIR "/secrets", true},
+    {VIRT_SEED_REPORTDIR, false},
+    {VIRT_SEED_RUNDIR, false},
+};
+
+bool
+leftover_names_domain(const char *name, char uuid[37])
+{
+    for (size_t i = 0; i < UUID_LENGTH; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? name[i] != '-'
+                 : !isxdigit((unsigned char)name[i]) || isupper((unsigned char)name[i]))
+            return false;
+        uuid[i] = name[i];
+    }
+    uuid[UUID_LENGTH] = '\0';
+    return true;
+}
+
+/* --- finding ---------------------------------------------------------------------- */
+
+static int
+fail_at(const char *directory, int error, const char *what, struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s %s", what, directory);
+    return failure_hint(failure, "see what is there, as root: ls -l %s", directory);
+}
+
+static int
+add(struct leftovers *leftovers, const struct leftover *leftover,
+    struct failure **failure)
+{
+    if (leftovers->count == LIMIT_LEFTOVERS)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "%s has what belongs to domains, and at most %u can be looked "
+                           "through",
+                           leftover->directory, LIMIT_LEFTOVERS);
+    leftovers->list =
+        xreallocarray(leftovers->list, leftovers->count + 1, sizeof(*leftovers->list));
+    leftovers->list[leftovers->count] = *leftover;
+    leftovers->list[leftovers->count++].name = xstrdup(leftover->name);
+    return 0;
+}
+
+static int
+add_entries(struct leftovers *leftovers, size_t place, DIR *dir, struct failure **failure)
+{
+    const struct dirent *entry;
+
+    while ((errno = 0, entry = readdir(dir))) {
+        struct leftover leftover = {
+            .directory = directories[place].path,
+            .name = (char *)entry->d_name,
+            .lasting = directories[place].lasting,
+        };
+        struct stat status;
+
+        if (!leftover_names_domain(entry->d_name, leftover.uuid) ||
+            fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        leftover.changed = status.st_mtime;
+        if (add(leftovers, &leftover, failure) < 0)
+            return -1;
+    }
+    return errno == 0 ? 0 : fail_at(directories[place].path, errno, "list", failure);
+}
+
+static int
+find_in(struct leftovers *leftovers, int root, size_t place, struct failure **failure)
+{
+    const char *path = directories[place].path;
+    cleanup_close int fd = fs_open_directory_in_root(root, path);
+    cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
+
+    if (fd == -ENOENT)
+        return 0;
+    if (!dir)
+        return fail_at(path, fd < 0 ? fd : errno, "open", failure);
+    return add_entries(leftovers, place, dir, failure);
+}
+
+static int
+compare(const void *one, const void *other)
+{
+    return strcmp(((const struct leftover *)one)->uuid,
+                  ((const struct leftover *)other)->uuid);
+}
+
+int
+leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
+{
+    *leftovers = (struct leftovers){0};
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        if (find_in(leftovers, root, i, failure) < 0)
+            return -1;
+    }
+    if (leftovers->count > 0)
+        qsort(leftovers->list, leftovers->count, sizeof(*leftovers->list), compare);
+    return 0;
+}
+
+/* --- removing --------------------------------------------------------------------- */
+
+/* Return: 0 or -errno, as the next. */
+static int empty(int directory, int depth);
+
+static int
+remove_at(int directory, const char *name, int depth)
+{
+    cleanup_close int inner = -1;
+    int error;
+
+    if (unlinkat(directory, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EISDIR && errno != EPERM)
+        return -errno;
+    inner = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0)
+        return -errno;
+    error = empty(inner, depth);
+    if (error < 0)
+        return error;
+    return unlinkat(directory, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+static int
+empty(int directory, int depth)
+{
+    cleanup_closedir DIR *dir = fs_list(directory);
+    const struct dirent *entry;
+
+    if (!dir)
+        return -errno;
+    if (depth == 0)
+        return -ELOOP;
+    while ((errno = 0, entry = readdir(dir))) {
+        int error = 0;
+
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            error = remove_at(directory, entry->d_name, depth - 1);
+        if (error < 0)
+            return error;
+    }
+    return -errno;
+}
+
+int
+leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, leftover->directory);
+    int error = directory < 0
+                    ? directory
+                    : remove_at(directory, leftover->name, LIMIT_LEFTOVER_DEPTH);
+
+    if (error == 0)
+        return 0;
+    failure_set_errno(failure, FAILURE_SYSTEM, error, "could not remove %s/%s",
+                      leftover->directory, leftover->name);
+    return failure_hint(failure, "see what is there, as root: ls -l %s",
+                        leftover->directory);
+}
+
+void
+leftovers_clear(struct leftovers *leftovers)
+{
+    for (size_t i = 0; i < leftovers->count; i++)
+        free(leftovers->list[i].name);
+    free(leftovers->list);
+    *leftovers = (struct leftovers){0};
+}

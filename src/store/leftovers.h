@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What virt-seed keeps on the host for domains, whether or not they are there any more. The
+ * name of each such file or directory begins with the domain's UUID:
+ *
+ *   /var/lib/virt-seed/            records, public keys
+ *   /var/lib/virt-seed/secrets/    what virt-seed has generated
+ *   /var/log/libvirt/virt-seed/    reports
+ *   /run/libvirt/virt-seed/        seeds, and what belongs to them
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "base/failure.h"
+
+struct leftover {
+    char uuid[37];
+    const char *directory; /* that it is in */
+    char *name;
+    bool
+        lasting; /* it is for the domain's next start, too: not what a running one needs */
+    time_t changed; /* when it last was */
+};
+
+struct leftovers {
+    struct leftover *list;
+    size_t count;
+};
+
+/* Return: whether the name begins with a UUID as virt-seed writes them; `uuid` gets it. */
+bool leftover_names_domain(const char *name, char uuid[37]);
+
+/* Finds all of them, those of a domain side by side. Only root may look. */
+int leftovers_find(int root, struct leftovers *leftovers, struct failure **failure);
+
+/* Removes one, a directory with all that is in it. One that is gone is no failure. */
+int leftover_remove(int root, const struct leftover *leftover, struct failure **failure);
+
+void leftovers_clear(struct leftovers *leftovers);
+
+#define cleanup_leftovers __attribute__((cleanup(leftovers_clear)))

@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# record.bats: what the host remembers of domains that a real libvirtd starts and ends, and how it
+# forgets them.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+gone=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
+seeds=/run/libvirt/virt-seed
+records=/var/lib/virt-seed
+reports=/var/log/libvirt/virt-seed
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    # The tests share one libvirtd.
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+}
+
+teardown_file() {
+    lab_stop
+}
+
+teardown() {
+    lab_daemon_log | tail -n 20
+    lab_reset
+    lab_run sh -c "rm -rf $records/* $reports/*"
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+# domain UNTIL_DONE: prints the wired domain web1.
+domain() {
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' $1><ci:user-data>#cloud-config
+timezone: Etc/UTC
+</ci:user-data></ci:cloud-init>" domain_xml web1 $web1 | virt_seed --quiet wire -
+}
+
+define() {
+    domain "${1-}" | lab_virsh define /dev/stdin
+}
+
+in_record() {
+    lab_run cat "$records/$web1.json" | jq -r "$1"
+}
+
+# report_success: writes into the domain's report what a guest would at its end.
+report_success() {
+    lab_run sh -c "cat >>$reports/$web1.report" <<'END'
+{"virt-seed":1,"boot":"0f7c3a52-5d7e-4c1b-9a55-000000000001","status":{"v1":{"datasource":"DataSourceNoCloud","stage":null,"modules-final":{"errors":[],"start":3,"finished":4}}},"result":{"v1":{"datasource":"DataSourceNoCloud","errors":[]}}}
+END
+}
+
+# leave AGE: leaves of the domain $gone what a host may have, of that age.
+leave() {
+    lab_run sh -c "mkdir -p $records/secrets/$gone $reports $seeds
+        echo '{\"boot\": {\"time\": \"T\", \"name\": \"gone\"}}' >$records/$gone.json
+        touch $records/secrets/$gone/key $reports/$gone.report $reports/$gone.report.0 $seeds/$gone.iso
+        touch -d '$1' $records/$gone.json $records/secrets/$gone $reports/$gone.* $seeds/$gone.iso"
+}
+
+# left: prints what there is of $gone.
+left() {
+    lab_run sh -c "ls -d $records/$gone* $records/secrets/$gone* $reports/$gone* $seeds/$gone*" \
+        2>/dev/null
+}
+
+@test "a boot is recorded, a saved guest keeps its record, and the next boot has its own" {
+    local first
+
+    define
+    lab_virsh start web1
+    [[ $(in_record '.boot.name, .boot."instance-id"') == $'web1\n'"$web1" ]]
+    run -0 lab_run stat -c '%a %u' "$records/$web1.json"
+    [[ $output = '640 0' ]]
+    report_success
+    lab_virsh managedsave web1
+    [[ $(in_record .result.state) = 'done' ]]
+    first=$(in_record .boot.time)
+    sleep 1
+    lab_virsh start web1
+    [[ $(in_record '.result.state, .boot.time') == $'done\n'"$first" ]]
+    lab_virsh destroy web1
+    lab_virsh start web1
+    [[ $(in_record .result) = null && $(in_record .boot.time) != "$first" ]]
+}
+
+@test "a guest that reports success gets its identity alone at its next start" {
+    define 'boots="until-done"'
+    lab_virsh start web1
+    report_success
+    lab_virsh destroy web1
+    [[ $(in_record '.result.state, (.done | type)') == $'done\nstring' ]]
+    lab_virsh start web1
+    run -0 virt_seed inspect "$seeds/$web1.iso"
+    [[ $output == *'user-data: 0 bytes'* ]]
+}
+
+@test "a guest lives on where its boot cannot be recorded" {
+    define
+    lab_run mkdir -p "$records/$web1.json"
+    lab_virsh start web1
+    sleep 0.5
+    [[ $(lab_virsh domstate web1) = running* ]]
+    lab_virsh destroy web1
+    run ! lab_run test -e "$seeds/$web1.iso"
+}
+
+@test "gc removes what is left of a domain that is gone, and nothing of others" {
+    define
+    lab_virsh start web1
+    leave '8 days ago'
+    lab_run touch "$records/README"
+    run -0 virt_seed gc --dry-run
+    [[ $output == *"would remove $records/$gone.json"* && $output != *$web1* ]]
+    [[ $(left | wc -l) = 5 ]]
+    run -0 virt_seed gc
+    [[ $(grep -c '^removed ' <<<"$output") = 5 && $output == *"removed $records/secrets/$gone"* ]]
+    [[ -z $(left) ]]
+    run -0 lab_run ls "$records/README" "$records/$web1.json" "$seeds/$web1.iso"
+    run -0 virt_seed gc --all
+    [[ $output = '' ]]
+    lab_virsh destroy web1
+    run -0 virt_seed gc --all
+    in_record .boot.name
+}
+
+@test "gc keeps for a week what a domain needs that comes back" {
+    leave '6 days ago'
+    run -0 virt_seed gc
+    [[ $output == *"kept $records/$gone.json: "* ]]
+    # What it needs while it runs is of no use to it.
+    [[ $(left) = "$records/$gone.json"$'\n'"$records/secrets/$gone" ]]
+    virt_seed --quiet gc --all
+    [[ -z $(left) ]]
+}
+
+@test "gc knows a transient domain while it runs, and for a week" {
+    domain >"$BATS_TEST_TMPDIR/web1.xml"
+    lab_virsh create /dev/stdin <"$BATS_TEST_TMPDIR/web1.xml"
+    lab_run touch -d '8 days ago' "$records/$web1.json" "$seeds/$web1.iso"
+    run -0 virt_seed gc --all
+    [[ $output = '' ]]
+    lab_virsh destroy web1
+    run -0 virt_seed gc
+    [[ $output == "kept $records/$web1.json"* ]]
+    run -0 virt_seed gc --all
+    [[ $output == "removed $records/$web1.json" ]]
+}

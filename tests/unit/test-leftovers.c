@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is on the host for domains: store/leftovers.h. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "store/leftovers.h"
+#include "unit.h"
+
+/* Relative to the test's directory. */
+#define STATE (&VIRT_SEED_STATEDIR[1])
+#define REPORTS (&VIRT_SEED_REPORTDIR[1])
+#define SEEDS (&VIRT_SEED_RUNDIR[1])
+
+static void
+make(int root, const char *directory, const char *name)
+{
+    cleanup_free char *path = xasprintf("%s/%s", directory, name);
+
+    unit_make_file(root, path, 0600, "");
+}
+
+static void
+find(int root, struct leftovers *leftovers)
+{
+    struct failure *failure = NULL;
+
+    leftovers_find(root, leftovers, &failure);
+    assert_no_failure(failure);
+}
+
+static const struct leftover *
+find_name(const struct leftovers *leftovers, const char *name)
+{
+    for (size_t i = 0; i < leftovers->count; i++) {
+        if (strcmp(leftovers->list[i].name, name) == 0)
+            return &leftovers->list[i];
+    }
+    return NULL;
+}
+
+static void
+finds_nothing_where_nothing_is(void **state)
+{
+    cleanup_leftovers struct leftovers leftovers = {0};
+
+    find(unit_directory(state), &leftovers);
+    assert_int_equal(leftovers.count, 0);
+}
+
+static void
+finds_what_is_of_domains_those_of_one_side_by_side(void **state)
+{
+    cleanup_leftovers struct leftovers leftovers = {0};
+    int root = unit_directory(state);
+
+    make(root, STATE, UNIT_UUID ".json");
+    make(root, STATE, UNIT_OTHER_UUID ".json");
+    make(root, STATE, "README");
+    make(root, STATE, "secrets/" UNIT_UUID "/ssh_host_ed25519_key");
+    make(root, REPORTS, UNIT_OTHER_UUID ".report.0");
+    make(root, SEEDS, UNIT_UUID ".iso");
+    find(root, &leftovers);
+    assert_int_equal(leftovers.count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(leftovers.list[i].uuid, i < 2 ? UNIT_OTHER_UUID : UNIT_UUID);
+    assert_true(find_name(&leftovers, UNIT_UUID ".json")->lasting);
+    assert_true(find_name(&leftovers, UNIT_UUID)->lasting);
+    assert_false(find_name(&leftovers, UNIT_UUID ".iso")->lasting);
+    assert_false(find_name(&leftovers, UNIT_OTHER_UUID ".report.0")->lasting);
+    assert_true(time(NULL) - find_name(&leftovers, UNIT_UUID)->changed < 60);
+}
+
+static void
+knows_names_of_domains(void **state)
+{
+    char uuid[37];
+
+    (void)state;
+    assert_true(leftover_names_domain(UNIT_UUID, uuid));
+    assert_string_equal(uuid, UNIT_UUID);
+    assert_true(leftover_names_domain(UNIT_UUID "anything", uuid));
+    assert_false(leftover_names_domain("", uuid));
+    assert_false(leftover_names_domain("4dea22b3-1d52-d8f3-2516-782e98ab3fa", uuid));
+    assert_false(leftover_names_domain("4DEA22B3-1d52-d8f3-2516-782e98ab3fa0", uuid));
+    assert_false(leftover_names_domain("4dea22b301d52-d8f3-2516-782e98ab3fa0", uuid));
+    assert_false(leftover_names_domain("." UNIT_UUID, uuid));
+}
+
+static void
+removes_a_directory_with_all_that_is_in_it(void **state)
+{
+    cleanup_leftovers struct leftovers leftovers = {0};
+    cleanup_leftovers struct leftovers left = {0};
+    struct failure *failure = NULL;
+    int root = unit_directory(state);
+
+    make(root, STATE, "secrets/" UNIT_UUID "/key");
+    make(root, STATE, "secrets/" UNIT_UUID "/more/key");
+    make(root, "victim", "kept");
+    unit_make_link(root, &VIRT_SEED_STATEDIR "/secrets/" UNIT_UUID "/link"[1],
+                   "../../../../../victim");
+    find(root, &leftovers);
+    for (size_t i = 0; i < leftovers.count; i++) {
+        leftover_remove(root, &leftovers.list[i], &failure);
+        assert_no_failure(failure);
+        /* And once more, when it is gone. */
+        leftover_remove(root, &leftovers.list[i], &failure);
+        assert_no_failure(failure);
+    }
+    find(root, &left);
+    assert_int_equal(left.count, 0);
+    assert_int_equal(faccessat(root, "victim/kept", F_OK, 0), 0);
+}
+
+static void
+removes_nothing_that_is_nested_without_end(void **state)
+{
+    cleanup_leftovers struct leftovers leftovers = {0};
+    struct failure *failure = NULL;
+    int root = unit_directory(state);
+
+    make(root, STATE, UNIT_UUID "/a/b/c/d/e/f/g/h");
+    find(root, &leftovers);
+    assert_int_equal(leftover_remove(root, &leftovers.list[0], &failure), -1);
+    assert_failure(&failure, FAILURE_SYSTEM);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit_test_in_directory(finds_nothing_where_nothing_is),
+        unit_test_in_directory(finds_what_is_of_domains_those_of_one_side_by_side),
+        cmocka_unit_test(knows_names_of_domains),
+        unit_test_in_directory(removes_a_directory_with_all_that_is_in_it),
+        unit_test_in_directory(removes_nothing_that_is_nested_without_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
