@@ -22,6 +22,7 @@ nodist_apparmor_DATA = hooks/virt-seed-qemu
 hooks/virt-seed-qemu: $(srcdir)/hooks/virt-seed-qemu.apparmor.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) hooks && sed -e 's|@bindir[@]|$(bindir)|g' \
 		-e 's|@runstatedir[@]|$(runstatedir)|g' \
+		-e 's|@localstatedir[@]|$(localstatedir)|g' \
 		'$(srcdir)/hooks/virt-seed-qemu.apparmor.in' >$@
 CLEANFILES += hooks/virt-seed-qemu
 EXTRA_DIST += hooks/virt-seed-qemu.apparmor.in

@@ -319,6 +319,8 @@ libshim_a_SOURCES = \
 	%D%/shim/order.h \
 	%D%/shim/place.c \
 	%D%/shim/place.h \
+	%D%/shim/report.c \
+	%D%/shim/report.h \
 	$(NULL)
 
 virt_seed_qemu_SOURCES = %D%/shim/main.c

@@ -135,6 +135,14 @@ fs_write_all(int fd, const void *data, size_t size)
     return 0;
 }
 
+int
+fs_link_again(int dir, const char *name, const char *link)
+{
+    if (unlinkat(dir, link, 0) < 0 && errno != ENOENT)
+        return -errno;
+    return linkat(dir, name, dir, link, 0) < 0 ? -errno : 0;
+}
+
 /* Return: a descriptor of the directory, made where it was missing, or -errno. */
 static int
 make_directory(int parent, const char *name, mode_t mode)

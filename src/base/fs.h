@@ -48,6 +48,9 @@ int fs_read_all(int fd, size_t limit, struct buffer *buffer);
 /* Writes all of it, whatever the kernel takes at a time. */
 int fs_write_all(int fd, const void *data, size_t size);
 
+/* Gives the file `name` of the directory the name `link`, too, in the place of what has it. */
+int fs_link_again(int dir, const char *name, const char *link);
+
 /*
  * Opens the directory at `path`, taken below `root`; missing ones on
  * the way are made with `mode`. No component may be a symbolic link.

@@ -92,6 +92,10 @@
 /* Copies of a guest's report that virtlogd keeps (virtlogd.conf, max_backups; 3). */
 #define LIMIT_REPORT_COPIES 100
 
+/* What is kept of a report where the emulator shim writes it and virtlogd does not: bytes of
+ * the file. A boot takes about 5 KiB. */
+#define LIMIT_SHIM_REPORT (2 * MIB)
+
 /* Names of secrets and of their keys: what Kubernetes allows. */
 #define LIMIT_SECRET_NAME 253
 

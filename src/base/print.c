@@ -71,10 +71,22 @@ print_line(const char *kind, const char *text)
     fwrite(line.data, 1, line.size, stderr);
 }
 
+static void
+print_as(const char *kind, const struct failure *failure)
+{
+    print_line(kind, failure->message);
+    if (failure->hint)
+        print_line("hint", failure->hint);
+}
+
 void
 print_failure(const struct failure *failure)
 {
-    print_line("error", failure->message);
-    if (failure->hint)
-        print_line("hint", failure->hint);
+    print_as("error", failure);
+}
+
+void
+print_warning(const struct failure *failure)
+{
+    print_as("warning", failure);
 }

@@ -16,3 +16,6 @@ void print_outside_string(FILE *stream, const char *text);
 /* Prints "virt-seed: error: …" and, where there is one, "virt-seed: hint: …" on standard
  * error, a line each, whatever is in them. */
 void print_failure(const struct failure *failure);
+
+/* The same for what is done without: "virt-seed: warning: …". */
+void print_warning(const struct failure *failure);

@@ -28,17 +28,21 @@ process_open_standard(void)
 }
 
 int
-process_detach_descriptors(void)
+process_keep_descriptors(int input, int output)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    if (null < 0)
+    if (null < 0 || dup2(input < 0 ? null : input, 0) < 0 ||
+        dup2(output < 0 ? null : output, 1) < 0 || dup2(null, 2) < 0 ||
+        close_range(3, ~0U, 0) < 0)
         return -errno;
-    for (int fd = 0; fd <= 2; fd++) {
-        if (dup2(null, fd) < 0)
-            return -errno;
-    }
-    return close_range(3, ~0U, 0) < 0 ? -errno : 0;
+    return 0;
+}
+
+int
+process_detach_descriptors(void)
+{
+    return process_keep_descriptors(-1, -1);
 }
 
 void

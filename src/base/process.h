@@ -6,6 +6,11 @@
  * file that is opened later takes its place. Return: 0 or -errno. */
 int process_open_standard(void);
 
+/* Makes `input`, which is none of 0, 1 and 2, the descriptor 0, and `output`, another such,
+ * the descriptor 1; sends the descriptor 2 to /dev/null, and closes all others. -1 is
+ * /dev/null. Return: 0 or -errno. */
+int process_keep_descriptors(int input, int output);
+
 /* Sends the descriptors 0, 1 and 2 to /dev/null and closes all others. Return: 0 or
  * -errno. */
 int process_detach_descriptors(void);

@@ -9,6 +9,10 @@
 
 /* What the run-time directory has for the shim, behind the domain's UUID. */
 #define SHIM_SUFFIX ".shim"
-/* The seed once more; behind it the domain's UUID again. AppArmor calls the profile of the
- * domain's QEMU libvirt-UUID, so that a rule can let each QEMU at its own seed alone. */
-#define SHIM_SEED_SUFFIX ".libvirt-"
+/* In it, behind the line of the serial: the guest is to report. */
+#define SHIM_REPORT_LINE "report\n"
+
+/* A file of the domain's once more, by a name with its UUID before this and behind it: the
+ * seed in the run-time directory, the report in its own. AppArmor calls the profile of the
+ * domain's QEMU libvirt-UUID, so that a rule can let each QEMU at its own files alone. */
+#define SHIM_LINK_SUFFIX ".libvirt-"

@@ -60,8 +60,8 @@ find_ours(const struct domain *domain)
     return NULL;
 }
 
-static bool
-has_users_own(const struct domain *domain)
+bool
+wire_report_is_by_user(const struct domain *domain)
 {
     for (xmlNode *node = first_channel(domain); node; node = xml_next(node, "channel")) {
         cleanup_free char *path = path_of(node);
@@ -245,7 +245,7 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
     } else if (ours) {
         remove_behind(domain, ours, wiring);
         mend(ours, path, wiring);
-    } else if (!has_users_own(domain)) {
+    } else if (!wire_report_is_by_user(domain)) {
         add(domain, path, wiring);
     }
 }

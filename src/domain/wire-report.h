@@ -22,6 +22,9 @@ void wire_report(struct domain *domain, const struct request *request,
 /* Return: whether the domain has the channel, and its own report at the end of it. */
 bool wire_report_is_there(const struct domain *domain);
 
+/* Return: whether the domain has a channel of the user's own with the port's name. */
+bool wire_report_is_by_user(const struct domain *domain);
+
 /* Return: whether the domain would write into another domain's report. */
 bool wire_report_is_of_another(const struct domain *domain);
 

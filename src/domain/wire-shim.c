@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/shim-name.h"
 #include "domain/wire-disk.h"
+#include "domain/wire-report.h"
 #include "domain/wire-serial.h"
 #include "domain/wire-shim.h"
 #include "domain/xml.h"
@@ -28,6 +29,13 @@ wire_is_by_shim(const struct domain *domain)
     cleanup_free char *name = emulator_name(domain);
 
     return strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) == 0;
+}
+
+bool
+wire_shim_reports(const struct domain *domain, const struct request *request)
+{
+    return wire_is_by_shim(domain) && request_wants_report(request) &&
+           !wire_report_is_by_user(domain);
 }
 
 char *

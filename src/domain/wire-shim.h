@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Domains whose <emulator> is virt-seed-qemu: it adds the cdrom and the serial to QEMU's
- * command line, so that their XML must have neither.
+ * Domains whose <emulator> is virt-seed-qemu: it adds the cdrom, the serial and the
+ * report's channel to QEMU's command line, so that their XML must have none of them.
  */
 #pragma once
 
@@ -17,6 +17,10 @@ char *wire_shim_emulator(const struct domain *domain);
 int wire_shim(struct domain *domain, const struct request *request,
               const struct wire_options *options, struct wiring *wiring,
               struct failure **failure);
+
+/* Return: whether the domain's emulator is the shim, and is to add the report's channel. The
+ * domain's XML alone decides. */
+bool wire_shim_reports(const struct domain *domain, const struct request *request);
 
 /*
  * The word that the shim is to put behind the user's serial; "" where there is none to be.

@@ -130,12 +130,21 @@ lifecycle_has_place_for_seed(const struct domain *domain)
     return seed_path_find_disk(domain) || wire_is_by_shim(domain);
 }
 
-/* The file at the end of the domain's channel; virtlogd opens it, as root. */
+/* The file at the end of the domain's channel. virtlogd opens it, as root; where there is the
+ * emulator shim, QEMU's user does. */
 static int
 make_report(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
 {
-    return report_file_make(lifecycle->root, lifecycle->domain->uuid, geteuid(), resumes,
-                            failure);
+    const char *uuid = lifecycle->domain->uuid;
+    bool by_shim = wire_is_by_shim(lifecycle->domain);
+    uid_t writer = geteuid();
+    gid_t group;
+
+    if (by_shim)
+        rundir_seed_owner(lifecycle->root, &writer, &group);
+    if (report_file_make(lifecycle->root, uuid, writer, resumes, failure) < 0)
+        return -1;
+    return by_shim ? report_file_link(lifecycle->root, uuid, failure) : 0;
 }
 
 /* What the emulator shim waits for. A resumed guest has read its serial long ago: what is
@@ -145,6 +154,7 @@ leave_note(const struct lifecycle *lifecycle, const struct request *request, int
            bool resumes, struct failure **failure)
 {
     cleanup_failure struct failure *reason = NULL;
+    bool reports = wire_shim_reports(lifecycle->domain, request);
     const char *word;
 
     if (!wire_is_by_shim(lifecycle->domain))
@@ -154,7 +164,8 @@ leave_note(const struct lifecycle *lifecycle, const struct request *request, int
         return -1;
     if (!word)
         lifecycle_log_failure(lifecycle, "resumes without our serial", reason);
-    return rundir_leave_note(rundir, lifecycle->domain->uuid, word ? word : "", failure);
+    return rundir_leave_note(rundir, lifecycle->domain->uuid, word ? word : "", reports,
+                             failure);
 }
 
 /* What is read of it has copies; documents of megabytes need not be there once more. */
@@ -192,6 +203,7 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         (!resumes && check_cold_boot(lifecycle, &request, failure) < 0))
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     forget_request(lifecycle->domain);
+    reports = reports || wire_shim_reports(lifecycle->domain, &request);
     if (seed_make(&seed, &request, failure) < 0 ||
         (reports && make_report(lifecycle, resumes, failure) < 0) ||
         publish(lifecycle, &seed, rundir, failure) < 0 ||

@@ -8,12 +8,14 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/report-name.h"
 #include "base/shim-name.h"
 #include "shim/arguments.h"
 #include "shim/command.h"
 #include "shim/emulator.h"
 #include "shim/order.h"
 #include "shim/place.h"
+#include "shim/report.h"
 
 /* Takes ownership of the argument. */
 static void
@@ -91,11 +93,14 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
 
 /* libvirt's disks have names of their own ("libvirt-1-format"), its devices aliases. */
 static void
-add_seed(struct command *command, const char *uuid, const char *controller)
+add_seed(struct command *command, const char *uuid, const struct place *place,
+         bool reports)
 {
+    cleanup_free char *controller = place_scsi(place, !reports);
+
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
-                         "file.filename=%s/%s" SHIM_SEED_SUFFIX "%s",
+                         "file.filename=%s/%s" SHIM_LINK_SUFFIX "%s",
                          VIRT_SEED_RUNDIR, uuid, uuid));
     /* One queue: the default follows the number of CPUs, which may change while the guest
      * runs and would not fit a migrated one then. */
@@ -103,6 +108,35 @@ add_seed(struct command *command, const char *uuid, const char *controller)
                xasprintf("%s,id=virt-seed-scsi,num_queues=1", controller));
     add_option(command, "-device",
                xstrdup("scsi-cd,id=virt-seed,bus=virt-seed-scsi.0,drive=virt-seed"));
+}
+
+/*
+ * The port has no id: with one QEMU would tell libvirt, which does not know it, whenever the
+ * guest opens it. Port 0 is a console's; so there are two.
+ *
+ * The devices are the same whatever becomes of what is written, or a guest could not be
+ * restored where its report cannot be kept.
+ */
+static void
+add_report(struct command *command, int root, const char *uuid, const struct place *place,
+           char **given)
+{
+    cleanup_free char *controller = place_serial(place);
+    int pipe = report_begin(root, uuid, given, &command->warning);
+
+    if (pipe >= 0) {
+        add_option(command, "-add-fd", xasprintf("set=%d,fd=%d", REPORT_FDSET, pipe));
+        add_option(command, "-chardev",
+                   xasprintf("file,id=virt-seed-report,path=/dev/fdset/%d,append=on",
+                             REPORT_FDSET));
+    } else {
+        add_option(command, "-chardev", xstrdup("null,id=virt-seed-report"));
+    }
+    add_option(command, "-device",
+               xasprintf("%s,id=virt-seed-serial,max_ports=2", controller));
+    add_option(command, "-device",
+               xstrdup("virtserialport,bus=virt-seed-serial.0,nr=1,"
+                       "chardev=virt-seed-report,name=" REPORT_PORT));
 }
 
 /* Return: the serial that the command has so far, owned by the caller (free), or NULL. */
@@ -159,12 +193,16 @@ static int
 add_all(struct command *command, int root, char **given, const char *uuid,
         struct failure **failure)
 {
-    cleanup_free char *controller = place_controller(given, failure);
-    cleanup_free char *word = controller ? order_read(root, uuid, failure) : NULL;
+    cleanup_order struct order order = {0};
+    struct place place;
 
-    if (!word || add_serial(command, given, word, failure) < 0)
+    if (place_find(&place, given, failure) < 0 ||
+        order_read(&order, root, uuid, failure) < 0 ||
+        add_serial(command, given, order.serial, failure) < 0)
         return -1;
-    add_seed(command, uuid, controller);
+    add_seed(command, uuid, &place, order.report);
+    if (order.report)
+        add_report(command, root, uuid, &place, given);
     return 0;
 }
 
@@ -196,5 +234,6 @@ command_clear(struct command *command)
     for (size_t i = 0; i < command->count; i++)
         free(command->arguments[i]);
     free(command->arguments);
+    failure_free(command->warning);
     *command = (struct command){0};
 }

@@ -6,9 +6,8 @@
  * boots nothing (-machine none, -version, -help), as libvirt's probing does, stays as it
  * is; everything else is refused.
  *
- * The seed is a cdrom on a virtio-scsi controller of its own. Where that is must be the same
- * after a save, a restore or a migration: slot 0x1c of the first PCI bus, on s390x the
- * device number fe.0.f01c.
+ * The seed is a cdrom on a virtio-scsi controller of its own; the report's port is on a
+ * virtio-serial controller of its own (shim/place.h).
  */
 #pragma once
 
@@ -16,16 +15,18 @@
 
 #include "base/failure.h"
 
-#define COMMAND_PCI_SLOT 0x1c
-#define COMMAND_CCW_DEVICE "fe.0.f01c"
-
 struct command {
     char *
         *arguments; /* all owned; NULL behind the last; the first is the program's path */
     size_t count;
+    struct failure *warning; /* owned; what the domain has to do without, or NULL */
 };
 
-/* Makes the command of those that were given, with the host's files below `root`. */
+/*
+ * Makes the command of those that were given, with the host's files below `root`. Where the
+ * guest is to report, a process has been started and a descriptor is open for the command
+ * (shim/report.h).
+ */
 int command_make(struct command *command, int root, char **given,
                  struct failure **failure);
 

@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/print.h"
+#include "base/process.h"
 #include "shim/command.h"
 
 static int
@@ -34,6 +35,8 @@ become(char **given, struct failure **failure)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '/'");
     if (command_make(&command, root, given, failure) < 0)
         return failure_prefix(failure, "virt-seed-qemu");
+    if (command.warning)
+        print_warning(command.warning);
     execv(command.arguments[0], command.arguments);
     failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not run '%s'",
                       command.arguments[0]);
@@ -58,7 +61,7 @@ main(int argc, char **argv)
     cleanup_failure struct failure *failure = NULL;
     const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
 
-    if (argc < 1)
+    if (argc < 1 || process_open_standard() < 0)
         return EXIT_FAILURE;
     if (argc == 2 && strcmp(name ? name + 1 : argv[0], "virt-seed-qemu") == 0) {
         if (strcmp(argv[1], "--help") == 0)

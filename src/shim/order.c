@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -54,51 +55,70 @@ check_file(int directory, int fd, const char *name, struct failure **failure)
     return 0;
 }
 
-/* One line of printable ASCII, ended. Return: it, owned by the caller (free), or NULL. */
-static char *
-take_line(const struct buffer *content)
+static bool
+is_printable(const char *text, size_t size)
 {
-    if (content->size == 0 || content->data[content->size - 1] != '\n')
-        return NULL;
-    for (size_t i = 0; i < content->size - 1; i++) {
-        if (content->data[i] < ' ' || content->data[i] > '~')
-            return NULL;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
     }
-    return xstrndup(content->data, content->size - 1);
+    return true;
 }
 
-static char *
-read_line(int directory, const char *name, struct failure **failure)
+/* Return: whether that is what it says. */
+static bool
+take_lines(struct order *order, const struct buffer *content)
+{
+    const char *end = memchr(content->data, '\n', content->size);
+    size_t length = end ? (size_t)(end - content->data) : 0;
+    size_t rest = end ? content->size - length - 1 : 0;
+
+    if (!end || length > LIMIT_SERIAL || !is_printable(content->data, length))
+        return false;
+    order->report = rest > 0;
+    if (order->report && (rest != strlen(SHIM_REPORT_LINE) ||
+                          memcmp(end + 1, SHIM_REPORT_LINE, rest) != 0))
+        return false;
+    order->serial = xstrndup(content->data, length);
+    return true;
+}
+
+static int
+read_lines(struct order *order, int directory, const char *name, struct failure **failure)
 {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_REPORT_LINE);
     cleanup_buffer struct buffer content = {0};
     cleanup_close int fd = openat(directory, name, flags);
-    char *line = NULL;
 
-    if (fd < 0) {
-        fail_open(name, errno, failure);
-        return NULL;
-    }
+    if (fd < 0)
+        return fail_open(name, errno, failure);
     if (check_file(directory, fd, name, failure) < 0)
-        return NULL;
-    if (fs_read_all(fd, LIMIT_SERIAL, &content) == 0)
-        line = take_line(&content);
-    if (!line)
-        fail_file(name, "is not one line, ended, of printable ASCII", failure);
-    return line;
+        return -1;
+    if (fs_read_all(fd, limit, &content) == 0 && take_lines(order, &content))
+        return 0;
+    return fail_file(name,
+                     "is not a line of printable ASCII, ended, with or without 'report' "
+                     "in another behind it",
+                     failure);
 }
 
-char *
-order_read(int root, const char *uuid, struct failure **failure)
+int
+order_read(struct order *order, int root, const char *uuid, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" SHIM_SUFFIX, uuid);
     /* O_PATH: QEMU's user may not list it. The path without its slash is below root. */
     cleanup_close int directory =
         openat(root, &VIRT_SEED_RUNDIR[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (directory < 0) {
-        fail_open(name, errno, failure);
-        return NULL;
-    }
-    return read_line(directory, name, failure);
+    if (directory < 0)
+        return fail_open(name, errno, failure);
+    return read_lines(order, directory, name, failure);
+}
+
+void
+order_clear(struct order *order)
+{
+    free(order->serial);
+    *order = (struct order){0};
 }

@@ -8,11 +8,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "shim/arguments.h"
-#include "shim/command.h"
 #include "shim/place.h"
-
-#define PCI_CONTROLLER "virtio-scsi-pci"
-#define CCW_CONTROLLER "virtio-scsi-ccw"
 
 /* libvirt's own names of the machines (qemuDomainMachineIsQ35 and its neighbours). */
 static const struct machine {
@@ -54,9 +50,10 @@ is_there(const char *device, const char *bus)
     cleanup_free char *number = list_value(device, "devno", NULL);
 
     if (!bus)
-        return number && strcmp(number, COMMAND_CCW_DEVICE) == 0;
+        return number && (strcmp(number, PLACE_CCW_SCSI) == 0 ||
+                          strcmp(number, PLACE_CCW_SERIAL) == 0);
     return address && (!device_bus || strcmp(device_bus, bus) == 0) &&
-           strtoul(address, NULL, 16) == COMMAND_PCI_SLOT;
+           strtoul(address, NULL, 16) == PLACE_PCI_SLOT;
 }
 
 static int
@@ -69,10 +66,10 @@ fail_taken(const char *device, const char *bus, struct failure **failure)
     if (bus)
         failure_set(failure, FAILURE_BUS,
                     "slot 0x%x of '%s', where virt-seed-qemu puts the seed, has '%s'",
-                    COMMAND_PCI_SLOT, bus, name);
+                    PLACE_PCI_SLOT, bus, name);
     else
         failure_set(failure, FAILURE_BUS,
-                    "device number " COMMAND_CCW_DEVICE
+                    "device number " PLACE_CCW_SCSI " or " PLACE_CCW_SERIAL
                     ", where virt-seed-qemu puts the seed, has '%s'",
                     name);
     return failure_hint(failure,
@@ -93,14 +90,31 @@ check_free(char **arguments, const char *bus, struct failure **failure)
     return 0;
 }
 
-char *
-place_controller(char **arguments, struct failure **failure)
+int
+place_find(struct place *place, char **arguments, struct failure **failure)
 {
     const struct machine *machine = find_machine(arguments, failure);
 
     if (!machine || check_free(arguments, machine->bus, failure) < 0)
-        return NULL;
-    if (!machine->bus)
-        return xstrdup(CCW_CONTROLLER ",devno=" COMMAND_CCW_DEVICE);
-    return xasprintf(PCI_CONTROLLER ",bus=%s,addr=0x%x", machine->bus, COMMAND_PCI_SLOT);
+        return -1;
+    place->bus = machine->bus;
+    return 0;
+}
+
+char *
+place_scsi(const struct place *place, bool alone)
+{
+    if (!place->bus)
+        return xstrdup("virtio-scsi-ccw,devno=" PLACE_CCW_SCSI);
+    return xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", place->bus, PLACE_PCI_SLOT,
+                     alone ? "" : ",multifunction=on");
+}
+
+char *
+place_serial(const struct place *place)
+{
+    if (!place->bus)
+        return xstrdup("virtio-serial-ccw,devno=" PLACE_CCW_SERIAL);
+    return xasprintf("virtio-serial-pci,bus=%s,addr=0x%x.0x1", place->bus,
+                     PLACE_PCI_SLOT);
 }

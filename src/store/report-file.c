@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/report-name.h"
+#include "base/shim-name.h"
 #include "base/tmpfile.h"
 #include "store/libvirt-group.h"
 #include "store/own-directory.h"
@@ -36,10 +37,21 @@ fail(int error, const char *what, const char *name, struct failure **failure)
                         VIRT_SEED_REPORTDIR);
 }
 
+/* For the emulator shim. */
+static char *
+link_name(const char *uuid)
+{
+    return xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+}
+
 /* virtlogd counts its copies without gaps. */
 static int
-remove_copies(int directory, const char *name)
+remove_others(int directory, const char *uuid, const char *name)
 {
+    cleanup_free char *link = link_name(uuid);
+
+    if (unlinkat(directory, link, 0) < 0 && errno != ENOENT)
+        return -errno;
     for (size_t i = 0; i < LIMIT_REPORT_COPIES; i++) {
         cleanup_free char *copy = xasprintf("%s.%zu", name, i);
 
@@ -50,11 +62,11 @@ remove_copies(int directory, const char *name)
 }
 
 static int
-remove_all(int directory, const char *name)
+remove_all(int directory, const char *uuid, const char *name)
 {
     if (unlinkat(directory, name, 0) < 0 && errno != ENOENT)
         return -errno;
-    return remove_copies(directory, name);
+    return remove_others(directory, uuid, name);
 }
 
 static int
@@ -64,7 +76,7 @@ give(int fd, uid_t writer, gid_t readers)
 }
 
 static int
-make_new(int directory, const char *name, uid_t writer, gid_t readers)
+make_new(int directory, const char *uuid, const char *name, uid_t writer, gid_t readers)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     int error = tmpfile_open(&tmpfile, directory, name);
@@ -73,7 +85,7 @@ make_new(int directory, const char *name, uid_t writer, gid_t readers)
         error = give(tmpfile.fd, writer, readers);
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
-    return error < 0 ? error : remove_copies(directory, name);
+    return error < 0 ? error : remove_others(directory, uuid, name);
 }
 
 /* Return: 0, or -errno; -ENOENT where there is none. */
@@ -104,8 +116,19 @@ report_file_make(int root, const char *uuid, uid_t writer, bool keep,
     if (keep)
         error = keep_old(directory, name, writer, readers);
     if (error == -ENOENT)
-        error = make_new(directory, name, writer, readers);
+        error = make_new(directory, uuid, name, writer, readers);
     return error < 0 ? fail(error, "make", name, failure) : 0;
+}
+
+int
+report_file_link(int root, const char *uuid, struct failure **failure)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
+    cleanup_free char *name = report_file_name(uuid);
+    cleanup_free char *link = link_name(uuid);
+    int error = directory < 0 ? directory : fs_link_again(directory, name, link);
+
+    return error < 0 ? fail(error, "make", link, failure) : 0;
 }
 
 int
@@ -113,7 +136,7 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
     cleanup_free char *name = report_file_name(uuid);
-    int error = directory < 0 ? directory : remove_all(directory, name);
+    int error = directory < 0 ? directory : remove_all(directory, uuid, name);
 
     return error < 0 && error != -ENOENT ? fail(error, "remove", name, failure) : 0;
 }

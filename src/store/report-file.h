@@ -5,6 +5,9 @@
  * large virtlogd renames it to UUID.report.0, and what was that to UUID.report.1, and so on
  * (virtlogd.conf, max_size and max_backups), and begins another.
  *
+ * With the emulator shim QEMU's user writes it, no more than LIMIT_SHIM_REPORT, by its second
+ * name UUID.libvirt-UUID (base/shim-name.h, shim/report.h).
+ *
  * Who may use libvirt may read them; whoever else knows a domain's UUID may not.
  */
 #pragma once
@@ -24,5 +27,8 @@ char *report_file_name(const char *uuid);
 int report_file_make(int root, const char *uuid, uid_t writer, bool keep,
                      struct failure **failure);
 
-/* Removes it, with what virtlogd has renamed. */
+/* Gives it its second name. */
+int report_file_link(int root, const char *uuid, struct failure **failure);
+
+/* Removes it, with what virtlogd has renamed, and its second name. */
 int report_file_remove(int root, const char *uuid, struct failure **failure);

@@ -125,39 +125,31 @@ rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
 
 /* Readable by QEMU's user, whom it does not belong to: it could change it. */
 static int
-write_note(int rundir, const char *name, const char *serial)
+write_note(int rundir, const char *name, const char *serial, bool report)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    cleanup_free char *line = xasprintf("%s\n", serial);
+    cleanup_free char *lines =
+        xasprintf("%s\n%s", serial, report ? SHIM_REPORT_LINE : "");
     int error = tmpfile_open(&tmpfile, rundir, name);
 
     if (error == 0)
-        error = fs_write_all(tmpfile.fd, line, strlen(line));
+        error = fs_write_all(tmpfile.fd, lines, strlen(lines));
     if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
         error = -errno;
     return error < 0 ? error : tmpfile_publish(&tmpfile, name);
 }
 
-static int
-link_seed(int rundir, const char *name, const char *uuid)
-{
-    cleanup_free char *seed = rundir_seed_name(uuid);
-
-    if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
-        return -errno;
-    return linkat(rundir, seed, rundir, name, 0) < 0 ? -errno : 0;
-}
-
 int
-rundir_leave_note(int rundir, const char *uuid, const char *serial,
+rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
                   struct failure **failure)
 {
     cleanup_free char *note = xasprintf("%s" SHIM_SUFFIX, uuid);
-    cleanup_free char *link = xasprintf("%s" SHIM_SEED_SUFFIX "%s", uuid, uuid);
-    int error = link_seed(rundir, link, uuid);
+    cleanup_free char *seed = rundir_seed_name(uuid);
+    cleanup_free char *link = xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+    int error = fs_link_again(rundir, seed, link);
 
     if (error == 0)
-        error = write_note(rundir, note, serial);
+        error = write_note(rundir, note, serial, report);
     if (error == 0)
         return 0;
     failure_set_errno(failure, FAILURE_RUNDIR, error, "could not make %s/%s",

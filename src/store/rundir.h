@@ -6,7 +6,7 @@
  *   UUID.iso      the seed
  *   UUID.resume   the start that comes next resumes a saved or migrated guest
  *   UUID.resumed  the guest that runs was resumed
- *   UUID.shim     what the emulator shim adds to the SMBIOS serial (shim/order.h)
+ *   UUID.shim     what the emulator shim adds (shim/order.h)
  *   UUID.libvirt-UUID
  *                 the seed once more, for the emulator shim (base/shim-name.h)
  */
@@ -44,9 +44,9 @@ bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
 
 /*
  * Leaves for the emulator shim what it must find: the word to add to the serial, or "",
- * and the seed, which must be there, under its second name.
+ * whether the guest is to report, and the seed, which must be there, under its second name.
  */
-int rundir_leave_note(int rundir, const char *uuid, const char *serial,
+int rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
                       struct failure **failure);
 
 /* Removes everything of the domain's, with what killed processes may have left. */

@@ -485,7 +485,7 @@ shim_xml() {
     shim_xml
     lifecycle shim.xml prepare
     [[ $(ls "$seeds") = "$uuid.iso"$'\n'"$uuid.libvirt-$uuid"$'\n'"$uuid.shim" ]]
-    [[ $(<"$seeds/$uuid.shim") = 'ds=nocloud;dsmode=net' ]]
+    [[ $(<"$seeds/$uuid.shim") = $'ds=nocloud;dsmode=net\nreport' ]]
     [[ $(stat -c %a "$seeds/$uuid.shim") = 644 ]]
     [[ $seeds/$uuid.iso -ef $seeds/$uuid.libvirt-$uuid ]]
     cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
@@ -498,7 +498,50 @@ shim_xml() {
         "s|arch='x86_64' machine='q35'|arch='s390x' machine='s390-ccw-virtio'|"; do
         shim_xml -e "$script"
         lifecycle shim.xml prepare
-        [[ $(<"$seeds/$uuid.shim") = '' ]]
+        [[ $(<"$seeds/$uuid.shim") = $'\nreport' ]]
+    done
+}
+
+@test "the shim gets a report that QEMU's user may write, by a second name, until release" {
+    local report=$root$reportdir/$uuid.report link=$root$reportdir/$uuid.libvirt-$uuid
+
+    shim_xml
+    lifecycle shim.xml prepare
+    report_is ''
+    [[ $report -ef $link ]]
+    if [[ $EUID -eq 0 ]]; then
+        mkdir -p "$root$qemu_home"
+        chown 64055 "$root$qemu_home"
+        lifecycle shim.xml prepare
+        [[ $(stat -c %u "$report") = 64055 && $report -ef $link ]]
+    fi
+
+    echo said >"$report"
+    lifecycle shim.xml restore
+    lifecycle shim.xml prepare
+    report_is said
+    [[ $report -ef $link ]]
+    lifecycle shim.xml prepare
+    report_is ''
+    [[ $report -ef $link ]]
+    lifecycle shim.xml release
+    [[ $(ls "$root$reportdir") = '' ]]
+}
+
+@test "whether the shim adds the report's port stands in the XML alone, also of a resumed start" {
+    local operation
+
+    for operation in '' restore; do
+        shim_xml -e 's|<ci:cloud-init |&report="no" |'
+        [[ -z $operation ]] || lifecycle shim.xml "$operation"
+        lifecycle shim.xml prepare
+        [[ $(<"$seeds/$uuid.shim") = 'ds=nocloud;dsmode=net' && ! -e $root$reportdir ]]
+        # A channel of the user's with the port's name.
+        shim_xml -e "s|</devices>|<channel type='pty'><target type='virtio' \
+            name='org.virt-seed.report.0'/></channel>&|"
+        [[ -z $operation ]] || lifecycle shim.xml "$operation"
+        lifecycle shim.xml prepare
+        [[ $(<"$seeds/$uuid.shim") = 'ds=nocloud;dsmode=net' && ! -e $root$reportdir ]]
     done
 }
 
@@ -513,7 +556,7 @@ shim_xml() {
     refuses_start shim.xml "<smbios mode='host'/>" 'serial="no"'
     lifecycle shim.xml restore
     lifecycle shim.xml prepare
-    [[ -s $seeds/$uuid.iso && $(<"$seeds/$uuid.shim") = '' ]]
+    [[ -s $seeds/$uuid.iso && $(<"$seeds/$uuid.shim") = $'\nreport' ]]
 }
 
 @test "the shim refuses a serial of another datasource, a bus it lacks, and a second seed" {

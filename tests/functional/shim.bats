@@ -22,11 +22,19 @@ setup() {
     done
     note=$root$rundir/$uuid.shim
     printf 'ds=nocloud;dsmode=net\n' >"$note"
+    mkdir -p "$root$reportdir"
+    report=$root$reportdir/$uuid.libvirt-$uuid
+    : >"$report"
 }
 
 # shim [FILE]: what becomes of its arguments; else of the usual ones.
 shim() {
     to_build <"${1-$golden/q35/arguments}" | "$shim_command" "$root"
+}
+
+# The pipe's number is whatever is free.
+without_number() {
+    sed 's/^\(set=[0-9]*,fd=\)[0-9]*$/\1N/'
 }
 
 # shim_with SED-SCRIPT...: the usual arguments, changed.
@@ -57,7 +65,8 @@ same_as() {
         if [[ -e $case/stderr ]]; then
             shim "$case/arguments" 2>&1 | from_build | same_as "$case/stderr" || failed=1
         else
-            shim "$case/arguments" | from_build | same_as "$case/out" || failed=1
+            shim "$case/arguments" | from_build | without_number | same_as "$case/out" ||
+                failed=1
         fi
     done
     [[ $failed = 0 ]]
@@ -140,12 +149,19 @@ same_as() {
         # shellcheck disable=SC2059  # the escapes are meant
         printf "$content" >"$note"
         run shim
-        assert_refused 1 "is not one line"
+        assert_refused 1 "is not a line of printable"
+    done
+    for content in 'ds\nreport' 'ds\nother\n' 'ds\n\n' 'ds\nreport\n\n' 'ds\nreport\nreport\n' \
+        'report' 'ds\nreport\000'; do
+        # shellcheck disable=SC2059  # the escapes are meant
+        printf "$content" >"$note"
+        run shim
+        assert_refused 1 "is not a line of printable" "with or without 'report'"
     done
     head -c 5000 /dev/zero | tr '\0' x >"$note"
     echo >>"$note"
     run shim
-    assert_refused 1 "is not one line"
+    assert_refused 1 "is not a line of printable"
 
     printf 'ds=nocloud\n' >"$note"
     chmod 0664 "$note"
@@ -218,8 +234,146 @@ same_as() {
     assert_said "Usage:"
 }
 
+# --- the report -------------------------------------------------------------------------------
+
+# shim_runs SCRIPT: becomes an emulator that runs the script, with the pipe to the report as its
+# standard output.
+shim_runs() {
+    printf 'report\n' >>"$note"
+    cat >"$root/usr/bin/qemu-system-x86_64" <<END
+#!/bin/bash
+for word; do
+    [[ \$word != set=*,fd=* ]] || fd=\${word##*=}
+done
+exec >&"\$fd" {fd}>&-
+$1
+END
+    to_build <"$golden/q35/arguments" | "$shim_command" --run "$root"
+}
+
+# find_copier: $copier is who has the report as its standard output.
+find_copier() {
+    local process
+
+    copier=
+    for process in /proc/[0-9]*; do
+        if [[ $process/fd/1 -ef $report ]]; then
+            copier=${process#/proc/}
+        fi
+    done
+    [[ -n $copier ]]
+}
+
+# eventually COMMAND...: it succeeds, within some seconds.
+eventually() {
+    local round
+
+    for round in {1..100}; do
+        if "$@"; then
+            return
+        fi
+        sleep 0.05
+    done
+    echo "after $round rounds still not: $*"
+    return 1
+}
+
+has_gone() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+has_size() {
+    [[ $(stat -c %s "$1") -eq $2 ]]
+}
+
+@test "what the emulator writes for the guest is appended to its report" {
+    echo earlier >"$report"
+    shim_runs 'echo one; sleep 0.1; echo two'
+    eventually grep -q two "$report"
+    [[ $(<"$report") = $'earlier\none\ntwo' ]]
+}
+
+@test "a report grows to 2 MiB, what was there before included, and the guest is not held up" {
+    head -c 1000 /dev/zero >"$report"
+    shim_runs 'head -c 3145728 /dev/zero && echo done >'"$PWD/went-on"
+    [[ -e went-on ]]
+    eventually has_size "$report" 2097152
+    run ! find_copier
+
+    head -c 3145728 /dev/zero >"$report"
+    printf 'ds=nocloud\n' >"$note"
+    shim_runs 'echo more'
+    has_size "$report" 3145728
+}
+
+@test "who copies has nothing of the emulator's, is not its child, and ends with it alone" {
+    local emulator shell
+
+    mkfifo fifo
+    # shellcheck disable=SC2016  # the emulator's $$
+    shim_runs 'echo $$; read -r word <'"$PWD/fifo" 5>other &
+    shell=$!
+    eventually test -s "$report"
+    emulator=$(<"$report")
+    find_copier
+    [[ $(ls "/proc/$copier/fd") = $'0\n1\n2' ]]
+    [[ $(readlink "/proc/$copier/fd/0") = pipe:* && $(readlink "/proc/$copier/fd/2") = /dev/null ]]
+    [[ $(readlink "/proc/$copier/cwd") = / && $(<"/proc/$copier/comm") = virt-seed-repor ]]
+    [[ $(ps -o sid= -p "$copier") -ne $(ps -o sid= -p "$emulator") ]]
+    run ! ps -o pid= --ppid "$emulator"
+
+    kill -TERM "$copier"
+    kill -HUP "$copier"
+    sleep 0.2
+    find_copier
+    echo end >fifo
+    wait "$shell"
+    eventually has_gone "$copier"
+}
+
+# devices: those that the emulator would have, whatever stands behind them.
+devices() {
+    grep -A 1 -x -e -device | grep -v -e '^-'
+}
+
+@test "where the report cannot be opened the devices are the same, and a warning says so" {
+    local expected
+
+    printf 'report\n' >>"$note"
+    expected=$(shim | devices)
+    : >precious
+
+    unreported() {
+        run --separate-stderr -0 shim
+        [[ $(devices <<<"$output") = "$expected" ]]
+        grep -qx 'null,id=virt-seed-report' <<<"$output"
+        run ! grep -q fdset <<<"$output"
+        output=$stderr
+        assert_said "virt-seed: warning: the guest's report is not kept: $reportdir" \
+            'virt-seed: hint: ' "$1"
+    }
+    rm "$report"
+    unreported 'No such file'
+    ln -s "$PWD/precious" "$report"
+    unreported 'Too many levels of symbolic links'
+    rm "$report"
+    mkfifo "$report"
+    unreported ''
+    rm "$report"
+    mkdir "$report"
+    unreported 'Is a directory'
+    rmdir "$report"
+    : >"$report"
+    chmod 0777 "$root$reportdir"
+    unreported 'Operation not permitted'
+    chmod 0711 "$root$reportdir"
+    mv "$root$reportdir" "$root/elsewhere"
+    ln -s "$root/elsewhere" "$root$reportdir"
+    unreported 'Not a directory'
+}
+
 # AppArmor's parser without a kernel: what a guest's profile may do once the file is included.
-@test "AppArmor takes the abstraction, and lets a guest at its own seed alone" {
+@test "AppArmor takes the abstraction, and lets a guest at its own seed and report alone" {
     local rules
 
     [[ -x $(type -P apparmor_parser || echo /sbin/apparmor_parser) ]] ||
@@ -238,6 +392,8 @@ END
     rules=$(PATH=$PATH:/sbin:/usr/sbin apparmor_parser -Q -K -D rule-exprs profile 2>&1)
     grep -F "/virt-seed/*" <<<"$rules"
     [[ $rules = *"aare: $rundir/*.libvirt-$uuid "* && $rules = *"aare: $rundir/*.shim "* ]]
+    [[ $rules = *"aare: $reportdir/*.libvirt-$uuid "* ]]
     [[ $rules = *"/virt-seed-qemu "* ]]
-    run ! grep -F -e "$rundir/*.iso" -e "$rundir/** " <<<"$rules"
+    run ! grep -F -e "$rundir/*.iso" -e "$rundir/** " -e "$reportdir/** " -e '*.report' \
+        <<<"$rules"
 }

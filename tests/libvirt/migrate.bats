@@ -122,8 +122,8 @@ END
     on_destination lab_run test -e "$seeds/$web1.iso"
 }
 
-@test "a guest of virt-seed-qemu moves, and has its seed at the same place" {
-    local bin=$source_lab/bin
+@test "a guest of virt-seed-qemu moves, and has its seed and its report's port at the same place" {
+    local bin=$source_lab/bin report=/var/log/libvirt/virt-seed/$web1.report
 
     # Both hosts see it, and QEMU's user can come to it.
     mkdir -m 0755 "$bin"
@@ -135,6 +135,11 @@ END
     [[ $(on_destination lab_run sha256sum "$seeds/$web1.iso") = "$before" ]]
     run -0 on_destination lab_virsh qemu-monitor-command web1 '{"execute": "query-block"}'
     [[ $output = *"$web1.libvirt-$web1"* ]]
+    on_destination lab_virsh qemu-monitor-command web1 '{"execute": "query-pci"}' |
+        jq -e '[.return[0].devices[] | select(.slot == 28) | [.function, .qdev_id]] | sort ==
+            [[0, "virt-seed-scsi"], [1, "virt-seed-serial"]]'
+    on_destination lab_run test -e "$report"
+    run ! on_source lab_run test -e "$report"
     run -0 on_destination lab_virsh domstate web1
     [[ $output = running* ]]
     run -0 on_source lab_run find "$seeds" -mindepth 1

@@ -8,6 +8,7 @@ load domains
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
+reports=/var/log/libvirt/virt-seed
 
 builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 
@@ -37,8 +38,9 @@ setup() {
 teardown() {
     # bats shows this with a failed test only.
     lab_daemon_log | tail -n "+$((logged_before + 1))"
+    lab_run chmod 0755 /var/log/libvirt
     lab_reset
-    lab_run sh -c 'rm -rf /etc/virt-seed/*'
+    lab_run sh -c 'rm -rf /etc/virt-seed/* /var/log/libvirt/qemu/web1.log'
     LAB_HOOK=$builddir/virt-seed-hook
     lab_install_hook "$LAB_HOOK"
 }
@@ -69,12 +71,51 @@ assert_seeded() {
     run -0 lab_run stat -c '%U %a' "$seeds/$web1.iso"
     [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 600" ]]
     qmp '{"execute": "query-pci"}' | jq -e '
-        .return[0].devices[] | select(.qdev_id == "virt-seed-scsi") | .slot == 28'
+        .return[0].devices[] | select(.qdev_id == "virt-seed-scsi") |
+            .slot == 28 and .function == 0'
+}
+
+# The port is there, at its place, and who writes what comes out of it: $copier.
+assert_reporting() {
+    assert_port
+    run -0 lab_run stat -c '%U %a' "$reports/$web1.report"
+    [[ $output = "$(lab_run stat -c %U /var/lib/libvirt/qemu) 640" ]]
+    copier=$(copiers)
+    [[ $copier = [0-9]* ]]
+}
+
+assert_port() {
+    qmp '{"execute": "query-pci"}' | jq -e '
+        .return[0].devices[] | select(.qdev_id == "virt-seed-serial") |
+            .slot == 28 and .function == 1'
+    qmp '{"execute": "query-chardev"}' | jq -e '
+        .return[] | select(.label == "virt-seed-report")'
+}
+
+# Whose standard output is the report.
+copiers() {
+    # shellcheck disable=SC2016  # the variables are the inner shell's
+    lab_run sh -c 'for process in /proc/[0-9]*; do
+        if [ "$process/fd/1" -ef "$1" ]; then echo "${process#/proc/}"; fi
+    done' sh "$reports/$web1.report"
 }
 
 assert_nothing_left() {
     run -0 lab_run find "$seeds" -mindepth 1
     [[ $output = "" ]]
+    run -0 lab_run sh -c "! test -e $reports || find $reports -mindepth 1"
+    [[ $output = "" ]]
+}
+
+assert_has_gone() {
+    local round
+
+    for round in {1..100}; do
+        lab_run test -e "/proc/$1" || return 0
+        sleep 0.02
+    done
+    echo "process $1 is there after $round rounds" >&2
+    return 1
 }
 
 # assert_refused PATTERN...: the last `run` failed, and the user was told so.
@@ -82,6 +123,8 @@ assert_refused() {
     local pattern
 
     [[ $status -ne 0 ]]
+    # libvirt quotes its log only where it sees in time that QEMU has ended.
+    output+=$(lab_run sh -c 'tail -n 5 /var/log/libvirt/qemu/web1.log 2>/dev/null')
     for pattern in "virt-seed: error: " "virt-seed: hint: " "$@"; do
         [[ $output = *"$pattern"* ]]
     done
@@ -182,7 +225,7 @@ assert_smbios_has() {
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' serial='no'/>" \
         domain_xml web1 $web1 | lab_virsh create /dev/stdin
     assert_seeded
-    run -0 lab_run cat "$seeds/$web1.shim"
+    run -0 lab_run head -n 1 "$seeds/$web1.shim"
     [[ $output = "" ]]
     run ! grep -qa smbios "/proc/$(lab_run cat /run/libvirt/qemu/web1.pid)/cmdline"
 }
@@ -202,6 +245,66 @@ assert_smbios_has() {
     assert_nothing_left
     lab_virsh start web1
     assert_seeded
+}
+
+# --- the report -------------------------------------------------------------------------------
+
+@test "who writes the report is not QEMU's child, has nothing of it, and ends with it" {
+    local qemu
+
+    asking_xml | lab_virsh create /dev/stdin
+    assert_reporting
+    qemu=$(lab_run cat /run/libvirt/qemu/web1.pid)
+    run ! lab_run ps -o pid=,stat=,args= --ppid "$qemu"
+    run -0 lab_run ls "/proc/$copier/fd"
+    [[ $output = $'0\n1\n2' ]]
+    run -0 lab_run cat "/proc/$copier/cmdline"
+    [[ $output = "" ]]
+    lab_virsh destroy web1
+    assert_has_gone "$copier"
+    assert_nothing_left
+}
+
+@test "managed save and start bring the report's port back, and each start has one who writes" {
+    local first
+
+    asking_xml | lab_virsh define /dev/stdin
+    lab_virsh start web1
+    assert_reporting
+    first=$copier
+    lab_virsh managedsave web1
+    assert_has_gone "$first"
+    lab_virsh start web1
+    assert_reporting
+    [[ $(wc -w <<<"$copier") -eq 1 ]]
+    lab_restart_libvirtd
+    assert_reporting
+}
+
+@test "a guest runs, and is restored, where its report cannot be kept, with the same devices" {
+    asking_xml | lab_virsh define /dev/stdin
+    lab_virsh start web1
+    assert_reporting
+    lab_virsh managedsave web1
+    lab_run chmod 0700 /var/log/libvirt
+    lab_virsh start web1
+    assert_port
+    [[ $(copiers) = "" ]]
+    lab_virsh managedsave web1
+    lab_run chmod 0755 /var/log/libvirt
+    lab_virsh start web1
+    assert_reporting
+    run -0 lab_run cat /var/log/libvirt/qemu/web1.log
+    [[ $output = *"virt-seed: warning: the guest's report is not kept"* ]]
+}
+
+@test "report=\"no\": no port, no file, and the controller of the seed is as it was" {
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' report='no'/>" \
+        domain_xml web1 $web1 | lab_virsh create /dev/stdin
+    assert_seeded
+    qmp '{"execute": "query-pci"}' | jq -e '
+        [.return[0].devices[] | select(.slot == 28)] | length == 1'
+    run ! lab_run test -e "$reports/$web1.report"
 }
 
 # --- bad input --------------------------------------------------------------------------------
@@ -231,7 +334,7 @@ END
 
 @test "a note that is malformed, a link, or not root's is refused" {
     with_hook "printf 'ds=nocloud\\\\nmore\\\\n' >$web1.shim"
-    assert_refused "is not one line"
+    assert_refused "is not a line of printable ASCII"
     with_hook "rm $web1.shim; ln -s /etc/hostname $web1.shim"
     assert_refused "could not open" "Too many levels of symbolic links"
     with_hook "chown 64055 $web1.shim"

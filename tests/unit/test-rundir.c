@@ -221,11 +221,11 @@ follows_no_link_for_a_mark(void **state)
 #define LINK UNIT_UUID ".libvirt-" UNIT_UUID
 
 static void
-leave_note(int rundir, const char *serial)
+leave_note(int rundir, const char *serial, bool report)
 {
     struct failure *failure = NULL;
 
-    rundir_leave_note(rundir, UNIT_UUID, serial, &failure);
+    rundir_leave_note(rundir, UNIT_UUID, serial, report, &failure);
     assert_no_failure(failure);
 }
 
@@ -238,14 +238,14 @@ leaves_a_note_that_all_may_read(void **state)
     struct stat status;
 
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "seed");
-    leave_note(rundir, "ds=nocloud");
+    leave_note(rundir, "ds=nocloud", false);
     content = unit_read_file(rundir, UNIT_UUID ".shim");
     unit_assert_content(&content, "ds=nocloud\n");
     assert_int_equal(fstatat(rundir, UNIT_UUID ".shim", &status, 0), 0);
     assert_int_equal(status.st_mode, S_IFREG | 0644);
-    leave_note(rundir, "");
+    leave_note(rundir, "", true);
     empty = unit_read_file(rundir, UNIT_UUID ".shim");
-    unit_assert_content(&empty, "\n");
+    unit_assert_content(&empty, "\nreport\n");
     assert_int_equal(unit_count_entries(rundir), 3);
 }
 
@@ -257,13 +257,13 @@ gives_the_seed_its_second_name(void **state)
     cleanup_buffer struct buffer second = {0};
 
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "seed");
-    leave_note(rundir, "");
+    leave_note(rundir, "", false);
     first = unit_read_file(rundir, LINK);
     unit_assert_content(&first, "seed");
     /* A seed that is published anew is another file. */
     assert_int_equal(unlinkat(rundir, UNIT_UUID ".iso", 0), 0);
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "anew");
-    leave_note(rundir, "");
+    leave_note(rundir, "", false);
     second = unit_read_file(rundir, LINK);
     unit_assert_content(&second, "anew");
 }
@@ -278,7 +278,7 @@ follows_no_link_for_a_note(void **state)
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "seed");
     unit_make_link(rundir, UNIT_UUID ".shim", "../../../victim");
     unit_make_link(rundir, LINK, "../../../victim");
-    leave_note(rundir, "ds=nocloud");
+    leave_note(rundir, "ds=nocloud", false);
     content = unit_read_file(unit_directory(state), "victim");
     unit_assert_content(&content, "kept");
 }
@@ -289,7 +289,7 @@ leaves_no_note_without_a_seed(void **state)
     cleanup_close int rundir = open_rundir(state);
     struct failure *failure = NULL;
 
-    assert_int_equal(rundir_leave_note(rundir, UNIT_UUID, "", &failure), -1);
+    assert_int_equal(rundir_leave_note(rundir, UNIT_UUID, "", false, &failure), -1);
     assert_failure(&failure, FAILURE_RUNDIR);
     assert_int_equal(unit_count_entries(rundir), 0);
 }
@@ -305,7 +305,7 @@ removes_what_is_the_domains_alone(void **state)
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "");
     unit_make_file(rundir, UNIT_UUID ".iso.new.0a1b2c3d", 0600, "");
     unit_make_file(rundir, UNIT_UUID ".resume", 0600, "");
-    leave_note(rundir, "");
+    leave_note(rundir, "", false);
     unit_make_file(rundir, UNIT_OTHER_UUID ".iso", 0600, "");
     unit_make_file(rundir, "README", 0600, "");
     rundir_remove(rundir, UNIT_UUID, &failure);

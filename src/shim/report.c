@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "base/shim-name.h"
+#include "shim/report.h"
+
+/* --- the file --------------------------------------------------------------------- */
+
+/* Return: whether it is the one that the hook has made. */
+static bool
+is_ours(const struct stat *directory, const struct stat *file)
+{
+    return S_ISREG(file->st_mode) && (directory->st_mode & 022) == 0 &&
+           (file->st_uid == geteuid() || file->st_uid == directory->st_uid);
+}
+
+/* Return: a descriptor, with the room that is left in `room`; or -errno. */
+static int
+open_file(int root, const char *name, size_t *room)
+{
+    const int flags =
+        O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    /* The path without its slash is below root. */
+    cleanup_close int directory = openat(root, &VIRT_SEED_REPORTDIR[1],
+                                         O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_close int fd = directory < 0 ? -1 : openat(directory, name, flags);
+    struct stat parent, file;
+
+    if (fd < 0 || fstat(directory, &parent) < 0 || fstat(fd, &file) < 0)
+        return -errno;
+    if (!is_ours(&parent, &file))
+        return -EPERM;
+    *room = file.st_size < (off_t)LIMIT_SHIM_REPORT
+                ? LIMIT_SHIM_REPORT - (size_t)file.st_size
+                : 0;
+    return steal_fd(fd);
+}
+
+/* --- the process ------------------------------------------------------------------ */
+
+/* Until QEMU has gone. What cannot be written is dropped: the guest goes on. */
+static void
+copy(size_t room)
+{
+    char buffer[4096];
+    ssize_t count;
+
+    while ((count = read(0, buffer, sizeof(buffer))) > 0 ||
+           (count < 0 && errno == EINTR)) {
+        size_t size = count < 0 ? 0 : (size_t)count;
+
+        if (size > room)
+            size = room;
+        fs_write_all(1, buffer, size);
+        room -= size;
+    }
+}
+
+/* Whatever stops all of a guest's processes lets QEMU say its last words. */
+static void
+prepare_to_stay(char **given)
+{
+    static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+        signal(ignored[i], SIG_IGN);
+    for (size_t i = 0; given[i]; i++)
+        memset(given[i], 0, strlen(given[i]));
+    prctl(PR_SET_NAME, "virt-seed-repor");
+}
+
+/* By a process between: QEMU does not expect a child. */
+static void
+become_copier(int pipe, int file, size_t room, char **given)
+{
+    pid_t child;
+
+    if (setsid() < 0 || (child = fork()) < 0)
+        _exit(EXIT_FAILURE);
+    if (child > 0)
+        _exit(EXIT_SUCCESS);
+    if (process_keep_descriptors(pipe, file) < 0 || chdir("/") < 0)
+        _exit(EXIT_FAILURE);
+    prepare_to_stay(given);
+    copy(room);
+    _exit(EXIT_SUCCESS);
+}
+
+/* Return: 0 or -errno. */
+static int
+start_copier(int pipe, int file, size_t room, char **given)
+{
+    pid_t child = fork();
+    pid_t ended;
+    int status;
+
+    if (child < 0)
+        return -errno;
+    if (child == 0)
+        become_copier(pipe, file, room, given);
+    do
+        ended = waitpid(child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    if (ended < 0)
+        return -errno;
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? 0 : -EAGAIN;
+}
+
+/* Return: QEMU's end, or -errno. */
+static int
+begin(int root, const char *name, char **given)
+{
+    size_t room = 0;
+    cleanup_close int file = open_file(root, name, &room);
+    cleanup_close int reading = -1;
+    cleanup_close int writing = -1;
+    int ends[2];
+    int error;
+
+    if (file < 0)
+        return file;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    reading = ends[0];
+    writing = ends[1];
+    error = start_copier(reading, file, room, given);
+    if (error < 0)
+        return error;
+    return fcntl(writing, F_SETFD, 0) < 0 ? -errno : steal_fd(writing);
+}
+
+int
+report_begin(int root, const char *uuid, char **given, struct failure **failure)
+{
+    cleanup_free char *name = xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+    int pipe = begin(root, name, given);
+
+    if (pipe >= 0)
+        return pipe;
+    failure_set_errno(failure, FAILURE_RUNDIR, pipe,
+                      "the guest's report is not kept: %s/%s", VIRT_SEED_REPORTDIR, name);
+    return failure_hint(failure, "let QEMU's user through to it, see virt-seed-qemu(8)");
+}
