@@ -13,4 +13,5 @@ dist_examples_DATA = \
 	%D%/examples/references.xml \
 	%D%/examples/static-network.xml \
 	%D%/examples/text.xml \
+	%D%/examples/virt-seed-qemu.tf \
 	$(NULL)

@@ -32,6 +32,50 @@ valid() {
     done
 }
 
+# The provider, which would make the domain's XML of it, is not here: what is checked is the syntax,
+# and what the example says to virt-seed.
+@test "Terraform's example has its canonical form" {
+    local example=$top_srcdir/xml/examples/virt-seed-qemu.tf
+
+    type -P terraform >/dev/null || skip "terraform is not installed"
+    TF_CLI_CONFIG_FILE=/dev/null CHECKPOINT_DISABLE=1 HOME=$BATS_TEST_TMPDIR terraform fmt - \
+        <"$example" >"$BATS_TEST_TMPDIR/canonical.tf"
+    diff "$example" "$BATS_TEST_TMPDIR/canonical.tf"
+}
+
+@test "Terraform's example asks the emulator shim for a seed that has no finding" {
+    local example=$top_srcdir/xml/examples/virt-seed-qemu.tf element emulator
+
+    element=$(sed -n '/<<-EOT$/,/^ *EOT$/p' "$example" | sed '1d;$d')
+    emulator=$(sed -n 's/^ *emulator = "\(.*\)"$/\1/p' "$example")
+    [[ ${emulator##*/} = virt-seed-qemu-system-x86_64 ]]
+    make_root
+    cd "$BATS_TEST_TMPDIR"
+    cat >domain.xml <<END
+<domain type='kvm'>
+  <name>web1</name>
+  <uuid>$uuid</uuid>
+  <metadata>
+$element
+  </metadata>
+  <os><type arch='x86_64' machine='q35'>hvm</type></os>
+  <devices>
+    <emulator>$emulator</emulator>
+    <disk type='file' device='disk'>
+      <driver name='qemu' type='qcow2'/>
+      <source file='/var/lib/libvirt/images/web1.qcow2'/>
+      <target dev='vda' bus='virtio'/>
+    </disk>
+  </devices>
+</domain>
+END
+    run -0 valid domain.xml
+    run -0 virt-seed --root="$root" check --no-schema domain.xml
+    assert_said 'nothing to complain of'
+    run -0 virt-seed --root="$root" dump domain.xml user-data
+    assert_said 'timezone: Europe/Vienna'
+}
+
 @test "the schema allows what the programs take, wired and unwired" {
     for case in "$top_srcdir"/tests/golden/{wire,dump}/*/; do
         # oVirt's payload stands alone.
