@@ -6,4 +6,4 @@ check-guest: all
 		$(BATS) '$(srcdir)/%D%'
 .PHONY: check-guest
 
-EXTRA_DIST += %D%/boot.bats %D%/report.bats %D%/shim.bats
+EXTRA_DIST += %D%/boot.bats %D%/doors.bats %D%/report.bats
