@@ -5,26 +5,9 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 golden=$BATS_TEST_DIRNAME/../golden
-
-setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-}
-
-teardown_file() {
-    lab_stop
-}
-
-teardown() {
-    lab_reset
-}
-
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
-}
 
 # The element that libvirt has, as lines without white space around them.
 element() {

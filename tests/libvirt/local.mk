@@ -6,6 +6,7 @@ check-libvirt: all
 .PHONY: check-libvirt
 
 EXTRA_DIST += \
+	%D%/common.bash \
 	%D%/domains.bash \
 	%D%/import.bats \
 	%D%/lab-namespace.bash \

@@ -5,6 +5,7 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
@@ -13,19 +14,13 @@ reports=/var/log/libvirt/virt-seed
 builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 
 setup_file() {
-    # The tests share one libvirtd.
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
+    common_start_lab
     # QEMU's user must be able to come to it, under its installed names.
     mkdir -m 0755 "$LAB_DIR/bin"
     install -m 0755 "$builddir/virt-seed-qemu" "$LAB_DIR/bin"
     for name in system-x86_64 system-none; do
         ln -s virt-seed-qemu "$LAB_DIR/bin/virt-seed-qemu-$name"
     done
-}
-
-teardown_file() {
-    lab_stop
 }
 
 setup() {
@@ -43,10 +38,6 @@ teardown() {
     lab_run sh -c 'rm -rf /etc/virt-seed/* /var/log/libvirt/qemu/web1.log'
     LAB_HOOK=$builddir/virt-seed-hook
     lab_install_hook "$LAB_HOOK"
-}
-
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
 }
 
 request() {

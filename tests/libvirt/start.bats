@@ -5,23 +5,11 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 web2=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
 seeds=/run/libvirt/virt-seed
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-
-setup_file() {
-    # The tests share one libvirtd.
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    # A leak in a hook would be reported to whoever starts a domain.
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-}
-
-teardown_file() {
-    lab_stop
-}
 
 setup() {
     logged_before=$(lab_daemon_log | wc -l)
@@ -34,10 +22,6 @@ teardown() {
     lab_daemon_log | tail -n "+$((logged_before + 1))"
     lab_reset
     lab_run sh -c 'rm -rf /etc/virt-seed/*'
-}
-
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
 }
 
 # request [ELEMENT…]: the metadata that asks for cloud-init.

@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 load ../functional/vdsm
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
@@ -16,8 +17,7 @@ vdsms_hook=/etc/libvirt/hooks/qemu
 builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 
 setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
+    common_start_lab
     mkdir -p "$LAB_DIR/hooks/before_vm_start"
     cp "$builddir/virt-seed-vdsm" "$LAB_DIR/hooks/before_vm_start/50_virt_seed"
     mkdir -m 1777 "$LAB_DIR/exchange"
@@ -32,18 +32,10 @@ END
     lab_run chmod 0755 "$vdsms_hook"
 }
 
-teardown_file() {
-    lab_stop
-}
-
 setup() {
     # VDSM's user and group.
     vdsm_user=(setpriv --reuid=36 --regid=36 --clear-groups env TMPDIR="$LAB_DIR/exchange"
         LC_ALL=C.UTF-8)
-}
-
-teardown() {
-    lab_reset
 }
 
 # A VM as the engine makes it, with a serial of its own.

@@ -5,28 +5,10 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 
 uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 golden=$BATS_TEST_DIRNAME/../golden/wire
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-
-setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-}
-
-teardown_file() {
-    lab_stop
-}
-
-teardown() {
-    lab_reset
-}
-
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
-}
 
 request() {
     echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' $*/>"
