@@ -25,7 +25,7 @@ may_include() {
     may_include domain base
     may_include seed base domain
     may_include image base domain seed
-    may_include store base domain seed
+    may_include store base domain seed image
     may_include check base domain seed image store
     may_include lifecycle base domain seed image store
     may_include cli base domain seed image store check
