@@ -8,6 +8,7 @@ if HAVE_CMOCKA
 unit_tests = \
 	%D%/unit/test-address \
 	%D%/unit/test-buffer \
+	%D%/unit/test-child \
 	%D%/unit/test-cloud-config \
 	%D%/unit/test-check-tree \
 	%D%/unit/test-config \
@@ -69,6 +70,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_address_LDADD = $(UNIT_LDADD)
 %C%_unit_test_buffer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
+%C%_unit_test_child_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_child_LDADD = $(UNIT_LDADD)
 %C%_unit_test_cloud_config_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_cloud_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_check_tree_CFLAGS = $(UNIT_CFLAGS)

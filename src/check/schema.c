@@ -7,22 +7,10 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/child.h"
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "check/rules.h"
@@ -30,32 +18,12 @@
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's reference of modules; 'virt-seed check --no-schema' leaves this out"
 
-struct run {
-    pid_t pid;
-    int output;
-    struct timespec begin;
-};
-
-/* --- the child ------------------------------------------------------------------------ */
-
+/* Return: as child_run(). */
 static int
-milliseconds_left(const struct run *run)
+run_schema(const struct buffer *document, const char *type, struct buffer *output)
 {
-    const long limit = LIMIT_SCHEMA_SECONDS * 1000L;
-    struct timespec now;
-    long spent;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    spent = (now.tv_sec - run->begin.tv_sec) * 1000 +
-            (now.tv_nsec - run->begin.tv_nsec) / 1000000;
-    return spent < limit ? (int)(limit - spent) : 0;
-}
-
-/* Return: 0 or an errno. */
-static int
-spawn(struct run *run, int document, int output, const char *type)
-{
-    cleanup_free char *path = xasprintf("/proc/self/fd/%d", document);
+    cleanup_close int file = child_document("cloud-config", document);
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", file);
     char *words[] = {(char *)"cloud-init",
                      (char *)"schema",
                      (char *)"--config-file",
@@ -63,90 +31,16 @@ spawn(struct run *run, int document, int output, const char *type)
                      (char *)(type ? "--schema-type" : NULL),
                      (char *)type,
                      NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int error;
+    const int documents[] = {file, -1};
+    const struct child child = {
+        .words = words,
+        .documents = documents,
+        .output = LIMIT_SCHEMA_OUTPUT,
+        .memory = LIMIT_SCHEMA_MEMORY,
+        .seconds = LIMIT_SCHEMA_SECONDS,
+    };
 
-    if (posix_spawn_file_actions_init(&actions) != 0 ||
-        posix_spawnattr_init(&attributes) != 0)
-        abort();
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    /* On itself: it stays open over exec. */
-    posix_spawn_file_actions_adddup2(&actions, document, document);
-    clock_gettime(CLOCK_MONOTONIC, &run->begin);
-    error = posix_spawnp(&run->pid, words[0], &actions, &attributes, words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return error;
-}
-
-/* Return: whether it came to its end, within time and bounds. */
-static bool
-read_output(const struct run *run, struct buffer *buffer)
-{
-    while (buffer->size < LIMIT_SCHEMA_OUTPUT) {
-        struct pollfd ready = {.fd = run->output, .events = POLLIN};
-        size_t room = LIMIT_SCHEMA_OUTPUT - buffer->size;
-        char block[4096];
-        ssize_t size;
-
-        if (poll(&ready, 1, milliseconds_left(run)) <= 0)
-            return false;
-        size = read(run->output, block, room < sizeof(block) ? room : sizeof(block));
-        if (size <= 0)
-            return size == 0;
-        buffer_append(buffer, block, (size_t)size);
-    }
-    return false;
-}
-
-/* Return: the exit status, or -1 where it had to be killed. */
-static int
-finish(const struct run *run, bool ended)
-{
-    cleanup_close int process = (int)syscall(SYS_pidfd_open, run->pid, 0);
-    struct pollfd ready = {.fd = process, .events = POLLIN};
-    int status;
-
-    if (!ended || poll(&ready, 1, milliseconds_left(run)) <= 0)
-        kill(-run->pid, SIGKILL);
-    while (waitpid(run->pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            return -1;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* Return: the exit status of cloud-init; -1 where it was killed, -2 where there is none. */
-static int
-run_schema(const struct buffer *document, const char *type, struct buffer *output)
-{
-    cleanup_close int file = memfd_create("cloud-config", MFD_CLOEXEC);
-    struct run run = {0};
-    int ends[2];
-    int error;
-
-    if (file < 0 || fs_write_all(file, document->data, document->size) < 0 ||
-        pipe2(ends, O_CLOEXEC) < 0)
-        return -2;
-    error = spawn(&run, file, ends[1], type);
-    close(ends[1]);
-    if (error == 0) {
-        const struct rlimit memory = {LIMIT_SCHEMA_MEMORY, LIMIT_SCHEMA_MEMORY};
-        bool ended;
-
-        prlimit(run.pid, RLIMIT_AS, &memory, NULL);
-        run.output = ends[0];
-        ended = read_output(&run, output);
-        error = finish(&run, ended);
-    } else {
-        error = -2;
-    }
-    close(ends[0]);
-    return error;
+    return file < 0 ? CHILD_MISSING : child_run(&child, output);
 }
 
 /* --- what it says ----------------------------------------------------------------------- */
@@ -184,7 +78,7 @@ check_part_schema(const struct check *check, const struct part *part, const char
     int status = run_schema(&part->data, type, &output);
     int count;
 
-    if (status == -2)
+    if (status == CHILD_MISSING)
         return false;
     count = take_lines(check, part, description, &output);
     /* Before 23.4 it has no --schema-type, and says so with 2. */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Programs that are run for what they print: base/child.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "unit.h"
+
+static const int no_documents[] = {-1};
+
+/* Runs a line of shell. */
+static int
+run(const char *line, size_t limit, struct buffer *output)
+{
+    char *words[] = {(char *)"sh", (char *)"-c", (char *)line, NULL};
+    const struct child child = {
+        .words = words,
+        .documents = no_documents,
+        .output = limit,
+        .memory = 256 * MIB,
+        .seconds = 1,
+    };
+
+    return child_run(&child, output);
+}
+
+static void
+gives_back_what_is_printed_and_the_exit_status(void **state)
+{
+    cleanup_buffer struct buffer output = {0};
+
+    (void)state;
+    assert_int_equal(run("cat; echo out; echo err >&2; exit 7", 100, &output), 7);
+    unit_assert_content(&output, "out\nerr\n");
+}
+
+static void
+hands_documents_over_by_their_numbers(void **state)
+{
+    cleanup_buffer struct buffer content = {0};
+    cleanup_buffer struct buffer output = {0};
+    int documents[] = {-1, -1};
+    cleanup_free char *line = NULL;
+    char *words[] = {(char *)"sh", (char *)"-c", NULL, NULL};
+    struct child child = {.words = words,
+                          .documents = documents,
+                          .output = 100,
+                          .memory = 256 * MIB,
+                          .seconds = 1};
+
+    (void)state;
+    buffer_append_string(&content, "content");
+    documents[0] = child_document("document", &content);
+    assert_true(documents[0] >= 0);
+    line = xasprintf("cat /proc/self/fd/%d; printenv", documents[0]);
+    words[2] = line;
+    child.environment = (char *const[]){(char *)"ONLY=this", NULL};
+    assert_int_equal(child_run(&child, &output), 0);
+    assert_non_null(strstr(output.data, "content"));
+    assert_non_null(strstr(output.data, "ONLY=this"));
+    assert_null(strstr(output.data, "HOME="));
+    close(documents[0]);
+}
+
+static void
+ends_a_child_that_prints_too_much(void **state)
+{
+    cleanup_buffer struct buffer output = {0};
+
+    (void)state;
+    assert_int_equal(run("while :; do echo much; done", 1000, &output), CHILD_KILLED);
+    assert_int_equal(output.size, 1000);
+}
+
+static void
+ends_a_child_that_takes_too_long(void **state)
+{
+    cleanup_buffer struct buffer output = {0};
+
+    (void)state;
+    assert_int_equal(run("sleep 60", 100, &output), CHILD_KILLED);
+    /* One that has closed its output, and the children of a child, too. */
+    assert_int_equal(run("exec >&- 2>&-; sleep 60", 100, &output), CHILD_KILLED);
+    assert_int_equal(run("sleep 60 & wait", 100, &output), CHILD_KILLED);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static void
+says_that_there_is_no_such_program(void **state)
+{
+    char *words[] = {(char *)"no-such-program-of-virt-seed", NULL};
+    const struct child child = {.words = words,
+                                .documents = no_documents,
+                                .output = 100,
+                                .memory = 256 * MIB,
+                                .seconds = 1};
+    cleanup_buffer struct buffer output = {0};
+
+    (void)state;
+    assert_int_equal(child_run(&child, &output), CHILD_MISSING);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_back_what_is_printed_and_the_exit_status),
+        cmocka_unit_test(hands_documents_over_by_their_numbers),
+        cmocka_unit_test(ends_a_child_that_prints_too_much),
+        cmocka_unit_test(ends_a_child_that_takes_too_long),
+        cmocka_unit_test(says_that_there_is_no_such_program),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
