@@ -227,6 +227,8 @@ libstore_a_SOURCES = \
 	%D%/store/secret.h \
 	%D%/store/secret-write.c \
 	%D%/store/secret-write.h \
+	%D%/store/seed-file.c \
+	%D%/store/seed-file.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -344,6 +346,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-known-hosts.c \
 	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-unset.c \
+	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/element-edit.c \
 	%D%/cli/element-edit.h \
@@ -370,6 +373,8 @@ virt_seed_SOURCES = \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
+	%D%/cli/medium.c \
+	%D%/cli/medium.h \
 	%D%/cli/main.c \
 	%D%/cli/output.c \
 	%D%/cli/output.h \

@@ -42,6 +42,7 @@ unit_tests = \
 	%D%/unit/test-secret \
 	%D%/unit/test-secret-write \
 	%D%/unit/test-seed \
+	%D%/unit/test-seed-file \
 	%D%/unit/test-ssh-host-keys \
 	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
@@ -138,6 +139,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_secret_write_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
+%C%_unit_test_seed_file_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_seed_file_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_ssh_host_keys_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)

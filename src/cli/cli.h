@@ -73,6 +73,7 @@ extern const struct command cmd_inspect;
 extern const struct command cmd_known_hosts;
 extern const struct command cmd_set;
 extern const struct command cmd_unset;
+extern const struct command cmd_update;
 extern const struct command cmd_wire;
 
 /* Exit status: done, failed, called wrongly. */

@@ -37,10 +37,10 @@ make_part(struct request *request, struct part *part, const struct context *cont
     return 0;
 }
 
-static int
-make_seed(struct seed *seed, const struct context *context, const struct domain *domain,
-          const struct arguments *arguments, struct failure **denied,
-          struct failure **failure)
+int
+seeding_make_of(struct seed *seed, const struct domain *domain,
+                const struct context *context, const struct arguments *arguments,
+                struct failure **denied, struct failure **failure)
 {
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
@@ -71,7 +71,7 @@ seeding_make(struct seed *seed, struct source *source, const struct context *con
 {
     if (source_load(source, context, arguments, SOURCE_READ, failure) < 0)
         return -1;
-    if (make_seed(seed, context, &source->domain, arguments, denied, failure) < 0)
+    if (seeding_make_of(seed, &source->domain, context, arguments, denied, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed that the hook would make of a domain, for `build` and `dump`. */
+/* The seed that the hook would make of a domain. */
 #pragma once
 
 #include "cli/cli.h"
@@ -7,13 +7,18 @@
 #include "seed/seed.h"
 
 /*
- * Loads the domain, resolves its request on this host, and makes the seed.
+ * Resolves the domain's request on this host, and makes the seed.
  *
  * `denied` is where `dump` keeps the failure of a secret that the caller may not read: in
  * place of its content the document then holds "<secret NAME/KEY>", and in that of a host
  * key that is not made yet PART_GENERATED_MASK. With NULL such a secret or key is a
  * failure like any other.
  */
+int seeding_make_of(struct seed *seed, const struct domain *domain,
+                    const struct context *context, const struct arguments *arguments,
+                    struct failure **denied, struct failure **failure);
+
+/* The same for the domain that the arguments name, which is loaded first. */
 int seeding_make(struct seed *seed, struct source *source, const struct context *context,
                  const struct arguments *arguments, struct failure **denied,
                  struct failure **failure);

@@ -99,24 +99,23 @@ static int
 load_domain(struct source *source, const struct context *context, const char *argument,
             enum source_use use, struct failure **failure)
 {
-    bool read_only = use == SOURCE_READ;
+    bool change = use == SOURCE_CHANGE;
     cleanup_free char *text = NULL;
 
-    source->connection = libvirt_connect(context->uri, read_only, failure);
+    source->connection = libvirt_connect(context->uri, use == SOURCE_READ, failure);
     if (!source->connection)
         return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
                               argument);
-    if (read_only && libvirt_require_local(source->connection, failure) < 0)
+    if (!change && libvirt_require_local(source->connection, failure) < 0)
         return -1;
     source->libvirt = libvirt_find_domain(source->connection, argument, failure);
-    if (!source->libvirt || (!read_only && require_persistent(source, failure) < 0))
+    if (!source->libvirt || (change && require_persistent(source, failure) < 0))
         return -1;
-    text =
-        read_definition(source->libvirt, read_only ? 0 : VIR_DOMAIN_XML_SECURE, failure);
+    text = read_definition(source->libvirt, change ? VIR_DOMAIN_XML_SECURE : 0, failure);
     if (!text)
         return -1;
     source->doc = xml_parse(text, strlen(text), argument, failure);
-    if (!read_only)
+    if (change)
         source->text = steal(text);
     return source->doc ? domain_read(&source->domain, source->doc, failure) : -1;
 }
@@ -130,6 +129,20 @@ source_load(struct source *source, const struct context *context,
     if (!arguments->is_domain && names_file(arguments->name))
         return load_file(source, arguments->name, failure);
     return load_domain(source, context, arguments->name, use, failure);
+}
+
+int
+source_load_running(struct source *running, const struct source *source,
+                    struct failure **failure)
+{
+    const char *name = virDomainGetName(source->libvirt);
+    cleanup_free char *text = virDomainGetXMLDesc(source->libvirt, 0);
+
+    *running = (struct source){0};
+    if (!text)
+        return libvirt_fail(failure, "could not read domain '%s'", name);
+    running->doc = xml_parse(text, strlen(text), name, failure);
+    return running->doc ? domain_read(&running->domain, running->doc, failure) : -1;
 }
 
 bool

@@ -28,12 +28,18 @@ struct source {
 enum source_use {
     SOURCE_READ,   /* the definition, as any user may read it; this host's own */
     SOURCE_CHANGE, /* the definition with its passwords, to be defined anew */
+    SOURCE_DEVICE, /* the definition; a device of the domain as it runs is to change */
 };
 
 /* Reads the domain that the arguments name. */
 int source_load(struct source *source, const struct context *context,
                 const struct arguments *arguments, enum source_use use,
                 struct failure **failure);
+
+/* Reads into `running` the XML of the same domain as it runs, which must have come from
+ * libvirt; it borrows the connection. */
+int source_load_running(struct source *running, const struct source *source,
+                        struct failure **failure);
 
 /* Return: whether the domain came from libvirt. */
 bool source_is_domain(const struct source *source);

@@ -21,13 +21,13 @@
 #include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "image/label.h"
-#include "image/publish.h"
 #include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
 #include "seed/seed.h"
 #include "store/report-file.h"
 #include "store/resolve.h"
 #include "store/rundir.h"
+#include "store/seed-file.h"
 
 /* The XML names a seed of ours, or our namespace somewhere, but asks for nothing. */
 static int
@@ -99,21 +99,6 @@ check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
     return 0;
-}
-
-static int
-publish(const struct lifecycle *lifecycle, const struct seed *seed, int rundir,
-        struct failure **failure)
-{
-    cleanup_free char *name = rundir_seed_name(lifecycle->domain->uuid);
-    struct image_owner owner;
-
-    rundir_seed_owner(lifecycle->root, &owner.uid, &owner.gid);
-    if (image_publish(rundir, name, &owner, seed, failure) == 0)
-        return 0;
-    failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "see that it can be written and has room: df %s",
-                        VIRT_SEED_RUNDIR);
 }
 
 /* A payload is for us where our disk is there; else VDSM makes an image of it. */
@@ -206,7 +191,8 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     reports = reports || wire_shim_reports(lifecycle->domain, &request);
     if (seed_make(&seed, &request, failure) < 0 ||
         (reports && make_report(lifecycle, resumes, failure) < 0) ||
-        publish(lifecycle, &seed, rundir, failure) < 0 ||
+        seed_file_publish(lifecycle->root, rundir, lifecycle->domain->uuid, &seed,
+                          failure) < 0 ||
         leave_note(lifecycle, &request, rundir, resumes, failure) < 0)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     return 0;

@@ -73,19 +73,32 @@ describe_identity(const char *id_key, const char *id, const char *host_key,
     return xasprintf("neither %s nor %s", id_key, host_key);
 }
 
-static char *
-describe_meta_data(const char *data, size_t size, struct failure **failure)
+static int
+read_meta_data(const char *data, size_t size, struct identity *identity,
+               struct failure **failure)
 {
     struct yaml_query queries[] = {
         {.path = {"instance-id"}},
         {.path = {"local-hostname"}},
     };
     int result = yaml_read(data, size, YAML_MAPPING, queries, 2, failure);
-    cleanup_free char *id = queries[0].value;
-    cleanup_free char *host = queries[1].value;
 
-    return result < 0 ? NULL
-                      : describe_identity("instance-id", id, "local-hostname", host);
+    identity->instance_id = queries[0].value;
+    identity->hostname = queries[1].value;
+    if (identity->instance_id)
+        identity->request_id = xstrdup(identity->instance_id);
+    return result;
+}
+
+static char *
+describe_meta_data(const char *data, size_t size, struct failure **failure)
+{
+    cleanup_identity struct identity identity = {0};
+
+    return read_meta_data(data, size, &identity, failure) < 0
+               ? NULL
+               : describe_identity("instance-id", identity.instance_id, "local-hostname",
+                                   identity.hostname);
 }
 
 static json_t *
@@ -102,20 +115,39 @@ load_json(const char *data, size_t size, struct failure **failure)
 }
 
 static char *
-describe_meta_data_json(const char *data, size_t size, struct failure **failure)
+copy_string(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? xstrdup(text) : NULL;
+}
+
+static int
+read_meta_data_json(const char *data, size_t size, struct identity *identity,
+                    struct failure **failure)
 {
     cleanup_json json_t *json = load_json(data, size, failure);
-    const char *uuid = json_string_value(json_object_get(json, "uuid"));
 
     if (!json)
-        return NULL;
-    if (!uuid) {
-        failure_set(failure, FAILURE_META_DATA, "has no uuid, which is the instance-id");
-        failure_hint(failure, "cloud-init does not take a drive without it");
-        return NULL;
-    }
-    return describe_identity("uuid", uuid, "hostname",
-                             json_string_value(json_object_get(json, "hostname")));
+        return -1;
+    identity->instance_id = copy_string(json, "uuid");
+    identity->request_id = copy_string(json, "instance_id");
+    identity->hostname = copy_string(json, "hostname");
+    if (identity->instance_id)
+        return 0;
+    failure_set(failure, FAILURE_META_DATA, "has no uuid, which is the instance-id");
+    return failure_hint(failure, "cloud-init does not take a drive without it");
+}
+
+static char *
+describe_meta_data_json(const char *data, size_t size, struct failure **failure)
+{
+    cleanup_identity struct identity identity = {0};
+
+    return read_meta_data_json(data, size, &identity, failure) < 0
+               ? NULL
+               : describe_identity("uuid", identity.instance_id, "hostname",
+                                   identity.hostname);
 }
 
 static char *
@@ -163,32 +195,62 @@ layout_describe(const struct layout_document *document, const char *data, size_t
 
 /* --- who the guest is --------------------------------------------------------------- */
 
-static char *
-find_in_yaml(const char *data, size_t size)
+static int
+read_identity(const struct layout_document *document, const char *data, size_t size,
+              struct identity *identity, struct failure **failure)
 {
-    cleanup_failure struct failure *failure = NULL;
-    struct yaml_query query = {.path = {"instance-id"}};
-
-    if (yaml_read(data, size, YAML_MAPPING, &query, 1, &failure) == 0)
-        return query.value;
-    free(query.value);
-    return NULL;
-}
-
-static char *
-find_in_json(const char *data, size_t size)
-{
-    cleanup_json json_t *json = json_loadb(data, size, 0, NULL);
-    const char *uuid = json_string_value(json_object_get(json, "uuid"));
-
-    return uuid ? xstrdup(uuid) : NULL;
+    *identity = (struct identity){0};
+    data = data ? data : "";
+    if (document->role == LAYOUT_META_DATA)
+        return read_meta_data(data, size, identity, failure);
+    return document->role == LAYOUT_META_DATA_JSON
+               ? read_meta_data_json(data, size, identity, failure)
+               : 0;
 }
 
 char *
 layout_instance_id(const struct layout_document *document, const char *data, size_t size)
 {
-    data = data ? data : "";
-    if (document->role == LAYOUT_META_DATA)
-        return find_in_yaml(data, size);
-    return document->role == LAYOUT_META_DATA_JSON ? find_in_json(data, size) : NULL;
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_identity struct identity identity = {0};
+
+    return read_identity(document, data, size, &identity, &ignored) < 0
+               ? NULL
+               : steal(identity.instance_id);
+}
+
+int
+layout_read_identity(const struct layout *layout, const struct seed *seed,
+                     struct identity *identity, struct failure **failure)
+{
+    /* The first document of each layout is the meta-data. */
+    const struct layout_document *meta_data = layout->documents;
+    const struct document *document = seed_find_document(seed, meta_data->path);
+
+    *identity = (struct identity){0};
+    if (!document) {
+        failure_set(failure, FAILURE_META_DATA, "the seed has no %s", meta_data->path);
+        return failure_hint(failure,
+                            "it is none of virt-seed's; see 'virt-seed inspect'");
+    }
+    if (read_identity(meta_data, document->data.data, document->data.size, identity,
+                      failure) < 0)
+        return failure_prefix(failure, "%s", meta_data->path);
+    return 0;
+}
+
+bool
+identity_is_same(const struct identity *one, const struct identity *other)
+{
+    return one->instance_id && other->instance_id &&
+           strcmp(one->instance_id, other->instance_id) == 0;
+}
+
+void
+identity_clear(struct identity *identity)
+{
+    free(identity->instance_id);
+    free(identity->request_id);
+    free(identity->hostname);
+    *identity = (struct identity){0};
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/failure.h"
+#include "seed/seed.h"
 
 enum layout_role {
     LAYOUT_META_DATA,      /* YAML */
@@ -37,6 +38,24 @@ const struct layout *layout_find(const char *label);
 /* Return: the layout's document at that path, or NULL. */
 const struct layout_document *layout_find_document(const struct layout *layout,
                                                    const char *path);
+
+/* Who the guest is by its seed; NULL for what is not said, else owned (identity_clear). */
+struct identity {
+    char *instance_id; /* what cloud-init takes for it: of a ConfigDrive, the uuid */
+    char *request_id;  /* the request's, of which virt-seed makes that uuid */
+    char *hostname;
+};
+
+/* Reads it from the documents, whose label was `layout`'s. */
+int layout_read_identity(const struct layout *layout, const struct seed *seed,
+                         struct identity *identity, struct failure **failure);
+
+/* Return: whether both have an instance-id, and the same. */
+bool identity_is_same(const struct identity *one, const struct identity *other);
+
+void identity_clear(struct identity *identity);
+
+#define cleanup_identity __attribute__((cleanup(identity_clear)))
 
 /*
  * Says in a few words what cloud-init takes from the document: "cloud-config", "instance-id

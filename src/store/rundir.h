@@ -4,6 +4,7 @@
  * Every name in it begins with a domain's UUID, and goes when the domain is released:
  *
  *   UUID.iso      the seed
+ *   UUID.iso.old  the one before, while the medium of a running domain is replaced
  *   UUID.resume   the start that comes next resumes a saved or migrated guest
  *   UUID.resumed  the guest that runs was resumed
  *   UUID.shim     what the emulator shim adds (shim/order.h)

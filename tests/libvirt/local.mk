@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \
 	%D%/lab.bats \
+	%D%/medium.bats \
 	%D%/migrate.bats \
 	%D%/recipes.bats \
 	%D%/record.bats \

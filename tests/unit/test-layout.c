@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "seed/layout.h"
 #include "unit.h"
 
@@ -105,6 +106,53 @@ takes_documents_that_are_empty(void **state)
     assert_takes("cidata", "network-config", "", "nothing");
 }
 
+static void
+assert_identity(const char *label, const char *path, const char *data,
+                const char *instance_id, const char *request_id, const char *hostname)
+{
+    cleanup_seed struct seed seed = {.volume_id = xstrdup(label)};
+    cleanup_identity struct identity identity = {0};
+    struct failure *failure = NULL;
+
+    buffer_append_string(&seed_add_document(&seed, path)->data, data);
+    layout_read_identity(layout_find(label), &seed, &identity, &failure);
+    assert_no_failure(failure);
+    assert_string_equal(identity.instance_id, instance_id);
+    assert_string_equal(identity.request_id, request_id);
+    assert_string_equal(identity.hostname, hostname);
+    assert_true(identity_is_same(&identity, &identity));
+}
+
+static void
+reads_who_the_guest_is(void **state)
+{
+    (void)state;
+    assert_identity("cidata", "meta-data", "instance-id: a\nlocal-hostname: b\n", "a",
+                    "a", "b");
+    assert_identity("config-2", "openstack/latest/meta_data.json",
+                    "{\"uuid\": \"a\", \"instance_id\": \"c\", \"hostname\": \"b\"}", "a",
+                    "c", "b");
+}
+
+static void
+reads_nobody_of_a_seed_without_meta_data(void **state)
+{
+    cleanup_seed struct seed seed = {.volume_id = xstrdup("cidata")};
+    cleanup_identity struct identity identity = {0};
+    struct failure *failure = NULL;
+
+    (void)state;
+    seed_add_document(&seed, "user-data");
+    assert_int_equal(
+        layout_read_identity(layout_find("cidata"), &seed, &identity, &failure), -1);
+    assert_failure(&failure, FAILURE_META_DATA);
+    seed_add_document(&seed, "meta-data");
+    layout_read_identity(layout_find("cidata"), &seed, &identity, &failure);
+    assert_no_failure(failure);
+    assert_null(identity.instance_id);
+    assert_false(identity_is_same(&identity, &identity));
+}
+
 int
 main(void)
 {
@@ -114,6 +162,8 @@ main(void)
         cmocka_unit_test(says_what_is_taken_from_meta_data),
         cmocka_unit_test(finds_what_cloud_init_would_stumble_over),
         cmocka_unit_test(takes_documents_that_are_empty),
+        cmocka_unit_test(reads_who_the_guest_is),
+        cmocka_unit_test(reads_nobody_of_a_seed_without_meta_data),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,282 @@
+#!/usr/bin/env bats
+# medium.bats: the medium of a domain that runs, replaced in a real QEMU.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seeds=/run/libvirt/virt-seed
+seed=$seeds/$web1.iso
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+}
+
+teardown_file() {
+    lab_stop
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    lab_run mkdir -p -m 0755 /etc/virt-seed /etc/virt-seed/files
+}
+
+teardown() {
+    lab_daemon_log | tail -n 5
+    lab_reset
+    lab_run sh -c 'rm -rf /etc/virt-seed/*'
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+# request [ELEMENT…]: the metadata that asks for cloud-init.
+request() {
+    echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${attributes-}>$*</ci:cloud-init>"
+}
+
+# start_web1 [ELEMENT…]: a wired domain that runs.
+start_web1() {
+    metadata=$(request "$@") domain_define web1 $web1
+    virt_seed wire web1
+    lab_virsh start web1
+    drive_before=$(drive)
+    definition_before=$(drive --inactive)
+}
+
+# drive [OPTION]: the seed's drive in the domain's XML, without what counts its media.
+drive() {
+    lab_virsh dumpxml "$@" web1 | xmllint --xpath "//disk[alias/@name='ua-virt-seed']" - |
+        sed 's/ index="[0-9]*"//; /<backingStore/d'
+}
+
+# held: the inodes of the seeds that QEMU has open.
+held() {
+    local pid
+
+    pid=$(lab_run pgrep -f 'guest=web1,')
+    lab_run sh -c "find /proc/$pid/fd -lname '$seeds/*' | xargs -r stat -L -c %i"
+}
+
+# assert_medium_in: QEMU has the file that is there now, and no other; the guest sees it.
+assert_medium_in() {
+    local inode
+
+    inode=$(lab_run stat -c %i "$seed")
+    [[ $(held | sort -u) = "$inode" ]]
+    run -0 lab_virsh qemu-monitor-command web1 --hmp 'info block'
+    [[ $output = *"$seed"* ]]
+    # Of everything else nothing has changed.
+    diff <(echo "$drive_before") <(drive)
+    diff <(echo "$definition_before") <(drive --inactive)
+    [[ $(lab_run ls "$seeds") = "$web1.iso" ]]
+}
+
+# document NAME: what the medium has.
+document() {
+    lab_run rm -rf "$BATS_TEST_TMPDIR/medium"
+    virt_seed inspect --extract="$BATS_TEST_TMPDIR/medium" "$seed" >/dev/null
+    cat "$BATS_TEST_TMPDIR/medium/$1"
+}
+
+@test "update puts the definition's seed into the drive of the domain that runs" {
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    echo '#cloud-config' >user-data
+    virt_seed set web1 --hostname=new --user-data=user-data
+    [[ $(document meta-data) = *'"old"'* ]]
+
+    run -0 virt_seed update web1
+    [[ $output = *'It is the same instance'* ]]
+    assert_medium_in
+    [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#cloud-config' ]]
+
+    run -0 virt_seed update web1
+    [[ $output = *'has that seed in its drive already'* ]]
+}
+
+@test "a guest that is saved after an update comes back with the new seed" {
+    local sum
+
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    virt_seed set web1 --hostname=new
+    virt_seed update web1
+    sum=$(lab_run sha256sum "$seed")
+    # What is changed in the definition after that is for the next start.
+    virt_seed set web1 --hostname=newer
+    lab_virsh managedsave web1
+    lab_virsh start web1
+    [[ $(lab_run sha256sum "$seed") = "$sum" ]]
+}
+
+@test "update says that another instance-id makes the guest another instance" {
+    start_web1
+    virt_seed set web1 --instance-id=second
+    run -0 virt_seed update web1
+    [[ $output = *'It is another instance'* ]]
+    [[ $(document meta-data) = *'"second"'* ]]
+}
+
+@test "update fills a drive that somebody has emptied" {
+    start_web1
+    lab_virsh change-media web1 sda --eject --live
+    [[ $(held) = '' ]]
+    run -0 virt_seed update web1
+    assert_medium_in
+}
+
+@test "a domain that does not run needs no update" {
+    metadata=$(request) domain_define web1 $web1
+    virt_seed wire web1
+    run -0 virt_seed update web1
+    [[ $output = "domain 'web1' does not run: its next start makes the seed" ]]
+}
+
+@test "a transient domain gets what its XML as it runs asks for" {
+    metadata=$(request '<ci:hostname>old</ci:hostname>') domain_xml web1 $web1 >web1.xml
+    virt_seed wire -i "$PWD/web1.xml"
+    lab_virsh create web1.xml
+    lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --live --key ci \
+        --set '<cloud-init><hostname>new</hostname></cloud-init>'
+    virt_seed update web1
+    [[ $(document meta-data) = *'"new"'* ]]
+}
+
+@test "a medium that cannot be inserted gives way to the old one" {
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    lab_virsh destroy web1
+    # Nobody hands the new image to QEMU's user: neither libvirt nor we.
+    lab_virsh dumpxml --inactive web1 |
+        sed "s|\(<source file='$seed'.*\)/>|\1><seclabel model='dac' relabel='no'/></source>|" |
+        lab_virsh define /dev/stdin
+    lab_virsh start web1
+    drive_before=$(drive)
+    definition_before=$(drive --inactive)
+    virt_seed set web1 --hostname=new
+    owner=$(lab_run stat -c %u:%g /var/lib/libvirt/qemu)
+    lab_run chown nobody /var/lib/libvirt/qemu
+
+    run -1 virt_seed update web1
+    lab_run chown "$owner" /var/lib/libvirt/qemu
+    [[ $output = *'could not insert the new medium'*'the drive has its old medium'* ]]
+    assert_medium_in
+    [[ $(document meta-data) = *'"old"'* ]]
+    # The XML as it runs says the same.
+    run -0 lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --live
+    [[ $output = *'>old<'* ]]
+
+    virt_seed update web1
+    assert_medium_in
+    [[ $(document meta-data) = *'"new"'* ]]
+}
+
+@test "a drive that stays empty is said to be, and the next update fills it" {
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    virt_seed set web1 --hostname=new
+    lab_run chmod 0700 "$seeds"
+    run -1 virt_seed update web1
+    [[ $output = *'the drive may be EMPTY'*'virt-seed update web1'* ]]
+    lab_run chmod 0711 "$seeds"
+    [[ $(held) = '' ]]
+    run -0 virt_seed update web1
+    assert_medium_in
+    [[ $(document meta-data) = *'"new"'* ]]
+}
+
+@test "an update that is killed halfway is done anew by the next" {
+    lab_run sh -c 'echo "#cloud-config" >/etc/virt-seed/files/user-data'
+    start_web1 '<ci:user-data file="user-data"/>'
+    lab_run sh -c 'echo "#cloud-config: new" >/etc/virt-seed/files/user-data'
+    # What it leaves when the image has its name, and libvirt has not heard of it.
+    lab_run ln "$seed" "$seed.old"
+    virt_seed build --output="$seed" web1
+    [[ $(held) != $(lab_run stat -c %i "$seed") ]]
+    virt_seed update web1
+    assert_medium_in
+    run -0 virt_seed update web1
+    [[ $output = *'has that seed in its drive already'* ]]
+}
+
+@test "two updates at once leave one seed" {
+    local number
+
+    start_web1
+    for number in 1 2 3; do
+        virt_seed set web1 --hostname="name$number"
+        virt_seed update web1 &
+        virt_seed update web1 &
+        wait
+        assert_medium_in
+        [[ $(document meta-data) = *"name$number"* ]]
+    done
+}
+
+@test "a domain that ends during an update leaves no seed" {
+    local delay
+
+    start_web1
+    virt_seed set web1 --hostname=late
+    # It waits for us, then is too late.
+    lab_run flock "$seeds" sleep 2 3>&- &
+    sleep 0.5
+    virt_seed update web1 >update.log 2>&1 3>&- &
+    sleep 0.7
+    lab_virsh destroy web1
+    wait
+    grep -q 'the domain has ended meanwhile' update.log
+    [[ $(lab_run ls "$seeds") = '' ]]
+
+    for delay in 0.00 0.02 0.04 0.06 0.08 0.10; do
+        lab_virsh start web1
+        virt_seed set web1 --hostname="name${delay#*.}"
+        virt_seed update web1 3>&- &
+        sleep "$delay"
+        lab_virsh destroy web1
+        wait
+        [[ $(lab_run ls "$seeds") = '' ]]
+    done
+}
+
+@test "a read-only disk has no medium to change" {
+    attributes='bus="virtio"' start_web1
+    run -1 virt_seed update web1
+    [[ $output = *"is a read-only disk ('vda'), whose medium cannot be changed"*'start it'* ]]
+}
+
+@test "virt-seed-qemu's drive cannot be changed" {
+    mkdir -m 0755 "$LAB_DIR/bin"
+    install -m 0755 "$builddir/virt-seed-qemu" "$LAB_DIR/bin/virt-seed-qemu-system-x86_64"
+    emulator=$LAB_DIR/bin/virt-seed-qemu-system-x86_64 metadata=$(request) \
+        domain_define web1 $web1
+    lab_virsh start web1
+    run -1 virt_seed update web1
+    [[ $output = *"the drive is virt-seed-qemu's"* ]]
+}
+
+@test "another datasource needs a start" {
+    start_web1
+    virt_seed set web1 --datasource=configdrive
+    run -1 virt_seed update web1
+    [[ $output = *"the label 'cidata', and the new one has 'config-2'"* ]]
+    assert_medium_in
+}
+
+@test "root alone replaces a medium" {
+    start_web1
+    run -1 lab_run setpriv --reuid=65534 --clear-groups "$builddir/virt-seed" \
+        -c qemu:///system update web1
+    [[ $output = *'root alone may write into'* ]]
+}
+
+@test "a ConfigDrive is replaced like any other seed" {
+    attributes='datasource="configdrive"' start_web1 '<ci:hostname>old</ci:hostname>'
+    virt_seed set web1 --hostname=new
+    run -0 virt_seed update web1
+    [[ $output = *'It is the same instance'* ]]
+    assert_medium_in
+}
