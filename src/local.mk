@@ -344,6 +344,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \
 	%D%/cli/cmd-known-hosts.c \
+	%D%/cli/cmd-pending.c \
 	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-update.c \
@@ -378,12 +379,18 @@ virt_seed_SOURCES = \
 	%D%/cli/main.c \
 	%D%/cli/output.c \
 	%D%/cli/output.h \
+	%D%/cli/pending.c \
+	%D%/cli/pending.h \
+	%D%/cli/secret-documents.c \
+	%D%/cli/secret-documents.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
 	%D%/cli/settings.c \
 	%D%/cli/settings.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
+	%D%/cli/text-diff.c \
+	%D%/cli/text-diff.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS)

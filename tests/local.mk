@@ -182,6 +182,7 @@ functional_tests = \
 	%D%/functional/lifecycle.bats \
 	%D%/functional/manual.bats \
 	%D%/functional/record.bats \
+	%D%/functional/pending.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/set.bats \
 	%D%/functional/shim.bats \

@@ -119,6 +119,12 @@
 #define LIMIT_SCHEMA_MEMORY (1024 * MIB)
 #define LIMIT_SCHEMA_SECONDS 30
 
+/* What diff(1) may print of one document that has changed, and the memory (bytes) and time
+ * (seconds) that it has for it. */
+#define LIMIT_DIFF_OUTPUT (1 * MIB)
+#define LIMIT_DIFF_MEMORY (1024 * MIB)
+#define LIMIT_DIFF_SECONDS 10
+
 /* YAML: depth of nesting, and events of one document (aliases are not expanded here,
  * but the guest expands them). */
 #define LIMIT_YAML_DEPTH 64

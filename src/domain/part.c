@@ -125,6 +125,14 @@ part_add_entry(struct part *part, const char *key)
     return &entry->data;
 }
 
+bool
+part_is_password(const struct part *part)
+{
+    return part->kind == PART_ADMIN_PASSWORD ||
+           (part->kind == PART_VALUE && strcmp(part->element, "custom_script") != 0 &&
+            strcmp(part->element, "content") != 0);
+}
+
 char *
 part_word(const struct part *part)
 {

@@ -92,6 +92,9 @@ void parts_clear(struct parts *parts);
  * entries, no data). */
 bool part_is_whole_secret(const struct part *part);
 
+/* Return: whether the part is a password, wherever it stands. */
+bool part_is_password(const struct part *part);
+
 /* Adds an empty entry. Return: its data, to be filled. */
 struct buffer *part_add_entry(struct part *part, const char *key);
 

@@ -134,11 +134,11 @@ check_custom_script(const struct part *part, struct failure **failure)
 static int
 check_value(const struct part *part, struct failure **failure)
 {
-    if (strcmp(part->element, "custom_script") == 0)
-        return check_custom_script(part, failure);
-    if (strcmp(part->element, "content") == 0)
-        return 0;
-    return check_password(part, failure);
+    if (part_is_password(part))
+        return check_password(part, failure);
+    return strcmp(part->element, "custom_script") == 0
+               ? check_custom_script(part, failure)
+               : 0;
 }
 
 static int
@@ -159,7 +159,6 @@ check_data(const struct request *request, const struct part *part,
     case PART_SSH_KEYS:
         return check_ssh_keys(&part->data, failure);
     case PART_ADMIN_PASSWORD:
-        return check_password(part, failure);
     case PART_VALUE:
         return check_value(part, failure);
     case PART_SSH_HOST_KEYS:

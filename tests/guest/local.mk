@@ -6,4 +6,9 @@ check-guest: all
 		$(BATS) '$(srcdir)/%D%'
 .PHONY: check-guest
 
-EXTRA_DIST += %D%/boot.bats %D%/doors.bats %D%/report.bats
+EXTRA_DIST += \
+	%D%/boot.bats \
+	%D%/doors.bats \
+	%D%/medium.bats \
+	%D%/report.bats \
+	$(NULL)

@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	%D%/lab.bats \
 	%D%/medium.bats \
 	%D%/migrate.bats \
+	%D%/pending.bats \
 	%D%/recipes.bats \
 	%D%/record.bats \
 	%D%/set.bats \

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "base/print.h"
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/pending.h"
+#include "cli/text-diff.h"
+
+/* What cloud-init does with new documents of the same instance: cc_set_hostname at each
+ * stage, modules and handlers of the frequency PER_ALWAYS. */
+#define SAME_INSTANCE                                                                       \
+    "the same instance: of what changed, cloud-init takes the host name, and what is done " \
+    "at every boot (bootcmd, boothooks, per-boot scripts, manage_etc_hosts); the rest "     \
+    "(users, keys, passwords, files, packages, runcmd, scripts, the network) is ignored "   \
+    "until the instance-id changes"
+#define NEW_INSTANCE                                                                       \
+    "a first boot for cloud-init: everything is applied, and ssh host keys are made anew " \
+    "where the seed gives none"
+#define UNRECORDED                                                                       \
+    "a first boot for cloud-init, where its disk has not booted with this instance-id "  \
+    "before: no boot of the domain is recorded on this host"
+
+/* --- a document ----------------------------------------------------------------------- */
+
+/* Return: the unified diff, owned by the caller (buffer_clear); empty where there is none to
+ * be shown. */
+static struct buffer
+make_diff(const struct pending_document *document, bool show_secrets)
+{
+    struct buffer diff = {0};
+    cleanup_free char *before = xasprintf("last boot/%s", document->path);
+    cleanup_free char *next = xasprintf("next start/%s", document->path);
+
+    if (document->state != PENDING_CHANGED || !document->before || !document->next ||
+        (document->secret && !show_secrets) ||
+        !text_diff_is_text(&document->before->data) ||
+        !text_diff_is_text(&document->next->data))
+        return diff;
+    if (!text_diff(before, &document->before->data, next, &document->next->data, &diff))
+        buffer_clear(&diff);
+    return diff;
+}
+
+static bool
+is_binary(const struct pending_document *document)
+{
+    return (document->before && !text_diff_is_text(&document->before->data)) ||
+           (document->next && !text_diff_is_text(&document->next->data));
+}
+
+/* Return: why there is no diff of a document that has changed. */
+static const char *
+why_no_diff(const struct pending_document *document, bool show_secrets)
+{
+    if (document->secret && !show_secrets)
+        return "contains secrets, or may; not shown";
+    if (!document->before)
+        return "what it was is not kept";
+    return is_binary(document) ? "not text" : "too much to show";
+}
+
+static void
+print_sizes(const struct pending_document *document)
+{
+    if (document->before && document->next)
+        printf(", %zu bytes, then %zu", document->before->data.size,
+               document->next->data.size);
+    else if (document->next)
+        printf(", %zu bytes", document->next->data.size);
+    else if (document->before)
+        printf(", %zu bytes", document->before->data.size);
+}
+
+static void
+print_document(const struct pending_document *document, bool show_secrets)
+{
+    cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
+
+    print_outside_string(stdout, document->path);
+    printf(": %s", pending_state_name(document->state));
+    if (document->state != PENDING_UNCHANGED && document->state != PENDING_UNKNOWN)
+        print_sizes(document);
+    if (document->state == PENDING_CHANGED && diff.size == 0)
+        printf(" (%s)", why_no_diff(document, show_secrets));
+    putchar('\n');
+    if (diff.size > 0)
+        print_outside_text(stdout, diff.data, diff.size);
+}
+
+/* --- the domain ----------------------------------------------------------------------- */
+
+static void
+print_instance_id(const struct pending *pending)
+{
+    fputs("instance-id: ", stdout);
+    print_outside_string(stdout, pending->identity.instance_id
+                                     ? pending->identity.instance_id
+                                     : "unknown");
+    if (pending->boot == PENDING_BOOT_NEW_INSTANCE) {
+        fputs(", at the last boot ", stdout);
+        print_outside_string(stdout, pending->last_instance_id);
+    }
+    putchar('\n');
+}
+
+static void
+print_advice(const char *purpose, const char *name, const char *option)
+{
+    printf("hint: %s: virt-seed set ", purpose);
+    print_outside_string(stdout, name);
+    fputs(" --", stdout);
+    print_outside_string(stdout, option);
+    putchar('\n');
+}
+
+/* A ConfigDrive's is derived of the request's, and only that can be set. */
+static void
+advise_keeping(const struct pending *pending, const char *name)
+{
+    cleanup_free char *id = xshellquote(pending->last_instance_id);
+    cleanup_free char *option = xasprintf("instance-id=%s", id);
+
+    if (pending->identity.request_id &&
+        strcmp(pending->identity.request_id, pending->identity.instance_id) == 0)
+        print_advice("to keep the guest as it is", name, option);
+    else
+        puts("hint: to keep the guest as it is, give it the <instance-id> that it had");
+}
+
+static void
+print_boot(const struct pending *pending)
+{
+    const struct source *source = &pending->source;
+    cleanup_free char *name =
+        xshellquote(source->name ? source->name : source->domain.name);
+
+    switch (pending->boot) {
+    case PENDING_BOOT_UNRECORDED:
+        puts("the next start is " UNRECORDED);
+        break;
+    case PENDING_BOOT_NEW_INSTANCE:
+        puts("the next start is " NEW_INSTANCE);
+        advise_keeping(pending, name);
+        break;
+    case PENDING_BOOT_SAME_INSTANCE:
+        if (!pending->has_changes) {
+            puts(
+                "the next start is the same instance, and changes nothing for cloud-init");
+            break;
+        }
+        puts("the next start is " SAME_INSTANCE);
+        print_advice("to have all of it applied, as a first boot", name,
+                     "instance-id=NEW");
+        print_advice("to have that whenever the seed changes", name,
+                     "instance-id-policy=content");
+        break;
+    case PENDING_BOOT_UNKNOWN:
+        puts("whether the next start is a first boot for cloud-init is not known");
+        break;
+    }
+}
+
+static void
+print_circumstances(const struct pending *pending)
+{
+    cleanup_free char *name = xshellquote(pending->source.domain.name);
+
+    for (size_t i = 0; i < pending->wiring.change_count; i++) {
+        fputs("wiring: ", stdout);
+        print_outside_string(stdout, pending->wiring.changes[i]);
+        putchar('\n');
+    }
+    if (pending->wiring.needed)
+        puts("a start is refused until it is wired: see 'virt-seed wire'");
+    if (pending->is_done)
+        puts("it is recorded as done: the guest gets its identity alone ('virt-seed done "
+             "--undo' takes that back)");
+    if (pending->is_saved)
+        puts("it has been saved: its next start resumes the guest, and that one reads no "
+             "seed");
+    if (pending->is_replaced)
+        puts("the seed in its drive has been replaced since it was started");
+    if (!pending->running.doc || !pending->has_changes)
+        return;
+    fputs("it runs: a reboot within the guest reads what is in its drive; to put the new "
+          "seed there: virt-seed update ",
+          stdout);
+    print_outside_string(stdout, name);
+    putchar('\n');
+}
+
+static void
+print_text(const struct pending *pending, bool show_secrets)
+{
+    for (size_t i = 0; i < pending->document_count; i++)
+        print_document(&pending->documents[i], show_secrets);
+    print_instance_id(pending);
+    print_boot(pending);
+    print_circumstances(pending);
+}
+
+/* --- JSON ----------------------------------------------------------------------------- */
+
+static json_t *
+document_to_json(const struct pending_document *document, bool show_secrets)
+{
+    cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
+    json_t *object =
+        json_pack("{s:s, s:s, s:b}", "path", document->path, "state",
+                  pending_state_name(document->state), "secret", document->secret);
+
+    if (document->before)
+        json_object_set_new(object, "size-before",
+                            json_integer((json_int_t)document->before->data.size));
+    if (document->next)
+        json_object_set_new(object, "size",
+                            json_integer((json_int_t)document->next->data.size));
+    if (diff.size > 0)
+        json_object_set_new(object, "diff", json_stringn(diff.data, diff.size));
+    return object;
+}
+
+static const char *
+boot_name(enum pending_boot boot)
+{
+    static const char *const names[] = {
+        [PENDING_BOOT_UNRECORDED] = "unrecorded",
+        [PENDING_BOOT_NEW_INSTANCE] = "new-instance",
+        [PENDING_BOOT_SAME_INSTANCE] = "same-instance",
+        [PENDING_BOOT_UNKNOWN] = "unknown",
+    };
+
+    return names[boot];
+}
+
+static void
+print_json(const struct pending *pending, bool show_secrets)
+{
+    json_t *documents = json_array();
+    json_t *wiring = json_array();
+
+    for (size_t i = 0; i < pending->document_count; i++)
+        json_array_append_new(documents,
+                              document_to_json(&pending->documents[i], show_secrets));
+    for (size_t i = 0; i < pending->wiring.change_count; i++)
+        json_array_append_new(wiring, json_string(pending->wiring.changes[i]));
+    json_print(
+        json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?}", "domain",
+                  pending->source.domain.name, "boot", boot_name(pending->boot),
+                  "instance-id", pending->identity.instance_id, "last-instance-id",
+                  pending->last_instance_id, "documents", documents, "wiring", wiring,
+                  "running", pending->running.doc != NULL, "saved", pending->is_saved,
+                  "done", pending->is_done, "replaced", pending->is_replaced, "denied",
+                  pending->denied ? pending->denied->message : NULL));
+}
+
+/* --- the command ---------------------------------------------------------------------- */
+
+static int
+run(const struct context *context, const struct arguments *arguments,
+    struct failure **failure)
+{
+    cleanup_pending struct pending pending = {0};
+
+    if (pending_read(&pending, context, arguments, failure) < 0)
+        return STATUS_FAILURE;
+    if (arguments->json)
+        print_json(&pending, arguments->show_secrets);
+    else
+        print_text(&pending, arguments->show_secrets);
+    if (!pending.denied)
+        return STATUS_OK;
+    *failure = steal(pending.denied);
+    failure_prefix(failure, "not all could be compared");
+    return STATUS_FAILURE;
+}
+
+static const struct option options[] = {
+    {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"show-secrets", no_argument, NULL, OPTION_SHOW_SECRETS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+const struct command cmd_pending = {
+    .name = "pending",
+    .usage = "[--show-secrets] [--json] DOMAIN|FILE|-",
+    .summary = "say what the next start changes for the guest",
+    .help =
+        "Compares each document of the seed that the domain would get at its next start\n"
+        "with what it had at the last one, and says whether that is a first boot for\n"
+        "cloud-init. Text is compared line by line while the domain runs. Nothing is\n"
+        "shown of a document that has something of a secret in it. Exit status 1 where\n"
+        "the caller may not read what it takes to compare all.\n"
+        "\n"
+        "      --show-secrets  show what differs in documents with secrets, too\n"
+        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
+        "      --json          print the same as JSON\n"
+        "      --help          print this and exit\n",
+    .options = options,
+    .operands = 1,
+    .run = run,
+};

@@ -1,0 +1,252 @@
+#!/usr/bin/env bats
+# pending.bats: what 'virt-seed pending' foretells of the next start.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+cloud_config='<ci:user-data>#cloud-config
+timezone: Etc/UTC
+locale: C.UTF-8
+</ci:user-data>'
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    seeds=$root$rundir
+    record=$root$statedir/$uuid.json
+}
+
+# wired [REQUEST]: a definition, with nothing in its seed but what it asks for.
+wired() {
+    domain_xml "$@" | sed "s/<ci:cloud-init /&report='no' ${attributes-} /" |
+        virt-seed --quiet wire -
+}
+
+# start [REQUEST]: the domain is started with it.
+start() {
+    wired "$@" >start.xml
+    virt-seed-lifecycle --root="$root" web1 prepare begin - <start.xml
+    virt-seed-lifecycle --root="$root" web1 started begin - <start.xml
+}
+
+# stop: and ended.
+stop() {
+    virt-seed-lifecycle --root="$root" web1 release end - <start.xml
+}
+
+# pending [OPTION…] REQUEST: what is foretold of a definition with that request.
+pending() {
+    wired "${@: -1}" >next.xml
+    virt-seed --root="$root" pending "${@:1:$#-1}" ./next.xml
+}
+
+# --- documents --------------------------------------------------------------------------------
+
+@test "what is as it was changes nothing" {
+    start "$cloud_config"
+    run -0 pending "$cloud_config"
+    [[ $output = "meta-data: unchanged
+user-data: unchanged
+instance-id: $uuid
+the next start is the same instance, and changes nothing for cloud-init" ]]
+    # By the record alone, too.
+    stop
+    run -0 pending "$cloud_config"
+    assert_said 'user-data: unchanged' 'changes nothing'
+}
+
+@test "what is text is compared line by line while the domain runs" {
+    start "$cloud_config<ci:vendor-data>#cloud-config</ci:vendor-data>"
+    run -0 pending --show-secrets "${cloud_config/Etc\/UTC/Europe\/Rome}<ci:network-config>version: 2
+</ci:network-config>"
+    diff - <(sed '/^instance-id/,$d' <<<"$output") <<'END'
+meta-data: unchanged
+user-data: changed, 48 bytes, then 52
+--- last boot/user-data
++++ next start/user-data
+@@ -1,3 +1,3 @@
+ #cloud-config
+-timezone: Etc/UTC
++timezone: Europe/Rome
+ locale: C.UTF-8
+network-config: new, 11 bytes
+vendor-data: gone, 13 bytes
+END
+}
+
+@test "of a domain that does not run it is said what has changed" {
+    start "$cloud_config"
+    stop
+    run -0 pending --show-secrets "${cloud_config/UTC/GMT}"
+    assert_said 'user-data: changed, 48 bytes (what it was is not kept)'
+}
+
+@test "what is not text is named by its size" {
+    start "$cloud_config"
+    run -0 pending --show-secrets "<ci:user-data encoding='base64'>$(printf '#!/bin/sh\n\1' |
+        gzip -n | base64 -w0)</ci:user-data>"
+    assert_said '(not text)'
+    [[ $output != *'@@'* ]]
+}
+
+@test "a terminal is not steered by what has changed" {
+    start '<ci:user-data>#cloud-config</ci:user-data>'
+    run -0 pending --show-secrets $'<ci:user-data>#!/bin/sh\n# \u009b2J\n</ci:user-data>'
+    assert_said '# ?'
+    [[ $output != *$'\u009b'* ]]
+}
+
+@test "a seed that was replaced since the start is not taken for that of the boot" {
+    start "$cloud_config"
+    wired "${cloud_config/UTC/GMT}" >other.xml
+    virt-seed --quiet build -o "$seeds/$uuid.iso" other.xml
+    run -0 pending --show-secrets "${cloud_config/UTC/GMT}"
+    assert_said 'user-data: changed, 48 bytes (what it was is not kept)' \
+        'the seed in its drive has been replaced'
+}
+
+@test "a ConfigDrive's documents are compared like any other" {
+    attributes='datasource="configdrive"' start
+    run -0 virt-seed --root="$root" pending ./start.xml
+    assert_said 'openstack/latest/meta_data.json: unchanged' 'the same instance'
+    run -0 pending ''
+    assert_said 'openstack/latest/meta_data.json: gone' 'meta-data: new' 'a first boot'
+}
+
+# --- the instance -----------------------------------------------------------------------------
+
+@test "without a record the next start may be the first" {
+    run -0 pending "$cloud_config"
+    assert_said 'user-data: new, 48 bytes' "instance-id: $uuid" \
+        'a first boot for cloud-init, where its disk has not booted'
+}
+
+@test "a change of the same instance is said to be ignored, and how it would not be" {
+    start "$cloud_config"
+    stop
+    run -0 pending "${cloud_config/UTC/GMT}"
+    assert_said 'the same instance: of what changed, cloud-init takes the host name' \
+        'is ignored until the instance-id changes' 'virt-seed set ./next.xml --instance-id=NEW' \
+        'virt-seed set ./next.xml --instance-id-policy=content'
+}
+
+@test "another instance-id is a first boot, and what keeps the guest as it is" {
+    start "$cloud_config"
+    stop
+    run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
+    assert_said "instance-id: second, at the last boot $uuid" 'a first boot for cloud-init: ' \
+        'ssh host keys are made anew' "virt-seed set ./next.xml --instance-id=$uuid"
+    # It does.
+    virt-seed set ./next.xml --instance-id="$uuid" >kept.xml
+    run -0 virt-seed --root="$root" pending ./kept.xml
+    assert_said 'changes nothing'
+}
+
+@test "with policy=content a change is a first boot by itself" {
+    start "$cloud_config<ci:instance-id policy='content'/>"
+    stop
+    run -0 pending "$cloud_config<ci:instance-id policy='content'/>"
+    assert_said 'changes nothing'
+    run -0 pending "${cloud_config/UTC/GMT}<ci:instance-id policy='content'/>"
+    assert_said 'a first boot for cloud-init: '
+}
+
+@test "a host key that is generated at the start is a secret, made or not" {
+    attributes='ssh-host-keys="generate"' wired >next.xml
+    run -0 virt-seed --root="$root" pending ./next.xml
+    assert_said 'user-data: new'
+    [[ ! -e $root$statedir ]]
+    virt-seed-lifecycle --root="$root" web1 prepare begin - <next.xml
+    virt-seed-lifecycle --root="$root" web1 started begin - <next.xml
+    run -0 virt-seed --root="$root" pending ./next.xml
+    assert_said 'changes nothing'
+    run -0 pending ''
+    assert_said 'user-data: changed'
+    [[ $output != *KEY* ]]
+}
+
+@test "what is fulfilled of boots=until-done is said" {
+    attributes='boots="until-done"' wired "$cloud_config" >next.xml
+    virt-seed --root="$root" --quiet 'done' ./next.xml
+    run -0 virt-seed --root="$root" pending ./next.xml
+    assert_said 'it is recorded as done' "'virt-seed done --undo'"
+    [[ $output != *'48 bytes'* ]]
+}
+
+@test "wiring that is missing is said" {
+    domain_xml >unwired.xml
+    run -0 virt-seed --root="$root" pending ./unwired.xml
+    assert_said "wiring: cdrom 'sda' added" 'a start is refused until it is wired'
+}
+
+# --- secrets ----------------------------------------------------------------------------------
+
+@test "nothing of a document with a secret in it is shown, unless it is asked for" {
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    start '<ci:user-data secret="web1"/>'
+    make_secret web1 userdata $'#cloud-config\npassword: hunter3\n'
+    run -0 pending '<ci:user-data secret="web1"/>'
+    assert_said 'user-data: changed' 'contains secrets, or may; not shown'
+    run -0 pending --json '<ci:user-data secret="web1"/>'
+    [[ $output != *hunter* ]]
+    [[ $(jq -r '.documents[] | select(.path == "user-data") | .state, .secret' <<<"$output") = \
+        $'changed\ntrue' ]]
+    # Nor of what it was, when the request names no secret any more.
+    run -0 pending '<ci:user-data>#cloud-config</ci:user-data>'
+    [[ $output != *hunter* ]]
+
+    run -0 pending --show-secrets '<ci:user-data secret="web1"/>'
+    assert_said '-password: hunter2' '+password: hunter3'
+}
+
+@test "what the caller may not read is not compared, and that is said" {
+    make_secret web1 userdata '#cloud-config'
+    start '<ci:user-data secret="web1"/>'
+    become_nobody
+    wired '<ci:user-data secret="web1"/>' >next.xml
+    chmod go+rx "$root" "$root$confdir"
+    chmod 0755 "$root$statedir" || :
+    if [[ $EUID -ne 0 ]]; then
+        chmod 0 "$root$confdir/secrets" "$record" "$seeds/$uuid.iso"
+    fi
+    run -1 "${as_nobody[@]}" "$(type -P virt-seed)" --root="$root" pending ./next.xml
+    chmod 0700 "$root$confdir/secrets"
+    assert_said 'user-data: unknown' 'whether the next start is a first boot' 'is not known' \
+        'not all could be compared'
+}
+
+@test "an instance-id that depends on a secret is not known without it" {
+    local request='<ci:instance-id policy="content"/><ci:user-data secret="web1"/>'
+
+    make_secret web1 userdata '#cloud-config'
+    start "$request"
+    become_nobody
+    wired "$request" >next.xml
+    chmod go+rx "$root" "$root$confdir"
+    chmod 0644 "$record"
+    if [[ $EUID -ne 0 ]]; then
+        chmod 0 "$root$confdir/secrets"
+    fi
+    run -1 "${as_nobody[@]}" "$(type -P virt-seed)" --root="$root" pending ./next.xml
+    chmod 0700 "$root$confdir/secrets"
+    assert_said 'meta-data: unknown' 'user-data: unknown' 'is not known'
+    run -0 virt-seed --root="$root" pending ./next.xml
+    assert_said 'changes nothing'
+}
+
+# --- JSON -------------------------------------------------------------------------------------
+
+@test "all of it is there as JSON" {
+    start "$cloud_config"
+    run -0 pending --json --show-secrets "${cloud_config/UTC/GMT}"
+    [[ $(jq -c 'del(.documents[].diff)' <<<"$output") = "$(jq -c . <<END
+{"domain": "web1", "boot": "same-instance", "instance-id": "$uuid", "last-instance-id": "$uuid",
+ "documents": [
+   {"path": "meta-data", "state": "unchanged", "secret": true, "size-before": 88, "size": 88},
+   {"path": "user-data", "state": "changed", "secret": true, "size-before": 48, "size": 48}],
+ "wiring": [], "running": false, "saved": false, "done": false, "replaced": false, "denied": null}
+END
+)" ]]
+    [[ $(jq -r '.documents[1].diff' <<<"$output") = *'+timezone: Etc/GMT'* ]]
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# medium.bats: a guest whose medium is replaced while it runs, and what cloud-init makes of it when
+# the guest is reset.
+
+bats_require_minimum_version 1.5.0
+
+load ../libvirt/lab
+load ../../scripts/guest/guest
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
+
+# Under software emulation on a slow machine; a boot takes half a minute otherwise.
+boot_seconds=400
+
+update_uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+
+# What each seed has: a file that is written once for an instance, and one at every boot. What is
+# written is on the disk soon, so that a reset does not harm.
+user_data() {
+    cat <<END
+#cloud-config
+write_files:
+  - {path: /etc/virt-seed-probe/once, content: "$1"}
+bootcmd:
+  - mkdir -p /etc/virt-seed-probe
+  - echo "$1" >/etc/virt-seed-probe/always
+  - echo 100 | tee /proc/sys/vm/dirty_writeback_centisecs /proc/sys/vm/dirty_expire_centisecs
+${2-}
+END
+}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+    export images=$LAB_DIR/root/var/lib/libvirt/images
+    guest_provide "$guest" "$images"
+}
+
+teardown_file() {
+    lab_stop
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+# start_guest NAME UUID: with the user-data of the working directory.
+start_guest() {
+    guest_overlay "$images" "$1"
+    append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$images/$1.console" </dev/null |
+        virt_seed --quiet set - --hostname=first --user-data="$PWD/user-data" |
+        lab_virsh define --validate /dev/stdin
+    lab_virsh start "$1"
+}
+
+# wait_for_boot NAME NUMBER: until the guest has reported that often.
+wait_for_boot() {
+    local second console=$images/$1.console
+
+    for ((second = 0; second < boot_seconds; second++)); do
+        if [[ $(grep -ac -e '-----END VIRT-SEED PROBE-----' "$console") -ge $2 ]]; then
+            # The journal of the file system is written every five seconds.
+            sleep 10
+            return
+        fi
+        sleep 1
+    done
+    tail -n 30 "$console"
+    return 1
+}
+
+# assert_reported NAME LINE…: the guest's last report has these lines.
+assert_reported() {
+    local line report
+
+    report=$(guest_report "$images/$1.console" | tac | sed '/^datasource=/q')
+    shift
+    for line; do
+        if ! grep -qxF -e "$line" <<<"$report"; then
+            printf 'missing: %s\n%s\n' "$line" "$report"
+            return 1
+        fi
+    done
+}
+
+@test "what update gives a guest of the same instance is applied as pending foretold" {
+    # The mount locks the tray.
+    user_data first '  - mount /dev/sr0 /mnt' >user-data
+    start_guest update1 $update_uuid
+    wait_for_boot update1 1
+    assert_reported update1 hostname=first 'text=/etc/virt-seed-probe/once: first' \
+        'text=/etc/virt-seed-probe/always: first'
+    run -0 lab_virsh qemu-monitor-command update1 --hmp 'info block'
+    [[ $output = *'Removable device: locked'* ]]
+
+    user_data second >user-data
+    virt_seed set update1 --hostname=second --user-data="$PWD/user-data"
+    run -0 virt_seed pending update1
+    [[ $output = *'the same instance: of what changed, cloud-init takes the host name'* ]]
+    virt_seed update update1
+    lab_virsh reset update1
+    wait_for_boot update1 2
+    assert_reported update1 "instance-id=$update_uuid" hostname=second \
+        'text=/etc/virt-seed-probe/once: first' 'text=/etc/virt-seed-probe/always: second'
+
+    # Another instance-id, and all of it is applied.
+    virt_seed set update1 --instance-id=third
+    run -0 virt_seed update update1
+    [[ $output = *'It is another instance'* ]]
+    lab_virsh reset update1
+    wait_for_boot update1 3
+    assert_reported update1 instance-id=third hostname=second \
+        'text=/etc/virt-seed-probe/once: second'
+    lab_virsh destroy update1
+}

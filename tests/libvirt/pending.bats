@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# pending.bats: what 'virt-seed pending' says of libvirt's domains, running, saved and off.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+}
+
+teardown_file() {
+    lab_stop
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    lab_run mkdir -p -m 0755 /etc/virt-seed
+    lab_run mkdir -p -m 0700 /etc/virt-seed/secrets
+    domain_define web1 $web1
+}
+
+teardown() {
+    lab_reset
+    lab_run sh -c 'rm -rf /etc/virt-seed/* /var/lib/virt-seed/*'
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+# make_secret CONTENT: puts it into the secret web1/userdata.
+make_secret() {
+    lab_run sh -c "umask 077; mkdir -p /etc/virt-seed/secrets/web1
+        printf '%s\n' '$1' >/etc/virt-seed/secrets/web1/userdata"
+}
+
+@test "a change is foretold while the domain runs, and after it has ended" {
+    printf '#cloud-config\nlocale: C.UTF-8\n' >user-data
+    virt_seed set web1 --user-data=user-data
+    lab_virsh start web1
+    run -0 virt_seed pending web1
+    [[ $output = *'user-data: unchanged'*'changes nothing'* ]]
+
+    printf '#cloud-config\nlocale: en_US.UTF-8\n' >user-data
+    virt_seed set web1 --user-data=user-data
+    run -0 virt_seed pending web1
+    [[ $output = *$'\n-locale: C.UTF-8\n+locale: en_US.UTF-8\n'* ]]
+    [[ $output = *'the same instance'*'virt-seed set web1 --instance-id=NEW'* ]]
+    [[ $output = *'it runs'*'virt-seed update web1'* ]]
+
+    virt_seed set web1 --instance-id=second
+    lab_virsh destroy web1
+    run -0 virt_seed pending web1
+    [[ $output = *'user-data: changed'*"instance-id: second, at the last boot $web1"* ]]
+    [[ $output != *'it runs'* ]]
+    lab_virsh start web1
+    run -0 virt_seed pending web1
+    [[ $output = *'changes nothing'* ]]
+}
+
+@test "what a secret was is not shown when the request does not name it any more" {
+    make_secret '#cloud-config: hunter2'
+    virt_seed set web1 --secret=user-data=web1 --meta-data=role=old
+    lab_virsh start web1
+    printf '#cloud-config\n' >user-data
+    virt_seed set web1 --secret=user-data= --user-data=user-data --meta-data=role=new
+    run -0 virt_seed pending web1
+    [[ $output = *'user-data: changed'*'contains secrets, or may; not shown'* ]]
+    [[ $output != *hunter2* ]]
+    # The other documents have nothing of it.
+    [[ $output = *'+  "role": "new"'* ]]
+    run -0 virt_seed pending --show-secrets web1
+    [[ $output = *'-#cloud-config: hunter2'* ]]
+
+    # Not after an update, either: the running domain asks for what is in its drive.
+    virt_seed update web1
+    make_secret '#cloud-config: hunter3'
+    virt_seed set web1 --user-data= --secret=user-data=web1
+    virt_seed update web1
+    virt_seed set web1 --secret=user-data= --user-data=user-data
+    run -0 virt_seed pending web1
+    [[ $output != *hunter* ]]
+}
+
+@test "what update has changed is not taken for the boot's" {
+    virt_seed set web1 --meta-data=role=old
+    lab_virsh start web1
+    virt_seed set web1 --meta-data=role=new
+    virt_seed update web1
+    run -0 virt_seed pending web1
+    [[ $output = *'meta-data: changed'*'what it was is not kept'*'has been replaced'* ]]
+}
+
+@test "a domain that has been saved resumes, whatever has changed" {
+    virt_seed set web1 --hostname=one
+    lab_virsh start web1
+    lab_virsh managedsave web1
+    virt_seed set web1 --hostname=two
+    run -0 virt_seed pending web1
+    [[ $output = *'meta-data: changed'*'it has been saved'* ]]
+    [[ $(virt_seed pending --json web1 | jq '.saved, .running') = $'true\nfalse' ]]
+}
