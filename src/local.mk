@@ -348,11 +348,18 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-update.c \
+	%D%/cli/cmd-wait.c \
 	%D%/cli/cmd-wire.c \
+	%D%/cli/columns.c \
+	%D%/cli/columns.h \
+	%D%/cli/domain-view.c \
+	%D%/cli/domain-view.h \
 	%D%/cli/element-edit.c \
 	%D%/cli/element-edit.h \
 	%D%/cli/extract.c \
 	%D%/cli/extract.h \
+	%D%/cli/follow.c \
+	%D%/cli/follow.h \
 	%D%/cli/import/element.c \
 	%D%/cli/import/element.h \
 	%D%/cli/import/import.c \
@@ -383,14 +390,20 @@ virt_seed_SOURCES = \
 	%D%/cli/pending.h \
 	%D%/cli/secret-documents.c \
 	%D%/cli/secret-documents.h \
+	%D%/cli/progress.c \
+	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
 	%D%/cli/settings.c \
 	%D%/cli/settings.h \
+	%D%/cli/signals.c \
+	%D%/cli/signals.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	%D%/cli/text-diff.c \
 	%D%/cli/text-diff.h \
+	%D%/cli/wait-reason.c \
+	%D%/cli/wait-reason.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS)

@@ -95,6 +95,10 @@
 /* What is kept of a report where the emulator shim writes it and virtlogd does not: bytes of
  * the file. A boot takes about 5 KiB. */
 #define LIMIT_SHIM_REPORT (2 * MIB)
+/* Seconds of `virt-seed wait --timeout`: what libvirt's timers can count in milliseconds. */
+#define LIMIT_TIMEOUT 2000000
+/* What it shows of one guest: stages, boots, errors, warnings. A guest has some dozens. */
+#define LIMIT_EVENTS 1000
 
 /* Names of secrets and of their keys: what Kubernetes allows. */
 #define LIMIT_SECRET_NAME 253

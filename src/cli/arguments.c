@@ -61,6 +61,12 @@ take_option(struct arguments *arguments, int option)
     case OPTION_JSON:
         arguments->json = true;
         return true;
+    case OPTION_NEXT:
+        arguments->next = true;
+        return true;
+    case OPTION_TIMEOUT:
+        arguments->timeout = optarg;
+        return true;
     case OPTION_NO_SCHEMA:
         arguments->no_schema = true;
         return true;
@@ -112,11 +118,31 @@ letters(const struct command *command)
     return output ? "o:" : "";
 }
 
+/* --domain takes the place of the first operand. */
+static int
+take_operands(struct arguments *arguments, const struct command *command, int argc,
+              char **argv, struct failure **failure)
+{
+    int room = command->operands - (arguments->name ? 1 : 0);
+
+    if (argc - optind > room)
+        return fail_misused(command, argv[optind + room], "is one word too many",
+                            failure);
+    arguments->operands = argv + optind;
+    arguments->operand_count = (size_t)(argc - optind);
+    if (!arguments->name && optind < argc)
+        arguments->name = argv[optind++];
+    if (!arguments->name && command->operands > 0 && !command->optional)
+        return fail_misused(command, command->name, "lacks the name of a domain or file",
+                            failure);
+    arguments->document = optind < argc ? argv[optind] : NULL;
+    return 0;
+}
+
 int
 arguments_read(struct arguments *arguments, const struct command *command, int argc,
                char **argv, struct failure **failure)
 {
-    int operands = command->operands;
     int option;
 
     *arguments = (struct arguments){0};
@@ -133,16 +159,5 @@ arguments_read(struct arguments *arguments, const struct command *command, int a
             return fail_misused(command, argv[optind - 1],
                                 "is no option, or lacks its value", failure);
     }
-    if (operands > 0 && !arguments->name) {
-        if (optind == argc)
-            return fail_misused(command, command->name,
-                                "lacks the name of a domain or file", failure);
-        arguments->name = argv[optind++];
-    }
-    operands--;
-    if (optind < argc && operands > 0)
-        arguments->document = argv[optind++];
-    if (optind < argc)
-        return fail_misused(command, argv[optind], "is one word too many", failure);
-    return 0;
+    return take_operands(arguments, command, argc, argv, failure);
 }

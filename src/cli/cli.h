@@ -2,6 +2,7 @@
 /* What the subcommands of `virt-seed` share. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,16 +25,20 @@ struct setting {
 
 /* What stands behind the subcommand; each takes what its options and operands allow. */
 struct arguments {
-    const char *name;      /* of the domain, file or image; NULL without operands */
+    const char *name; /* of the domain, file or image; NULL without operands */
+    char **operands;  /* all of them, as the command line has them */
+    size_t operand_count;
     bool is_domain;        /* --domain: the name is no file's */
     const char *document;  /* the second operand, or NULL */
     const char *output;    /* --output, or NULL */
     const char *directory; /* --extract, or NULL */
     const char *machine;   /* --name, or NULL */
     const char *set;       /* --set, or NULL */
+    const char *timeout;   /* --timeout, or NULL */
     bool in_place;
     bool no_schema;
     bool json;
+    bool next;
     bool replace;
     bool secrets;
     bool show_secrets;
@@ -57,6 +62,7 @@ struct command {
     const char *help;    /* what `virt-seed NAME --help` prints below the usage line */
     const struct option *options; /* getopt's, ended by a row of zeros */
     int operands;                 /* how many there may be; the first must be there */
+    bool optional;                /* not even that must be there */
     /* Return: the exit status; a failure that is set is printed by main, and the status is
      * then 1, or 2 where it is FAILURE_USAGE. */
     int (*run)(const struct context *context, const struct arguments *arguments,
@@ -75,12 +81,19 @@ extern const struct command cmd_pending;
 extern const struct command cmd_set;
 extern const struct command cmd_unset;
 extern const struct command cmd_update;
+extern const struct command cmd_wait;
 extern const struct command cmd_wire;
 
-/* Exit status: done, failed, called wrongly. */
+/* As many operands as there are. */
+#define OPERANDS_ANY INT_MAX
+
+/* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, the time
+ * is over (as timeout(1) says it). */
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
+#define STATUS_STOPPED 3
+#define STATUS_TIMEOUT 124
 
 /* getopt's answers: the letter, where an option has one. */
 enum {
@@ -95,12 +108,14 @@ enum {
     OPTION_HOST,
     OPTION_JSON,
     OPTION_NAME,
+    OPTION_NEXT,
     OPTION_NO_SCHEMA,
     OPTION_PRINT,
     OPTION_REPLACE,
     OPTION_SECRETS,
     OPTION_SET,
     OPTION_SHOW_SECRETS,
+    OPTION_TIMEOUT,
     OPTION_UNDO,
     OPTION_WIRING_ONLY,
     /* Those of `set`, from the first to the last. */

@@ -114,7 +114,7 @@ libvirt_find_domain(virConnectPtr connection, const char *name, struct failure *
     if (!domain)
         domain = virDomainLookupByName(connection, name);
     if (!domain) {
-        libvirt_fail(failure, "'%s' is neither a file nor a domain", name);
+        libvirt_fail(failure, "there is no domain '%s'", name);
         failure_hint(failure, "'virsh list --all' shows the domains");
     }
     return domain;

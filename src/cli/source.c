@@ -109,7 +109,9 @@ load_domain(struct source *source, const struct context *context, const char *ar
     if (!change && libvirt_require_local(source->connection, failure) < 0)
         return -1;
     source->libvirt = libvirt_find_domain(source->connection, argument, failure);
-    if (!source->libvirt || (change && require_persistent(source, failure) < 0))
+    if (!source->libvirt)
+        return failure_prefix(failure, "'%s' is no file", argument);
+    if (change && require_persistent(source, failure) < 0)
         return -1;
     text = read_definition(source->libvirt, change ? VIR_DOMAIN_XML_SECURE : 0, failure);
     if (!text)

@@ -91,16 +91,18 @@ options_of_help() {
 }
 
 @test "a missing or superfluous argument exits 2 and shows the usage" {
-    local command
+    local command usage
 
     for command in $(commands); do
-        # gc takes none.
-        if [[ $command != gc ]]; then
+        usage=$(virt-seed "$command" --help | head -n 1)
+        if [[ $usage = *@(DOMAIN|FILE|IMAGE)* && $usage != *'[DOMAIN…]' ]]; then
             run virt-seed "$command"
             assert_refused 2 "hint: virt-seed $command "
         fi
-        run virt-seed "$command" wired.xml user-data superfluous
-        assert_refused 2 "hint: virt-seed $command "
+        if [[ $usage != *'DOMAIN…'* ]]; then
+            run virt-seed "$command" wired.xml user-data superfluous
+            assert_refused 2 "hint: virt-seed $command "
+        fi
     done
     run -2 virt-seed wire --output
     run -2 virt-seed-lifecycle web1
@@ -142,7 +144,15 @@ options_of_help() {
         done
     done
     run virt-seed -c test:///default wire web1
-    assert_refused 1 "'web1' is neither a file nor a domain" 'virsh list --all'
+    assert_refused 1 "'web1' is no file: there is no domain 'web1'" 'virsh list --all'
+}
+
+@test "wait takes several domains, and looks for them in libvirt alone" {
+    run virt-seed -c test:///default wait test wired.xml
+    assert_refused 1 "there is no domain 'wired.xml'" 'virsh list --all'
+    run -1 virt-seed -c test:///default wait test test
+    [[ $output == *"error: domain 'test': "*"<domain type='test'>"* ]]
+    run -2 virt-seed wait --timeout=soon web1
 }
 
 @test "--domain means libvirt's domain, even where a file is called so" {

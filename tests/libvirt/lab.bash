@@ -145,6 +145,7 @@ _lab_configure() (
 # host_uuid: two labs on one machine are two hosts, between which a guest can migrate.
 _lab_write_libvirtd_conf() {
     cat <<END
+auth_unix_ro = "none"
 auth_unix_rw = "none"
 host_uuid = "$(</proc/sys/kernel/random/uuid)"
 log_outputs = "3:file:/var/log/libvirt/libvirtd.log"

@@ -17,9 +17,11 @@ EXTRA_DIST += \
 	%D%/pending.bats \
 	%D%/recipes.bats \
 	%D%/record.bats \
+	%D%/report.bash \
 	%D%/set.bats \
 	%D%/shim.bats \
 	%D%/start.bats \
 	%D%/vdsm.bats \
+	%D%/wait.bats \
 	%D%/wiring.bats \
 	$(NULL)

@@ -107,7 +107,7 @@ emulated() {
     run -0 virt_seed wire --json $uuid
     [[ $(jq -r .domain <<<"$output") = web1 ]]
     run -1 virt_seed wire nobody
-    [[ $output = *"'nobody' is neither a file nor a domain"* ]]
+    [[ $output = *"'nobody' is no file: there is no domain 'nobody'"* ]]
 }
 
 @test "a transient domain's definition is not made up" {

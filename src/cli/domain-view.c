@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/domain-view.h"
+#include "cli/libvirt.h"
+#include "domain/wire-report.h"
+#include "domain/wire-shim.h"
+#include "domain/xml.h"
+
+int
+domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure **failure)
+{
+    const char *name = virDomainGetName(domain);
+    int active = virDomainIsActive(domain);
+    cleanup_free char *text = active < 0 ? NULL : virDomainGetXMLDesc(domain, 0);
+
+    *view = (struct domain_view){.active = active > 0};
+    if (!text)
+        return libvirt_fail(failure, "could not read domain '%s'", name);
+    view->doc = xml_parse(text, strlen(text), name, failure);
+    if (!view->doc || domain_read(&view->domain, view->doc, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", name);
+    view->has_request = request_read(&view->request, &view->domain, &view->refused) == 0;
+    return 0;
+}
+
+/* Return: why the guest has no reporter, in words; NULL where it has one. */
+static const char *
+find_reason(const struct domain_view *view, bool has_file, const char **hint)
+{
+    bool by_shim = wire_is_by_shim(&view->domain);
+
+    if (has_file && (by_shim || wire_report_is_there(&view->domain)))
+        return NULL;
+    if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {
+        *hint = "'virt-seed set DOMAIN' makes it ask for one; start it anew then";
+        return "it asks for no seed";
+    }
+    if (view->refused) {
+        *hint = view->refused->hint;
+        return view->refused->message;
+    }
+    if (!view->request.report) {
+        *hint = "take that away with 'virsh edit', and start it anew";
+        return "its <cloud-init> says report=\"no\"";
+    }
+    if (!request_wants_report(&view->request)) {
+        *hint = "look into the guest itself";
+        return "for Windows and for oVirt's payload there is no reporter";
+    }
+    if (!by_shim && !wire_report_is_there(&view->domain)) {
+        *hint = "'virt-seed wire DOMAIN' adds it; start it anew then";
+        return "it has no report channel";
+    }
+    if (!view->active)
+        return NULL;
+    *hint = "start it anew, with virt-seed's hook installed";
+    return "its report is missing: no hook made it when it was started";
+}
+
+int
+domain_view_check_report(const struct domain_view *view, bool has_file,
+                         struct failure **failure)
+{
+    const char *hint = NULL;
+    const char *reason = find_reason(view, has_file, &hint);
+
+    if (!reason)
+        return 0;
+    failure_set(failure, FAILURE_DOMAIN, "domain '%s' will never report: %s",
+                view->domain.name, reason);
+    return hint ? failure_hint(failure, "%s", hint) : -1;
+}
+
+void
+domain_view_clear(struct domain_view *view)
+{
+    request_clear(&view->request);
+    domain_clear(&view->domain);
+    xmlFreeDoc(view->doc);
+    failure_free(view->refused);
+    *view = (struct domain_view){0};
+}

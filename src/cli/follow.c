@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: inotify watches the file that is read, by its descriptor: the directory may
+ * be closed to the caller, and a file that virtlogd renames stays watched. Whatever comes of
+ * it, the report is read as far as it goes (store/report-reader.h), and the next file is
+ * watched where there is one.
+ *
+ * Between a domain's end and the last words of its guest there is no order: the hook has
+ * removed the file when libvirt says that the domain has stopped, and virtlogd may still
+ * write. So the end is passed on a moment later.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/follow.h"
+#include "cli/libvirt.h"
+
+/* What is read of a report before other things get their turn. */
+#define TURN MIB
+#define CHUNK (64 * KIB)
+
+/* virtlogd has renamed the file, and makes the next one: a matter of microseconds. */
+#define RETRY_MILLISECONDS 5
+#define RETRIES 200
+
+/* What virtlogd has of the guest's last words when QEMU has ended, it writes by then. */
+#define END_MILLISECONDS 100
+
+/* --- reading ---------------------------------------------------------------------- */
+
+/* Watches the file that is read now. Return: whether it is another than before, -1 on
+ * failure. */
+static int
+watch_file(struct followed *followed, struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", followed->reader.file);
+    int notifier = followed->follow->notifier;
+    int watch;
+
+    if (followed->reader.file < 0)
+        return 0;
+    watch = inotify_add_watch(notifier, path, IN_MODIFY | IN_MOVE_SELF | IN_ATTRIB);
+    if (watch < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not watch the report");
+        return failure_hint(failure, "see that /proc is there, and the limits: "
+                                     "sysctl fs.inotify");
+    }
+    if (watch == followed->watch)
+        return 0;
+    if (followed->watch >= 0)
+        inotify_rm_watch(notifier, followed->watch);
+    followed->watch = watch;
+    followed->retries = 0;
+    return 1;
+}
+
+static void
+take(struct followed *followed, const char *data, size_t size)
+{
+    while (size > 0) {
+        bool news;
+        size_t taken = guest_report_feed(&followed->report, data, size, &news);
+
+        if (news && followed->lifecycle >= 0)
+            followed->follow->events->said(followed);
+        data += taken;
+        size -= taken;
+    }
+}
+
+/* Return: how many bytes were read, `limit` or some more where there may be others; -1 on
+ * failure. */
+static ssize_t
+read_turn(struct followed *followed, size_t limit, struct failure **failure)
+{
+    cleanup_free char *chunk = xmalloc(CHUNK);
+    size_t total = 0;
+
+    while (total < limit) {
+        ssize_t count = report_reader_read(&followed->reader, chunk, CHUNK, failure);
+        int another = count == 0 ? watch_file(followed, failure) : 0;
+
+        if (count < 0 || another < 0)
+            return -1;
+        /* What was written before it was watched is read once more. */
+        if (count == 0 && !another)
+            break;
+        take(followed, chunk, (size_t)count);
+        total += (size_t)count;
+    }
+    return (ssize_t)total;
+}
+
+static void
+read_on(struct followed *followed)
+{
+    struct failure *failure = NULL;
+    ssize_t count = read_turn(followed, TURN, &failure);
+
+    if (count < 0)
+        followed->follow->events->failed(followed, failure);
+    else if ((size_t)count >= TURN)
+        virEventUpdateTimeout(followed->again, 0);
+}
+
+/* --- inotify ---------------------------------------------------------------------- */
+
+static void
+handle_again(int timer, void *data)
+{
+    struct followed *followed = data;
+
+    if (followed->retries > 0)
+        followed->retries--;
+    virEventUpdateTimeout(timer, followed->retries > 0 ? RETRY_MILLISECONDS : -1);
+    read_on(followed);
+}
+
+static void
+handle_notice(struct follow *follow, const struct inotify_event *event)
+{
+    for (size_t i = 0; i < follow->count; i++) {
+        struct followed *followed = follow->list[i];
+        int watch = followed->watch;
+
+        /* Of an overflow nobody knows whose notices were lost. */
+        if (watch != event->wd && !(event->mask & IN_Q_OVERFLOW))
+            continue;
+        read_on(followed);
+        if (event->mask & (IN_MOVE_SELF | IN_Q_OVERFLOW) && followed->watch == watch) {
+            followed->retries = RETRIES;
+            virEventUpdateTimeout(followed->again, RETRY_MILLISECONDS);
+        }
+    }
+}
+
+static void
+handle_notifier(int handle, int fd, int events, void *data)
+{
+    _Alignas(struct inotify_event) char buffer[4096];
+    ssize_t size = read(fd, buffer, sizeof(buffer));
+
+    (void)handle;
+    (void)events;
+    for (ssize_t i = 0; i < size;) {
+        const struct inotify_event *event = (const void *)(buffer + i);
+
+        handle_notice(data, event);
+        i += (ssize_t)(sizeof(*event) + event->len);
+    }
+}
+
+/* --- libvirt ---------------------------------------------------------------------- */
+
+static void
+pass_end(struct followed *followed)
+{
+    if (!followed->stopping)
+        return;
+    followed->stopping = false;
+    virEventUpdateTimeout(followed->end, -1);
+    read_on(followed);
+    followed->follow->events->stopped(followed, followed->detail);
+}
+
+static void
+handle_end(int timer, void *data)
+{
+    (void)timer;
+    pass_end(data);
+}
+
+static void
+handle_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int detail,
+                 void *data)
+{
+    struct followed *followed = data;
+
+    (void)connection;
+    (void)domain;
+    if (event == VIR_DOMAIN_EVENT_STARTED) {
+        pass_end(followed);
+        read_on(followed);
+        followed->follow->events->started(followed, detail);
+    } else if (event == VIR_DOMAIN_EVENT_STOPPED) {
+        followed->stopping = true;
+        followed->detail = detail;
+        virEventUpdateTimeout(followed->end, END_MILLISECONDS);
+        read_on(followed);
+    }
+}
+
+static void
+handle_close(virConnectPtr connection, int reason, void *data)
+{
+    struct follow *follow = data;
+
+    (void)connection;
+    (void)reason;
+    follow->lost = true;
+}
+
+static void
+handle_second(int timer, void *data)
+{
+    struct follow *follow = data;
+
+    (void)timer;
+    follow->events->second(follow);
+}
+
+static void
+handle_deadline(int timer, void *data)
+{
+    struct follow *follow = data;
+
+    virEventUpdateTimeout(timer, -1);
+    follow->events->deadline(follow);
+}
+
+static void
+handle_signal(int handle, int fd, int events, void *data)
+{
+    struct follow *follow = data;
+
+    (void)handle;
+    (void)fd;
+    (void)events;
+    follow->signal = signals_take(&follow->signals);
+}
+
+/* --- adding ----------------------------------------------------------------------- */
+
+static struct followed *
+find_same(const struct follow *follow, const char *uuid)
+{
+    for (size_t i = 0; i < follow->count; i++) {
+        if (strcmp(follow->list[i]->uuid, uuid) == 0)
+            return follow->list[i];
+    }
+    return NULL;
+}
+
+static struct followed *
+append(struct follow *follow, virDomainPtr domain, const char *uuid)
+{
+    struct followed *followed = xcalloc(1, sizeof(*followed));
+
+    *followed = (struct followed){
+        .follow = follow,
+        .domain = domain,
+        .report = GUEST_REPORT_EMPTY,
+        .watch = -1,
+        .lifecycle = -1,
+        .again = virEventAddTimeout(-1, handle_again, followed, NULL),
+        .end = virEventAddTimeout(-1, handle_end, followed, NULL),
+    };
+    strcpy(followed->uuid, uuid);
+    report_reader_init(&followed->reader, follow->root, uuid);
+    follow->list =
+        xreallocarray(follow->list, follow->count + 1, sizeof(struct followed *));
+    follow->list[follow->count++] = followed;
+    return followed;
+}
+
+/* The events first: what happens between them and the reading is not missed then. */
+static int
+begin(struct followed *followed, struct failure **failure)
+{
+    int lifecycle = virConnectDomainEventRegisterAny(
+        followed->follow->connection, followed->domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
+        VIR_DOMAIN_EVENT_CALLBACK(handle_lifecycle), followed, NULL);
+
+    if (lifecycle < 0)
+        return libvirt_fail(failure, "could not follow domain '%s'",
+                            virDomainGetName(followed->domain));
+    followed->active = virDomainIsActive(followed->domain) == 1;
+    if (read_turn(followed, LIMIT_REPORT_FILES, failure) < 0) {
+        virConnectDomainEventDeregisterAny(followed->follow->connection, lifecycle);
+        return failure_prefix(failure, "domain '%s'", virDomainGetName(followed->domain));
+    }
+    followed->lifecycle = lifecycle;
+    return 0;
+}
+
+struct followed *
+follow_add(struct follow *follow, const char *name, struct failure **failure)
+{
+    virDomainPtr domain = libvirt_find_domain(follow->connection, name, failure);
+    char uuid[VIR_UUID_STRING_BUFLEN];
+    struct followed *followed;
+
+    if (!domain)
+        return NULL;
+    virDomainGetUUIDString(domain, uuid);
+    followed = find_same(follow, uuid);
+    if (followed) {
+        virDomainFree(domain);
+        return followed;
+    }
+    followed = append(follow, domain, uuid);
+    return begin(followed, failure) < 0 ? NULL : followed;
+}
+
+bool
+follow_has_file(const struct followed *followed)
+{
+    return followed->reader.file >= 0;
+}
+
+void
+follow_set_deadline(struct follow *follow, int milliseconds)
+{
+    follow->deadline = virEventAddTimeout(milliseconds, handle_deadline, follow, NULL);
+}
+
+void
+follow_set_clock(struct follow *follow)
+{
+    follow->clock = virEventAddTimeout(1000, handle_second, follow, NULL);
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
+int
+follow_open(struct follow *follow, const struct follow_events *events, const char *uri,
+            int root, struct failure **failure)
+{
+    follow->events = events;
+    follow->root = root;
+    follow->notifier = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (follow->notifier < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not begin to watch files");
+    if (virEventRegisterDefaultImpl() < 0)
+        return libvirt_fail(failure, "could not begin to wait");
+    follow->connection = libvirt_connect(uri, true, failure);
+    if (!follow->connection || libvirt_require_local(follow->connection, failure) < 0)
+        return -1;
+    virConnectRegisterCloseCallback(follow->connection, handle_close, follow, NULL);
+    follow->notifier_handle = virEventAddHandle(
+        follow->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, follow, NULL);
+    return 0;
+}
+
+static int
+fail_lost(struct failure **failure)
+{
+    failure_set(failure, FAILURE_LIBVIRT, "libvirt's daemon has closed the connection");
+    return failure_hint(failure,
+                        "wait again when it is back; the reports go on meanwhile");
+}
+
+int
+follow_run(struct follow *follow, struct failure **failure)
+{
+    if (signals_open(&follow->signals) == 0)
+        follow->signals_handle = virEventAddHandle(
+            follow->signals.fd, VIR_EVENT_HANDLE_READABLE, handle_signal, follow, NULL);
+    while (!follow->over && follow->signal == 0) {
+        if (virEventRunDefaultImpl() < 0)
+            return libvirt_fail(failure, "could not wait");
+        if (follow->lost && !follow->over)
+            return fail_lost(failure);
+    }
+    return 0;
+}
+
+void
+follow_end(struct follow *follow)
+{
+    follow->over = true;
+}
+
+static void
+followed_free(struct followed *followed)
+{
+    if (followed->lifecycle >= 0)
+        virConnectDomainEventDeregisterAny(followed->follow->connection,
+                                           followed->lifecycle);
+    virEventRemoveTimeout(followed->again);
+    virEventRemoveTimeout(followed->end);
+    report_reader_clear(&followed->reader);
+    guest_report_clear(&followed->report);
+    virDomainFree(followed->domain);
+    free(followed);
+}
+
+void
+follow_close(struct follow *follow)
+{
+    for (size_t i = 0; i < follow->count; i++)
+        followed_free(follow->list[i]);
+    free(follow->list);
+    if (follow->notifier_handle >= 0)
+        virEventRemoveHandle(follow->notifier_handle);
+    if (follow->signals_handle >= 0)
+        virEventRemoveHandle(follow->signals_handle);
+    if (follow->clock >= 0)
+        virEventRemoveTimeout(follow->clock);
+    if (follow->deadline >= 0)
+        virEventRemoveTimeout(follow->deadline);
+    if (follow->connection) {
+        virConnectUnregisterCloseCallback(follow->connection, handle_close);
+        virConnectClose(follow->connection);
+    }
+    close_pointer(&follow->notifier);
+    signals_close(&follow->signals);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Follows domains: their guests' reports as they grow, and whether they run. Nothing is
+ * polled; all that happens comes by libvirt's event loop, inotify(7)'s among it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <libvirt/libvirt.h>
+
+#include "base/failure.h"
+#include "cli/signals.h"
+#include "store/guest-report.h"
+#include "store/report-reader.h"
+
+struct follow;
+
+/* A domain that is followed. */
+struct followed {
+    struct follow *follow;
+    virDomainPtr domain;
+    char uuid[VIR_UUID_STRING_BUFLEN];
+    bool active;                /* it ran when it was added, before the report was read */
+    struct guest_report report; /* what the guest has said up to now */
+    void *owner;                /* the caller's */
+    /* follow.c's own: */
+    struct report_reader reader;
+    int watch;     /* of the file that is read; -1 for none */
+    int lifecycle; /* libvirt's number for the callback; -1 for none */
+    int again;     /* the timer after which it is read on */
+    int retries;   /* how often yet, until virtlogd has made the next file */
+    int end;       /* the timer that runs when the domain has stopped */
+    int detail;    /* how it has stopped (virDomainEventStoppedDetailType) */
+    bool stopping; /* it has, and what its guest said last may still come */
+};
+
+/* What happens; what fails is passed on and is the handler's then (failure_free). */
+struct follow_events {
+    void (*said)(struct followed *followed); /* each line of the report that counts */
+    void (*started)(struct followed *followed, int detail);
+    void (*stopped)(struct followed *followed, int detail);
+    void (*failed)(struct followed *followed, struct failure *failure);
+    void (*second)(struct follow *follow); /* one has passed */
+    void (*deadline)(struct follow *follow);
+};
+
+struct follow {
+    const struct follow_events *events;
+    virConnectPtr connection;
+    int root;
+    void *owner; /* the caller's */
+    /* follow.c's own: */
+    struct followed **list;
+    size_t count;
+    int notifier, notifier_handle; /* inotify's descriptor, and libvirt's number for it */
+    struct signals signals;
+    int signals_handle;
+    int clock; /* the timer of each second */
+    int deadline;
+    int signal; /* that has come */
+    bool over;
+    bool lost; /* the connection */
+};
+
+/* Prepares to follow, and connects to libvirt on this host. `follow` is FOLLOW_NONE but for its
+ * owner; `root` must stay open. */
+int follow_open(struct follow *follow, const struct follow_events *events,
+                const char *uri, int root, struct failure **failure);
+
+/*
+ * Adds the domain of that name or UUID, and reads what its guest has said up to now.
+ * Return: owned by `follow`; the one that is there already where the domain was added
+ * before; NULL where there is none, or nothing may be read.
+ */
+struct followed *follow_add(struct follow *follow, const char *name,
+                            struct failure **failure);
+
+/* Return: whether the domain has a file for its report. */
+bool follow_has_file(const struct followed *followed);
+
+/* Calls `deadline` after so many milliseconds. */
+void follow_set_deadline(struct follow *follow, int milliseconds);
+/* Calls `second` each second. */
+void follow_set_clock(struct follow *follow);
+
+/*
+ * Passes on what happens until follow_end() is called, or SIGINT, SIGTERM or SIGHUP comes, whose
+ * number is in follow->signal then. Return: 0, or -1 where libvirt's daemon is gone.
+ */
+int follow_run(struct follow *follow, struct failure **failure);
+
+void follow_end(struct follow *follow);
+
+void follow_close(struct follow *follow);
+
+/* The value to begin with: follow_close() may be called with it. */
+#define FOLLOW_NONE                                                                      \
+    ((struct follow){.notifier = -1,                                                     \
+                     .notifier_handle = -1,                                              \
+                     .signals = SIGNALS_NONE,                                            \
+                     .signals_handle = -1,                                               \
+                     .clock = -1,                                                        \
+                     .deadline = -1})

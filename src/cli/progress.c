@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: on a terminal the lines of the domains that are waited for stand above the
+ * cursor, which is at the beginning of the line below them. To redraw them it goes up, and
+ * whatever is printed for good is printed in their place, and they below it. All text of
+ * others is fit to be shown before it comes here, or is made so here.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "base/print.h"
+#include "cli/columns.h"
+#include "cli/progress.h"
+#include "seed/json.h"
+
+#define DEFAULT_COLUMNS 80
+#define DEFAULT_ROWS 24
+/* A name's share of a line. */
+#define NAME_COLUMNS 30
+
+/* --- the terminal ----------------------------------------------------------------- */
+
+enum progress_style
+progress_find_style(bool quiet, bool json)
+{
+    const char *term = getenv("TERM");
+
+    if (json)
+        return PROGRESS_JSON;
+    if (quiet)
+        return PROGRESS_QUIET;
+    if (!isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
+        return PROGRESS_LINES;
+    return PROGRESS_LIVE;
+}
+
+static void
+find_size(size_t *columns, size_t *rows)
+{
+    struct winsize size;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+
+    *columns = known && size.ws_col > 0 ? size.ws_col : DEFAULT_COLUMNS;
+    *rows = known && size.ws_row > 1 ? size.ws_row : DEFAULT_ROWS;
+}
+
+/* Takes the lines away, and what a key like Ctrl-C has left behind them. */
+static void
+append_erase(struct progress *progress, struct buffer *text)
+{
+    cleanup_free char *up = xasprintf("\033[%zuA", progress->drawn);
+
+    buffer_append_string(text, "\r");
+    if (progress->drawn > 0)
+        buffer_append_string(text, up);
+    buffer_append_string(text, "\033[J");
+    progress->drawn = 0;
+}
+
+static long
+seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec - start->tv_sec - (now.tv_nsec < start->tv_nsec);
+}
+
+/* Return: the row's line, which is not longer than the terminal is wide, owned by the
+ * caller (free). */
+static char *
+format_row(const struct progress *progress, const struct progress_row *row,
+           size_t columns)
+{
+    const char *stage = guest_stage_name(row->stage);
+    cleanup_free char *name = xstrdup(row->name);
+    char *line;
+
+    columns_cut(name, NAME_COLUMNS);
+    line = xasprintf("%s  %-14s  %ld s  %s", name, stage ? stage : "-",
+                     seconds_since(&progress->start), row->event);
+    /* The last column would make some terminals begin another line. */
+    columns_cut(line, columns - 1);
+    return line;
+}
+
+static void
+append_rows(struct progress *progress, struct buffer *text)
+{
+    size_t columns, rows;
+
+    find_size(&columns, &rows);
+    for (size_t i = 0; i < progress->count && progress->drawn + 1 < rows; i++) {
+        cleanup_free char *line = progress->rows[i]->over
+                                      ? NULL
+                                      : format_row(progress, progress->rows[i], columns);
+
+        if (!line)
+            continue;
+        buffer_append_string(text, line);
+        buffer_append_string(text, "\n");
+        progress->drawn++;
+    }
+}
+
+/* Prints the text, which ends with a line's end, for good, or nothing for NULL; and the
+ * lines below it. */
+static void
+redraw(struct progress *progress, const char *text)
+{
+    cleanup_buffer struct buffer screen = {0};
+
+    if (progress->style == PROGRESS_LIVE)
+        append_erase(progress, &screen);
+    if (text)
+        buffer_append_string(&screen, text);
+    if (progress->style == PROGRESS_LIVE)
+        append_rows(progress, &screen);
+    if (screen.size > 0)
+        fwrite(screen.data, 1, screen.size, stdout);
+    fflush(stdout);
+}
+
+/* On standard error, and in the place of the lines. */
+static void
+print_error(struct progress *progress, const struct failure *failure)
+{
+    cleanup_buffer struct buffer screen = {0};
+
+    if (progress->style == PROGRESS_LIVE) {
+        append_erase(progress, &screen);
+        fwrite(screen.data, 1, screen.size, stdout);
+        fflush(stdout);
+    }
+    print_failure(failure);
+    if (progress->style == PROGRESS_LIVE)
+        redraw(progress, NULL);
+}
+
+/* --- events ----------------------------------------------------------------------- */
+
+/* Takes the object's members for an event of the domain's. */
+static void
+print_object(const struct progress_row *row, const char *event, json_t *members)
+{
+    cleanup_json json_t *object = json_pack("{s:s, s:s, s:s}", "domain", row->name,
+                                            "uuid", row->uuid, "event", event);
+    cleanup_free char *text = NULL;
+
+    if (!object || !members)
+        abort();
+    json_must(json_object_update(object, members));
+    json_decref(members);
+    text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+    if (!text)
+        abort();
+    puts(text);
+    fflush(stdout);
+}
+
+/* Takes the text. */
+static void
+set_event(struct progress *progress, struct progress_row *row, char *event)
+{
+    cleanup_free char *line = NULL;
+
+    free(row->event);
+    row->event = event;
+    if (progress->style == PROGRESS_LINES)
+        line = xasprintf("%s: %s\n", row->name, event);
+    if (progress->style == PROGRESS_LINES || progress->style == PROGRESS_LIVE)
+        redraw(progress, line);
+}
+
+void
+progress_note(struct progress *progress, struct progress_row *row, const char *event)
+{
+    if (progress->style == PROGRESS_JSON)
+        print_object(row, event, json_object());
+    else
+        set_event(progress, row, xstrdup(event));
+}
+
+/* The guest may go on for ever, and what we print may be kept. */
+static bool
+says_too_much(struct progress *progress, struct progress_row *row)
+{
+    if (row->events > LIMIT_EVENTS)
+        return true;
+    if (++row->events <= LIMIT_EVENTS)
+        return false;
+    progress_note(progress, row, "silenced");
+    return true;
+}
+
+static json_t *
+pack_stage(enum guest_stage stage)
+{
+    const char *name = guest_stage_name(stage);
+
+    return name ? json_string(name) : json_null();
+}
+
+static void
+show_boot(struct progress *progress, struct progress_row *row, const char *boot)
+{
+    bool again = row->boot[0];
+
+    strcpy(row->boot, boot);
+    memset(row->stages, 0, sizeof(row->stages));
+    row->stage = GUEST_STAGE_NONE;
+    row->errors = 0;
+    row->warnings = 0;
+    if (says_too_much(progress, row))
+        return;
+    if (progress->style == PROGRESS_JSON)
+        print_object(row, "boot", json_pack("{s:s}", "boot", boot));
+    else
+        set_event(progress, row,
+                  xstrdup(again ? "the guest boots once more" : "the guest boots"));
+}
+
+/* Return: the stage's seconds; negative where the guest's clock does not tell. */
+static double
+duration(const struct guest_stage_times *times)
+{
+    return times->start > 0 && times->finish > 0 ? times->finish - times->start : -1;
+}
+
+static void
+show_stage(struct progress *progress, struct progress_row *row, enum guest_stage stage,
+           const struct guest_stage_times *times)
+{
+    const char *name = guest_stage_name(stage);
+    double seconds = times->finished ? duration(times) : -1;
+
+    if (says_too_much(progress, row))
+        return;
+    if (progress->style == PROGRESS_JSON)
+        print_object(row, "stage",
+                     json_pack("{s:s, s:s, s:o}", "stage", name, "state",
+                               times->finished ? "finished" : "running", "seconds",
+                               seconds >= 0 ? json_real(seconds) : json_null()));
+    else if (!times->finished)
+        set_event(progress, row, xasprintf("%s runs", name));
+    else if (seconds >= 0)
+        set_event(progress, row, xasprintf("%s finished, %.1f s", name, seconds));
+    else
+        set_event(progress, row, xasprintf("%s finished", name));
+}
+
+static void
+show_message(struct progress *progress, struct progress_row *row, bool error,
+             const struct guest_message *message)
+{
+    const char *stage = guest_stage_name(message->stage);
+    cleanup_free char *text =
+        xasprintf("%s%s%s", stage ? stage : "", stage ? ": " : "", message->text);
+    cleanup_failure struct failure *failure = NULL;
+
+    if (says_too_much(progress, row))
+        return;
+    if (progress->style == PROGRESS_JSON) {
+        print_object(row, error ? "error" : "warning",
+                     json_pack("{s:o, s:s}", "stage", pack_stage(message->stage),
+                               "message", message->text));
+    } else if (error) {
+        failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s", row->name, text);
+        print_error(progress, failure);
+    } else if (progress->style != PROGRESS_QUIET) {
+        cleanup_free char *line = xasprintf("%s: warning: %s\n", row->name, text);
+
+        redraw(progress, line);
+    }
+}
+
+static void
+show_stages(struct progress *progress, struct progress_row *row,
+            const struct guest_report *report)
+{
+    for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
+        const struct guest_stage_times *now = &report->stages[i];
+        struct guest_stage_times *shown = &row->stages[i];
+
+        if (!now->started || (shown->started && shown->finished == now->finished))
+            continue;
+        row->stage = (enum guest_stage)i;
+        *shown = *now;
+        show_stage(progress, row, (enum guest_stage)i, now);
+    }
+}
+
+void
+progress_show(struct progress *progress, struct progress_row *row,
+              const struct guest_report *report)
+{
+    if (report->boot[0] && strcmp(report->boot, row->boot) != 0)
+        show_boot(progress, row, report->boot);
+    show_stages(progress, row, report);
+    for (; row->warnings < report->warnings.count; row->warnings++)
+        show_message(progress, row, false, &report->warnings.list[row->warnings]);
+    for (; row->errors < report->errors.count; row->errors++)
+        show_message(progress, row, true, &report->errors.list[row->errors]);
+}
+
+/* --- the end ---------------------------------------------------------------------- */
+
+static json_t *
+pack_end(const struct progress_end *end)
+{
+    const struct guest_report *report = end->report;
+    enum guest_stage stage = report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
+    json_t *errors = json_array();
+
+    for (size_t i = 0; report && i < report->errors.count; i++)
+        json_must(
+            json_array_append_new(errors, json_string(report->errors.list[i].text)));
+    return json_pack("{s:s, s:i, s:o, s:s?, s:o, s:s?, s:s?}", "outcome", end->outcome,
+                     "exit-status", end->status, "stage", pack_stage(stage), "datasource",
+                     report ? report->datasource : NULL, "errors", errors, "message",
+                     end->failure ? end->failure->message : NULL, "hint",
+                     end->failure ? end->failure->hint : NULL);
+}
+
+void
+progress_finish(struct progress *progress, struct progress_row *row,
+                const struct progress_end *end)
+{
+    cleanup_free char *line = xasprintf("%s: %s\n", row->name, end->outcome);
+
+    row->over = true;
+    if (progress->style == PROGRESS_JSON)
+        print_object(row, "end", pack_end(end));
+    else if (end->failure)
+        print_error(progress, end->failure);
+    else if (progress->style != PROGRESS_QUIET)
+        redraw(progress, line);
+}
+
+void
+progress_tick(struct progress *progress)
+{
+    redraw(progress, NULL);
+}
+
+/* --- making and clearing ---------------------------------------------------------- */
+
+void
+progress_open(struct progress *progress, enum progress_style style)
+{
+    *progress = (struct progress){.style = style};
+    clock_gettime(CLOCK_MONOTONIC, &progress->start);
+}
+
+struct progress_row *
+progress_add(struct progress *progress, const char *name, const char *uuid)
+{
+    struct progress_row *row = xcalloc(1, sizeof(*row));
+
+    *row = (struct progress_row){
+        .name = columns_text(name),
+        .uuid = xstrdup(uuid),
+        .event = xstrdup("nothing was heard of the guest yet"),
+        .stage = GUEST_STAGE_NONE,
+    };
+    progress->rows =
+        xreallocarray(progress->rows, progress->count + 1, sizeof(struct progress_row *));
+    progress->rows[progress->count++] = row;
+    return row;
+}
+
+void
+progress_close(struct progress *progress)
+{
+    /* Those that are waited for stay as they were last. */
+    if (progress->style == PROGRESS_LIVE)
+        redraw(progress, NULL);
+    for (size_t i = 0; i < progress->count; i++) {
+        free(progress->rows[i]->name);
+        free(progress->rows[i]->uuid);
+        free(progress->rows[i]->event);
+        free(progress->rows[i]);
+    }
+    free(progress->rows);
+    *progress = (struct progress){0};
+}

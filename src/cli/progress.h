@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What `virt-seed wait` shows while it waits: a line for each domain, redrawn in place, on a
+ * terminal; else a line for each event, or an object of JSON. Errors go to standard error, but
+ * with JSON they are objects among the others.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "base/failure.h"
+#include "store/guest-report.h"
+
+enum progress_style {
+    PROGRESS_QUIET, /* errors alone */
+    PROGRESS_LINES,
+    PROGRESS_LIVE,
+    PROGRESS_JSON,
+};
+
+/* A domain, and what was shown of it. */
+struct progress_row {
+    char *name; /* fit to be shown */
+    char *uuid;
+    char *event;            /* the last one */
+    enum guest_stage stage; /* the last one that has started */
+    bool over;              /* it is no longer waited for */
+    char boot[GUEST_BOOT_LENGTH + 1];
+    struct guest_stage_times stages[GUEST_STAGE_COUNT];
+    size_t errors, warnings; /* how many of the report's were shown */
+    size_t events;           /* how many were shown of all; LIMIT_EVENTS at most */
+};
+
+struct progress {
+    enum progress_style style;
+    struct progress_row **rows;
+    size_t count;
+    size_t drawn; /* lines on the terminal, above the cursor */
+    struct timespec start;
+};
+
+/* Return: how to show it where standard output is one that can be redrawn, or is none. */
+enum progress_style progress_find_style(bool quiet, bool json);
+
+void progress_open(struct progress *progress, enum progress_style style);
+
+/* Return: the domain's row, owned by `progress`. */
+struct progress_row *progress_add(struct progress *progress, const char *name,
+                                  const char *uuid);
+
+/* Shows what the report says and did not say before. A guest that says too much is shown no
+ * more, but in the end. */
+void progress_show(struct progress *progress, struct progress_row *row,
+                   const struct guest_report *report);
+
+/* Shows an event of the domain itself, in a word. */
+void progress_note(struct progress *progress, struct progress_row *row,
+                   const char *event);
+
+/* How the waiting for a domain has come to its end. */
+struct progress_end {
+    const char *outcome;               /* in a word */
+    int status;                        /* the exit status that it stands for */
+    const struct guest_report *report; /* as far as it is known, or NULL */
+    const struct failure *failure;     /* NULL where all is well */
+};
+
+void progress_finish(struct progress *progress, struct progress_row *row,
+                     const struct progress_end *end);
+
+/* A second has passed. */
+void progress_tick(struct progress *progress);
+
+/* Leaves the terminal's cursor at the beginning of an empty line. */
+void progress_close(struct progress *progress);
+
+#define cleanup_progress __attribute__((cleanup(progress_close)))

@@ -1,0 +1,472 @@
+#!/usr/bin/env bats
+# wait.bats: virt-seed wait with a real libvirtd, whose guests say what the test writes.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+load report
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+web2=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    # The tests share one libvirtd.
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+}
+
+teardown_file() {
+    lab_stop
+}
+
+teardown() {
+    lab_reset
+    lab_run sh -c 'rm -rf /var/lib/virt-seed/*'
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+# define NAME UUID [ATTRIBUTES]: a wired domain.
+define() {
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${3-}/>" domain_define "$1" "$2"
+    virt_seed --quiet wire "$1"
+}
+
+# start NAME UUID: the same, and it runs.
+start() {
+    define "$@"
+    lab_virsh start "$1"
+}
+
+runs=$(report_line $boot1 "$(report_runs)")
+ended=$(report_line $boot1 "$(report_ended)" "$(report_result)")
+
+# begin_waiting ARGUMENT...: virt-seed wait in the background, until it has printed something.
+begin_waiting() {
+    # Nothing that stays may have the descriptors for which bats waits.
+    lab_run timeout 60 "$builddir/virt-seed" wait "$@" \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
+    waiting=$!
+    _lab_wait 10 test -s "$BATS_TEST_TMPDIR/out"
+}
+
+# end_waiting STATUS: until it has ended with this status; $output and $stderr are what it printed.
+end_waiting() {
+    local found=0
+
+    wait "$waiting" || found=$?
+    output=$(<"$BATS_TEST_TMPDIR/out")
+    stderr=$(<"$BATS_TEST_TMPDIR/err")
+    if [[ $found -ne $1 ]]; then
+        printf 'expected status %s, found %s:\n%s\n%s\n' "$1" "$found" "$output" "$stderr"
+        return 1
+    fi
+}
+
+# write_record UUID RESULT: what is remembered of the last boot.
+write_record() {
+    lab_run sh -c 'mkdir -p /var/lib/virt-seed && cat >"/var/lib/virt-seed/$1.json"' sh "$1" <<END
+{"boot": {"time": "2026-01-02T03:04:05Z", "name": "web1", "version": "0.1.0", "label": "cidata",
+    "datasource": "nocloud", "instance-id": "an-id", "documents": []}, "result": $2}
+END
+}
+
+done_record='{"state": "done", "time": "2026-01-02T03:05:00Z"}'
+failed_record='{"state": "failed", "time": "2026-01-02T03:05:00Z", "errors": ["it broke"]}'
+
+# --- how it ends ------------------------------------------------------------------------------
+
+@test "a guest that is done: each stage has its line, and the status is 0" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    report_say $web1 "$ended"
+    end_waiting 0
+    diff - <(echo "$output") <<'END'
+web1: the guest boots
+web1: init-local finished, 1.2 s
+web1: init runs
+web1: init finished, 3.5 s
+web1: modules-config finished, 0.5 s
+web1: modules-final finished, 8.5 s
+web1: done
+END
+    [[ $stderr = "" ]]
+    # What was said before the waiting counts, too.
+    run -0 virt_seed --quiet wait --timeout=5 web1
+    [[ $output = "" ]]
+}
+
+@test "errors are printed, with a word where to look in the guest" {
+    local error='"('"'scripts_user'"', RuntimeError('"'1 failed'"'))"'
+
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    report_say $web1 "$(report_line $boot1 "$(report_ended "$error")" \
+        "$(report_result "$error" '"another"')")"
+    end_waiting 1
+    diff - <(echo "$stderr") <<'END'
+virt-seed: error: domain 'web1': modules-final: ('scripts_user', RuntimeError('1 failed'))
+virt-seed: error: domain 'web1': another
+virt-seed: error: domain 'web1': cloud-init has finished with 2 errors
+virt-seed: hint: in the guest, /var/log/cloud-init-output.log and /var/log/cloud-init.log say more
+END
+}
+
+@test "when the time is over, the last stage is said" {
+    start web1 $web1
+    run -124 virt_seed wait --timeout=0 web1
+    [[ $output = *"domain 'web1': not done after 0 s; nothing was heard of its guest"* ]]
+    report_say $web1 "$runs"
+    run -124 virt_seed wait --timeout=1 web1
+    [[ $output = *"domain 'web1': not done after 1 s; the last stage was init"* ]]
+}
+
+@test "a domain that stops before ends it with 3" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    lab_virsh destroy web1
+    end_waiting 3
+    [[ $stderr = *"'web1' was destroyed before cloud-init came to its end; the last stage was init"* ]]
+}
+
+@test "a guest that is done and powers itself off at once is done" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    report_say $web1 "$ended"
+    lab_virsh destroy web1
+    end_waiting 0
+}
+
+@test "what is written when the domain has stopped already is read" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    # virtlogd has the file open, too, when the hook removes it.
+    exec 7>>"$LAB_DIR/root$report_dir/$web1.report"
+    lab_virsh destroy web1
+    echo "$ended" >&7
+    exec 7>&-
+    end_waiting 0
+}
+
+@test "a domain that does not run: what its last boot came to" {
+    define web1 $web1
+    run -3 virt_seed wait web1
+    [[ $output = *"domain 'web1' does not run"$'\n'* ]]
+    write_record $web1 "$done_record"
+    run -3 virt_seed wait web1
+    [[ $output = *"its last boot, of 2026-01-02T03:04:05Z, was done at 2026-01-02T03:05:00Z"* ]]
+    write_record $web1 "$failed_record"
+    run -3 virt_seed wait web1
+    [[ $output = *"finished with errors at 2026-01-02T03:05:00Z"* ]]
+    write_record $web1 '{}'
+    run -3 virt_seed wait web1
+    [[ $output = *"did not come to its end"* ]]
+}
+
+@test "a report that nobody has removed is not taken for one of a domain that does not run" {
+    define web1 $web1
+    lab_run mkdir -p -m 0711 "$report_dir"
+    report_say $web1 "$ended"
+    run -3 virt_seed wait web1
+    run -124 virt_seed wait --next --timeout=1 web1
+    report_say $web1 "$(report_line $boot2 "$(report_runs)")"
+    run -124 --separate-stderr virt_seed wait --next --timeout=1 web1
+    [[ $output = "" ]]
+}
+
+@test "a guest that was done when it was saved is done when it is resumed" {
+    start web1 $web1
+    report_say $web1 "$ended"
+    lab_virsh managedsave web1
+    run -3 virt_seed wait web1
+    [[ $output = *"domain 'web1' does not run; its last boot, of "*", was done at "* ]]
+    lab_virsh start web1
+    [[ ! -s $LAB_DIR/root$report_dir/$web1.report ]]
+    run -0 virt_seed wait --timeout=5 web1
+    write_record $web1 "$failed_record"
+    run -1 virt_seed wait --timeout=5 web1
+    [[ $output = *"error: domain 'web1': it broke"* ]]
+}
+
+@test "what the boot before came to is not taken for this one's" {
+    start web1 $web1
+    write_record $web1 "$done_record"
+    run -124 virt_seed wait --timeout=0 web1
+}
+
+# --- what is waited for -----------------------------------------------------------------------
+
+@test "--next passes over the boot that is complete, and takes the one after it" {
+    start web1 $web1
+    report_say $web1 "$ended"
+    run -124 virt_seed wait --next --timeout=1 web1
+    report_say $web1 "$(report_line $boot2 "$(report_runs)")"
+    begin_waiting --next web1
+    report_say $web1 "$(report_line $boot2 "$(report_ended)" "$(report_result)")"
+    end_waiting 0
+}
+
+@test "--next waits for a start, also where the domain stops before" {
+    start web1 $web1
+    report_say $web1 "$ended"
+    (
+        sleep 0.5
+        lab_virsh destroy web1
+        lab_virsh start web1
+        report_say $web1 "$(report_line $boot2 "$(report_runs)")"
+    ) >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- 4>&- &
+    begin_waiting --next web1
+    _lab_wait 20 grep -q 'init runs' "$BATS_TEST_TMPDIR/out"
+    lab_virsh destroy web1
+    end_waiting 3
+    [[ $output = $'web1: stopped\nweb1: started\nweb1: the guest boots\n'* ]]
+    (
+        sleep 0.5
+        lab_virsh start web1
+        report_say $web1 "$ended"
+    ) >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- 4>&- &
+    run -0 virt_seed wait --next --timeout=30 web1
+}
+
+@test "a guest that boots once more starts over" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    report_say $web1 "$(report_line $boot2 "$(report_runs)")" \
+        "$(report_line $boot2 "$(report_ended)" "$(report_result)")"
+    end_waiting 0
+    [[ $output = *$'\nweb1: the guest boots once more\nweb1: init-local finished'* ]]
+}
+
+@test "a report that virtlogd renames is followed" {
+    local report=$LAB_DIR/root$report_dir/$web1.report
+
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    # virtlogd needs no time between the two.
+    mv "$report" "$report.0"
+    sleep 0.2
+    printf '%s' "${ended:0:100}" >"$report"
+    sleep 0.2
+    printf '%s\n' "${ended:100}" >>"$report"
+    end_waiting 0
+}
+
+@test "of several domains all are waited for, and the worst is the status" {
+    start web1 $web1
+    start web2 $web2
+    report_say $web1 "$ended"
+    report_say $web2 "$runs"
+    run -124 --separate-stderr virt_seed wait --timeout=1 web1 web2 $web1
+    [[ $(grep -c ': done$' <<<"$output") = 1 ]]
+    begin_waiting web1 web2
+    report_say $web2 "$(report_line $boot1 "$(report_ended '"x"')")"
+    end_waiting 1
+    define web3 ""
+    run -1 virt_seed wait web3 web1 web2
+    run -3 virt_seed wait web3 web1
+}
+
+@test "a domain that will never report is told at once, and why" {
+    domain_define plain
+    define quiet "" 'report="no"'
+    define web1 $web1
+    lab_virsh start plain
+    lab_virsh start quiet
+    run -1 virt_seed wait plain
+    [[ $output = *"domain 'plain' will never report: it asks for no seed"* ]]
+    run -1 virt_seed wait --next quiet
+    [[ $output = *"domain 'quiet' will never report: its <cloud-init> says report=\"no\""* ]]
+    lab_virsh start web1
+    rm "$LAB_DIR/root$report_dir/$web1.report"
+    run -1 virt_seed wait web1
+    [[ $output = *"will never report: its report is missing"* ]]
+    lab_virsh destroy web1
+    lab_virsh dumpxml --inactive web1 | sed '/<channel/,/<\/channel>/d' | lab_virsh define /dev/stdin
+    run -1 virt_seed wait --next web1
+    [[ $output = *"it has no report channel"*"virt-seed wire"* ]]
+}
+
+@test "a domain that is not there, one of another host, and a wrong time are refused" {
+    local seconds
+
+    run -1 virt_seed wait nobody
+    [[ $output = *"there is no domain 'nobody'"* ]]
+    start web1 $web1
+    # What ssh(1) would run on the other host.
+    printf '#!/bin/sh\nexec virt-ssh-helper qemu:///system\n' >"$LAB_DIR/ext"
+    chmod +x "$LAB_DIR/ext"
+    run -2 virt_seed -c "qemu+ext://other.example.org/system?command=$LAB_DIR/ext" wait web1
+    [[ $output = *"run the command on other.example.org"* ]]
+    for seconds in '' -1 1s 0x1 2000001 99999999999999999999; do
+        run -2 virt_seed wait "--timeout=$seconds" web1
+    done
+}
+
+# --- how quick it is --------------------------------------------------------------------------
+
+# Half of it is the kernel's, which waits for all processors when inotify's file is closed; and what
+# else the machine does is no fault of ours.
+@test "less than 50 ms after the guest's last word the command has ended" {
+    local begin took=()
+
+    start web1 $web1
+    for _ in {1..7}; do
+        : >"$LAB_DIR/root$report_dir/$web1.report"
+        report_say $web1 "$runs"
+        begin_waiting web1
+        begin=${EPOCHREALTIME/./}
+        report_say $web1 "$ended"
+        wait "$waiting"
+        took+=($((${EPOCHREALTIME/./} - begin)))
+    done
+    mapfile -t took < <(printf '%s\n' "${took[@]}" | sort -n)
+    echo "# after ${took[*]} µs" >&3
+    [[ ${took[0]} -lt 50000 ]]
+}
+
+@test "while nothing happens, nothing is done" {
+    local pid switches
+
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    pid=$(lab_run pgrep -x virt-seed)
+    sleep 0.5
+    switches=$(lab_run grep ctxt_switches "/proc/$pid/status")
+    sleep 1.5
+    [[ $(lab_run grep ctxt_switches "/proc/$pid/status") = "$switches" ]]
+    report_say $web1 "$ended"
+    end_waiting 0
+}
+
+# --- what it prints ---------------------------------------------------------------------------
+
+@test "--json prints an object a line" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting --json web1
+    report_say $web1 "$(report_line $boot1 "$(report_ended '"it broke"')" \
+        '{"v1":{"errors":["it broke"],"recoverable_errors":{"WARNING":["hm"]}}}')"
+    end_waiting 1
+    [[ $stderr = "" ]]
+    jq -es --arg uuid $web1 'all(.domain == "web1" and .uuid == $uuid)' <<<"$output"
+    diff - <(jq -r .event <<<"$output" | uniq -c | sed 's/^ *//') <<'END'
+1 boot
+5 stage
+1 warning
+1 error
+1 end
+END
+    jq -es '.[2] | .stage == "init" and .state == "running" and .seconds == null' <<<"$output"
+    jq -es '.[3] | .stage == "init" and .state == "finished" and .seconds == 3.5' <<<"$output"
+    jq -es '.[-2] | .stage == "modules-final" and .message == "it broke"' <<<"$output"
+    jq -es '.[-1] | .outcome == "failed" and ."exit-status" == 1 and .errors == ["it broke"] and
+        .stage == "modules-final" and (.datasource | startswith("DataSourceNoCloud"))' <<<"$output"
+}
+
+# on_terminal COLUMNS COMMAND...: in the lab, on a terminal of so many columns.
+on_terminal() {
+    local columns=$1
+
+    command -v script >/dev/null || skip 'script is not installed'
+    shift
+    lab_run TERM=xterm script -qefc "stty cols $columns rows 24; exec $*" /dev/null
+}
+
+@test "on a terminal each domain has a line, which is redrawn and not wider than it" {
+    start web1 $web1
+    start web2-with-a-name-of-many-letters $web2
+    report_say $web1 "$runs"
+    (
+        sleep 1.5
+        report_say $web1 "$ended"
+        report_say $web2 "$ended"
+    ) >&2 3>&- 4>&- &
+    run -0 on_terminal 40 "$builddir/virt-seed" wait web1 web2-with-a-name-of-many-letters </dev/null
+    [[ $output = *$'\e[2A\e[J'* ]]
+    [[ $output = *'web1: done'*'web2-with-a-name-of-many-letters: done'* ||
+        $output = *'web2-with-a-name-of-many-letters: done'*'web1: done'* ]]
+    # Nothing is left to be redrawn.
+    [[ ${output%$'\r'} = *$'\e[J' ]]
+    sed -e $'s/\e\\[[0-9]*A//g' -e $'s/\e\\[J//g' -e 's/\r//g' <<<"$output" >"$BATS_TEST_TMPDIR/plain"
+    run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]' "$BATS_TEST_TMPDIR/plain"
+    run ! grep -vE '(^.{0,39}|: done)$' "$BATS_TEST_TMPDIR/plain"
+}
+
+@test "Ctrl-C ends it, and leaves the terminal at the beginning of a line" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    {
+        sleep 1
+        printf '\003'
+        sleep 0.5
+    } | on_terminal 80 "$builddir/virt-seed" wait web1 >"$BATS_TEST_TMPDIR/out" 2>&1 &&
+        status=0 || status=$?
+    [[ $status -eq 130 ]]
+    tail -c 1 "$BATS_TEST_TMPDIR/out" | cmp - <(echo)
+    tail -n 1 "$BATS_TEST_TMPDIR/out" | grep -q $'\e\\[Jweb1  init  .*init runs'
+}
+
+@test "a guest that means harm prints nothing to the terminal and stops nothing" {
+    local hostile
+    hostile=$(report_line $boot1 "$(report_ended '"a\u001b[2Jb\u009b31m\u0000\u007f\u0085\r\n"')")
+
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    {
+        head -c 4M /dev/zero
+        printf '\e[2J\e]0;owned\a\n'
+        head -c 4M /dev/zero | tr '\0' '['
+        printf '\n'
+        head -c 100K /dev/urandom
+        printf '\n{"virt-seed":1,"boot":"%s","status":{"v1":{"stage":"\\u001b[2J"}}}\n' $boot1
+        echo "$hostile"
+    } >>"$LAB_DIR/root$report_dir/$web1.report"
+    end_waiting 1
+    [[ $stderr = *"domain 'web1': modules-final: a?[2Jb"* ]]
+    run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]' <<<"$output$stderr"
+    run ! grep -F -e $'\u9b' -e $'\u85' <<<"$output$stderr"
+    run -1 on_terminal 80 "$builddir/virt-seed" wait web1
+    run ! grep -P '[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[([0-9]+A|J))' <<<"$output"
+}
+
+@test "of a guest that says too much no more is shown" {
+    local i
+    local other
+    other=$(report_line $boot2 "$(report_runs)")
+
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    for i in {1..200}; do printf '%s\n' "$other" "$runs"; done >"$BATS_TEST_TMPDIR/says"
+    for i in {1..10}; do cat "$BATS_TEST_TMPDIR/says"; done >>"$LAB_DIR/root$report_dir/$web1.report"
+    report_say $web1 "$(report_line $boot1 "$(report_ended '"x"')")"
+    end_waiting 1
+    [[ $(wc -l <<<"$output") -eq 1001 && ${output##*$'\n'} = 'web1: silenced' ]]
+    [[ $stderr = *"cloud-init has finished with 1 error"* ]]
+}
+
+@test "who may not read the report is told who may" {
+    start web1 $web1
+    report_say $web1 "$ended"
+    as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    lab_run "${as_nobody[@]}" test -x "$builddir/virt-seed" || skip 'the build is closed to others'
+    run -1 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system wait web1
+    [[ $output = *"$web1.report: Permission denied"*"hint: "*"group"* ]]
+
+    chmod o+r "$LAB_DIR/root$report_dir/$web1.report"
+    run -0 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system wait web1
+}
