@@ -346,12 +346,15 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-known-hosts.c \
 	%D%/cli/cmd-pending.c \
 	%D%/cli/cmd-set.c \
+	%D%/cli/cmd-status.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wait.c \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/columns.c \
 	%D%/cli/columns.h \
+	%D%/cli/domain-status.c \
+	%D%/cli/domain-status.h \
 	%D%/cli/domain-view.c \
 	%D%/cli/domain-view.h \
 	%D%/cli/element-edit.c \
@@ -402,6 +405,8 @@ virt_seed_SOURCES = \
 	%D%/cli/source.h \
 	%D%/cli/text-diff.c \
 	%D%/cli/text-diff.h \
+	%D%/cli/table.c \
+	%D%/cli/table.h \
 	%D%/cli/wait-reason.c \
 	%D%/cli/wait-reason.h \
 	$(NULL)

@@ -183,6 +183,18 @@ request_is_by_label(const struct request *request)
            (request->payload && strcasecmp(request->payload->volume_id, "cidata") != 0);
 }
 
+const char *
+request_datasource_name(enum datasource datasource)
+{
+    static const char *const names[] = {
+        [DATASOURCE_NOCLOUD] = "nocloud",
+        [DATASOURCE_CONFIGDRIVE] = "configdrive",
+        [DATASOURCE_PAYLOAD] = "payload",
+    };
+
+    return names[datasource];
+}
+
 bool
 request_wants_report(const struct request *request)
 {

@@ -21,6 +21,9 @@ enum datasource {
     DATASOURCE_PAYLOAD, /* a seed that oVirt's engine has made */
 };
 
+/* Return: the word for it in the attribute datasource=, or "payload". */
+const char *request_datasource_name(enum datasource datasource);
+
 enum instance_id_policy {
     INSTANCE_ID_DOMAIN,  /* the domain's UUID: the same at each start, new for a clone */
     INSTANCE_ID_FIXED,   /* the element's text */

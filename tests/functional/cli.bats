@@ -147,12 +147,22 @@ options_of_help() {
     assert_refused 1 "'web1' is no file: there is no domain 'web1'" 'virsh list --all'
 }
 
-@test "wait takes several domains, and looks for them in libvirt alone" {
+@test "wait and status take several domains, and look for them in libvirt alone" {
     run virt-seed -c test:///default wait test wired.xml
+    assert_refused 1 "there is no domain 'wired.xml'" 'virsh list --all'
+    run virt-seed -c test:///default status test wired.xml
     assert_refused 1 "there is no domain 'wired.xml'" 'virsh list --all'
     run -1 virt-seed -c test:///default wait test test
     [[ $output == *"error: domain 'test': "*"<domain type='test'>"* ]]
     run -2 virt-seed wait --timeout=soon web1
+}
+
+@test "status shows a domain that cannot be read, too" {
+    run -0 --separate-stderr virt-seed -c test:///default status test test
+    [[ ${lines[0]} == 'DOMAIN  STATE    WIRED  SEED  '* ]]
+    [[ ${lines[1]} == 'test    running  ?      no    -           '* ]]
+    [[ ${lines[2]} == "${lines[1]}" ]]
+    [[ -z $stderr ]]
 }
 
 @test "--domain means libvirt's domain, even where a file is called so" {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# wait.bats: virt-seed wait with a real libvirtd, whose guests say what the test writes.
+# shellcheck disable=SC2154  # the variables of report.bash
+# wait.bats: virt-seed wait and status with a real libvirtd, whose guests say what the test writes.
 
 bats_require_minimum_version 1.5.0
 
@@ -43,8 +44,8 @@ start() {
     lab_virsh start "$1"
 }
 
-runs=$(report_line $boot1 "$(report_runs)")
-ended=$(report_line $boot1 "$(report_ended)" "$(report_result)")
+runs=$(report_line "$boot1" "$(report_runs)")
+ended=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
 
 # begin_waiting ARGUMENT...: virt-seed wait in the background, until it has printed something.
 begin_waiting() {
@@ -70,6 +71,7 @@ end_waiting() {
 
 # write_record UUID RESULT: what is remembered of the last boot.
 write_record() {
+    # shellcheck disable=SC2016  # the variable is the inner shell's
     lab_run sh -c 'mkdir -p /var/lib/virt-seed && cat >"/var/lib/virt-seed/$1.json"' sh "$1" <<END
 {"boot": {"time": "2026-01-02T03:04:05Z", "name": "web1", "version": "0.1.0", "label": "cidata",
     "datasource": "nocloud", "instance-id": "an-id", "documents": []}, "result": $2}
@@ -108,7 +110,7 @@ END
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting web1
-    report_say $web1 "$(report_line $boot1 "$(report_ended "$error")" \
+    report_say $web1 "$(report_line "$boot1" "$(report_ended "$error")" \
         "$(report_result "$error" '"another"')")"
     end_waiting 1
     diff - <(echo "$stderr") <<'END'
@@ -179,7 +181,9 @@ END
     report_say $web1 "$ended"
     run -3 virt_seed wait web1
     run -124 virt_seed wait --next --timeout=1 web1
-    report_say $web1 "$(report_line $boot2 "$(report_runs)")"
+    run -0 virt_seed status --json web1
+    jq -e '.[0].result == null' <<<"$output"
+    report_say $web1 "$(report_line "$boot2" "$(report_runs)")"
     run -124 --separate-stderr virt_seed wait --next --timeout=1 web1
     [[ $output = "" ]]
 }
@@ -193,6 +197,8 @@ END
     lab_virsh start web1
     [[ ! -s $LAB_DIR/root$report_dir/$web1.report ]]
     run -0 virt_seed wait --timeout=5 web1
+    run -0 virt_seed status --json web1
+    jq -e '.[0] | .state == "running" and .result == "done"' <<<"$output"
     write_record $web1 "$failed_record"
     run -1 virt_seed wait --timeout=5 web1
     [[ $output = *"error: domain 'web1': it broke"* ]]
@@ -210,9 +216,9 @@ END
     start web1 $web1
     report_say $web1 "$ended"
     run -124 virt_seed wait --next --timeout=1 web1
-    report_say $web1 "$(report_line $boot2 "$(report_runs)")"
+    report_say $web1 "$(report_line "$boot2" "$(report_runs)")"
     begin_waiting --next web1
-    report_say $web1 "$(report_line $boot2 "$(report_ended)" "$(report_result)")"
+    report_say $web1 "$(report_line "$boot2" "$(report_ended)" "$(report_result)")"
     end_waiting 0
 }
 
@@ -223,7 +229,7 @@ END
         sleep 0.5
         lab_virsh destroy web1
         lab_virsh start web1
-        report_say $web1 "$(report_line $boot2 "$(report_runs)")"
+        report_say $web1 "$(report_line "$boot2" "$(report_runs)")"
     ) >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- 4>&- &
     begin_waiting --next web1
     _lab_wait 20 grep -q 'init runs' "$BATS_TEST_TMPDIR/out"
@@ -242,8 +248,8 @@ END
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting web1
-    report_say $web1 "$(report_line $boot2 "$(report_runs)")" \
-        "$(report_line $boot2 "$(report_ended)" "$(report_result)")"
+    report_say $web1 "$(report_line "$boot2" "$(report_runs)")" \
+        "$(report_line "$boot2" "$(report_ended)" "$(report_result)")"
     end_waiting 0
     [[ $output = *$'\nweb1: the guest boots once more\nweb1: init-local finished'* ]]
 }
@@ -271,7 +277,7 @@ END
     run -124 --separate-stderr virt_seed wait --timeout=1 web1 web2 $web1
     [[ $(grep -c ': done$' <<<"$output") = 1 ]]
     begin_waiting web1 web2
-    report_say $web2 "$(report_line $boot1 "$(report_ended '"x"')")"
+    report_say $web2 "$(report_line "$boot1" "$(report_ended '"x"')")"
     end_waiting 1
     define web3 ""
     run -1 virt_seed wait web3 web1 web2
@@ -357,7 +363,7 @@ END
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting --json web1
-    report_say $web1 "$(report_line $boot1 "$(report_ended '"it broke"')" \
+    report_say $web1 "$(report_line "$boot1" "$(report_ended '"it broke"')" \
         '{"v1":{"errors":["it broke"],"recoverable_errors":{"WARNING":["hm"]}}}')"
     end_waiting 1
     [[ $stderr = "" ]]
@@ -421,7 +427,7 @@ on_terminal() {
 
 @test "a guest that means harm prints nothing to the terminal and stops nothing" {
     local hostile
-    hostile=$(report_line $boot1 "$(report_ended '"a\u001b[2Jb\u009b31m\u0000\u007f\u0085\r\n"')")
+    hostile=$(report_line "$boot1" "$(report_ended '"a\u001b[2Jb\u009b31m\u0000\u007f\u0085\r\n"')")
 
     start web1 $web1
     report_say $web1 "$runs"
@@ -432,28 +438,29 @@ on_terminal() {
         head -c 4M /dev/zero | tr '\0' '['
         printf '\n'
         head -c 100K /dev/urandom
-        printf '\n{"virt-seed":1,"boot":"%s","status":{"v1":{"stage":"\\u001b[2J"}}}\n' $boot1
+        printf '\n{"virt-seed":1,"boot":"%s","status":{"v1":{"stage":"\\u001b[2J"}}}\n' "$boot1"
         echo "$hostile"
     } >>"$LAB_DIR/root$report_dir/$web1.report"
     end_waiting 1
     [[ $stderr = *"domain 'web1': modules-final: a?[2Jb"* ]]
     run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]' <<<"$output$stderr"
     run ! grep -F -e $'\u9b' -e $'\u85' <<<"$output$stderr"
+    run -0 --separate-stderr virt_seed status web1
+    run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]' <<<"$output"
     run -1 on_terminal 80 "$builddir/virt-seed" wait web1
     run ! grep -P '[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[([0-9]+A|J))' <<<"$output"
 }
 
 @test "of a guest that says too much no more is shown" {
-    local i
     local other
-    other=$(report_line $boot2 "$(report_runs)")
+    other=$(report_line "$boot2" "$(report_runs)")
 
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting web1
-    for i in {1..200}; do printf '%s\n' "$other" "$runs"; done >"$BATS_TEST_TMPDIR/says"
-    for i in {1..10}; do cat "$BATS_TEST_TMPDIR/says"; done >>"$LAB_DIR/root$report_dir/$web1.report"
-    report_say $web1 "$(report_line $boot1 "$(report_ended '"x"')")"
+    for _ in {1..200}; do printf '%s\n' "$other" "$runs"; done >"$BATS_TEST_TMPDIR/says"
+    for _ in {1..10}; do cat "$BATS_TEST_TMPDIR/says"; done >>"$LAB_DIR/root$report_dir/$web1.report"
+    report_say $web1 "$(report_line "$boot1" "$(report_ended '"x"')")"
     end_waiting 1
     [[ $(wc -l <<<"$output") -eq 1001 && ${output##*$'\n'} = 'web1: silenced' ]]
     [[ $stderr = *"cloud-init has finished with 1 error"* ]]
@@ -466,7 +473,49 @@ on_terminal() {
     lab_run "${as_nobody[@]}" test -x "$builddir/virt-seed" || skip 'the build is closed to others'
     run -1 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system wait web1
     [[ $output = *"$web1.report: Permission denied"*"hint: "*"group"* ]]
+    run -0 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system status web1
+    [[ ${lines[1]} = 'web1 '*'running '*'yes '*'yes '*'nocloud '*"$web1 "*'? '* ]]
 
     chmod o+r "$LAB_DIR/root$report_dir/$web1.report"
     run -0 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system wait web1
+}
+
+# --- status -----------------------------------------------------------------------------------
+
+@test "status has a row for each domain" {
+    start web1 $web1
+    define web2 $web2 'datasource="configdrive"'
+    domain_define plain
+    domain_define 'ü日本'
+    report_say $web1 "$runs"
+    write_record $web2 "$done_record"
+    run -0 --separate-stderr virt_seed status
+    diff - <(sed -E 's/[0-9]{4}-[0-9-]*T[0-9:]*Z/TIME/; s/ +$//' <<<"$output") <<END
+DOMAIN  STATE    WIRED  SEED  DATASOURCE  INSTANCE-ID                           CLOUD-INIT     SINCE
+plain   off      -      -     -           -                                     -              -
+web1    running  yes    yes   nocloud     $web1  running, init  TIME
+web2    off      yes    no    nocloud     an-id                                 done           TIME
+ü日本   off      -      -     -           -                                     -              -
+END
+    report_say $web1 "$(report_line "$boot1" "$(report_ended '"x"')")"
+    run -0 virt_seed status --json web1 plain
+    jq -e --arg uuid $web1 '(.[0] | .domain == "web1" and .uuid == $uuid and .state == "running" and
+        .wired == true and .seed == true and .datasource == "nocloud" and ."instance-id" == $uuid and
+        .result == "failed" and .stage == "modules-final" and .errors == ["x"] and
+        (.since | test("^20..-")))' <<<"$output"
+    jq -e '.[1] | .domain == "plain" and .state == "off" and .wired == false and .seed == false and
+        .datasource == null and .result == null' <<<"$output"
+    run -1 virt_seed status nobody
+    [[ $output = *"there is no domain 'nobody'"* ]]
+}
+
+@test "a guest that says nothing is told from one that never will" {
+    start web1 $web1
+    start web2 $web2 'report="no"'
+    run -0 virt_seed status --json
+    [[ $(jq -c 'map(.result)' <<<"$output") = '["none",null]' ]]
+    virt_seed unset --wiring-only web2
+    lab_virsh destroy web2
+    run -0 virt_seed status web2
+    [[ ${lines[1]} = 'web2 '*'off '*'no '*'no '* ]]
 }

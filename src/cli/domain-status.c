@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "cli/domain-status.h"
+#include "cli/domain-view.h"
+#include "domain/wire.h"
+#include "seed/json.h"
+#include "store/record.h"
+#include "store/report-reader.h"
+#include "store/rundir.h"
+
+/* --- the domain ------------------------------------------------------------------- */
+
+static const char *
+find_state(virDomainPtr domain)
+{
+    static const char *const words[] = {
+        [VIR_DOMAIN_RUNNING] = "running",    [VIR_DOMAIN_BLOCKED] = "running",
+        [VIR_DOMAIN_PAUSED] = "paused",      [VIR_DOMAIN_SHUTDOWN] = "running",
+        [VIR_DOMAIN_SHUTOFF] = "off",        [VIR_DOMAIN_CRASHED] = "crashed",
+        [VIR_DOMAIN_PMSUSPENDED] = "paused",
+    };
+    const int count = (int)(sizeof(words) / sizeof(words[0]));
+    int state;
+
+    if (virDomainGetState(domain, &state, NULL, 0) < 0 || state < 0 || state >= count ||
+        !words[state])
+        return "unknown";
+    return words[state];
+}
+
+/* What is missing is added to our copy of the XML. */
+static enum answer
+find_wiring(struct domain_view *view)
+{
+    const struct wire_options options = {.replace = false};
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    if (view->refused)
+        return ANSWER_NO;
+    if (wire_domain(&view->domain, &view->request, &options, &wiring, &failure) < 0)
+        return ANSWER_NO;
+    return wiring.change_count == 0 ? ANSWER_YES : ANSWER_NO;
+}
+
+/* By its name: who may not list the directory may know that. */
+static enum answer
+find_seed(int root, const char *uuid)
+{
+    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    cleanup_free char *name = rundir_seed_name(uuid);
+    struct stat status;
+
+    if (rundir < 0)
+        return rundir == -ENOENT ? ANSWER_NO : ANSWER_UNKNOWN;
+    if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+        return S_ISREG(status.st_mode) ? ANSWER_YES : ANSWER_NO;
+    return errno == ENOENT ? ANSWER_NO : ANSWER_UNKNOWN;
+}
+
+/* --- the seed --------------------------------------------------------------------- */
+
+/* What the guest has, or, where it never had a seed, would get. */
+static void
+describe_seed(struct domain_status *status, const struct domain_view *view,
+              const struct record *record)
+{
+    const struct request *request = &view->request;
+
+    if (record->boot.time) {
+        status->datasource =
+            record->boot.datasource ? xstrdup(record->boot.datasource) : NULL;
+        status->instance_id =
+            record->boot.instance_id ? xstrdup(record->boot.instance_id) : NULL;
+        return;
+    }
+    if (!view->has_request)
+        return;
+    status->datasource = xstrdup(request_datasource_name(request->datasource));
+    /* That of a ConfigDrive is made of this one. */
+    if (request->datasource != DATASOURCE_NOCLOUD)
+        return;
+    if (request->instance_id_policy == INSTANCE_ID_FIXED)
+        status->instance_id = xstrdup(request->instance_id);
+    else if (request->instance_id_policy == INSTANCE_ID_DOMAIN)
+        status->instance_id = xstrdup(status->uuid);
+}
+
+/* --- cloud-init ------------------------------------------------------------------- */
+
+static void
+add_error(struct domain_status *status, const char *text)
+{
+    json_must(json_array_append_new(status->errors, json_outside_string(text)));
+}
+
+static void
+describe_report(struct domain_status *status, const struct guest_report *report,
+                time_t written)
+{
+    status->result = guest_report_state_name(report->state);
+    status->stage = guest_report_last_stage(report);
+    status->since = record_time(written);
+    for (size_t i = 0; i < report->errors.count; i++)
+        add_error(status, report->errors.list[i].text);
+}
+
+static void
+describe_record(struct domain_status *status, const struct record *record)
+{
+    static const char *const words[] = {
+        [RECORD_UNFINISHED] = "unfinished",
+        [RECORD_DONE] = "done",
+        [RECORD_FAILED] = "failed",
+    };
+    const struct record_result *result = &record->result;
+    const char *time = result->time ? result->time : record->boot.time;
+
+    if (!record->boot.time)
+        return;
+    status->result = words[result->state];
+    status->since = xstrdup(time);
+    for (size_t i = 0; i < result->error_count; i++)
+        add_error(status, result->errors[i]);
+}
+
+/* The report of a guest that was saved is in the record. */
+static void
+describe_result(struct domain_status *status, int root, bool active,
+                const struct record *record, bool unknown)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_failure struct failure *failure = NULL;
+    time_t written = 0;
+    bool unread =
+        active && report_read(root, status->uuid, &report, &written, &failure) < 0;
+
+    if (!unread && report.state != GUEST_REPORT_NOTHING)
+        describe_report(status, &report, written);
+    else if (unread || unknown)
+        status->result = "unknown";
+    else if (!active || record->result.state != RECORD_UNFINISHED)
+        describe_record(status, record);
+    else if (written != 0)
+        status->result = guest_report_state_name(GUEST_REPORT_NOTHING);
+}
+
+/* --- all of it ------------------------------------------------------------------------- */
+
+/* Reads what the domain's XML says. One that is gone meanwhile is a failure of libvirt's; one
+ * whose XML is odd has little in its status. */
+static int
+load_view(struct domain_view *view, virDomainPtr domain, struct domain_status *status,
+          struct failure **failure)
+{
+    if (domain_view_load(view, domain, failure) == 0) {
+        status->asks = !view->refused || view->refused->code != FAILURE_REQUEST_MISSING;
+        status->wired = find_wiring(view);
+        return 0;
+    }
+    if ((*failure)->code == FAILURE_LIBVIRT)
+        return -1;
+    failure_free(steal(*failure));
+    status->asks = true;
+    status->wired = ANSWER_UNKNOWN;
+    return 0;
+}
+
+int
+domain_status_read(struct domain_status *status, int root, virDomainPtr domain,
+                   struct failure **failure)
+{
+    cleanup_domain_view struct domain_view view = {0};
+    cleanup_record struct record record = {0};
+    cleanup_failure struct failure *unreadable = NULL;
+
+    *status = (struct domain_status){.stage = GUEST_STAGE_NONE};
+    if (load_view(&view, domain, status, failure) < 0)
+        return -1;
+    status->name = xstrdup(virDomainGetName(domain));
+    virDomainGetUUIDString(domain, status->uuid);
+    status->state = find_state(domain);
+    status->seed = find_seed(root, status->uuid);
+    status->errors = json_array();
+    record_read(root, status->uuid, &record, &unreadable);
+    describe_seed(status, &view, &record);
+    describe_result(status, root, view.active, &record, unreadable != NULL);
+    return 0;
+}
+
+void
+domain_status_clear(struct domain_status *status)
+{
+    free(status->name);
+    free(status->datasource);
+    free(status->instance_id);
+    free(status->since);
+    json_decref(status->errors);
+    *status = (struct domain_status){0};
+}
