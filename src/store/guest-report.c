@@ -170,12 +170,15 @@ add_messages(struct guest_messages *messages, enum guest_stage stage, const json
 static void
 add_all_messages(struct guest_report *report, enum guest_stage stage, json_t *object)
 {
+    json_t *lists = json_object_get(object, "recoverable_errors");
     const char *severity;
     json_t *list;
 
     add_messages(&report->errors, stage, json_object_get(object, "errors"));
-    json_object_foreach(json_object_get(object, "recoverable_errors"), severity, list)
+    json_object_foreach(lists, severity, list)
+    {
         add_messages(&report->warnings, stage, list);
+    }
 }
 
 /* --- one line --------------------------------------------------------------------- */
@@ -314,6 +317,9 @@ read_escape(const char *text, const char *end)
 static void
 mend_surrogates(char *text, const char *end)
 {
+    /* U+FFFD */
+    static const char replacement[] = {'f', 'f', 'f', 'd'};
+
     for (char *escape = text; (escape = memchr(escape, '\\', (size_t)(end - escape)));) {
         long unit = read_escape(escape, end);
         bool high = unit >= 0xd800 && unit <= 0xdbff;
@@ -324,7 +330,7 @@ mend_surrogates(char *text, const char *end)
             continue;
         }
         if (unit >= 0xd800 && unit <= 0xdfff)
-            memcpy(escape + 2, "fffd", 4);
+            memcpy(escape + 2, replacement, sizeof(replacement));
         /* Whatever is escaped is no beginning of an escape. */
         escape += unit >= 0 ? 6 : 2;
         if (escape >= end)
