@@ -391,6 +391,8 @@ virt_seed_SOURCES = \
 	%D%/cli/output.h \
 	%D%/cli/pending.c \
 	%D%/cli/pending.h \
+	%D%/cli/scrub.c \
+	%D%/cli/scrub.h \
 	%D%/cli/secret-documents.c \
 	%D%/cli/secret-documents.h \
 	%D%/cli/progress.c \

@@ -85,6 +85,9 @@ take_option(struct arguments *arguments, int option)
     case OPTION_UNDO:
         arguments->undo = true;
         return true;
+    case OPTION_SCRUB:
+        arguments->scrub = true;
+        return true;
     case OPTION_SECRETS:
         arguments->secrets = true;
         return true;

@@ -40,6 +40,7 @@ struct arguments {
     bool json;
     bool next;
     bool replace;
+    bool scrub;
     bool secrets;
     bool show_secrets;
     bool wiring_only;
@@ -113,6 +114,7 @@ enum {
     OPTION_NO_SCHEMA,
     OPTION_PRINT,
     OPTION_REPLACE,
+    OPTION_SCRUB,
     OPTION_SECRETS,
     OPTION_SET,
     OPTION_SHOW_SECRETS,

@@ -85,7 +85,8 @@ update(const struct context *context, const struct arguments *arguments,
     if (virDomainIsActive(source->libvirt) == 0)
         return NOT_RUNNING;
     if (source_load_running(&running, source, failure) < 0 ||
-        medium_check(context, &running.domain, failure) < 0 ||
+        medium_check_caller(context, failure) < 0 ||
+        medium_check(&running.domain, failure) < 0 ||
         seeding_make_of(&seed, &source->domain, context, arguments, NULL, failure) < 0)
         return NULL;
     return replace(context, source, &running, &seed, failure);

@@ -20,7 +20,9 @@
 #include "cli/domain-view.h"
 #include "cli/follow.h"
 #include "cli/libvirt.h"
+#include "cli/medium.h"
 #include "cli/progress.h"
+#include "cli/scrub.h"
 #include "cli/wait-reason.h"
 #include "store/record.h"
 
@@ -41,7 +43,9 @@ struct waiting {
     struct waited **list;
     size_t count;
     bool next;
+    bool scrub;
     const char *seconds; /* --timeout, or NULL */
+    const struct context *context;
 };
 
 static const char *
@@ -74,6 +78,22 @@ finish(struct waited *waited, const char *outcome, int status,
     follow_end(&waiting->follow);
 }
 
+/* Its seed is not needed any more: --scrub. */
+static void
+finish_done(struct waited *waited, const struct guest_report *report)
+{
+    const struct waiting *waiting = waited->waiting;
+    cleanup_failure struct failure *failure = NULL;
+
+    if (waiting->scrub && scrub(waiting->context, waited->followed->uuid, &failure) < 0) {
+        finish(waited, "error", STATUS_FAILURE, report, failure);
+        return;
+    }
+    if (waiting->scrub)
+        progress_note(&waited->waiting->progress, waited->row, "scrubbed");
+    finish(waited, "done", STATUS_OK, report, NULL);
+}
+
 /* The boot is complete, as the guest or the record says. */
 static void
 finish_by_report(struct waited *waited, const struct guest_report *report)
@@ -81,7 +101,7 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
     cleanup_failure struct failure *failure = NULL;
 
     if (report->state == GUEST_REPORT_DONE) {
-        finish(waited, "done", STATUS_OK, report, NULL);
+        finish_done(waited, report);
         return;
     }
     wait_reason_errors(&failure, name_of(waited), report);
@@ -173,6 +193,17 @@ finish_by_record(struct waited *waited)
     finish_by_report(waited, &report);
 }
 
+/* What cannot be done in the end is said before the waiting. */
+static int
+check_scrub(const struct waited *waited, const struct domain_view *view,
+            struct failure **failure)
+{
+    if (!waited->waiting->scrub || !view->active ||
+        medium_check(&view->domain, failure) == 0)
+        return 0;
+    return failure_prefix(failure, "domain '%s'", name_of(waited));
+}
+
 /* Says why, where no report can ever come. */
 static void
 check_report(struct waited *waited)
@@ -181,7 +212,8 @@ check_report(struct waited *waited)
     cleanup_failure struct failure *failure = NULL;
     bool has_file = follow_has_file(waited->followed);
 
-    if (domain_view_load(&view, waited->followed->domain, &failure) < 0)
+    if (domain_view_load(&view, waited->followed->domain, &failure) < 0 ||
+        check_scrub(waited, &view, &failure) < 0)
         finish(waited, "error", STATUS_FAILURE, NULL, failure);
     else if (!view.active && !waited->waiting->next)
         finish_unstarted(waited);
@@ -347,6 +379,7 @@ wait_for_all(struct waiting *waiting, const struct context *context,
     int milliseconds;
 
     if (read_timeout(arguments->timeout, &milliseconds, failure) < 0 ||
+        (waiting->scrub && medium_check_caller(context, failure) < 0) ||
         follow_open(&waiting->follow, &events, context->uri, context->root, failure) < 0)
         return -1;
     for (size_t i = 0; i < arguments->operand_count; i++) {
@@ -395,6 +428,8 @@ run(const struct context *context, const struct arguments *arguments,
     struct waiting waiting = {
         .follow = FOLLOW_NONE,
         .next = arguments->next,
+        .scrub = arguments->scrub,
+        .context = context,
         .seconds = arguments->timeout,
     };
     int result, status, number;
@@ -415,6 +450,7 @@ run(const struct context *context, const struct arguments *arguments,
 static const struct option options[] = {
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"next", no_argument, NULL, OPTION_NEXT},
+    {"scrub", no_argument, NULL, OPTION_SCRUB},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
@@ -422,7 +458,7 @@ static const struct option options[] = {
 
 const struct command cmd_wait = {
     .name = "wait",
-    .usage = "[--timeout=SECONDS] [--next] [--json] DOMAIN…",
+    .usage = "[--timeout=SECONDS] [--next] [--scrub] [--json] DOMAIN…",
     .summary = "wait until a guest is set up, and say whether it went well",
     .help =
         "Follows what cloud-init in the guest reports, until it has come to its end.\n"
@@ -433,6 +469,8 @@ const struct command cmd_wait = {
         "      --timeout=SECONDS  wait no longer than that\n"
         "      --next             do not take the result of a boot that is complete\n"
         "                         now, but that of the next one\n"
+        "      --scrub            once a guest is done, replace its seed by one without\n"
+        "                         content, for the same instance\n"
         "      --json             print each event as an object of JSON, one a line\n"
         "      --help             print this and exit\n",
     .options = options,

@@ -86,11 +86,8 @@ fail_no_drive(const struct domain *running, struct failure **failure)
 }
 
 int
-medium_check(const struct context *context, const struct domain *running,
-             struct failure **failure)
+medium_check_caller(const struct context *context, struct failure **failure)
 {
-    const struct disk *drive = find_drive(running);
-
     if (strcmp(context->root_path, "/") != 0) {
         failure_set(failure, FAILURE_USAGE,
                     "QEMU reads the medium below /, not below '%s'", context->root_path);
@@ -101,6 +98,14 @@ medium_check(const struct context *context, const struct domain *running,
                     VIRT_SEED_RUNDIR);
         return failure_hint(failure, "run the command as root");
     }
+    return 0;
+}
+
+int
+medium_check(const struct domain *running, struct failure **failure)
+{
+    const struct disk *drive = find_drive(running);
+
     if (!drive)
         return fail_no_drive(running, failure);
     if (strcmp(drive->device, "cdrom") == 0)

@@ -12,12 +12,12 @@
 #include "cli/source.h"
 #include "seed/seed.h"
 
-/*
- * Fails where the medium cannot be replaced: without the rights, for a read-only disk, for a
- * drive that libvirt does not know of (virt-seed-qemu's), or without any.
- */
-int medium_check(const struct context *context, const struct domain *running,
-                 struct failure **failure);
+/* Fails without the right to replace a medium. */
+int medium_check_caller(const struct context *context, struct failure **failure);
+
+/* Fails where the medium cannot be replaced: of a read-only disk, of a drive that libvirt
+ * does not know of (virt-seed-qemu's), or without any. */
+int medium_check(const struct domain *running, struct failure **failure);
 
 /* Return: whether the drive has what lies in the run-time directory, and no replacement was
  * cut off. */

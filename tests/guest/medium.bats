@@ -14,6 +14,7 @@ guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
 boot_seconds=400
 
 update_uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+scrub_uuid=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
 
 # What each seed has: a file that is written once for an instance, and one at every boot. What is
 # written is on the disk soon, so that a reset does not harm.
@@ -117,4 +118,31 @@ assert_reported() {
     assert_reported update1 instance-id=third hostname=second \
         'text=/etc/virt-seed-probe/once: second'
     lab_virsh destroy update1
+}
+
+@test "a guest whose seed was scrubbed is no new instance when it is reset" {
+    user_data first >user-data
+    # Each boot adds the host key that it has.
+    cat >>user-data <<'END'
+  - mkdir -p /var/lib/cloud/scripts/per-boot
+  - echo '#!/bin/sh' >/var/lib/cloud/scripts/per-boot/keys
+  - echo 'cut -d" " -f2 /etc/ssh/ssh_host_ed25519_key.pub >>/etc/virt-seed-probe/keys' >>/var/lib/cloud/scripts/per-boot/keys
+  - chmod +x /var/lib/cloud/scripts/per-boot/keys
+END
+    start_guest scrub1 $scrub_uuid
+    run -0 virt_seed wait --scrub --timeout=$boot_seconds scrub1
+    [[ $output = *'scrub1: scrubbed'* ]]
+    wait_for_boot scrub1 1
+    run -0 lab_run "$builddir/virt-seed" inspect "/run/libvirt/virt-seed/$scrub_uuid.iso"
+    [[ $output = *'user-data: 0 bytes'* ]]
+
+    lab_virsh reset scrub1
+    wait_for_boot scrub1 2
+    assert_reported scrub1 "instance-id=$scrub_uuid" hostname=first \
+        'text=/etc/virt-seed-probe/once: first'
+    # The same key twice.
+    guest_report "$images/scrub1.console" | tac | sed '/^datasource=/q' |
+        grep '^text=/etc/virt-seed-probe/keys: ' >keys
+    [[ $(wc -l <keys) -eq 2 && $(sort -u keys | wc -l) -eq 1 ]]
+    lab_virsh destroy scrub1
 }

@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	%D%/recipes.bats \
 	%D%/record.bats \
 	%D%/report.bash \
+	%D%/scrub.bats \
 	%D%/set.bats \
 	%D%/shim.bats \
 	%D%/start.bats \

@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of report.bash
+# scrub.bats: 'virt-seed wait --scrub', with a real libvirtd and QEMU; the guests say what the test
+# writes.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+load report
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seeds=/run/libvirt/virt-seed
+seed=$seeds/$web1.iso
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+}
+
+teardown_file() {
+    lab_stop
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    lab_run mkdir -p -m 0755 /etc/virt-seed
+    lab_run install -d -m 0700 /etc/virt-seed/secrets /etc/virt-seed/secrets/web1
+    lab_run install -m 0600 /dev/stdin /etc/virt-seed/secrets/web1/userdata <<'END'
+#cloud-config
+password: hunter2
+END
+}
+
+teardown() {
+    lab_reset
+    lab_run sh -c 'rm -rf /etc/virt-seed/* /var/lib/virt-seed/*'
+}
+
+virt_seed() {
+    lab_run "$builddir/virt-seed" "$@"
+}
+
+# start_web1 [ELEMENT…]: a domain with a secret in its seed runs.
+start_web1() {
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${attributes-}>
+        <ci:user-data secret='web1'/>$*</ci:cloud-init>" domain_define web1 $web1
+    virt_seed --quiet wire web1
+    lab_virsh start web1
+    instance_before=$(instance)
+    inode_before=$(lab_run stat -c %i "$seed")
+    definition_before=$(lab_virsh dumpxml --inactive web1)
+    has_secret
+}
+
+done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
+
+# instance: what the seed is called by, and its host.
+instance() {
+    virt_seed inspect "$seed" | grep -E 'instance-id|uuid'
+}
+
+has_secret() {
+    lab_run grep -q hunter2 "$seed"
+}
+
+# assert_scrubbed: the guest has the same instance without content in its drive, and libvirt the
+# same definition.
+assert_scrubbed() {
+    local pid
+
+    [[ $(instance) = "$instance_before" ]]
+    run ! has_secret
+    [[ $(lab_virsh dumpxml --inactive web1) = "$definition_before" ]]
+    [[ $(lab_run ls "$seeds") = "$web1.iso" ]]
+    pid=$(lab_run pgrep -f 'guest=web1,')
+    [[ $(lab_run sh -c "find /proc/$pid/fd -lname '$seeds/*' | xargs stat -L -c %i" | sort -u) = \
+        $(lab_run stat -c %i "$seed") ]]
+}
+
+assert_untouched() {
+    has_secret
+    [[ $(lab_run stat -c %i "$seed") = "$inode_before" ]]
+}
+
+@test "a guest that is done keeps its identity alone, also when it is saved and comes back" {
+    start_web1 '<ci:hostname>one.example.org</ci:hostname>'
+    report_say $web1 "$done_line"
+    run -0 virt_seed wait --scrub --timeout=10 web1
+    [[ $output = *$'web1: scrubbed\nweb1: done' ]]
+    assert_scrubbed
+    run -0 virt_seed inspect "$seed"
+    [[ $output = *'user-data: 0 bytes'* ]]
+
+    lab_virsh managedsave web1
+    lab_virsh start web1
+    [[ $(instance) = "$instance_before" ]]
+    run ! has_secret
+    # A start is another matter.
+    lab_virsh destroy web1
+    lab_virsh start web1
+    has_secret
+}
+
+@test "a guest that is scrubbed already is left alone" {
+    start_web1
+    report_say $web1 "$done_line"
+    virt_seed wait --scrub --timeout=10 web1
+    inode_before=$(lab_run stat -c %i "$seed")
+    run -0 virt_seed wait --scrub --timeout=10 web1
+    [[ $(lab_run stat -c %i "$seed") = "$inode_before" ]]
+}
+
+@test "a ConfigDrive and an instance-id of the content keep theirs" {
+    attributes='datasource="configdrive"' start_web1
+    report_say $web1 "$done_line"
+    virt_seed wait --scrub --timeout=10 web1
+    assert_scrubbed
+    lab_reset
+
+    start_web1 '<ci:instance-id policy="content"/>'
+    report_say $web1 "$done_line"
+    virt_seed wait --scrub --timeout=10 web1
+    assert_scrubbed
+}
+
+@test "a guest that has failed, or not come to its end, keeps its seed" {
+    start_web1
+    run -124 virt_seed wait --scrub --timeout=1 web1
+    assert_untouched
+    report_say $web1 "$(report_line "$boot1" "$(report_ended '"broken"')" "$(report_result '"broken"')")"
+    run -1 virt_seed wait --scrub --timeout=10 web1
+    assert_untouched
+}
+
+@test "a seed that the guest has not read yet, for another instance, is left as it is" {
+    start_web1
+    virt_seed set web1 --instance-id=second
+    virt_seed update web1
+    inode_before=$(lab_run stat -c %i "$seed")
+    report_say $web1 "$done_line"
+    run -1 virt_seed wait --scrub --timeout=10 web1
+    [[ $output = *"is for the instance 'second', and it was started as '$web1'"* ]]
+    assert_untouched
+}
+
+@test "what cannot be scrubbed is said before the waiting" {
+    attributes='bus="virtio"' start_web1
+    run -1 virt_seed wait --scrub --timeout=100 web1
+    [[ $output = *"domain 'web1': its seed is a read-only disk"*'whose medium cannot be changed'* ]]
+    assert_untouched
+}
