@@ -16,7 +16,7 @@ guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
 # Under software emulation on a slow machine; a boot takes half a minute otherwise.
 boot_seconds=400
 
-# set_up NAME USER-DATA [ATTRIBUTES OF THE INSTANCE-ID]: what the domain asks for.
+# request USER-DATA [ATTRIBUTES OF THE INSTANCE-ID]: what a domain asks for.
 request() {
     cat <<END
 <ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1">
@@ -30,11 +30,9 @@ ready='#cloud-config
 timezone: Asia/Tokyo
 bootcmd: [[sh, -c, "date +%s >>/var/log/boots"]]'
 changed=${ready/Tokyo/Seoul}
-# Another command behind it is run all the same, and says nothing of the failure.
+# cloud-init makes one script of the commands, and looks at how the last one ends.
 failing='#cloud-config
-runcmd:
-  - [sh, -c, "exit 3"]
-  - [touch, /var/log/runcmd-went-on]'
+runcmd: ["true", [sh, -c, "exit 3"]]'
 # No archive to ask: it fails at once.
 packageless='#cloud-config
 bootcmd: [[sh, -c, "rm -rf /etc/apt/sources.list*"]]
@@ -42,14 +40,14 @@ packages: [virt-seed-no-such-package]'
 hanging='#cloud-config
 runcmd: [[sleep, "3600"]]'
 
-command() {
+virt_seed() {
     lab_run LC_ALL=C.UTF-8 "$builddir/virt-seed" "$@"
 }
 
 # define NAME USER-DATA [ATTRIBUTES]
 define() {
     request "$2" "${3-}" | append=virt_seed_probe=stay guest_xml "$images" "$1" "$(uuid_of "$1")" \
-        "$images/$1.console" | command --quiet wire - >"$images/$1.xml"
+        "$images/$1.console" | virt_seed --quiet wire - >"$images/$1.xml"
     lab_virsh define --validate "$images/$1.xml"
 }
 
@@ -69,8 +67,11 @@ setup_file() {
     guest_provide "$guest" "$images"
     for name in ready failing packageless hanging; do
         guest_overlay "$images" "$name"
-        define "$name" "${!name}"
     done
+    define ready "$ready"
+    define failing "$failing"
+    define packageless "$packageless"
+    define hanging "$hanging"
     for name in ready failing packageless; do
         lab_virsh start "$name"
     done
@@ -100,7 +101,7 @@ zone() {
 @test "a guest that succeeds: wait exits with 0, shortly after the guest's own end" {
     local end
 
-    run -0 command wait --timeout $boot_seconds ready
+    run -0 virt_seed wait --timeout $boot_seconds ready
     end=$EPOCHREALTIME
     echo "$output"
     echo "# from the guest's end of its last stage to the exit of wait, seconds:" \
@@ -110,27 +111,27 @@ zone() {
 }
 
 @test "status knows it" {
-    run -0 command status --json ready
+    run -0 virt_seed status --json ready
     echo "$output"
     jq -e '.[0] | .result == "done" and .datasource == "nocloud"' <<<"$output"
 }
 
 @test "a guest that is rebooted reports again" {
     lab_virsh reset ready
-    run -0 command wait --next --timeout $boot_seconds ready
+    run -0 virt_seed wait --next --timeout $boot_seconds ready
     echo "$output"
     [[ $(jq -r .boot "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of ready).report" |
         sort -u | wc -l) -eq 2 ]]
 }
 
 @test "a command of user-data that fails: wait exits with 1 and says which module it was" {
-    run -1 command wait --timeout $boot_seconds failing
+    run -1 virt_seed wait --timeout $boot_seconds failing
     echo "$output"
     [[ $output == *scripts*user*runcmd* ]]
 }
 
 @test "a package that cannot be installed: wait exits with 1, and says which module it was" {
-    run -1 command wait --timeout $boot_seconds packageless
+    run -1 virt_seed wait --timeout $boot_seconds packageless
     echo "$output"
     [[ $output == *package* ]]
     lab_virsh destroy packageless
@@ -140,12 +141,12 @@ zone() {
 
 @test "policy=\"domain\": pending says that the change will be ignored, and it is" {
     define ready "$changed"
-    run -0 command pending ready
+    run -0 virt_seed pending ready
     echo "$output"
     [[ $output == *ignored* ]]
     lab_virsh destroy ready
     lab_virsh start ready
-    run -0 command wait --timeout $boot_seconds ready
+    run -0 virt_seed wait --timeout $boot_seconds ready
     [[ $(zone ready) = Asia/Tokyo ]]
 }
 
@@ -153,30 +154,30 @@ zone() {
     local second
 
     for ((second = 0; second < boot_seconds; second++)); do
-        run -0 command status --json hanging
+        run -0 virt_seed status --json hanging
         ! jq -e '.[0].stage == "modules-final"' <<<"$output" || break
         sleep 1
     done
-    run -124 command wait --timeout 2 hanging
+    run -124 virt_seed wait --timeout 2 hanging
     echo "$output"
     [[ $output == *modules-final* ]]
     lab_virsh destroy hanging
-    run -3 command wait --timeout 2 hanging
+    run -3 virt_seed wait --timeout 2 hanging
 }
 
 @test "policy=\"content\": pending says that the next boot is a first one, and it is" {
     define ready "$changed" 'policy="content"'
-    run -0 command pending ready
+    run -0 virt_seed pending ready
     echo "$output"
     [[ $output == *'first boot'* ]]
     lab_virsh destroy ready
     lab_virsh start ready
-    run -0 command wait --timeout $boot_seconds ready
+    run -0 virt_seed wait --timeout $boot_seconds ready
     [[ $(zone ready) = Asia/Seoul ]]
 }
 
 @test "the next boot, without a change, is none" {
-    run -0 command pending ready
+    run -0 virt_seed pending ready
     echo "$output"
     [[ $output != *'first boot'* ]]
 }
