@@ -271,7 +271,15 @@ started(struct followed *followed, int detail)
         return;
     progress_note(&waited->waiting->progress, waited->row, "started");
     waited->begun = waited->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
-    check_report(waited);
+}
+
+static void
+begun(struct followed *followed)
+{
+    struct waited *waited = followed->owner;
+
+    if (!waited->over)
+        check_report(waited);
 }
 
 static void
@@ -321,6 +329,7 @@ deadline(struct follow *follow)
 static const struct follow_events events = {
     .said = said,
     .started = started,
+    .begun = begun,
     .stopped = stopped,
     .failed = failed,
     .second = second,

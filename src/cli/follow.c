@@ -188,8 +188,9 @@ handle_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int d
     (void)domain;
     if (event == VIR_DOMAIN_EVENT_STARTED) {
         pass_end(followed);
-        read_on(followed);
         followed->follow->events->started(followed, detail);
+        read_on(followed);
+        followed->follow->events->begun(followed);
     } else if (event == VIR_DOMAIN_EVENT_STOPPED) {
         followed->stopping = true;
         followed->detail = detail;

@@ -40,6 +40,8 @@ struct followed {
 struct follow_events {
     void (*said)(struct followed *followed); /* each line of the report that counts */
     void (*started)(struct followed *followed, int detail);
+    void (*begun)(
+        struct followed *followed); /* the same, and its report was looked for */
     void (*stopped)(struct followed *followed, int detail);
     void (*failed)(struct followed *followed, struct failure *failure);
     void (*second)(struct follow *follow); /* one has passed */
