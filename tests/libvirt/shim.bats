@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 load lab
 load domains
 load common
+load report
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
@@ -254,6 +255,16 @@ assert_smbios_has() {
     lab_virsh destroy web1
     assert_has_gone "$copier"
     assert_nothing_left
+}
+
+@test "wait follows the report" {
+    asking_xml | lab_virsh create /dev/stdin
+    run -124 virt_seed wait --timeout=0 web1
+    # shellcheck disable=SC2154  # boot1 is of report.bash
+    report_say $web1 "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
+    run -0 virt_seed wait --timeout=10 web1
+    run -0 virt_seed status --json web1
+    jq -e '.[0] | .wired == true and .seed == true and .result == "done"' <<<"$output"
 }
 
 @test "managed save and start bring the report's port back, and each start has one who writes" {

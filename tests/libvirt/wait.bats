@@ -6,30 +6,15 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 load report
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 web2=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
 
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-
-setup_file() {
-    # The tests share one libvirtd.
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-}
-
-teardown_file() {
-    lab_stop
-}
-
 teardown() {
     lab_reset
     lab_run sh -c 'rm -rf /var/lib/virt-seed/*'
-}
-
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
 }
 
 # define NAME UUID [ATTRIBUTES]: a wired domain.
