@@ -6,7 +6,7 @@
  *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS}                  whenever a stage starts or ends
  *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS,"result":RESULT}  once, at the end
  *
- * STATUS and RESULT are cloud-init's own status.json and result.json (cmd/main.py,
+ * An empty line comes first. STATUS and RESULT are cloud-init's own status.json and result.json (cmd/main.py,
  * status_wrapper); BOOT-ID is the kernel's random/boot_id.
  */
 #pragma once

@@ -30,6 +30,8 @@ read_line_of() {
 
 follow() {
     read -r boot </proc/sys/kernel/random/boot_id
+    # A boot that was cut off may have left half a line.
+    echo
     last=
     while :; do
         end=
