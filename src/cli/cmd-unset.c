@@ -41,8 +41,8 @@ const struct command cmd_unset = {
     .usage = "[--wiring-only] [--json] [-i | -o OUTPUT] DOMAIN|FILE|-",
     .summary = "take the request and its wiring away",
     .help =
-        "Takes out of a domain what virt-seed has in it: the cdrom and its\n"
-        "controller, the word in the SMBIOS serial, and the <cloud-init> element. The\n"
+        "Takes out of a domain what virt-seed has in it: the cdrom, the report channel,\n"
+        "their controllers, the word in the SMBIOS serial, and <cloud-init>. The\n"
         "domain then starts as one that never asked for a seed. A FILE's result goes\n"
         "to standard output, a DOMAIN of libvirt's is defined anew.\n"
         "\n"
