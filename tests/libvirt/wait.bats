@@ -367,13 +367,15 @@ END
         .stage == "modules-final" and (.datasource | startswith("DataSourceNoCloud"))' <<<"$output"
 }
 
-# on_terminal COLUMNS COMMAND...: in the lab, on a terminal of so many columns.
+# on_terminal COLUMNS COMMAND...: in the lab, on a terminal of so many columns. Where the tests are a
+# shell's background job, Ctrl-C is ignored, and that is inherited.
 on_terminal() {
     local columns=$1
 
     command -v script >/dev/null || skip 'script is not installed'
     shift
-    lab_run TERM=xterm script -qefc "stty cols $columns rows 24; exec $*" /dev/null
+    lab_run TERM=xterm timeout 60 env --default-signal=INT,QUIT \
+        script -qefc "stty cols $columns rows 24; exec $*" /dev/null
 }
 
 @test "on a terminal each domain has a line, which is redrawn and not wider than it" {
