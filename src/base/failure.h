@@ -46,6 +46,7 @@
     X(SMBIOS, "smbios")                                                                  \
     X(BUS, "bus")                                                                        \
     X(FOREIGN_SEED, "foreign-seed")                                                      \
+    X(FOREIGN_REPORT, "foreign-report")                                                  \
     X(UNWIRED, "unwired")                                                                \
     X(UNASKED_SEED, "unasked-seed")                                                      \
     X(RECORD, "record")                                                                  \

@@ -19,18 +19,118 @@ wire_report_path(const char *uuid)
     return xasprintf("%s/%s" REPORT_SUFFIX, VIRT_SEED_REPORTDIR, uuid);
 }
 
-/* Return: the path of the channel's file in our directory, owned by the caller (free); NULL
- * where it leads elsewhere. */
+/* --- what leads into our directory -------------------------------------------------- */
+
+/* Takes away what the kernel does not see: "//" is "/", and so is "/./". */
+static void
+collapse(char *path)
+{
+    char *end = path;
+
+    while (*path) {
+        if (path[0] == '/' && path[1] == '/')
+            path++;
+        else if (path[0] == '/' && path[1] == '.' && path[2] == '/')
+            path += 2;
+        else
+            *end++ = *path++;
+    }
+    *end = '\0';
+}
+
+/* Return: the collapsed path where it is in our directory, owned by the caller (free); NULL
+ * where it leads elsewhere. One with ".." behind the directory is in it. */
 static char *
-path_of(const xmlNode *channel)
+path_of(const xmlNode *node, const char *attribute)
 {
     static const char directory[] = VIRT_SEED_REPORTDIR "/";
-    const xmlNode *source = xml_child(channel, "source");
-    cleanup_free char *path = source ? xml_attribute(source, "path") : NULL;
+    cleanup_free char *path = xml_attribute(node, attribute);
 
+    if (path)
+        collapse(path);
     if (!path || strncmp(path, directory, strlen(directory)) != 0)
         return NULL;
     return steal(path);
+}
+
+/* Return: whether the element names something in our directory that the domain may not have:
+ * it may have its own report, at the end of a channel. */
+static bool
+is_of_another(const xmlNode *node, const char *attribute, const char *own)
+{
+    cleanup_free char *path = path_of(node, attribute);
+    bool by_channel = xmlStrEqual(node->name, BAD_CAST "source") &&
+                      xmlStrEqual(node->parent->name, BAD_CAST "channel");
+
+    return path && !(by_channel && strcmp(path, own) == 0);
+}
+
+/* Return: the element behind `node` in the document, below `top`; or NULL. */
+static const xmlNode *
+next_below(const xmlNode *node, const xmlNode *top)
+{
+    const xmlNode *next = xml_first_element(node);
+
+    while (!next && node != top) {
+        next = xml_next_element(node);
+        node = node->parent;
+    }
+    return next;
+}
+
+/* Return: the first element of a device that names what it may not, or NULL. A log, a disk and
+ * whatever else QEMU opens count, not channels alone. */
+static const xmlNode *
+find_of_another(const struct domain *domain)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    const xmlNode *node = devices ? next_below(devices, devices) : NULL;
+    cleanup_free char *own = wire_report_path(domain->uuid);
+
+    while (node && !is_of_another(node, "path", own) && !is_of_another(node, "file", own))
+        node = next_below(node, devices);
+    return node;
+}
+
+bool
+wire_report_is_of_another(const struct domain *domain)
+{
+    return find_of_another(domain);
+}
+
+int
+wire_report_check(const struct domain *domain, struct failure **failure)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    const xmlNode *device = find_of_another(domain);
+
+    if (!device)
+        return 0;
+    while (device->parent != devices)
+        device = device->parent;
+    failure_set(failure, FAILURE_FOREIGN_REPORT,
+                "a <%s> leads into %s, where a domain may have its own report alone, at "
+                "the end of a channel",
+                (const char *)device->name, VIRT_SEED_REPORTDIR);
+    failure_at_line(failure, xml_line(device));
+    return failure_hint(failure, "give it another file, or take it away: virsh edit");
+}
+
+/* --- the channel -------------------------------------------------------------------- */
+
+static xmlNode *
+first_channel(const struct domain *domain)
+{
+    return xml_child(xml_child(domain->root, "devices"), "channel");
+}
+
+static bool
+is_ours(const xmlNode *channel)
+{
+    const xmlNode *source = xml_child(channel, "source");
+    cleanup_free char *path = source ? path_of(source, "path") : NULL;
+
+    return path;
 }
 
 static bool
@@ -41,20 +141,20 @@ has_port(const xmlNode *channel)
     return target && xml_attribute_is(target, "name", REPORT_PORT);
 }
 
-static xmlNode *
-first_channel(const struct domain *domain)
+/* Return: whether it is the guest's port and a file, as far as that is not the file itself. */
+static bool
+is_file_of_port(const xmlNode *channel)
 {
-    return xml_child(xml_child(domain->root, "devices"), "channel");
+    return xml_attribute_is(channel, "type", "file") && has_port(channel) &&
+           xml_attribute_is(xml_child(channel, "target"), "type", "virtio");
 }
 
-/* Return: the first channel of ours, or NULL. */
+/* Return: the first channel of ours that can stay, or NULL. */
 static xmlNode *
 find_ours(const struct domain *domain)
 {
     for (xmlNode *node = first_channel(domain); node; node = xml_next(node, "channel")) {
-        cleanup_free char *path = path_of(node);
-
-        if (path)
+        if (is_ours(node) && is_file_of_port(node))
             return node;
     }
     return NULL;
@@ -64,9 +164,7 @@ bool
 wire_report_is_by_user(const struct domain *domain)
 {
     for (xmlNode *node = first_channel(domain); node; node = xml_next(node, "channel")) {
-        cleanup_free char *path = path_of(node);
-
-        if (!path && has_port(node))
+        if (!is_ours(node) && has_port(node))
             return true;
     }
     return false;
@@ -76,24 +174,11 @@ bool
 wire_report_is_there(const struct domain *domain)
 {
     const xmlNode *node = find_ours(domain);
-    cleanup_free char *path = node ? path_of(node) : NULL;
+    const xmlNode *source = node ? xml_child(node, "source") : NULL;
     cleanup_free char *own = wire_report_path(domain->uuid);
 
-    return path && strcmp(path, own) == 0;
-}
-
-bool
-wire_report_is_of_another(const struct domain *domain)
-{
-    cleanup_free char *own = wire_report_path(domain->uuid);
-
-    for (xmlNode *node = first_channel(domain); node; node = xml_next(node, "channel")) {
-        cleanup_free char *path = path_of(node);
-
-        if (path && strcmp(path, own) != 0)
-            return true;
-    }
-    return false;
+    return source && xml_attribute_is(source, "path", own) &&
+           xml_attribute_is(source, "append", "on");
 }
 
 /* --- adding ----------------------------------------------------------------------- */
@@ -197,35 +282,33 @@ remove_controller(xmlNode *devices, struct wiring *wiring)
     }
 }
 
-/* Removes our channels behind `keep`; all of them for NULL. */
+/* Removes our channels but `keep`; all of them for NULL. */
 static void
-remove_behind(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
+remove_but(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
 {
     xmlNode *next;
 
-    for (xmlNode *node = keep ? xml_next(keep, "channel") : first_channel(domain); node;
-         node = next) {
-        cleanup_free char *path = path_of(node);
-
+    for (xmlNode *node = first_channel(domain); node; node = next) {
         next = xml_next(node, "channel");
-        if (!path)
+        if (node == keep || !is_ours(node))
             continue;
         xml_remove(node);
         wiring_note(wiring, "report channel removed");
     }
 }
 
-/* Another's report would be written by this guest, and would be taken for the other's. */
 static void
-mend(xmlNode *channel, const char *path, struct wiring *wiring)
+mend(xmlNode *channel, const char *own, struct wiring *wiring)
 {
     xmlNode *source = xml_child(channel, "source");
+    bool of_another = is_of_another(source, "path", own);
 
-    if (!xml_attribute_is(source, "path", path)) {
-        xml_set_attribute(source, "path", path);
-        wiring_note(wiring, "the report channel had another domain's file and has this "
-                            "one's now");
-        wiring->needed = true;
+    if (!xml_attribute_is(source, "path", own)) {
+        xml_set_attribute(source, "path", own);
+        wiring_note(wiring, of_another
+                                ? "the report channel had another domain's file and "
+                                  "has this one's now"
+                                : "the path of the report channel spelled anew");
     }
     /* Without it a guest that is restored would empty what it has said. */
     if (!xml_attribute_is(source, "append", "on")) {
@@ -240,14 +323,18 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
     cleanup_free char *path = wire_report_path(domain->uuid);
     xmlNode *ours = find_ours(domain);
 
+    /* Another's report would be written by this guest, and would be taken for the other's. */
+    if (wire_report_is_of_another(domain))
+        wiring->needed = true;
     if (!request_wants_report(request)) {
         wire_remove_report(domain, wiring);
-    } else if (ours) {
-        remove_behind(domain, ours, wiring);
-        mend(ours, path, wiring);
-    } else if (!wire_report_is_by_user(domain)) {
-        add(domain, path, wiring);
+        return;
     }
+    remove_but(domain, ours, wiring);
+    if (ours)
+        mend(ours, path, wiring);
+    else if (!wire_report_is_by_user(domain))
+        add(domain, path, wiring);
 }
 
 void
@@ -255,7 +342,7 @@ wire_remove_report(struct domain *domain, struct wiring *wiring)
 {
     xmlNode *devices = xml_child(domain->root, "devices");
 
-    remove_behind(domain, NULL, wiring);
+    remove_but(domain, NULL, wiring);
     if (devices)
         remove_controller(devices, wiring);
 }

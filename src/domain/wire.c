@@ -52,7 +52,7 @@ wire_domain(struct domain *domain, const struct request *request,
         if (wire_shim(domain, request, options, wiring, failure) < 0)
             return -1;
         wiring->needed = wiring->change_count > 0;
-        return 0;
+        return wire_report_check(domain, failure);
     }
     if (!*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
@@ -61,7 +61,8 @@ wire_domain(struct domain *domain, const struct request *request,
         return -1;
     wiring->needed = wiring->change_count > 0;
     wire_report(domain, request, wiring);
-    return 0;
+    /* What is still there is a device of the user's. */
+    return wire_report_check(domain, failure);
 }
 
 void

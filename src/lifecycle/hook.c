@@ -37,10 +37,11 @@
 #include "base/process.h"
 #include "base/shim-name.h"
 
-/* The request's namespace (domain/vocabulary.h), the path of the seeds, and the emulator
- * shim: a domain that names none of them is none of ours. A test compares the first with
- * the schema. */
-static const char *const needles[] = {"urn:virt-seed:cloud-init:1", VIRT_SEED_RUNDIR "/",
+/* The request's namespace (domain/vocabulary.h), the directories of the seeds and of the
+ * reports, and the emulator shim: a domain that names none of them is none of ours. The
+ * directories' last component finds them both, also spelled with "//" or "/./". A test
+ * compares these with the schema and the directories. */
+static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed/",
                                       "/" SHIM_NAME};
 /* What all of them have: one search tells most domains from ours. */
 #define COMMON_NEEDLE "virt-seed"

@@ -29,13 +29,15 @@
 #include "store/rundir.h"
 #include "store/seed-file.h"
 
-/* The XML names a seed of ours, or our namespace somewhere, but asks for nothing. */
+/* The XML names a seed or a report of ours, or our namespace somewhere, but asks for nothing. */
 static int
 without_request(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
 {
     const struct domain *domain = lifecycle->domain;
     cleanup_free char *name = xshellquote(domain->name);
 
+    if (wire_report_check(domain, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", domain->name);
     if (resumes || !seed_path_find_disk(domain))
         return 0;
     failure_set(failure, FAILURE_UNASKED_SEED,
@@ -73,7 +75,8 @@ refuse_files_of_another(const struct domain *domain, struct failure **failure)
                 "domain '%s' would be resumed with another domain's seed or report",
                 domain->name);
     return failure_hint(failure,
-                        "see the disks and channels in the XML that it was saved with: "
+                        "see the disks and channels, and what else has a file, in the "
+                        "XML that it was saved with: "
                         "'virsh save-image-dumpxml FILE'");
 }
 

@@ -67,6 +67,11 @@ libraries_of() {
     done
 }
 
+@test "the hook looks for what the directories of the seeds and the reports end in" {
+    grep -q '"/virt-seed/"' "$top_srcdir/src/lifecycle/hook.c"
+    [[ $rundir == */virt-seed && $reportdir == */virt-seed ]]
+}
+
 @test "the hook becomes virt-seed-lifecycle for a domain that asks for a seed" {
     for operation in prepare release restore migrate; do
         rm -f arguments xml
@@ -130,6 +135,20 @@ libraries_of() {
 @test "the hook becomes virt-seed-lifecycle for a domain that carries a seed of ours" {
     run_as_root 3 bin/virt-seed-hook web1 prepare begin - <disk.xml
     cmp xml disk.xml
+}
+
+@test "the hook becomes virt-seed-lifecycle for a domain that carries a report of ours" {
+    local path operation
+
+    for path in "$reportdir" "${reportdir%/*}//virt-seed" "$reportdir/." "${reportdir%/*}/./virt-seed/"; do
+        sed "s|<devices>|&<channel type='file'><source path='$path/$other_uuid.report'/>\
+            <target type='virtio' name='org.example.0'/></channel>|" none.xml >report.xml
+        for operation in prepare release; do
+            rm -f xml
+            run_as_root 3 bin/virt-seed-hook web1 "$operation" begin - <report.xml
+            cmp xml report.xml
+        done
+    done
 }
 
 @test "the hook becomes virt-seed-lifecycle for a domain whose emulator is the shim" {

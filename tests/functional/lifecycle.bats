@@ -402,6 +402,81 @@ report_is() {
     refuses_start of-another.xml 'seed or report'
 }
 
+# with_device DEVICE FILE: prints the domain with it.
+with_device() {
+    sed "s|</devices>|$1&|" "$2"
+}
+
+@test "no device of a domain leads to another's report, whoever asks for what, and however it is spelled" {
+    local path device xml target="<target type='virtio' name='org.example.0'/>"
+
+    sed '/<metadata>/,/<\/metadata>/d' unwired.xml >none.xml
+    echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
+    for path in "$reportdir/$other_uuid.report" "$reportdir/../virt-seed/$other_uuid.report" \
+        "/${reportdir%/*}/.//virt-seed/./$other_uuid.report"; do
+        for device in "<channel type='file'><source path='$path'/>$target</channel>" \
+            "<channel type='pty'><log file='$path'/>$target</channel>" \
+            "<serial type='file'><source path='$path'/></serial>" \
+            "<parallel type='file'><source path='$path'/></parallel>" \
+            "<console type='pty'><log file='$path' append='on'/></console>" \
+            "<rng model='virtio'><backend model='egd' type='file'><source path='$path'/></backend></rng>" \
+            "<disk type='file'><source file='$path'/><target dev='vdz' bus='virtio'/></disk>"; do
+            for xml in none.xml wired.xml; do
+                with_device "$device" "$xml" >leads.xml
+                refuses_start leads.xml report
+                lifecycle leads.xml restore
+                refuses_start leads.xml "another domain's seed or report"
+            done
+        done
+    done
+}
+
+@test "report=\"no\" takes no channel of another's for granted" {
+    domain_xml '' | virt-seed --quiet wire - |
+        sed -e 's/<ci:cloud-init /&report="no" /' -e "s|$uuid.report|$other_uuid.report|" >silent.xml
+    echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
+    refuses_start silent.xml 'not wired' 'report channel removed'
+}
+
+@test "a channel into the domain's own report, or beside the directory, is nobody else's" {
+    sed '/<metadata>/,/<\/metadata>/d' unwired.xml >none.xml
+    for path in "$reportdir/$uuid.report" "$reportdir-2/$other_uuid.report" /srv/virt-seed/log; do
+        with_device "<channel type='file'><source path='$path'/></channel>" none.xml >own.xml
+        lifecycle own.xml prepare
+        lifecycle own.xml restore
+        lifecycle own.xml prepare
+    done
+}
+
+@test "a report channel that is none makes no report" {
+    for change in "/<channel/s/type=.file./type='pty'/" "/org.virt-seed.report/s/type=.virtio./type='xen'/" \
+        's/org.virt-seed.report.0/org.example.0/' "/$uuid.report/s/append=.on./append='off'/"; do
+        domain_xml '' | virt-seed --quiet wire - | sed "$change" >miswired.xml
+        run ! cmp -s miswired.xml <(domain_xml '' | virt-seed --quiet wire -)
+        lifecycle miswired.xml prepare
+        [[ ! -e $root$reportdir/$uuid.report ]]
+    done
+}
+
+@test "release finds seed and report by the channel alone" {
+    lifecycle wired.xml prepare
+    [[ -e $seeds/$uuid.iso && -e $root$reportdir/$uuid.report ]]
+    sed -e '/<metadata>/,/<\/metadata>/d' -e '/device=.cdrom/,/<\/disk>/d' wired.xml >channel.xml
+    run ! grep -e "$namespace" -e "$rundir" channel.xml
+    mkdir beside
+    cp "$top_builddir/virt-seed-hook" beside/
+    printf '#!/bin/sh\nexec virt-seed-lifecycle --root="%s" "$@"\n' "$root" >beside/virt-seed-lifecycle
+    chmod +x beside/virt-seed-lifecycle
+    as_root=()
+    if [[ $EUID -ne 0 ]]; then
+        as_root=(unshare --user --map-root-user)
+        "${as_root[@]}" true 2>/dev/null || skip 'user namespaces are not allowed here'
+    fi
+    run -0 "${as_root[@]}" beside/virt-seed-hook web1 release end - <channel.xml
+    nothing_is_left
+    [[ ! -e $root$reportdir/$uuid.report ]]
+}
+
 # --- a guest that is set up -------------------------------------------------------------------
 
 @test "a guest that is set up gets its identity alone, until that is taken back" {
