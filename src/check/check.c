@@ -66,6 +66,22 @@ check_seed(struct findings *findings, const struct domain *domain,
 }
 
 static void
+add_change(struct findings *findings, const char *change, bool needed)
+{
+    static const char hint[] = "run 'virt-seed wire'";
+    static const char text[] = "not wired; 'virt-seed wire' would report:";
+    cleanup_failure struct failure *unwired = NULL;
+
+    if (!needed) {
+        findings_warn(findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text, change);
+        return;
+    }
+    failure_set(&unwired, FAILURE_UNWIRED, "%s %s", text, change);
+    failure_hint(&unwired, "%s", hint);
+    findings_take(findings, &unwired);
+}
+
+static void
 check_wiring(struct findings *findings, struct domain *domain,
              const struct request *request)
 {
@@ -74,14 +90,8 @@ check_wiring(struct findings *findings, struct domain *domain,
     cleanup_failure struct failure *failure = NULL;
 
     wire_domain(domain, request, &options, &wiring, &failure);
-    for (size_t i = 0; !failure && i < wiring.change_count; i++) {
-        cleanup_failure struct failure *unwired = NULL;
-
-        failure_set(&unwired, FAILURE_UNWIRED,
-                    "not wired; 'virt-seed wire' would report: %s", wiring.changes[i]);
-        failure_hint(&unwired, "run 'virt-seed wire'");
-        findings_take(findings, &unwired);
-    }
+    for (size_t i = 0; !failure && i < wiring.change_count; i++)
+        add_change(findings, wiring.changes[i], wiring.needed);
     findings_take(findings, &failure);
 }
 

@@ -39,7 +39,8 @@
     X(SATA_CDROM, "sata-cdrom")                                                          \
     X(IDE_CDROM, "ide-cdrom")                                                            \
     X(SCSI_CONTROLLER, "scsi-controller")                                                \
-    X(STARTUP_POLICY, "startup-policy")
+    X(STARTUP_POLICY, "startup-policy")                                                  \
+    X(REPORT_CHANNEL, "report-channel")
 
 #define WARNING_ENUM(name, text) WARNING_##name,
 enum warning {

@@ -69,6 +69,15 @@ finds() {
     finds clone.xml error/unwired
 }
 
+@test "what keeps no domain from its start, the report channel, is a warning" {
+    wired_xml | sed '/<channel /,/<\/channel>/d' >without.xml
+    finds without.xml warning/report-channel
+    wired_xml | sed '/<channel /s/file/pty/' >no-file.xml
+    finds no-file.xml warning/report-channel
+    wired_xml | sed "s|$uuid.report|$other_uuid.report|" >clone.xml
+    finds clone.xml error/unwired
+}
+
 @test "a domain that asks for nothing is an error" {
     domain_xml | sed '/<metadata>/,/<\/metadata>/d' >none.xml
     finds none.xml error/request-missing
