@@ -23,6 +23,7 @@
 #include "image/label.h"
 #include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
+#include "lifecycle/result.h"
 #include "seed/seed.h"
 #include "store/report-file.h"
 #include "store/resolve.h"
@@ -135,6 +136,25 @@ make_report(const struct lifecycle *lifecycle, bool resumes, struct failure **fa
     return by_shim ? report_file_link(lifecycle->root, uuid, failure) : 0;
 }
 
+/*
+ * Where the host has crashed there was no release: what the guest said before is read now,
+ * while it can still make this boot one of a guest that is set up, and is not left for the
+ * end of a boot that has no report of its own.
+ */
+static void
+record_boot_before(const struct lifecycle *lifecycle)
+{
+    cleanup_failure struct failure *failure = NULL;
+    const char *uuid = lifecycle->domain->uuid;
+
+    if (!report_file_has_content(lifecycle->root, uuid))
+        return;
+    result_record(lifecycle);
+    if (report_file_remove(lifecycle->root, uuid, &failure) < 0)
+        lifecycle_log_failure(lifecycle, "the report of the boot before is not removed",
+                              failure);
+}
+
 /* What the emulator shim waits for. A resumed guest has read its serial long ago: what is
  * wrong with that is logged. */
 static int
@@ -185,6 +205,8 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         return without_request(lifecycle, resumes, failure);
     if (resumes && !lifecycle_has_place_for_seed(lifecycle->domain))
         return 0;
+    if (!resumes)
+        record_boot_before(lifecycle);
     if (request_read(&request, lifecycle->domain, failure) < 0 ||
         resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,
                         resumes ? RESOLVE_RESUME : RESOLVE_COLD_BOOT, failure) < 0 ||

@@ -120,6 +120,18 @@ report_file_make(int root, const char *uuid, uid_t writer, bool keep,
     return error < 0 ? fail(error, "make", name, failure) : 0;
 }
 
+bool
+report_file_has_content(int root, const char *uuid)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
+    cleanup_free char *name = report_file_name(uuid);
+    struct stat status;
+
+    return directory >= 0 &&
+           fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(status.st_mode) && status.st_size > 0;
+}
+
 int
 report_file_link(int root, const char *uuid, struct failure **failure)
 {

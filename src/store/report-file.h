@@ -27,6 +27,9 @@ char *report_file_name(const char *uuid);
 int report_file_make(int root, const char *uuid, uid_t writer, bool keep,
                      struct failure **failure);
 
+/* Return: whether the domain has a report, and the guest has written something. */
+bool report_file_has_content(int root, const char *uuid);
+
 /* Gives it its second name. */
 int report_file_link(int root, const char *uuid, struct failure **failure);
 

@@ -264,6 +264,38 @@ begun() {
     [[ $(in_record '.boot."identity-alone"') = null ]]
 }
 
+@test "what the guest has reported before the host crashed is recorded at the next boot" {
+    sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
+    start until.xml
+    report "$(begun)" "$(ended)"
+    # No release: libvirt never saw the domain end.
+    lifecycle_beside_journal until.xml prepare
+    [[ $(in_record '.result.state, (.done | type)') == $'done\nstring' ]]
+    [[ $(journal_field VIRT_SEED_RESULT) = 'done' ]]
+    virt-seed inspect "$seeds/$uuid.iso" | grep '^user-data: 0 bytes'
+    run ! grep . "$root$reportdir/$uuid.report"
+}
+
+@test "a report from before the host crashed is not taken for that of the next boot" {
+    start wired.xml
+    report "$(ended)"
+    sed 's/<ci:cloud-init /&report="no" /' unwired.xml | virt-seed --quiet wire - >silent.xml
+    run ! grep org.virt-seed.report.0 silent.xml
+    start silent.xml
+    lifecycle_beside_journal silent.xml release
+    [[ $(in_record .result) = null ]]
+}
+
+@test "a saved guest's report is read when the guest ends, not when it comes back" {
+    start wired.xml
+    report "$(ended)"
+    # The daemon has crashed, so no release came in between.
+    lifecycle_beside_journal wired.xml restore
+    lifecycle_beside_journal wired.xml prepare
+    [[ $(in_record .result) = null ]]
+    grep -q . "$root$reportdir/$uuid.report"
+}
+
 @test "a guest that gets its full seed at each boot is never recorded as done" {
     start wired.xml
     report "$(ended)"
