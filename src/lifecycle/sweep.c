@@ -65,7 +65,8 @@ is_gone(int root, const char *uuid)
            is_missing(root, VIRT_SEED_RUNDIR, seed);
 }
 
-static void
+/* Return: false where the records cannot be locked, now or for the next one. */
+static bool
 consider(const struct lifecycle *lifecycle, int directory, const char *name)
 {
     cleanup_close int lock = -1;
@@ -73,10 +74,13 @@ consider(const struct lifecycle *lifecycle, int directory, const char *name)
 
     if (!leftover_names_domain(name, uuid) || strcmp(name + strlen(uuid), ".json") != 0 ||
         !is_old(directory, name))
-        return;
+        return true;
     lock = record_lock(lifecycle->root);
-    if (lock >= 0 && is_old(directory, name) && is_gone(lifecycle->root, uuid))
+    if (lock < 0)
+        return false;
+    if (is_old(directory, name) && is_gone(lifecycle->root, uuid))
         unlinkat(directory, name, 0);
+    return true;
 }
 
 void
@@ -86,6 +90,8 @@ sweep_records(const struct lifecycle *lifecycle)
     cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 
-    for (int i = 0; dir && i < NAMES && (entry = readdir(dir)); i++)
-        consider(lifecycle, dirfd(dir), entry->d_name);
+    for (int i = 0; dir && i < NAMES && (entry = readdir(dir)); i++) {
+        if (!consider(lifecycle, dirfd(dir), entry->d_name))
+            return;
+    }
 }

@@ -21,6 +21,10 @@
 /* Others may look up a record by its name, and need not list them all. */
 #define STATEDIR_MODE 0711
 
+/* How long a lock is waited for: a fifth of a second. */
+#define LOCK_ATTEMPTS 10
+#define LOCK_MILLISECONDS 20
+
 static int
 fail_at(const char *name, int error, const char *what, struct failure **failure)
 {
@@ -115,14 +119,31 @@ record_write(int root, const char *uuid, const struct record *record,
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
-/* The directory itself is locked: who is not root cannot open it for that. */
+/* Return: whether it is locked; whoever changes a record has done so in milliseconds. */
+static bool
+lock_soon(int fd)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_MILLISECONDS * 1000000L};
+
+    for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* The directory itself is locked. Others may be able to open it for that, too, and must not
+ * hold off a domain's start or end. */
 int
 record_lock(int root)
 {
     cleanup_close int directory =
         fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
 
-    return directory >= 0 && flock(directory, LOCK_EX) == 0 ? steal_fd(directory) : -1;
+    return directory >= 0 && lock_soon(directory) ? steal_fd(directory) : -1;
 }
 
 /* --- in memory -------------------------------------------------------------------- */

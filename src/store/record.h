@@ -88,7 +88,7 @@ int record_write(int root, const char *uuid, const struct record *record,
 /*
  * Holds off others who change records while one is read and written again, as long as the
  * descriptor is open. Return: a descriptor, owned by the caller, or -1 where that is not
- * possible; of two changes at the same time one could be lost then.
+ * possible, or others hold it for longer than a change takes; of two changes at the same time one could be lost then.
  */
 int record_lock(int root);
 

@@ -296,6 +296,21 @@ begun() {
     grep -q . "$root$reportdir/$uuid.report"
 }
 
+@test "whoever locks the records does not hold off a domain's end" {
+    local begin
+
+    start wired.xml
+    report "$(ended)"
+    exec 9<"$root$statedir"
+    flock 9
+    begin=${EPOCHREALTIME/./}
+    lifecycle_beside_journal wired.xml release
+    [[ $((${EPOCHREALTIME/./} - begin)) -lt 3000000 ]]
+    exec 9<&-
+    [[ $(in_record .result.state) = 'done' ]]
+    [[ ! -e $root$reportdir/$uuid.report ]]
+}
+
 @test "a guest that gets its full seed at each boot is never recorded as done" {
     start wired.xml
     report "$(ended)"
