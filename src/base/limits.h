@@ -89,9 +89,6 @@
 /* Options of one `virt-seed set`. */
 #define LIMIT_SETTINGS 1024
 
-/* Copies of a guest's report that virtlogd keeps (virtlogd.conf, max_backups; 3). */
-#define LIMIT_REPORT_COPIES 100
-
 /* What is kept of a report where the emulator shim writes it and virtlogd does not: bytes of
  * the file. A boot takes about 5 KiB. */
 #define LIMIT_SHIM_REPORT (2 * MIB)
@@ -146,7 +143,7 @@
 
 /* The guest's report: bytes of a line, of a message, of the datasource's description; how many
  * errors are kept, and how many warnings; how many bytes of its files are read, and how many
- * rotated copies there may be. */
+ * copies virtlogd may keep (virtlogd.conf, max_backups; 3 by default). */
 #define LIMIT_REPORT_LINE (256 * KIB)
 #define LIMIT_REPORT_TEXT 2048
 #define LIMIT_REPORT_DATASOURCE 256
