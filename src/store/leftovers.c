@@ -11,18 +11,25 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/report-name.h"
+#include "base/shim-name.h"
+#include "domain/part.h"
 #include "store/leftovers.h"
 
 #define UUID_LENGTH 36
 
+/* What comes behind the UUID in each directory. */
 static const struct {
     const char *path;
     bool lasting;
+    const char *suffixes[6];
 } directories[] = {
-    {VIRT_SEED_STATEDIR, true},
-    {VIRT_SEED_STATEDIR "/secrets", true},
-    {VIRT_SEED_REPORTDIR, false},
-    {VIRT_SEED_RUNDIR, false},
+    {VIRT_SEED_STATEDIR, true, {".json", "." PART_HOST_KEY_PUBLIC}},
+    {VIRT_SEED_STATEDIR "/secrets", true, {""}},
+    {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SHIM_LINK_SUFFIX}},
+    {VIRT_SEED_RUNDIR,
+     false,
+     {".iso", ".resume", ".resumed", SHIM_SUFFIX, SHIM_LINK_SUFFIX}},
 };
 
 bool
@@ -38,6 +45,59 @@ leftover_names_domain(const char *name, char uuid[37])
     }
     uuid[UUID_LENGTH] = '\0';
     return true;
+}
+
+/* Return: whether there is nothing but such characters, `least` to `most` of them. */
+static bool
+is_made_of(const char *text, const char *characters, size_t least, size_t most)
+{
+    size_t length = strspn(text, characters);
+
+    return !text[length] && length >= least && length <= most;
+}
+
+/* What a process that was killed has not renamed any more (base/tmpfile.h). */
+static bool
+is_temporary(const char *more)
+{
+    return strncmp(more, ".new.", 5) == 0 &&
+           is_made_of(more + 5, "0123456789abcdef", 8, 8);
+}
+
+/* What virtlogd has renamed. */
+static bool
+is_copy(const char *more)
+{
+    return more[0] == '.' && is_made_of(more + 1, "0123456789", 1, 3);
+}
+
+static bool
+has_suffix(const char *rest, const char *suffix, const char *uuid)
+{
+    const char *more = rest + strlen(suffix);
+
+    if (strncmp(rest, suffix, strlen(suffix)) != 0)
+        return false;
+    if (strcmp(suffix, SHIM_LINK_SUFFIX) == 0)
+        return strcmp(more, uuid) == 0;
+    if (strcmp(suffix, REPORT_SUFFIX) == 0 && is_copy(more))
+        return true;
+    return !*more || (*suffix && is_temporary(more));
+}
+
+/* Others may keep things there as well, such as a copy of a domain's key. */
+static bool
+is_of_virt_seed(size_t place, const char *name, char uuid[37])
+{
+    const char *const *suffix = directories[place].suffixes;
+
+    if (!leftover_names_domain(name, uuid))
+        return false;
+    for (; *suffix; suffix++) {
+        if (has_suffix(name + UUID_LENGTH, *suffix, uuid))
+            return true;
+    }
+    return false;
 }
 
 /* --- finding ---------------------------------------------------------------------- */
@@ -78,7 +138,7 @@ add_entries(struct leftovers *leftovers, size_t place, DIR *dir, struct failure 
         };
         struct stat status;
 
-        if (!leftover_names_domain(entry->d_name, leftover.uuid) ||
+        if (!is_of_virt_seed(place, entry->d_name, leftover.uuid) ||
             fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         leftover.changed = status.st_mtime;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What virt-seed keeps on the host for domains, whether or not they are there any more. The
- * name of each such file or directory begins with the domain's UUID:
+ * name of each such file or directory begins with the domain's UUID, and goes on in a way that
+ * virt-seed knows; what others have put there is left alone:
  *
  *   /var/lib/virt-seed/            records, public keys
  *   /var/lib/virt-seed/secrets/    what virt-seed has generated

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "domain/part.h"
 #include "store/leftovers.h"
 #include "unit.h"
 
@@ -75,6 +76,63 @@ finds_what_is_of_domains_those_of_one_side_by_side(void **state)
 }
 
 static void
+leaves_alone_what_only_begins_with_a_uuid(void **state)
+{
+    cleanup_leftovers struct leftovers leftovers = {0};
+    int root = unit_directory(state);
+
+    make(root, STATE, "secrets/" UNIT_UUID ".bak/ssh_host_ed25519_key");
+    make(root, STATE, "secrets/" UNIT_UUID ".json");
+    make(root, STATE, UNIT_UUID);
+    make(root, STATE, UNIT_UUID ".json~");
+    make(root, STATE, UNIT_UUID ".json.new.12345");
+    make(root, STATE, UNIT_UUID "-notes");
+    make(root, STATE, UNIT_UUID ".iso");
+    make(root, REPORTS, UNIT_UUID ".report.0.gz");
+    make(root, REPORTS, UNIT_UUID ".report.");
+    make(root, REPORTS, UNIT_UUID ".libvirt-" UNIT_OTHER_UUID);
+    make(root, SEEDS, UNIT_UUID ".iso.old");
+    make(root, SEEDS, UNIT_UUID ".iso.0");
+    find(root, &leftovers);
+    for (size_t i = 0; i < leftovers.count; i++)
+        fail_msg("%s/%s", leftovers.list[i].directory, leftovers.list[i].name);
+}
+
+static void
+finds_all_that_virt_seed_makes(void **state)
+{
+    static const char *const seeds[] = {
+        ".iso",
+        ".resume",
+        ".resumed",
+        ".shim",
+        ".libvirt-" UNIT_UUID,
+        ".iso.new.0123abcd",
+    };
+    static const char *const reports[] = {".report", ".report.0", ".report.99",
+                                          ".libvirt-" UNIT_UUID};
+    cleanup_leftovers struct leftovers leftovers = {0};
+    int root = unit_directory(state);
+
+    make(root, STATE, UNIT_UUID ".json");
+    make(root, STATE, UNIT_UUID ".json.new.01234567");
+    make(root, STATE, UNIT_UUID "." PART_HOST_KEY_PUBLIC);
+    make(root, STATE, "secrets/" UNIT_UUID "/" PART_HOST_KEY);
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        cleanup_free char *name = xasprintf("%s%s", UNIT_UUID, seeds[i]);
+
+        make(root, SEEDS, name);
+    }
+    for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
+        cleanup_free char *name = xasprintf("%s%s", UNIT_UUID, reports[i]);
+
+        make(root, REPORTS, name);
+    }
+    find(root, &leftovers);
+    assert_int_equal(leftovers.count, 14);
+}
+
+static void
 knows_names_of_domains(void **state)
 {
     char uuid[37];
@@ -123,7 +181,7 @@ removes_nothing_that_is_nested_without_end(void **state)
     struct failure *failure = NULL;
     int root = unit_directory(state);
 
-    make(root, STATE, UNIT_UUID "/a/b/c/d/e/f/g/h");
+    make(root, STATE, "secrets/" UNIT_UUID "/a/b/c/d/e/f/g/h");
     find(root, &leftovers);
     assert_int_equal(leftover_remove(root, &leftovers.list[0], &failure), -1);
     assert_failure(&failure, FAILURE_SYSTEM);
@@ -135,6 +193,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         unit_test_in_directory(finds_nothing_where_nothing_is),
         unit_test_in_directory(finds_what_is_of_domains_those_of_one_side_by_side),
+        unit_test_in_directory(leaves_alone_what_only_begins_with_a_uuid),
+        unit_test_in_directory(finds_all_that_virt_seed_makes),
         cmocka_unit_test(knows_names_of_domains),
         unit_test_in_directory(removes_a_directory_with_all_that_is_in_it),
         unit_test_in_directory(removes_nothing_that_is_nested_without_end),
