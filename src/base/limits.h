@@ -143,8 +143,9 @@
 
 /* The guest's report: bytes of a line, of a message, of the datasource's description; how many
  * errors are kept, and how many warnings; how many bytes of its files are read, and how many
- * copies virtlogd may keep (virtlogd.conf, max_backups; 3 by default). */
-#define LIMIT_REPORT_LINE (256 * KIB)
+ * copies virtlogd may keep (virtlogd.conf, max_backups; 3 by default). An error quotes what a
+ * command has put out, and the line of the result has it twice. */
+#define LIMIT_REPORT_LINE (1 * MIB)
 #define LIMIT_REPORT_TEXT 2048
 #define LIMIT_REPORT_DATASOURCE 256
 #define LIMIT_REPORT_MESSAGES 100

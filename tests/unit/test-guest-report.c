@@ -507,6 +507,21 @@ a_line_may_be_as_long_as_the_limit(void **state)
     assert_int_equal(report.ignored, 1);
 }
 
+/* An error quotes the output of its command, and the result repeats the stages' errors. */
+static void
+a_result_with_a_long_output_counts(void **state)
+{
+    cleanup_free char *output = repeat("output ", 50 * KIB);
+    cleanup_free char *line = xasprintf(
+        LINE(FINISHED("\"errors\":[\"%s\"],") "," RESULT("\"%s\"")), output, output);
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+
+    (void)state;
+    assert_int_equal(feed_text(&report, line), 1);
+    assert_int_equal(report.state, GUEST_REPORT_FAILED);
+    assert_int_equal(report.errors.count, 1);
+}
+
 static void
 deep_nesting_is_survived(void **state)
 {
@@ -551,6 +566,7 @@ main(void)
         cmocka_unit_test(no_more_than_so_many_errors_are_kept),
         cmocka_unit_test(a_line_without_end_is_not_kept),
         cmocka_unit_test(a_line_may_be_as_long_as_the_limit),
+        cmocka_unit_test(a_result_with_a_long_output_counts),
         cmocka_unit_test(deep_nesting_is_survived),
     };
 
