@@ -6,34 +6,17 @@
 
 #include "base/buffer.h"
 #include "base/print.h"
-
-static bool
-is_control(unsigned char byte)
-{
-    return byte < ' ' || byte == 0x7f;
-}
-
-/* In UTF-8, U+0080 to U+009F are these two bytes. */
-static bool
-is_c1_control(const char *text, size_t size)
-{
-    return size >= 2 && (unsigned char)text[0] == 0xc2 &&
-           (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] <= 0x9f;
-}
+#include "base/utf8.h"
 
 static void
 append_safely(struct buffer *buffer, const char *text, size_t size, const char *allowed)
 {
-    for (size_t i = 0; i < size; i++) {
-        char byte = text[i];
+    for (size_t i = 0; i < size;) {
+        size_t unfit = utf8_unfit_length(text + i, size - i);
+        bool keep = unfit == 0 || (text[i] && strchr(allowed, text[i]));
 
-        if (is_c1_control(text + i, size - i)) {
-            i++;
-            byte = '?';
-        } else if (is_control((unsigned char)byte) && (!byte || !strchr(allowed, byte))) {
-            byte = '?';
-        }
-        buffer_append(buffer, &byte, 1);
+        buffer_append(buffer, keep ? &text[i] : "?", 1);
+        i += keep ? 1 : unfit;
     }
 }
 

@@ -6,8 +6,9 @@
 
 #include "base/failure.h"
 
-/* Prints text from outside with its control characters (those of ASCII, and U+0080 to
- * U+009F) replaced, so that it cannot steer a terminal. Line ends and tabs stay. */
+/* Prints text from outside with each character that is unfit to be shown (base/utf8.h)
+ * replaced by '?', so that it can neither steer a terminal nor look like what it is not. Line
+ * ends and tabs stay. */
 void print_outside_text(FILE *stream, const char *text, size_t size);
 
 /* The same for a name, which has no business with line ends: they are replaced as well. */

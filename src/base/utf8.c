@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/utf8.h"
 
 /* Return: how many bytes a character has that begins with this one; 0 for none. */
@@ -70,17 +72,44 @@ utf8_repair(char *text)
     }
 }
 
+/* Characters that differ in their last byte only. */
+static const struct {
+    char beginning[4];
+    unsigned char first, last;
+} unfit[] = {
+    {"\xc2", 0x80, 0x9f},         /* U+0080-U+009F: controls */
+    {"\xe2\x80", 0x8b, 0x8f},     /* U+200B-U+200F: of no width, directions */
+    {"\xe2\x80", 0xa8, 0xae},     /* U+2028-U+202E: line ends, directions */
+    {"\xe2\x81", 0xa0, 0xa9},     /* U+2060-U+2069: invisible operators, directions */
+    {"\xef\xbb", 0xbf, 0xbf},     /* U+FEFF: the byte order mark */
+    {"\xf3\xa0\x80", 0x80, 0xbf}, /* U+E0000-U+E007F: tags */
+    {"\xf3\xa0\x81", 0x80, 0xbf},
+};
+
+size_t
+utf8_unfit_length(const char *text, size_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+
+    if (size > 0 && (bytes[0] < ' ' || bytes[0] == 0x7f))
+        return 1;
+    for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++) {
+        size_t length = strlen(unfit[i].beginning);
+
+        if (size > length && memcmp(text, unfit[i].beginning, length) == 0 &&
+            bytes[length] >= unfit[i].first && bytes[length] <= unfit[i].last)
+            return length + 1;
+    }
+    return 0;
+}
+
 void
 utf8_replace_controls(char *text)
 {
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
+    for (const char *end = text + strlen(text); text < end;) {
+        size_t length = utf8_unfit_length(text, (size_t)(end - text));
 
-        if (byte < ' ' || byte == 0x7f) {
-            *text = '?';
-        } else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {
-            *text++ = '?';
-            *text = '?';
-        }
+        memset(text, '?', length);
+        text += length > 0 ? length : 1;
     }
 }

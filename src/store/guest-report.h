@@ -11,7 +11,7 @@
  *
  * Nothing here trusts the guest. What is no such line is counted and left out, and never an
  * error; whatever comes, the memory is bounded (base/limits.h). The texts that are kept are
- * UTF-8, one line each, and hold no control characters. The times are the guest's own.
+ * UTF-8, one line each, and fit to be shown (base/utf8.h). The times are the guest's own.
  */
 #pragma once
 

@@ -396,6 +396,16 @@ control_characters_are_not_kept(void **state)
 }
 
 static void
+what_turns_the_text_around_is_not_kept(void **state)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+
+    (void)state;
+    feed_text(&report, LINE(FINISHED("") "," RESULT("\"a\\u202eb\"")));
+    assert_string_equal(report.errors.list[0].text, "a???b");
+}
+
+static void
 half_a_surrogate_pair_loses_no_result(void **state)
 {
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
@@ -561,6 +571,7 @@ main(void)
         cmocka_unit_test(members_of_another_type_are_missing),
         cmocka_unit_test(an_error_that_is_no_text_is_an_error),
         cmocka_unit_test(control_characters_are_not_kept),
+        cmocka_unit_test(what_turns_the_text_around_is_not_kept),
         cmocka_unit_test(half_a_surrogate_pair_loses_no_result),
         cmocka_unit_test(long_texts_are_cut_between_characters),
         cmocka_unit_test(no_more_than_so_many_errors_are_kept),

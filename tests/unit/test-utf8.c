@@ -47,6 +47,49 @@ replaces_what_is_no_character(void **state)
     check("\xf4\x90\x80\x80", "????");
 }
 
+static void
+check_controls(const char *text, const char *expected)
+{
+    char copy[64];
+
+    strcpy(copy, text);
+    utf8_replace_controls(copy);
+    assert_string_equal(copy, expected);
+}
+
+static void
+replaces_control_characters(void **state)
+{
+    (void)state;
+    check_controls("a\033[2J\x7f\n", "a?[2J??");
+    check_controls("\xc2\x9b"
+                   "31m",
+                   "??31m");
+    check_controls("\xc2\xa0\xc3\xa9", "\xc2\xa0\xc3\xa9");
+    check_controls("\xc2", "\xc2");
+}
+
+/* The first and the last of each range, and their neighbours. */
+static void
+replaces_what_is_not_seen_or_turns_text_around(void **state)
+{
+    static const char *const unfit[] = {
+        "\u200b", "\u200f", "\u2028", "\u202e", "\u2060", "\u2069", "\ufeff",
+    };
+    static const char *const fit[] = {
+        "\u200a", "\u2010", "\u2027",     "\u202f",     "\u205f", "\u206a",
+        "\ufefe", "\uff00", "\U000dffff", "\U000e0080", "\u20ac", "\U0001f600",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++)
+        check_controls(unfit[i], "???");
+    check_controls("\U000e0000z\U000e007f", "????z????");
+    for (size_t i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
+        check_controls(fit[i], fit[i]);
+    check_controls("\xe2\x80", "\xe2\x80");
+}
+
 int
 main(void)
 {
@@ -54,6 +97,8 @@ main(void)
         cmocka_unit_test(leaves_characters_of_each_length),
         cmocka_unit_test(replaces_a_character_that_is_cut),
         cmocka_unit_test(replaces_what_is_no_character),
+        cmocka_unit_test(replaces_control_characters),
+        cmocka_unit_test(replaces_what_is_not_seen_or_turns_text_around),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
