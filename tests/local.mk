@@ -34,6 +34,7 @@ unit_tests = \
 	%D%/unit/test-network-write \
 	%D%/unit/test-openssh-key \
 	%D%/unit/test-part \
+	%D%/unit/test-progress \
 	%D%/unit/test-record \
 	%D%/unit/test-report-reader \
 	%D%/unit/test-request \
@@ -123,6 +124,13 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_openssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
+%C%_unit_test_progress_SOURCES = \
+	%D%/unit/test-progress.c \
+	src/cli/columns.c \
+	src/cli/progress.c \
+	$(NULL)
+%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_progress_LDADD = $(UNIT_LDADD)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)
 %C%_unit_test_report_reader_CFLAGS = $(UNIT_CFLAGS)

@@ -145,6 +145,34 @@ print_error(struct progress *progress, const struct failure *failure)
         redraw(progress, NULL);
 }
 
+/* --- texts ------------------------------------------------------------------------ */
+
+static bool
+has_text(const struct progress_texts *texts, const char *text)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        if (strcmp(texts->list[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+add_text(struct progress_texts *texts, const char *text)
+{
+    texts->list = xreallocarray(texts->list, texts->count + 1, sizeof(texts->list[0]));
+    texts->list[texts->count++] = xstrdup(text);
+}
+
+static void
+clear_texts(struct progress_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->list[i]);
+    free(texts->list);
+    *texts = (struct progress_texts){0};
+}
+
 /* --- events ----------------------------------------------------------------------- */
 
 /* Takes the object's members for an event of the domain's. */
@@ -217,8 +245,8 @@ show_boot(struct progress *progress, struct progress_row *row, const char *boot)
     strcpy(row->boot, boot);
     memset(row->stages, 0, sizeof(row->stages));
     row->stage = GUEST_STAGE_NONE;
-    row->errors = 0;
-    row->warnings = 0;
+    clear_texts(&row->errors);
+    clear_texts(&row->warnings);
     if (says_too_much(progress, row))
         return;
     if (progress->style == PROGRESS_JSON)
@@ -266,8 +294,6 @@ show_message(struct progress *progress, struct progress_row *row, bool error,
         xasprintf("%s%s%s", stage ? stage : "", stage ? ": " : "", message->text);
     cleanup_failure struct failure *failure = NULL;
 
-    if (says_too_much(progress, row))
-        return;
     if (progress->style == PROGRESS_JSON) {
         print_object(row, error ? "error" : "warning",
                      json_pack("{s:o, s:s}", "stage", pack_stage(message->stage),
@@ -279,6 +305,24 @@ show_message(struct progress *progress, struct progress_row *row, bool error,
         cleanup_free char *line = xasprintf("%s: warning: %s\n", row->name, text);
 
         redraw(progress, line);
+    }
+}
+
+/* Where they stand in the report says nothing: an earlier stage can have another one later,
+ * and the result has a list of its own. */
+static void
+show_messages(struct progress *progress, struct progress_row *row, bool error,
+              const struct guest_messages *messages)
+{
+    struct progress_texts *shown = error ? &row->errors : &row->warnings;
+
+    for (size_t i = 0; i < messages->count; i++) {
+        const struct guest_message *message = &messages->list[i];
+
+        if (has_text(shown, message->text) || says_too_much(progress, row))
+            continue;
+        add_text(shown, message->text);
+        show_message(progress, row, error, message);
     }
 }
 
@@ -305,10 +349,8 @@ progress_show(struct progress *progress, struct progress_row *row,
     if (report->boot[0] && strcmp(report->boot, row->boot) != 0)
         show_boot(progress, row, report->boot);
     show_stages(progress, row, report);
-    for (; row->warnings < report->warnings.count; row->warnings++)
-        show_message(progress, row, false, &report->warnings.list[row->warnings]);
-    for (; row->errors < report->errors.count; row->errors++)
-        show_message(progress, row, true, &report->errors.list[row->errors]);
+    show_messages(progress, row, false, &report->warnings);
+    show_messages(progress, row, true, &report->errors);
 }
 
 /* --- the end ---------------------------------------------------------------------- */
@@ -387,6 +429,8 @@ progress_close(struct progress *progress)
         free(progress->rows[i]->name);
         free(progress->rows[i]->uuid);
         free(progress->rows[i]->event);
+        clear_texts(&progress->rows[i]->errors);
+        clear_texts(&progress->rows[i]->warnings);
         free(progress->rows[i]);
     }
     free(progress->rows);

@@ -20,6 +20,12 @@ enum progress_style {
     PROGRESS_JSON,
 };
 
+/* Texts of errors or warnings that were shown, LIMIT_EVENTS at most. */
+struct progress_texts {
+    char **list;
+    size_t count;
+};
+
 /* A domain, and what was shown of it. */
 struct progress_row {
     char *name; /* fit to be shown */
@@ -29,8 +35,8 @@ struct progress_row {
     bool over;              /* it is no longer waited for */
     char boot[GUEST_BOOT_LENGTH + 1];
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
-    size_t errors, warnings; /* how many of the report's were shown */
-    size_t events;           /* how many were shown of all; LIMIT_EVENTS at most */
+    struct progress_texts errors, warnings; /* of this boot's */
+    size_t events; /* how many were shown of all; LIMIT_EVENTS at most */
 };
 
 struct progress {
