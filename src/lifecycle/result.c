@@ -10,17 +10,12 @@
 
 #include "lifecycle/result.h"
 
-#include <sys/stat.h>
-
 #include "base/cleanup.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/request.h"
 #include "store/guest-report.h"
 #include "store/record.h"
 #include "store/report-reader.h"
-
-#define CHUNK (64 * KIB)
 
 /* --- the report ------------------------------------------------------------------- */
 
@@ -49,41 +44,25 @@ take_result(struct record_result *result, const struct guest_report *report)
 }
 
 static void
-feed(struct guest_report *report, const char *data, size_t size,
-     struct record_result *result)
+take_end(const struct guest_report *report, void *result)
 {
-    while (size > 0) {
-        bool news = false;
-        size_t taken = guest_report_feed(report, data, size, &news);
-
-        if (news && guest_report_is_complete(report))
-            take_result(result, report);
-        data += taken;
-        size -= taken;
-    }
+    if (guest_report_is_complete(report))
+        take_result(result, report);
 }
 
 static int
 read_result(const struct lifecycle *lifecycle, struct record_result *result,
             struct failure **failure)
 {
-    cleanup_report_reader struct report_reader reader = {.file = -1};
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
-    cleanup_free char *chunk = xmalloc(CHUNK);
-    size_t total = 0;
-    ssize_t count;
-    struct stat status;
+    const struct report_listener listener = {.said = take_end, .data = result};
+    time_t written;
 
-    report_reader_init(&reader, lifecycle->root, lifecycle->domain->uuid);
-    while (total < LIMIT_REPORT_FILES &&
-           (count = report_reader_read(&reader, chunk, CHUNK, failure)) != 0) {
-        if (count < 0)
-            return -1;
-        feed(&report, chunk, (size_t)count, result);
-        total += (size_t)count;
-    }
-    if (result->state != RECORD_UNFINISHED && fstat(reader.file, &status) == 0)
-        result->time = record_time(status.st_mtime);
+    if (report_read_lines(lifecycle->root, lifecycle->domain->uuid, &report, &listener,
+                          &written, failure) < 0)
+        return -1;
+    if (result->state != RECORD_UNFINISHED && written != 0)
+        result->time = record_time(written);
     return 0;
 }
 

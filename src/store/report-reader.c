@@ -189,9 +189,32 @@ report_reader_read(struct report_reader *reader, char *data, size_t size,
     return 0;
 }
 
+static void
+feed(struct guest_report *report, const struct report_listener *listener,
+     const char *data, size_t size)
+{
+    while (size > 0) {
+        bool news;
+        size_t taken = guest_report_feed(report, data, size, &news);
+
+        if (news && listener)
+            listener->said(report, listener->data);
+        data += taken;
+        size -= taken;
+    }
+}
+
 int
 report_read(int root, const char *uuid, struct guest_report *report, time_t *written,
             struct failure **failure)
+{
+    return report_read_lines(root, uuid, report, NULL, written, failure);
+}
+
+int
+report_read_lines(int root, const char *uuid, struct guest_report *report,
+                  const struct report_listener *listener, time_t *written,
+                  struct failure **failure)
 {
     cleanup_report_reader struct report_reader reader = {.file = -1};
     cleanup_free char *chunk = xmalloc(CHUNK);
@@ -207,7 +230,7 @@ report_read(int root, const char *uuid, struct guest_report *report, time_t *wri
             return -1;
         if (count == 0)
             break;
-        guest_report_feed_all(report, chunk, (size_t)count);
+        feed(report, listener, chunk, (size_t)count);
         total += (size_t)count;
     }
     if (written)

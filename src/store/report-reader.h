@@ -45,3 +45,14 @@ void report_reader_clear(struct report_reader *reader);
  */
 int report_read(int root, const char *uuid, struct guest_report *report, time_t *written,
                 struct failure **failure);
+
+/* Who wants to know what the report says after each line of it that counts. */
+struct report_listener {
+    void (*said)(const struct guest_report *report, void *data);
+    void *data;
+};
+
+/* The same, for a listener, too. */
+int report_read_lines(int root, const char *uuid, struct guest_report *report,
+                      const struct report_listener *listener, time_t *written,
+                      struct failure **failure);
