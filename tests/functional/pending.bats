@@ -92,9 +92,10 @@ END
 
 @test "a terminal is not steered by what has changed" {
     start '<ci:user-data>#cloud-config</ci:user-data>'
-    run -0 pending --show-secrets $'<ci:user-data>#!/bin/sh\n# \u009b2J\n</ci:user-data>'
+    run -0 pending --show-secrets $'<ci:user-data>#!/bin/sh\n# \u009b2J \u202eexe\n</ci:user-data>'
     assert_said '# ?'
     [[ $output != *$'\u009b'* ]]
+    [[ $output != *$'\u202e'* && $output = *'?exe'* ]]
 }
 
 @test "a seed that was replaced since the start is not taken for that of the boot" {
