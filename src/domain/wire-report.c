@@ -65,6 +65,22 @@ is_of_another(const xmlNode *node, const char *attribute, const char *own)
     return path && !(by_channel && strcmp(path, own) == 0);
 }
 
+/* The same of all its attributes; most elements have neither of these. */
+static bool
+has_of_another(const xmlNode *node, const char *own)
+{
+    const xmlAttr *attribute = node->properties;
+
+    for (; attribute; attribute = attribute->next) {
+        const char *name = (const char *)attribute->name;
+
+        if ((strcmp(name, "path") == 0 || strcmp(name, "file") == 0) &&
+            is_of_another(node, name, own))
+            return true;
+    }
+    return false;
+}
+
 /* Return: the element behind `node` in the document, below `top`; or NULL. */
 static const xmlNode *
 next_below(const xmlNode *node, const xmlNode *top)
@@ -87,7 +103,7 @@ find_of_another(const struct domain *domain)
     const xmlNode *node = devices ? next_below(devices, devices) : NULL;
     cleanup_free char *own = wire_report_path(domain->uuid);
 
-    while (node && !is_of_another(node, "path", own) && !is_of_another(node, "file", own))
+    while (node && !has_of_another(node, own))
         node = next_below(node, devices);
     return node;
 }

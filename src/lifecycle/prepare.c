@@ -30,7 +30,8 @@
 #include "store/rundir.h"
 #include "store/seed-file.h"
 
-/* The XML names a seed or a report of ours, or our namespace somewhere, but asks for nothing. */
+/* The XML names a seed or a report of ours, or our namespace somewhere, but asks for
+ * nothing. */
 static int
 without_request(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
 {
