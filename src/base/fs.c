@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -31,6 +32,13 @@ int
 fs_open_beneath(int dir, const char *name, int flags)
 {
     return open_resolved(dir, name, O_NONBLOCK | O_NOCTTY | flags, RESOLVE_BENEATH);
+}
+
+int
+fs_open_strictly_beneath(int dir, const char *name, int flags)
+{
+    return open_resolved(dir, name, O_NONBLOCK | O_NOCTTY | flags,
+                         RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
 }
 
 int
@@ -173,4 +181,48 @@ fs_make_directories(int root, const char *path, mode_t mode)
         dir = next;
     }
     return dir < 0 ? -EINVAL : steal_fd(dir);
+}
+
+/* --- removing --------------------------------------------------------------------- */
+
+int
+fs_remove_prefixed(int dir, const char *prefix)
+{
+    cleanup_close int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cleanup_closedir DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *entry;
+    int error = 0;
+
+    if (!stream)
+        return -errno;
+    /* The stream has it now. */
+    (void)steal_fd(copy);
+    while ((errno = 0, entry = readdir(stream))) {
+        const char *name = entry->d_name;
+        int one = 0;
+
+        if (strncmp(name, prefix, strlen(prefix)) == 0 && strcmp(name, ".") != 0 &&
+            strcmp(name, "..") != 0)
+            one = fs_remove_tree(dir, name);
+        if (error == 0)
+            error = one;
+    }
+    return error == 0 ? -errno : error;
+}
+
+int
+fs_remove_tree(int dir, const char *name)
+{
+    cleanup_close int fd = -1;
+    int error;
+
+    if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EISDIR)
+        return -errno;
+    fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    error = fd < 0 ? -errno : fs_remove_prefixed(fd, "");
+    if (error == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+        error = -errno;
+    return error;
 }

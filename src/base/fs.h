@@ -21,6 +21,12 @@
  */
 int fs_open_beneath(int dir, const char *name, int flags);
 
+/*
+ * As fs_open_beneath(), where no symbolic link may be on the way and nothing that is
+ * mounted: -ELOOP, -EXDEV.
+ */
+int fs_open_strictly_beneath(int dir, const char *name, int flags);
+
 /* Opens the directory `path` as the root for what follows. */
 int fs_open_root(const char *path);
 
@@ -57,3 +63,12 @@ int fs_link_again(int dir, const char *name, const char *link);
  * Return: a descriptor, owned by the caller.
  */
 int fs_make_directories(int root, const char *path, mode_t mode);
+
+/*
+ * Removes the file or the directory, with all that is in it; nothing there is no error. No
+ * symbolic link is followed. Return: 0, or the first error as -errno.
+ */
+int fs_remove_tree(int dir, const char *name);
+
+/* The same for everything in the directory whose name begins so. */
+int fs_remove_prefixed(int dir, const char *prefix);

@@ -247,6 +247,56 @@ makes_no_directory_behind_a_link(void **state)
     assert_int_equal(faccessat(root, "elsewhere/x", F_OK, 0), -1);
 }
 
+static void
+follows_no_link_where_none_may_be(void **state)
+{
+    int dir = unit_directory(state);
+    cleanup_close int fd = -1;
+
+    unit_make_file(dir, "a/b", 0644, "seed");
+    unit_make_link(dir, "link", "a/b");
+    unit_make_link(dir, "c", "a");
+    assert_int_equal(fs_open_strictly_beneath(dir, "link", 0), -ELOOP);
+    assert_int_equal(fs_open_strictly_beneath(dir, "c/b", 0), -ELOOP);
+    assert_int_equal(fs_open_strictly_beneath(dir, "../a/b", 0), -EXDEV);
+    fd = fs_open_strictly_beneath(dir, "a/b", 0);
+    assert_true(fd >= 0);
+}
+
+static void
+removes_a_tree_and_nothing_behind_its_links(void **state)
+{
+    int dir = unit_directory(state);
+
+    unit_make_file(dir, "tree/a/b/c", 0644, "");
+    unit_make_file(dir, "tree/d", 0444, "");
+    unit_make_file(dir, "kept/file", 0644, "");
+    unit_make_link(dir, "tree/a/link", "../../kept");
+    assert_int_equal(fs_remove_tree(dir, "tree"), 0);
+    assert_int_equal(faccessat(dir, "tree", F_OK, 0), -1);
+    assert_int_equal(faccessat(dir, "kept/file", F_OK, 0), 0);
+    assert_int_equal(fs_remove_tree(dir, "tree"), 0);
+    unit_make_link(dir, "link", "kept");
+    assert_int_equal(fs_remove_tree(dir, "link"), 0);
+    assert_int_equal(faccessat(dir, "kept/file", F_OK, 0), 0);
+}
+
+static void
+removes_what_begins_so_and_nothing_else(void **state)
+{
+    int dir = unit_directory(state);
+
+    unit_make_file(dir, "seed", 0644, "");
+    unit_make_file(dir, "seed.new/a", 0644, "");
+    unit_make_file(dir, "see", 0644, "");
+    unit_make_file(dir, "other-seed", 0644, "");
+    assert_int_equal(fs_remove_prefixed(dir, "seed"), 0);
+    assert_int_equal(faccessat(dir, "seed", F_OK, 0), -1);
+    assert_int_equal(faccessat(dir, "seed.new", F_OK, 0), -1);
+    assert_int_equal(faccessat(dir, "see", F_OK, 0), 0);
+    assert_int_equal(faccessat(dir, "other-seed", F_OK, 0), 0);
+}
+
 int
 main(void)
 {
@@ -264,6 +314,9 @@ main(void)
         cmocka_unit_test(says_when_there_is_no_room),
         unit_test_in_directory(makes_the_directories_that_are_missing),
         unit_test_in_directory(makes_no_directory_behind_a_link),
+        unit_test_in_directory(follows_no_link_where_none_may_be),
+        unit_test_in_directory(removes_a_tree_and_nothing_behind_its_links),
+        unit_test_in_directory(removes_what_begins_so_and_nothing_else),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
