@@ -210,6 +210,9 @@ libstore_a_SOURCES = \
 	%D%/store/guest-report.h \
 	%D%/store/host-key.c \
 	%D%/store/host-key.h \
+	%D%/store/imds-publish.c \
+	%D%/store/imds-tree.c \
+	%D%/store/imds-tree.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
 	%D%/store/report-file.c \

@@ -151,3 +151,31 @@
 #define LIMIT_REPORT_MESSAGES 100
 #define LIMIT_REPORT_FILES (16 * MIB)
 #define LIMIT_REPORT_COPIES 100
+/*
+ * The metadata server. Connections at a time, and those of one peer on another machine;
+ * bytes of a request with its headers, and what libmicrohttpd needs to answer it; seconds
+ * that a request may take, or that nothing may happen, and that an answer may take; seconds
+ * after which the oldest makes room where there is none left.
+ */
+#define LIMIT_IMDS_CONNECTIONS 4096
+#define LIMIT_IMDS_PEER_CONNECTIONS 16
+#define LIMIT_IMDS_REQUEST (4 * KIB)
+#define LIMIT_IMDS_IDLE_SECONDS 10
+#define LIMIT_IMDS_SECONDS 60
+#define LIMIT_IMDS_YIELD_SECONDS 1
+
+/* Requests a second of one guest, how many it may save up, and how many guests are told
+ * apart; refusals of one peer, the same. */
+#define LIMIT_IMDS_RATE 20
+#define LIMIT_IMDS_BURST 100
+#define LIMIT_IMDS_RATE_SLOTS 8192
+
+/* Addresses to listen on; a document up to this size is read at once, a longer one as it
+ * is sent. */
+#define LIMIT_IMDS_LISTENERS 16
+#define LIMIT_IMDS_READ_AT_ONCE (16 * KIB)
+
+/* A domain's token and MACs, with room for a line of each; how many domains of one MAC are
+ * looked at. */
+#define LIMIT_IMDS_ACCESS (64 + LIMIT_NICS * 32UL)
+#define LIMIT_IMDS_SAME_MAC 16

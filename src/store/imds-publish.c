@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "seed/seed.h"
+#include "store/imds-tree.h"
+#include "store/own-directory.h"
+
+#define DIRECTORY_MODE 0750
+#define FILE_MODE 0640
+/* Where nobody made the tree for the server. */
+#define CLOSED_MODE 0700
+
+/* --- making: files ---------------------------------------------------------------- */
+
+/* All of a tree has the group of its top. */
+struct maker {
+    int tree;
+    gid_t group;
+};
+
+/* Opens it to the group, once there is something to see. */
+static int
+open_up(const struct maker *maker, int fd, mode_t mode)
+{
+    if (fchown(fd, (uid_t)-1, maker->group) < 0 || fchmod(fd, mode) < 0)
+        return -errno;
+    return 0;
+}
+
+static int
+make_file(const struct maker *maker, int dir, const char *name, const void *data,
+          size_t size)
+{
+    cleanup_close int fd =
+        openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int error = fd < 0 ? -errno : 0;
+
+    if (error == 0)
+        error = fs_write_all(fd, data, size);
+    return error == 0 ? open_up(maker, fd, FILE_MODE) : error;
+}
+
+static int
+make_directory(const struct maker *maker, int parent, const char *name)
+{
+    cleanup_close int fd = -1;
+    int error;
+
+    if (mkdirat(parent, name, CLOSED_MODE) < 0 && errno != EEXIST)
+        return -errno;
+    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    error = open_up(maker, fd, DIRECTORY_MODE);
+    return error < 0 ? error : steal_fd(fd);
+}
+
+static int
+make_document(const struct maker *maker, int domain, const struct document *document)
+{
+    cleanup_free char *path = xstrdup(document->path);
+    cleanup_close int dir = -1;
+    char *rest = path;
+    const char *name = strsep(&rest, "/");
+
+    for (; rest; name = strsep(&rest, "/")) {
+        int next = make_directory(maker, dir < 0 ? domain : dir, name);
+
+        if (next < 0)
+            return next;
+        close_pointer(&dir);
+        dir = next;
+    }
+    return make_file(maker, dir < 0 ? domain : dir, name, document->data.data,
+                     document->data.size);
+}
+
+static int
+make_access(const struct maker *maker, int dir, const struct imds_domain *domain)
+{
+    cleanup_buffer struct buffer lines = {0};
+
+    buffer_append_string(&lines, domain->token);
+    buffer_append_string(&lines, "\n");
+    for (size_t i = 0; i < domain->mac_count; i++) {
+        buffer_append_string(&lines, domain->macs[i].mac);
+        buffer_append_string(&lines, " ");
+        buffer_append_string(&lines, imds_link_name(domain->macs[i].link));
+        buffer_append_string(&lines, "\n");
+    }
+    return make_file(maker, dir, IMDS_ACCESS, lines.data, lines.size);
+}
+
+static int
+fill_directory(const struct maker *maker, const char *name,
+               const struct imds_domain *domain)
+{
+    cleanup_close int dir =
+        openat(maker->tree, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int error = dir < 0 ? -errno : make_access(maker, dir, domain);
+
+    for (size_t i = 0; error == 0 && i < domain->document_count; i++)
+        error = make_document(maker, dir, &domain->documents[i]);
+    return error == 0 ? open_up(maker, dir, DIRECTORY_MODE) : error;
+}
+
+/* --- the index of MACs ------------------------------------------------------------- */
+
+static bool
+lists_filtered(const struct imds_domain *domain, const char *mac)
+{
+    for (size_t i = 0; i < domain->mac_count; i++) {
+        if (domain->macs[i].link == IMDS_LINK_FILTERED &&
+            strcmp(domain->macs[i].mac, mac) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Notes in the index that the domain has the MAC. Another domain's release may be about to
+ * remove the directory. */
+static int
+add_to_index(const struct maker *maker, const char *mac, const char *uuid)
+{
+    cleanup_close int index = make_directory(maker, maker->tree, IMDS_INDEX);
+    int error = -ENOENT;
+
+    if (index < 0)
+        return index;
+    for (int attempt = 0; attempt < 16 && error == -ENOENT; attempt++) {
+        cleanup_close int dir = make_directory(maker, index, mac);
+
+        error = dir < 0 ? dir : make_file(maker, dir, uuid, NULL, 0);
+    }
+    return error == -EEXIST ? 0 : error;
+}
+
+static void
+remove_from_index(int tree, const char *mac, const char *uuid)
+{
+    cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
+    cleanup_close int dir =
+        openat(tree, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (dir < 0)
+        return;
+    unlinkat(dir, uuid, 0);
+    /* Another domain with the same MAC may be in it. */
+    unlinkat(tree, path, AT_REMOVEDIR);
+}
+
+/* Takes the domain's MACs, as the directory `name` lists them, out of the index, but those
+ * that it keeps. An index that says too much does no harm. */
+static void
+clean_index(int tree, const char *name, const char *uuid, const struct imds_domain *kept)
+{
+    cleanup_free char *path = xasprintf("%s/" IMDS_ACCESS, name);
+    cleanup_close int fd = fs_open_strictly_beneath(tree, path, 0);
+    cleanup_buffer struct buffer list = {0};
+    const char *mac;
+    char *rest;
+    enum imds_link link;
+
+    if (fd < 0 || fs_read_all(fd, LIMIT_IMDS_ACCESS, &list) < 0)
+        return;
+    rest = list.data;
+    /* The token. */
+    strsep(&rest, "\n");
+    while (imds_next_mac(&rest, &mac, &link)) {
+        if (link == IMDS_LINK_FILTERED && !(kept && lists_filtered(kept, mac)))
+            remove_from_index(tree, mac, uuid);
+    }
+}
+
+/* --- making: whole domains -------------------------------------------------------- */
+
+/* Return: a name that nothing has, owned by the caller (free); NULL, with errno. */
+static char *
+other_name(const char *uuid)
+{
+    uint32_t random;
+
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+        return NULL;
+    return xasprintf("%s.new.%08x", uuid, random);
+}
+
+/* Puts the directory `name` in the domain's place; what was there has that name then. */
+static int
+put_in_place(int tree, const char *name, const char *uuid)
+{
+    if (renameat2(tree, name, tree, uuid, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return -errno;
+    return renameat2(tree, name, tree, uuid, RENAME_EXCHANGE) < 0 ? -errno : 0;
+}
+
+static int
+make_domain(const struct maker *maker, const char *name, const struct imds_domain *domain)
+{
+    int error = mkdirat(maker->tree, name, CLOSED_MODE) < 0 ? -errno : 0;
+
+    if (error == 0)
+        error = fill_directory(maker, name, domain);
+    if (error == 0)
+        error = put_in_place(maker->tree, name, domain->uuid);
+    for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
+        if (domain->macs[i].link == IMDS_LINK_FILTERED)
+            error = add_to_index(maker, domain->macs[i].mac, domain->uuid);
+    }
+    /* What was made and not published, or what was there before. */
+    clean_index(maker->tree, name, domain->uuid, domain);
+    fs_remove_tree(maker->tree, name);
+    return error;
+}
+
+static int
+check_domain(const struct imds_domain *domain, struct failure **failure)
+{
+    bool well = imds_is_uuid(domain->uuid) && imds_is_token(domain->token);
+
+    for (size_t i = 0; i < domain->mac_count; i++)
+        well = well && imds_is_mac(domain->macs[i].mac);
+    if (well && domain->mac_count <= LIMIT_NICS)
+        return 0;
+    return failure_set(failure, FAILURE_RUNDIR,
+                       "the domain's UUID, token or MACs are not as the metadata server "
+                       "reads them");
+}
+
+int
+imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **failure)
+{
+    cleanup_free char *name = other_name(domain->uuid);
+    struct maker maker = {.tree = tree};
+    struct stat status;
+    int error;
+
+    if (check_domain(domain, failure) < 0)
+        return -1;
+    if (!name || fstat(tree, &status) < 0) {
+        error = -errno;
+    } else {
+        maker.group = status.st_gid;
+        error = make_domain(&maker, name, domain);
+    }
+    if (error == 0)
+        return 0;
+    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not write below %s/%s",
+                      IMDS_TREE, domain->uuid);
+    return failure_hint(failure, "see that it can be written and has room: df %s",
+                        VIRT_SEED_RUNDIR);
+}
+
+/* --- removing --------------------------------------------------------------------- */
+
+int
+imds_tree_remove(int tree, const char *uuid, struct failure **failure)
+{
+    cleanup_free char *name = other_name(uuid);
+    int error = 0;
+
+    clean_index(tree, uuid, uuid, NULL);
+    if (!name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT))
+        error = -errno;
+    /* With what killed processes may have left. */
+    if (error == 0)
+        error = fs_remove_prefixed(tree, uuid);
+    if (error == 0)
+        return 0;
+    failure_set_errno(failure, FAILURE_RUNDIR, error,
+                      "could not remove the domain's files from %s", IMDS_TREE);
+    return failure_hint(failure, "remove %s/%s by hand; it holds the domain's seed",
+                        IMDS_TREE, uuid);
+}
+
+int
+imds_tree_open(int rundir, struct failure **failure)
+{
+    int fd = own_directory_open(rundir, IMDS_TREE_NAME, CLOSED_MODE, failure);
+
+    if (fd < 0)
+        failure_prefix(failure, "in %s", VIRT_SEED_RUNDIR);
+    return fd;
+}

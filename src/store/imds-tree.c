@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "store/imds-tree.h"
+
+/* --- names ------------------------------------------------------------------------ */
+
+/* Return: whether the text is as the pattern, where 'x' is a digit of hex. */
+static bool
+has_form(const char *text, const char *pattern)
+{
+    if (strlen(text) != strlen(pattern))
+        return false;
+    for (; *pattern; pattern++, text++) {
+        bool fits = *pattern == 'x' ? strchr("0123456789abcdef", *text) != NULL
+                                    : *text == *pattern;
+
+        if (!fits)
+            return false;
+    }
+    return true;
+}
+
+bool
+imds_is_uuid(const char *text)
+{
+    return has_form(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
+}
+
+bool
+imds_is_mac(const char *text)
+{
+    return has_form(text, "xx:xx:xx:xx:xx:xx");
+}
+
+bool
+imds_is_token(const char *text)
+{
+    return strlen(text) == IMDS_TOKEN_LENGTH &&
+           strspn(text, "0123456789abcdef") == IMDS_TOKEN_LENGTH;
+}
+
+/* --- the list of MACs ------------------------------------------------------------- */
+
+#define LINK_NAME(name, text) [IMDS_LINK_##name] = (text),
+static const char *const link_names[] = {IMDS_LINKS(LINK_NAME)};
+
+const char *
+imds_link_name(enum imds_link link)
+{
+    return link_names[link];
+}
+
+static bool
+read_link_name(const char *word, enum imds_link *link)
+{
+    for (size_t i = 0; i < sizeof(link_names) / sizeof(link_names[0]); i++) {
+        if (strcmp(link_names[i], word) == 0) {
+            *link = (enum imds_link)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+imds_next_mac(char **rest, const char **mac, enum imds_link *link)
+{
+    char *line = strsep(rest, "\n");
+
+    if (!line || !*line)
+        return false;
+    *mac = strsep(&line, " ");
+    return imds_is_mac(*mac) && line && read_link_name(line, link);
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+int
+imds_tree_read(struct imds_tree *tree, int root)
+{
+    cleanup_close int fd = fs_open_directory_in_root(root, IMDS_TREE);
+    struct stat top, status;
+
+    if (fd < 0)
+        return fd;
+    if (fstat(root, &top) < 0 || fstat(fd, &status) < 0)
+        return -errno;
+    if (status.st_uid != top.st_uid || status.st_mode & 022)
+        return -EPERM;
+    *tree = (struct imds_tree){.fd = steal_fd(fd), .owner = top.st_uid};
+    return 0;
+}
+
+void
+imds_tree_close(struct imds_tree *tree)
+{
+    if (tree->fd >= 0)
+        close(tree->fd);
+    *tree = IMDS_TREE_NONE;
+}
+
+static int
+open_owned(const struct imds_tree *tree, int dir, const char *path, int flags,
+           struct stat *status)
+{
+    cleanup_close int fd = fs_open_strictly_beneath(dir, path, flags);
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, status) < 0)
+        return -errno;
+    return status->st_uid == tree->owner ? steal_fd(fd) : -EPERM;
+}
+
+int
+imds_tree_open_domain(const struct imds_tree *tree, const char *uuid)
+{
+    struct stat status;
+
+    if (!imds_is_uuid(uuid))
+        return -ENOENT;
+    return open_owned(tree, tree->fd, uuid, O_DIRECTORY, &status);
+}
+
+bool
+imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int domain)
+{
+    struct stat opened, current;
+
+    return fstat(domain, &opened) == 0 &&
+           fstatat(tree->fd, uuid, &current, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_dev == current.st_dev && opened.st_ino == current.st_ino;
+}
+
+int
+imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
+                    struct stat *status)
+{
+    cleanup_close int fd = open_owned(tree, domain, path, 0, status);
+
+    if (fd < 0)
+        return fd;
+    return S_ISREG(status->st_mode) ? steal_fd(fd) : -EINVAL;
+}
+
+/* At each request: so in one read, which a regular file gives whole. */
+int
+imds_tree_read_access(const struct imds_tree *tree, int domain,
+                      struct imds_access *access)
+{
+    struct stat status;
+    cleanup_close int fd = imds_tree_open_file(tree, domain, IMDS_ACCESS, &status);
+    ssize_t size;
+    char *end;
+
+    if (fd < 0)
+        return fd;
+    size = read(fd, access->text, sizeof(access->text) - 1);
+    if (size < 0)
+        return -errno;
+    access->text[size] = '\0';
+    end = strchr(access->text, '\n');
+    if (size != status.st_size || !end)
+        return -EINVAL;
+    *end = '\0';
+    access->macs = end + 1;
+    return imds_is_token(access->text) ? 0 : -EINVAL;
+}
+
+bool
+imds_access_has_link(const struct imds_access *access, const char *mac,
+                     enum imds_link link)
+{
+    char list[LIMIT_IMDS_ACCESS + 1];
+    const char *listed;
+    enum imds_link its_link;
+    char *rest = list;
+
+    /* It is cut up. */
+    memcpy(list, access->macs, strlen(access->macs) + 1);
+    while (imds_next_mac(&rest, &listed, &its_link)) {
+        if (its_link == link && (!mac || strcmp(listed, mac) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* --- finding a domain by its MAC -------------------------------------------------- */
+
+static bool
+has_filtered_mac(const struct imds_tree *tree, const char *uuid, const char *mac)
+{
+    for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
+        cleanup_close int domain = imds_tree_open_domain(tree, uuid);
+        struct imds_access access;
+
+        if (domain < 0)
+            return false;
+        if (imds_tree_read_access(tree, domain, &access) == 0)
+            return imds_access_has_link(&access, mac, IMDS_LINK_FILTERED);
+        if (imds_tree_is_current(tree, uuid, domain))
+            return false;
+    }
+    return false;
+}
+
+static DIR *
+open_index(const struct imds_tree *tree, const char *mac)
+{
+    cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
+    struct stat status;
+    cleanup_close int fd = open_owned(tree, tree->fd, path, O_DIRECTORY, &status);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd < 0)
+        errno = -fd;
+    else if (dir)
+        (void)steal_fd(fd);
+    return dir;
+}
+
+int
+imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
+                   char uuid[IMDS_UUID_LENGTH + 1])
+{
+    cleanup_closedir DIR *dir = imds_is_mac(mac) ? open_index(tree, mac) : NULL;
+    const struct dirent *entry;
+    int looked_at = 0, found = 0;
+
+    if (!dir)
+        return imds_is_mac(mac) ? -errno : -ENOENT;
+    while ((errno = 0, entry = readdir(dir))) {
+        if (!imds_is_uuid(entry->d_name))
+            continue;
+        if (++looked_at > LIMIT_IMDS_SAME_MAC)
+            return -ENOTUNIQ;
+        if (!has_filtered_mac(tree, entry->d_name, mac))
+            continue;
+        if (++found > 1)
+            return -ENOTUNIQ;
+        memcpy(uuid, entry->d_name, IMDS_UUID_LENGTH + 1);
+    }
+    if (errno != 0)
+        return -errno;
+    return found == 1 ? 0 : -ENOENT;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The metadata server's tree, "imds" in the run-time directory: what the hook publishes for
+ * each running domain that has its seed over HTTP, and all that the server knows. The hook
+ * writes, the server reads.
+ *
+ *   UUID/access          who may read it: the token, 32 digits of hex in lower case, and a
+ *                        line for each interface, "52:54:00:12:34:56 filtered": its MAC, and
+ *                        how it is linked with the host (enum imds_link)
+ *   UUID/meta-data, user-data, vendor-data, network-config
+ *                        the documents; one that is not there is empty
+ *   UUID/identity        JSON: who the guest is
+ *   UUID/openstack/...   the same in OpenStack's layout
+ *   mac/MAC/UUID         empty: the domain has that MAC, with a filter
+ *   UUID.new.XXXXXXXX    being made, or being removed; of no meaning
+ *
+ * UUID/ appears whole, is replaced whole and goes whole, by renameat2(2), and nothing in it
+ * ever changes: what the server has opened stays one generation's
+ * (imds_tree_is_current). mac/ is an index and
+ * decides nothing: what it says holds only where UUID/access says it, too, so it may be stale.
+ *
+ * The tree is 0750, its files are 0640. All of it has the group of the directory "imds",
+ * which tmpfiles.d makes for the group "virt-seed-imds". Where it is not there the hook
+ * makes it for root alone (0700): then no server of another user can read it, and nobody
+ * else either.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/failure.h"
+#include "base/limits.h"
+
+#define IMDS_TREE_NAME "imds"
+#define IMDS_TREE VIRT_SEED_RUNDIR "/" IMDS_TREE_NAME
+#define IMDS_INDEX "mac"
+/* How often a domain is opened that is replaced meanwhile. */
+#define IMDS_ATTEMPTS 16
+#define IMDS_ACCESS "access"
+
+/* How an interface is linked with the host; the words are those in UUID/access. */
+#define IMDS_LINKS(X)                                                                    \
+    /* With a filter that keeps the guest from using another MAC. */                     \
+    X(FILTERED, "filtered")                                                              \
+    /* Without one. */                                                                   \
+    X(UNFILTERED, "unfiltered")                                                          \
+    /* <interface type='user'>: a process of QEMU's user speaks for it. */               \
+    X(USER, "user")
+
+#define IMDS_LINK_ENUM(name, text) IMDS_LINK_##name,
+enum imds_link {
+    IMDS_LINKS(IMDS_LINK_ENUM)
+};
+#undef IMDS_LINK_ENUM
+
+/* Return: its word. */
+const char *imds_link_name(enum imds_link link);
+
+#define IMDS_TOKEN_LENGTH 32
+#define IMDS_UUID_LENGTH 36
+#define IMDS_MAC_LENGTH 17
+
+/* The names of the documents, below UUID/. */
+#define IMDS_META_DATA "meta-data"
+#define IMDS_USER_DATA "user-data"
+#define IMDS_VENDOR_DATA "vendor-data"
+#define IMDS_NETWORK_CONFIG "network-config"
+#define IMDS_IDENTITY "identity"
+
+/* Return: whether the text is spelled as a name in the tree, or as a token, is. */
+bool imds_is_uuid(const char *text);
+bool imds_is_mac(const char *text);
+bool imds_is_token(const char *text);
+
+/* Takes the next line of a list of MACs, which is cut up. Return: false at its end, and at
+ * what is no such line. */
+bool imds_next_mac(char **rest, const char **mac, enum imds_link *link);
+
+/* --- writing: the hook (imds-publish.c) ---------------------------------------- */
+
+struct document; /* seed/seed.h */
+
+struct imds_mac {
+    const char *mac; /* in lower case with two digits each (interface_normalize_mac) */
+    enum imds_link link;
+};
+
+/* All of it is borrowed. */
+struct imds_domain {
+    const char *uuid; /* in lower case */
+    const char *token;
+    const struct imds_mac *macs;
+    size_t mac_count;
+    const struct document *documents; /* by their paths below UUID/ */
+    size_t document_count;
+};
+
+/* Opens the tree in the run-time directory (rundir_open); it is made where it is missing.
+ * Return: a descriptor, owned by the caller, or -1. */
+int imds_tree_open(int rundir, struct failure **failure);
+
+/* Publishes the domain, in place of what was there of it. */
+int imds_tree_publish(int tree, const struct imds_domain *domain,
+                      struct failure **failure);
+
+/* Removes the domain; one that is not there is no error. */
+int imds_tree_remove(int tree, const char *uuid, struct failure **failure);
+
+/* --- reading: the server ---------------------------------------------------------- */
+
+struct imds_tree {
+    int fd;      /* owned */
+    uid_t owner; /* whom all of it must belong to */
+};
+
+#define IMDS_TREE_NONE ((struct imds_tree){.fd = -1})
+
+/*
+ * Opens the tree of the host whose "/" is the directory `root`. All of the tree must belong
+ * to the owner of `root`, and be closed to others for writing.
+ * Return: 0; -EPERM where that does not hold; another -errno.
+ */
+int imds_tree_read(struct imds_tree *tree, int root);
+void imds_tree_close(struct imds_tree *tree);
+
+/* Return: the domain's directory, a descriptor owned by the caller, or -errno: -ENOENT
+ * where there is none, or where the UUID is malformed. */
+int imds_tree_open_domain(const struct imds_tree *tree, const char *uuid);
+
+/*
+ * Opens a regular file of the domain's; symbolic links, whatever leads out, and files of
+ * other owners are refused. `status` gets what fstat(2) says of it.
+ * Return: a descriptor, owned by the caller, or -errno.
+ */
+int imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
+                        struct stat *status);
+
+/*
+ * Return: whether the directory, which was opened for the UUID, is still the domain's. Where
+ * it has been replaced or removed, what is missing in it says nothing: it is being emptied.
+ */
+bool imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int domain);
+
+/* Who may read the domain's documents. */
+struct imds_access {
+    char text[LIMIT_IMDS_ACCESS + 1]; /* the token */
+    const char *macs;                 /* the lines behind it, in the same text */
+};
+
+/* Return: 0 or -errno: -EINVAL where it is malformed. */
+int imds_tree_read_access(const struct imds_tree *tree, int domain,
+                          struct imds_access *access);
+
+/* Return: whether the domain has an interface with that link and, where `mac` is not NULL,
+ * that MAC. */
+bool imds_access_has_link(const struct imds_access *access, const char *mac,
+                          enum imds_link link);
+
+/*
+ * Finds the domain that has the MAC at an interface with a filter.
+ * Return: 0; -ENOENT where there is none; -ENOTUNIQ where there are several; another -errno.
+ */
+int imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
+                       char uuid[IMDS_UUID_LENGTH + 1]);
+
+#define cleanup_imds_tree __attribute__((cleanup(imds_tree_close)))

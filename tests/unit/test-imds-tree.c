@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The metadata server's tree: what the hook writes, the server reads. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "seed/seed.h"
+#include "store/imds-tree.h"
+#include "store/rundir.h"
+#include "unit.h"
+
+#define UUID UNIT_UUID
+#define OTHER_UUID UNIT_OTHER_UUID
+#define TOKEN "0123456789abcdef0123456789abcdef"
+#define MAC "52:54:00:00:00:01"
+#define OTHER_MAC "52:54:00:00:00:02"
+
+/* The directory of the test stands for the host's "/". */
+struct host {
+    int tree; /* as the hook has it */
+    struct imds_tree reading;
+};
+
+static struct host
+open_host(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
+    struct host host = {.reading = IMDS_TREE_NONE};
+
+    assert_no_failure(failure);
+    host.tree = imds_tree_open(rundir, &failure);
+    assert_no_failure(failure);
+    assert_int_equal(imds_tree_read(&host.reading, unit_directory(state)), 0);
+    return host;
+}
+
+static void
+close_host(struct host *host)
+{
+    imds_tree_close(&host->reading);
+    close(host->tree);
+}
+
+#define cleanup_host __attribute__((cleanup(close_host)))
+
+static int
+publish(const struct host *host, const char *uuid, const struct imds_mac *macs,
+        size_t mac_count, const char *path, const char *content)
+{
+    cleanup_failure struct failure *failure = NULL;
+    struct document document = {.path = xstrdup(path)};
+    const struct imds_domain domain = {.uuid = uuid,
+                                       .token = TOKEN,
+                                       .macs = macs,
+                                       .mac_count = mac_count,
+                                       .documents = &document,
+                                       .document_count = 1};
+    int result;
+
+    buffer_append_string(&document.data, content);
+    result = imds_tree_publish(host->tree, &domain, &failure);
+    assert_int_equal(result, failure ? -1 : 0);
+    buffer_clear(&document.data);
+    free(document.path);
+    return result;
+}
+
+static void
+assert_content(const struct host *host, const char *uuid, const char *path,
+               const char *content)
+{
+    struct stat status;
+    cleanup_close int domain = imds_tree_open_domain(&host->reading, uuid);
+    cleanup_close int fd = -1;
+    cleanup_buffer struct buffer buffer = {0};
+
+    assert_true(domain >= 0);
+    fd = imds_tree_open_file(&host->reading, domain, path, &status);
+    assert_true(fd >= 0);
+    assert_int_equal(fs_read_all(fd, 4096, &buffer), 0);
+    assert_string_equal(buffer.data, content);
+}
+
+static void
+what_is_published_is_read(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    struct imds_access access;
+    cleanup_close int domain = -1;
+
+    assert_int_equal(publish(host, UUID, NULL, 0, "openstack/latest/user_data", "one"),
+                     0);
+    assert_content(host, UUID, "openstack/latest/user_data", "one");
+    domain = imds_tree_open_domain(&host->reading, UUID);
+    assert_int_equal(imds_tree_read_access(&host->reading, domain, &access), 0);
+    assert_string_equal(access.text, TOKEN);
+    assert_string_equal(access.macs, "");
+}
+
+static void
+what_was_opened_before_it_is_replaced_stays(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    struct stat status;
+    cleanup_close int domain = -1, fd = -1;
+    char content[8] = "";
+
+    publish(host, UUID, NULL, 0, "user-data", "one");
+    domain = imds_tree_open_domain(&host->reading, UUID);
+    fd = imds_tree_open_file(&host->reading, domain, "user-data", &status);
+    assert_int_equal(publish(host, UUID, NULL, 0, "user-data", "other"), 0);
+    assert_int_equal(read(fd, content, sizeof(content)), 3);
+    assert_content(host, UUID, "user-data", "other");
+    /* Of the first generation nothing can be opened any more: never half of each. */
+    close_pointer(&fd);
+    fd = imds_tree_open_file(&host->reading, domain, "user-data", &status);
+    assert_int_equal(fd, -ENOENT);
+    assert_false(imds_tree_is_current(&host->reading, UUID, domain));
+    close_pointer(&domain);
+    domain = imds_tree_open_domain(&host->reading, UUID);
+    assert_true(imds_tree_is_current(&host->reading, UUID, domain));
+}
+
+static void
+macs_say_how_they_are_linked(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED},
+                                    {OTHER_MAC, IMDS_LINK_USER}};
+    const struct imds_tree *tree = &host->reading;
+    struct imds_access access;
+    cleanup_close int domain = -1;
+
+    publish(host, UUID, macs, 2, "user-data", "");
+    domain = imds_tree_open_domain(tree, UUID);
+    assert_int_equal(imds_tree_read_access(tree, domain, &access), 0);
+    assert_int_equal(imds_access_has_link(&access, MAC, IMDS_LINK_FILTERED), 1);
+    assert_int_equal(imds_access_has_link(&access, MAC, IMDS_LINK_UNFILTERED), 0);
+    assert_int_equal(imds_access_has_link(&access, MAC, IMDS_LINK_USER), 0);
+    assert_int_equal(imds_access_has_link(&access, OTHER_MAC, IMDS_LINK_USER), 1);
+    assert_int_equal(imds_access_has_link(&access, NULL, IMDS_LINK_USER), 1);
+    assert_int_equal(imds_access_has_link(&access, NULL, IMDS_LINK_UNFILTERED), 0);
+}
+
+static void
+a_domain_is_found_by_a_filtered_mac_alone(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED},
+                                    {OTHER_MAC, IMDS_LINK_UNFILTERED}};
+    char uuid[IMDS_UUID_LENGTH + 1];
+
+    publish(host, UUID, macs, 2, "user-data", "");
+    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
+    assert_string_equal(uuid, UUID);
+    assert_int_equal(imds_tree_find_mac(&host->reading, OTHER_MAC, uuid), -ENOENT);
+    assert_int_equal(imds_tree_find_mac(&host->reading, "../../" UUID, uuid), -ENOENT);
+}
+
+static void
+a_mac_of_two_domains_finds_none(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
+    cleanup_failure struct failure *failure = NULL;
+    char uuid[IMDS_UUID_LENGTH + 1];
+
+    publish(host, UUID, macs, 1, "user-data", "");
+    publish(host, OTHER_UUID, macs, 1, "user-data", "");
+    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -ENOTUNIQ);
+    assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
+    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
+    assert_string_equal(uuid, OTHER_UUID);
+}
+
+static void
+an_index_that_says_too_much_does_no_harm(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
+    char uuid[IMDS_UUID_LENGTH + 1];
+    int fd;
+
+    publish(host, UUID, macs, 1, "user-data", "");
+    publish(host, OTHER_UUID, NULL, 0, "user-data", "");
+    fd = openat(host->tree, IMDS_INDEX "/" MAC "/" OTHER_UUID, O_CREAT | O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
+    assert_string_equal(uuid, UUID);
+}
+
+static void
+a_mac_that_a_domain_gives_up_leaves_the_index(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac before[] = {{MAC, IMDS_LINK_FILTERED},
+                                      {OTHER_MAC, IMDS_LINK_FILTERED}};
+    const struct imds_mac after[] = {{MAC, IMDS_LINK_FILTERED},
+                                     {OTHER_MAC, IMDS_LINK_UNFILTERED}};
+
+    publish(host, UUID, before, 2, "user-data", "");
+    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" OTHER_MAC, F_OK, 0), 0);
+    publish(host, UUID, after, 2, "user-data", "");
+    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" MAC "/" UUID, F_OK, 0), 0);
+    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" OTHER_MAC, F_OK, 0), -1);
+}
+
+static void
+nothing_is_left_of_a_domain_that_is_removed(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
+    cleanup_failure struct failure *failure = NULL;
+
+    publish(host, UUID, macs, 1, "openstack/latest/user_data", "");
+    publish(host, OTHER_UUID, NULL, 0, "user-data", "other");
+    mkdirat(host->tree, UUID ".new.00000000", 0700);
+    assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
+    assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
+    assert_int_equal(imds_tree_open_domain(&host->reading, UUID), -ENOENT);
+    assert_int_equal(faccessat(host->tree, UUID ".new.00000000", F_OK, 0), -1);
+    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" MAC, F_OK, 0), -1);
+    assert_content(host, OTHER_UUID, "user-data", "other");
+}
+
+static void
+the_tree_has_the_group_and_the_modes_that_the_server_needs(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    struct stat top, status;
+
+    if (geteuid() == 0)
+        assert_int_equal(fchown(host->tree, 0, 4711), 0);
+    assert_int_equal(fchmod(host->tree, 0750), 0);
+    assert_int_equal(fstat(host->tree, &top), 0);
+    publish(host, UUID, NULL, 0, "openstack/latest/user_data", "");
+    fstatat(host->tree, UUID "/openstack/latest", &status, 0);
+    assert_int_equal(status.st_mode & 07777, 0750);
+    assert_int_equal(status.st_gid, top.st_gid);
+    fstatat(host->tree, UUID "/access", &status, 0);
+    assert_int_equal(status.st_mode & 07777, 0640);
+    assert_int_equal(status.st_gid, top.st_gid);
+}
+
+static void
+what_the_server_could_not_read_is_not_published(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac upper[] = {{"52:54:00:00:00:AB", IMDS_LINK_FILTERED}};
+    const struct imds_mac path[] = {{"../../../../etc/x", IMDS_LINK_FILTERED}};
+
+    assert_int_equal(publish(host, UUID, upper, 1, "user-data", ""), -1);
+    assert_int_equal(publish(host, UUID, path, 1, "user-data", ""), -1);
+    assert_int_equal(publish(host, "../../" UUID, NULL, 0, "user-data", ""), -1);
+    assert_int_equal(imds_tree_open_domain(&host->reading, UUID), -ENOENT);
+}
+
+static void
+a_document_that_cannot_be_written_leaves_what_was_there(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+
+    publish(host, UUID, NULL, 0, "user-data", "one");
+    /* That name is taken. */
+    assert_int_equal(publish(host, UUID, NULL, 0, IMDS_ACCESS, "two"), -1);
+    assert_content(host, UUID, "user-data", "one");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit_test_in_directory(what_is_published_is_read),
+        unit_test_in_directory(what_was_opened_before_it_is_replaced_stays),
+        unit_test_in_directory(macs_say_how_they_are_linked),
+        unit_test_in_directory(a_domain_is_found_by_a_filtered_mac_alone),
+        unit_test_in_directory(a_mac_of_two_domains_finds_none),
+        unit_test_in_directory(an_index_that_says_too_much_does_no_harm),
+        unit_test_in_directory(a_mac_that_a_domain_gives_up_leaves_the_index),
+        unit_test_in_directory(nothing_is_left_of_a_domain_that_is_removed),
+        unit_test_in_directory(
+            the_tree_has_the_group_and_the_modes_that_the_server_needs),
+        unit_test_in_directory(what_the_server_could_not_read_is_not_published),
+        unit_test_in_directory(a_document_that_cannot_be_written_leaves_what_was_there),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
