@@ -5,6 +5,7 @@ dist_man_MANS += \
 	%D%/virt-seed.conf.5 \
 	%D%/virt-seed-check.7 \
 	%D%/virt-seed-hook.8 \
+	%D%/virt-seed-imds.8 \
 	%D%/virt-seed-qemu.8 \
 	%D%/virt-seed-vdsm.8 \
 	%D%/virt-seed-xml.5 \

@@ -334,6 +334,41 @@ virt_seed_qemu_SOURCES = %D%/shim/main.c
 virt_seed_qemu_LDADD = libshim.a libbase.a
 virt_seed_qemu_LDFLAGS = $(HOOK_LDFLAGS)
 
+# The metadata server. Its archive is for tests.
+if WITH_IMDS
+sbin_PROGRAMS += virt-seed-imds
+noinst_LIBRARIES += libimds.a
+libimds_a_SOURCES = \
+	%D%/imds/answer.c \
+	%D%/imds/answer.h \
+	%D%/imds/clients.c \
+	%D%/imds/clients.h \
+	%D%/imds/endpoint.c \
+	%D%/imds/endpoint.h \
+	%D%/imds/listen.c \
+	%D%/imds/listen.h \
+	%D%/imds/log.c \
+	%D%/imds/log.h \
+	%D%/imds/netlink.c \
+	%D%/imds/netlink.h \
+	%D%/imds/path.c \
+	%D%/imds/path.h \
+	%D%/imds/peer.c \
+	%D%/imds/peer.h \
+	%D%/imds/rate.c \
+	%D%/imds/rate.h \
+	%D%/imds/respond.c \
+	%D%/imds/respond.h \
+	%D%/imds/server.c \
+	%D%/imds/server.h \
+	$(NULL)
+libimds_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(SYSTEMD_CFLAGS) $(NETTLE_CFLAGS)
+
+virt_seed_imds_SOURCES = %D%/imds/main.c
+IMDS_LDADD = libimds.a libstore.a libbase.a $(MICROHTTPD_LIBS) $(SYSTEMD_LIBS) $(NETTLE_LIBS)
+virt_seed_imds_LDADD = $(IMDS_LDADD)
+endif WITH_IMDS
+
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \
 	%D%/cli/changes.c \

@@ -56,6 +56,9 @@ unit_tests = \
 	%D%/unit/test-yaml-load \
 	%D%/unit/test-yaml-scalar \
 	$(NULL)
+if WITH_IMDS
+unit_tests += %D%/unit/test-imds-limits
+endif WITH_IMDS
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
@@ -99,6 +102,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
+%C%_unit_test_imds_limits_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD)
 %C%_unit_test_imds_tree_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_tree_LDADD = $(UNIT_LDADD)
 %C%_unit_test_initialization_CFLAGS = $(UNIT_CFLAGS)
@@ -187,6 +192,7 @@ functional_tests = \
 	%D%/functional/hostile-input.bats \
 	%D%/functional/host-keys.bats \
 	%D%/functional/image.bats \
+	%D%/functional/imds.bats \
 	%D%/functional/import.bats \
 	%D%/functional/instance-id.bats \
 	%D%/functional/journal.bats \
@@ -204,6 +210,8 @@ functional_tests = \
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/functional/common.bash \
+	%D%/imds/imds.bash \
+	%D%/imds/raw.py \
 	%D%/functional/vdsm.bash \
 	%D%/golden/check \
 	%D%/golden/dump \
@@ -221,6 +229,11 @@ EXTRA_DIST += \
 check_PROGRAMS += %D%/functional/journal-socket %D%/functional/shim-command
 %C%_functional_journal_socket_LDADD =
 %C%_functional_shim_command_LDADD = libshim.a libbase.a
+
+# What fills the metadata server's tree in place of the hook.
+check_PROGRAMS += %D%/imds/publish
+%C%_imds_publish_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+%C%_imds_publish_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS)
 
 if HAVE_BATS
 TESTS += $(functional_tests)

@@ -47,6 +47,13 @@ options() {
     done
 }
 
+@test "the options of the metadata server's --help are in its manual, and the other way round" {
+    type -P virt-seed-imds >/dev/null || skip 'the metadata server is not built'
+    manual=$top_srcdir/docs/virt-seed-imds.8
+    diff <(virt-seed-imds --help | options) \
+        <(plain | sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' | awk '/^\.TP$/ { getline; print }' | options)
+}
+
 @test "the manual pages have no errors" {
     local page
 

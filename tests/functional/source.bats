@@ -31,13 +31,14 @@ may_include() {
     may_include cli base domain seed image store check
     may_include vdsm base domain image
     may_include shim base
+    may_include imds base store
     # And there are no others.
-    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/' ]]
+    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/' ]]
 }
 
 @test "libvirt is called by the command alone" {
     run ! grep -l 'libvirt/libvirt.h' base/*.[ch] domain/*.[ch] seed/*.[ch] image/*.[ch] check/*.[ch] \
-        store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch]
+        store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch] imds/*.[ch]
 }
 
 @test "each file begins with its licence" {

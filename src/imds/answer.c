@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <nettle/memops.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "imds/answer.h"
+
+#define TEXT "text/plain; charset=utf-8"
+
+/* --- the request ------------------------------------------------------------------ */
+
+/* One that means a body for some reader is enough: no request here has one. */
+static bool
+means_body(const char *name, const char *value)
+{
+    if (strcasecmp(name, "Transfer-Encoding") == 0 || strcasecmp(name, "Upgrade") == 0)
+        return true;
+    return strcasecmp(name, "Content-Length") == 0 && !(value && strcmp(value, "0") == 0);
+}
+
+void
+request_add_header(struct request_headers *headers, const char *name, const char *value)
+{
+    if (!*name || strpbrk(name, " \t"))
+        headers->malformed = true;
+    else if (means_body(name, value))
+        headers->body = true;
+    else if (!value)
+        return;
+    else if (strcasecmp(name, "Metadata") == 0)
+        headers->metadata = strcasecmp(value, "true") == 0;
+    else if (strcasecmp(name, "If-None-Match") == 0)
+        headers->if_none_match = value;
+}
+
+/* Return: whether the list of entity tags (RFC 9110, section 13.1.2) has the one; weak ones
+ * count, too. */
+static bool
+names_tag(const char *list, const char *tag)
+{
+    while (list) {
+        size_t length;
+
+        list += strspn(list, " \t,");
+        length = strcspn(list, ",");
+        while (length > 0 && strchr(" \t", list[length - 1]))
+            length--;
+        if (length == 1 && *list == '*')
+            return true;
+        if (strncmp(list, "W/", 2) == 0 && length > 2) {
+            list += 2;
+            length -= 2;
+        }
+        if (length == strlen(tag) && strncmp(list, tag, length) == 0)
+            return true;
+        list = strchr(list, ',');
+    }
+    return false;
+}
+
+/* --- answers ---------------------------------------------------------------------- */
+
+static void
+say(struct answer *answer, unsigned int status, const char *text)
+{
+    answer->status = status;
+    answer->type = TEXT;
+    answer->text = text;
+}
+
+static void
+refuse(struct answer *answer, unsigned int status, const char *text, const char *reason)
+{
+    say(answer, status, text);
+    answer->reason = reason;
+}
+
+/* Whoever tries a stolen token must not learn that it is right. */
+static void
+refuse_unknown(struct answer *answer, const char *reason)
+{
+    refuse(answer, 404, "there is nothing here\n", reason);
+}
+
+static void
+refuse_broken(struct answer *answer, int error)
+{
+    if (error == -EPERM || error == -ELOOP || error == -EXDEV || error == -EINVAL)
+        refuse(answer, 500, "the host's files are not in order\n",
+               "in the tree: another owner, a symbolic link, or no regular file");
+    else
+        refuse(answer, 500, "the host could not read it\n", strerror(-error));
+}
+
+/* --- who may read it -------------------------------------------------------------- */
+
+/* Not that of user networking: what is sent to that does not come over a link. */
+static bool
+has_mac(const struct imds_access *access, const char *mac)
+{
+    return imds_access_has_link(access, mac, IMDS_LINK_FILTERED) ||
+           imds_access_has_link(access, mac, IMDS_LINK_UNFILTERED);
+}
+
+static void
+check_peer(struct answer *answer, const struct imds_access *access,
+           const struct peer *peer)
+{
+    if (peer->kind == PEER_QEMU)
+        answer->granted = imds_access_has_link(access, NULL, IMDS_LINK_USER);
+    else if (peer->kind == PEER_NEIGHBOUR)
+        answer->granted = has_mac(access, peer->mac);
+    if (answer->granted)
+        return;
+    if (peer->kind == PEER_QEMU)
+        refuse_unknown(answer, "right token, but the domain has no user networking");
+    else if (peer->kind == PEER_NEIGHBOUR)
+        refuse_unknown(answer, "right token, but the peer's MAC is none of the domain's");
+    else
+        refuse_unknown(answer, peer->reason);
+}
+
+/* Return: the domain's directory, or -errno; it is granted where the token is right and the
+ * peer may have it. */
+static int
+open_by_token(struct answer *answer, const struct imds_tree *tree,
+              const struct path *path, const struct peer *peer)
+{
+    int domain = imds_tree_open_domain(tree, path->uuid);
+    struct imds_access access;
+    int error = domain;
+
+    memcpy(answer->uuid, path->uuid, sizeof(answer->uuid));
+    if (domain >= 0)
+        error = imds_tree_read_access(tree, domain, &access);
+    if (error == -ENOENT)
+        refuse_unknown(answer, "no such domain");
+    else if (error < 0)
+        refuse_broken(answer, error);
+    else if (!memeql_sec(access.text, path->token, IMDS_TOKEN_LENGTH))
+        refuse_unknown(answer, "wrong token");
+    else
+        check_peer(answer, &access, peer);
+    return domain;
+}
+
+/* The same for the domain that the peer is. */
+static int
+open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct peer *peer)
+{
+    cleanup_close int domain = -1;
+    int error;
+
+    if (peer->kind != PEER_NEIGHBOUR) {
+        refuse(answer, 403, "this address does not say which guest you are\n",
+               peer->kind == PEER_QEMU ? "guests of user networking cannot be told apart"
+                                       : peer->reason);
+        return -1;
+    }
+    error = imds_tree_find_mac(tree, peer->mac, answer->uuid);
+    if (error == 0) {
+        domain = imds_tree_open_domain(tree, answer->uuid);
+        error = domain < 0 ? domain : 0;
+    }
+    if (error == 0) {
+        answer->granted = true;
+        return steal_fd(domain);
+    }
+    answer->uuid[0] = '\0';
+    if (error == -ENOENT)
+        refuse(answer, 403, "your network interface has no filter against forged MACs\n",
+               "no domain has the peer's MAC at an interface with a filter");
+    else if (error == -ENOTUNIQ)
+        refuse(answer, 403, "more than one guest has your MAC\n",
+               "several domains have the peer's MAC");
+    else
+        refuse_broken(answer, error);
+    return -1;
+}
+
+/* --- documents -------------------------------------------------------------------- */
+
+/* Files do not change, but are replaced: by another inode, made at another time. */
+static void
+make_tag(struct answer *answer, const struct stat *status)
+{
+    snprintf(answer->tag, sizeof(answer->tag), "\"%jx-%jx.%lx-%jx\"",
+             (uintmax_t)status->st_ino, (uintmax_t)status->st_mtim.tv_sec,
+             (unsigned long)status->st_mtim.tv_nsec, (uintmax_t)status->st_size);
+}
+
+static void
+give_nothing(struct answer *answer, const struct document_kind *kind)
+{
+    if (!kind->always) {
+        say(answer, 404, "this guest has no such document\n");
+        return;
+    }
+    answer->status = 200;
+    answer->type = kind->type;
+    answer->text = "";
+    snprintf(answer->tag, sizeof(answer->tag), "\"empty\"");
+}
+
+static void
+give_document(struct answer *answer, const struct imds_tree *tree, int domain,
+              const struct document_kind *kind)
+{
+    struct stat status;
+    cleanup_close int fd = imds_tree_open_file(tree, domain, kind->path, &status);
+
+    if (fd == -ENOENT) {
+        give_nothing(answer, kind);
+    } else if (fd < 0) {
+        refuse_broken(answer, fd);
+    } else {
+        answer->status = 200;
+        answer->type = kind->type;
+        answer->fd = steal_fd(fd);
+        answer->size = status.st_size;
+        make_tag(answer, &status);
+    }
+}
+
+/* What the client has already need not be sent. */
+static void
+make_conditional(struct answer *answer, const struct request_headers *headers)
+{
+    if (answer->status != 200 || !names_tag(headers->if_none_match, answer->tag))
+        return;
+    close_pointer(&answer->fd);
+    answer->fd = -1;
+    answer->status = 304;
+    answer->type = NULL;
+    answer->text = "";
+}
+
+/* Return: false where the domain was replaced or removed meanwhile, so that what was missing
+ * says nothing. */
+static bool
+try_document(struct answer *answer, const struct request_headers *headers,
+             const struct path *path, const struct peer *peer,
+             const struct imds_tree *tree)
+{
+    cleanup_close int domain = -1;
+
+    *answer = ANSWER_NONE;
+    answer->document = path->document_kind->path;
+    domain = path->kind == PATH_TOKEN ? open_by_token(answer, tree, path, peer)
+                                      : open_by_peer(answer, tree, peer);
+    if (answer->granted && path->document_kind->guarded && !headers->metadata)
+        say(answer, 400, "this needs the header 'Metadata: true'\n");
+    else if (answer->granted)
+        give_document(answer, tree, domain, path->document_kind);
+    return domain < 0 || answer->fd >= 0 ||
+           imds_tree_is_current(tree, answer->uuid, domain);
+}
+
+static void
+answer_document(struct answer *answer, const struct request_headers *headers,
+                const struct path *path, const struct peer *peer,
+                const struct imds_tree *tree, int tree_error)
+{
+    if (!tree) {
+        answer->document = path->document_kind->path;
+        if (tree_error == -ENOENT)
+            refuse_unknown(answer, "there are no domains");
+        else
+            refuse_broken(answer, tree_error);
+        return;
+    }
+    for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
+        if (try_document(answer, headers, path, peer, tree)) {
+            make_conditional(answer, headers);
+            return;
+        }
+    }
+    answer->tag[0] = '\0';
+    refuse(answer, 503, "it is being replaced\n", "it was replaced again and again");
+}
+
+bool
+answer_needs_peer(const struct path *path)
+{
+    return path->kind == PATH_TOKEN || path->kind == PATH_PEER;
+}
+
+void
+answer_make(struct answer *answer, const struct request_line *line,
+            const struct request_headers *headers, const struct path *path,
+            const struct peer *peer, const struct imds_tree *tree, int tree_error)
+{
+    *answer = ANSWER_NONE;
+    if (strcmp(line->method, "GET") != 0 && strcmp(line->method, "HEAD") != 0) {
+        say(answer, 405, "there is GET and HEAD\n");
+        answer->allow = true;
+    } else if (headers->body) {
+        say(answer, 400, "a request here has no body\n");
+    } else if (headers->malformed) {
+        say(answer, 400, "the name of a header is malformed\n");
+    } else if (path->kind == PATH_UNKNOWN) {
+        refuse_unknown(answer, NULL);
+    } else if (path->kind == PATH_HEALTH) {
+        say(answer, 200, "OK\n");
+    } else {
+        answer_document(answer, headers, path, peer, tree, tree_error);
+    }
+}
+
+void
+answer_refuse_rate(struct answer *answer)
+{
+    close_pointer(&answer->fd);
+    answer->fd = -1;
+    answer->tag[0] = '\0';
+    refuse(answer, 429, "too many requests\n", "too many requests");
+}
+
+void
+answer_clear(struct answer *answer)
+{
+    if (answer->fd >= 0)
+        close(answer->fd);
+    *answer = ANSWER_NONE;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One end of a TCP connection. */
+#pragma once
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct endpoint {
+    int family; /* AF_INET or AF_INET6; 0 where it is neither */
+    union {
+        struct in_addr ipv4;
+        struct in6_addr ipv6;
+        unsigned char bytes[16];
+    } address;
+    uint16_t port;       /* in the host's byte order */
+    unsigned int device; /* index of the interface of a link-local address, or 0 */
+};
+
+/* "[fe80::...%4294967295]:65535" and a NUL. */
+#define ENDPOINT_TEXT 80
+
+/* Reads what accept(2) or getsockname(2) gave. IPv4 that is mapped into IPv6 becomes
+ * IPv4. */
+struct endpoint endpoint_read(const struct sockaddr_storage *address);
+
+/* Return: bytes of an address of its family. */
+size_t endpoint_address_size(const struct endpoint *endpoint);
+
+bool endpoint_same_address(const struct endpoint *one, const struct endpoint *other);
+bool endpoint_is_loopback(const struct endpoint *endpoint);
+/* Return: whether it stands for all addresses. */
+bool endpoint_is_any(const struct endpoint *endpoint);
+
+/* Writes the address, with the port where `port` is set. */
+void endpoint_format(const struct endpoint *endpoint, bool port,
+                     char text[ENDPOINT_TEXT]);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if HAVE_LIBSYSTEMD
+#include <systemd/sd-daemon.h>
+#endif
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "imds/listen.h"
+
+/* Guests that boot at the same time wait here; the kernel cuts it to net.core.somaxconn. */
+#define BACKLOG 4096
+
+static int
+fail_count(struct failure **failure)
+{
+    failure_set(failure, FAILURE_USAGE, "more than %d addresses to listen on",
+                LIMIT_IMDS_LISTENERS);
+    return failure_hint(failure, "one address serves all bridges; see virt-seed-imds(8)");
+}
+
+/* Takes the socket, which listens. Return: 0 or -errno. */
+static int
+keep(struct listeners *listeners, int fd)
+{
+    struct listener *listener = &listeners->items[listeners->count];
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof(address);
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+        return -errno;
+    *listener = (struct listener){.fd = fd, .own = endpoint_read(&address)};
+    listeners->count++;
+    return 0;
+}
+
+/* --- sockets from systemd --------------------------------------------------------- */
+
+#if HAVE_LIBSYSTEMD
+int
+listeners_inherit(struct listeners *listeners, struct failure **failure)
+{
+    int count = sd_listen_fds(1);
+
+    if (count > LIMIT_IMDS_LISTENERS)
+        return fail_count(failure);
+    for (int i = 0; i < count; i++) {
+        int fd = SD_LISTEN_FDS_START + i;
+        int error = 0;
+
+        if (sd_is_socket(fd, AF_INET, SOCK_STREAM, 1) <= 0 &&
+            sd_is_socket(fd, AF_INET6, SOCK_STREAM, 1) <= 0) {
+            failure_set(failure, FAILURE_SYSTEM,
+                        "descriptor %d from systemd is no TCP socket that listens", fd);
+            return failure_hint(failure, "look at ListenStream= and Accept= of "
+                                         "virt-seed-imds.socket");
+        }
+        error = keep(listeners, fd);
+        if (error < 0)
+            return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                     "could not use the socket from systemd");
+    }
+    return 0;
+}
+#else
+int
+listeners_inherit(struct listeners *listeners, struct failure **failure)
+{
+    (void)listeners;
+    (void)failure;
+    return 0;
+}
+#endif
+
+/* --- sockets of our own ----------------------------------------------------------- */
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in ipv4;
+    struct sockaddr_in6 ipv6;
+};
+
+static bool
+read_port(const char *text, in_port_t *port)
+{
+    char *end;
+    unsigned long number;
+
+    if (strspn(text, "0123456789") != strlen(text) || !*text || strlen(text) > 5)
+        return false;
+    number = strtoul(text, &end, 10);
+    *port = htons((uint16_t)number);
+    return number <= UINT16_MAX;
+}
+
+/* Return: bytes of the address, or 0 when the text is none. */
+static socklen_t
+read_address(const char *text, union address *address)
+{
+    cleanup_free char *host = xstrdup(text);
+    char *colon = strrchr(host, ':');
+    size_t length = colon ? (size_t)(colon - host) : 0;
+    in_port_t port;
+
+    memset(address, 0, sizeof(*address));
+    if (!colon || !read_port(colon + 1, &port))
+        return 0;
+    *colon = '\0';
+    if (inet_pton(AF_INET, host, &address->ipv4.sin_addr) == 1) {
+        address->ipv4.sin_family = AF_INET;
+        address->ipv4.sin_port = port;
+        return sizeof(address->ipv4);
+    }
+    if (length < 2 || host[0] != '[' || host[length - 1] != ']')
+        return 0;
+    host[length - 1] = '\0';
+    if (inet_pton(AF_INET6, host + 1, &address->ipv6.sin6_addr) != 1)
+        return 0;
+    address->ipv6.sin6_family = AF_INET6;
+    address->ipv6.sin6_port = port;
+    return sizeof(address->ipv6);
+}
+
+/* Return: a socket, or -errno. */
+static int
+open_socket(const union address *address, socklen_t size)
+{
+    cleanup_close int fd =
+        socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int on = 1;
+
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+        return -errno;
+    if (address->any.sa_family == AF_INET6 &&
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0)
+        return -errno;
+    if (bind(fd, &address->any, size) < 0 || listen(fd, BACKLOG) < 0)
+        return -errno;
+    return steal_fd(fd);
+}
+
+/* What to do when the address cannot be had. */
+static int
+hint_at_error(int error, const char *text, const union address *address,
+              struct failure **failure)
+{
+    unsigned int port =
+        ntohs(address->any.sa_family == AF_INET ? address->ipv4.sin_port
+                                                : address->ipv6.sin6_port);
+
+    if (error == -EADDRINUSE)
+        return failure_hint(failure,
+                            "see who has it: ss -ltnp 'sport = :%u'; a web server can be "
+                            "given its own address in place of all, or --listen another "
+                            "port",
+                            port);
+    if (error == -EADDRNOTAVAIL)
+        return failure_hint(failure,
+                            "no interface has that address; 'systemctl start "
+                            "virt-seed-imds-address' puts 169.254.169.254 on lo, "
+                            "'ip address add %.*s/%d dev lo' any other",
+                            (int)(strrchr(text, ':') - text), text,
+                            address->any.sa_family == AF_INET ? 32 : 128);
+    if (error == -EACCES)
+        return failure_hint(failure,
+                            "port %u needs a privilege: let systemd listen, "
+                            "'systemctl start virt-seed-imds.socket'",
+                            port);
+    return -1;
+}
+
+int
+listeners_add(struct listeners *listeners, const char *text, struct failure **failure)
+{
+    union address address;
+    socklen_t size = read_address(text, &address);
+    int fd, error;
+
+    if (size == 0) {
+        failure_set(failure, FAILURE_USAGE,
+                    "'%s' is no address to listen on, expected ADDRESS:PORT", text);
+        return failure_hint(failure, "for example 169.254.169.254:80 or [fd00::1]:80");
+    }
+    if (listeners->count == LIMIT_IMDS_LISTENERS)
+        return fail_count(failure);
+    fd = open_socket(&address, size);
+    error = fd < 0 ? fd : keep(listeners, fd);
+    if (error == 0)
+        return 0;
+    failure_set_errno(failure, FAILURE_SYSTEM, error, "could not listen on %s", text);
+    return hint_at_error(error, text, &address, failure);
+}
+
+void
+listeners_close(struct listeners *listeners)
+{
+    for (size_t i = 0; i < listeners->count; i++)
+        close(listeners->items[i].fd);
+    listeners->count = 0;
+}

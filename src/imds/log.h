@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the server says while it runs, on standard error: a line each, not many, and what
+ * was left out is counted. Nothing here may hold a token or content.
+ */
+#pragma once
+
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

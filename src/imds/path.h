@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a path asks for. Paths are compared as they came: nothing is decoded, for no name
+ * here needs it, and so no spelling but one leads anywhere.
+ *
+ *   /healthz
+ *   /UUID/TOKEN/NAME            for NAME the names of the documents
+ *   /v1/NAME                    the same, of the guest that the peer is
+ *   /openstack/latest/NAME      the same in OpenStack's layout
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "store/imds-tree.h"
+
+struct document_kind {
+    const char *path; /* below UUID/ in the tree */
+    const char *type; /* its media type */
+    bool always;      /* empty, where it is not there; else 404 */
+    bool guarded;     /* wants the header 'Metadata: true' */
+};
+
+enum path_kind {
+    PATH_UNKNOWN,
+    PATH_HEALTH,
+    PATH_TOKEN, /* says which domain, with its token */
+    PATH_PEER,  /* the domain is the peer's */
+};
+
+struct path {
+    enum path_kind kind;
+    char uuid[IMDS_UUID_LENGTH + 1];           /* of PATH_TOKEN */
+    char token[IMDS_TOKEN_LENGTH + 1];         /* of PATH_TOKEN */
+    const struct document_kind *document_kind; /* of PATH_TOKEN and PATH_PEER */
+};
+
+struct path path_read(const char *text);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "imds/peer.h"
+
+static struct peer
+nobody(const char *reason)
+{
+    return (struct peer){.kind = PEER_OTHER, .reason = reason};
+}
+
+static struct peer
+judge_local(const struct qemu_user *qemu, uid_t owner)
+{
+    if (!qemu->known)
+        return nobody("nobody knows which user QEMU runs as: " VIRT_SEED_QEMU_HOME
+                      " is not there");
+    if (owner != qemu->uid)
+        return nobody("a process of this host, but not of QEMU's user");
+    return (struct peer){.kind = PEER_QEMU};
+}
+
+struct qemu_user
+peer_find_qemu(int root)
+{
+    cleanup_close int home = fs_open_directory_in_root(root, VIRT_SEED_QEMU_HOME);
+    struct stat status;
+
+    if (home < 0 || fstat(home, &status) < 0)
+        return (struct qemu_user){.known = false};
+    return (struct qemu_user){.known = true, .uid = status.st_uid};
+}
+
+struct peer
+peer_find(struct netlink *netlink, const struct qemu_user *qemu,
+          const struct endpoint *own, const struct endpoint *other)
+{
+    struct peer peer = {.kind = PEER_NEIGHBOUR};
+    uid_t owner;
+    int error;
+
+    if (netlink_socket_owner(netlink, other, own, &owner) == 0)
+        return judge_local(qemu, owner);
+    error = netlink_neighbour(netlink, own, other, peer.mac);
+    if (error == 0)
+        return peer;
+    if (error == -EADDRINUSE)
+        return nobody("a process of this host that has gone, or that the kernel does "
+                      "not tell of");
+    if (error == -ENETUNREACH)
+        return nobody("not on a link of this host");
+    return nobody("the kernel knows no MAC of it");
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who asks.
+ *
+ * How it works: a token in a path is no proof, for every local user can read it in the
+ * domain's XML. So the kernel is asked for the other end of the connection. Where that is a
+ * socket of this host, it must belong to the user that QEMU runs as: this is how the guests
+ * of QEMU's user networking come here. Otherwise it is a machine on one of our links, known
+ * by the MAC that our answers go to; whoever has a token but not the MAC does not get them.
+ * What comes through a router has no MAC of its own, and is refused.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "imds/endpoint.h"
+#include "imds/netlink.h"
+
+enum peer_kind {
+    PEER_QEMU,      /* a socket of QEMU's user on this host */
+    PEER_NEIGHBOUR, /* a machine on a link, with a MAC */
+    PEER_OTHER,     /* nobody who may read anything */
+};
+
+struct peer {
+    enum peer_kind kind;
+    char mac[NETLINK_MAC]; /* of PEER_NEIGHBOUR */
+    const char *reason;    /* of PEER_OTHER: why, for the log */
+};
+
+struct qemu_user {
+    bool known;
+    uid_t uid;
+};
+
+/* Finds QEMU's user on the host whose "/" is the directory `root`: the owner of libvirt's
+ * directory for it. */
+struct qemu_user peer_find_qemu(int root);
+
+struct peer peer_find(struct netlink *netlink, const struct qemu_user *qemu,
+                      const struct endpoint *own, const struct endpoint *other);

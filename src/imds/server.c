@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+#if HAVE_LIBSYSTEMD
+#include <systemd/sd-daemon.h>
+#endif
+
+#include "imds/answer.h"
+#include "imds/clients.h"
+#include "imds/log.h"
+#include "imds/rate.h"
+#include "imds/respond.h"
+#include "imds/server.h"
+
+/* The host as it is during one turn of the loop, looked at when a request needs it. */
+struct view {
+    bool taken;
+    struct imds_tree tree;
+    int tree_error; /* why there is none */
+    struct qemu_user qemu;
+};
+
+struct server {
+    const struct server_options *options;
+    struct view view;
+    struct listeners *listeners;
+    struct netlink netlink;
+    struct MHD_Daemon *daemon;
+    struct clients *clients;
+    struct rate *rate;
+    struct client *adding; /* the one that libmicrohttpd is being given */
+    uint64_t now;          /* milliseconds */
+    uint64_t accept_again; /* when descriptors have run out: not before */
+    int signals;
+    bool ending;
+    uint64_t end; /* when no more is waited for, once it ends */
+};
+
+static uint64_t
+milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void
+notify(const char *state)
+{
+#if HAVE_LIBSYSTEMD
+    sd_notify(0, state);
+#else
+    (void)state;
+#endif
+}
+
+/* --- answers ---------------------------------------------------------------------- */
+
+static enum MHD_Result
+send_answer(struct MHD_Connection *connection, struct answer *answer)
+{
+    struct MHD_Response *response = respond(answer);
+    enum MHD_Result result;
+
+    /* The connection is closed then, and the guest asks again. */
+    if (!response)
+        return MHD_NO;
+    result = MHD_queue_response(connection, answer->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static void
+log_answer(const struct server *server, const struct client *client,
+           const struct answer *answer)
+{
+    char peer[ENDPOINT_TEXT];
+
+    if (!answer->reason && !(server->options->verbose && answer->document))
+        return;
+    endpoint_format(&client->other, false, peer);
+    log_line("%s: %u for %s of %s%s%s%s", peer, answer->status,
+             answer->document ? answer->document : "what is no document",
+             answer->uuid[0] ? "domain " : "the peer's domain", answer->uuid,
+             answer->reason ? ": " : "", answer->reason ? answer->reason : "");
+}
+
+/* A guest is known by its domain; who has none of them, by the address. So nobody uses up
+ * what another may ask. */
+static bool
+may_ask(struct server *server, const struct client *client, const struct answer *answer)
+{
+    if (answer->granted)
+        return rate_take(server->rate, answer->uuid, IMDS_UUID_LENGTH, server->now);
+    return rate_take(server->rate, client->other.address.bytes,
+                     endpoint_address_size(&client->other), server->now);
+}
+
+/* --- the host --------------------------------------------------------------------- */
+
+static const struct view *
+look_at_host(struct server *server)
+{
+    struct view *view = &server->view;
+
+    if (!view->taken) {
+        view->tree_error = imds_tree_read(&view->tree, server->options->root);
+        view->qemu = peer_find_qemu(server->options->root);
+        view->taken = true;
+    }
+    return view;
+}
+
+static void
+forget_host(struct server *server)
+{
+    imds_tree_close(&server->view.tree);
+    server->view.taken = false;
+}
+
+/* --- libmicrohttpd ---------------------------------------------------------------- */
+
+static enum MHD_Result
+on_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    request_add_header(context, name, value);
+    return MHD_YES;
+}
+
+static enum MHD_Result
+on_request(void *context, struct MHD_Connection *connection, const char *url,
+           const char *method, const char *version, const char *upload,
+           size_t *upload_size, void **request)
+{
+    struct server *server = context;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct client *client = info ? info->socket_context : NULL;
+    const struct request_line line = {.method = method, .path = url};
+    const struct path path = path_read(url);
+    cleanup_answer struct answer answer = ANSWER_NONE;
+    struct request_headers headers = {0};
+    struct peer peer = {.kind = PEER_OTHER};
+    const struct view *view = NULL;
+
+    (void)version;
+    (void)upload;
+    (void)upload_size;
+    (void)request;
+    if (!client)
+        return MHD_NO;
+    clients_answered(server->clients, client, server->now);
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &headers);
+    if (answer_needs_peer(&path)) {
+        view = look_at_host(server);
+        peer = peer_find(&server->netlink, &view->qemu, &client->own, &client->other);
+    }
+    answer_make(&answer, &line, &headers, &path, &peer,
+                view && view->tree_error == 0 ? &view->tree : NULL,
+                view ? view->tree_error : 0);
+    if (!may_ask(server, client, &answer))
+        answer_refuse_rate(&answer);
+    log_answer(server, client, &answer);
+    return send_answer(connection, &answer);
+}
+
+static void
+on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+              enum MHD_ConnectionNotificationCode code)
+{
+    struct server *server = context;
+
+    (void)connection;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        *socket_context = server->adding;
+    } else if (*socket_context) {
+        clients_remove(server->clients, *socket_context);
+        *socket_context = NULL;
+    }
+}
+
+/* No path here is spelled with escapes: they stay as they are, and lead nowhere. */
+static size_t
+leave_escapes(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+static struct MHD_Daemon *
+start_daemon(struct server *server, unsigned int connections)
+{
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_TURBO, 0, NULL, NULL,
+        on_request, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)LIMIT_IMDS_IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_IMDS_REQUEST,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+}
+
+/* --- accepting -------------------------------------------------------------------- */
+
+/* The connection's own end: the listener's, but where that stands for several. */
+static struct endpoint
+own_end(int fd, const struct listener *listener)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof(address);
+
+    if (!endpoint_is_any(&listener->own) ||
+        getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+        return listener->own;
+    return endpoint_read(&address);
+}
+
+/* The connection is ours until libmicrohttpd has it, which closes it in any case. */
+static void
+add_client(struct server *server, const struct listener *listener, int fd,
+           const struct sockaddr_storage *address, socklen_t size)
+{
+    const struct endpoint own = own_end(fd, listener);
+    const struct endpoint other = endpoint_read(address);
+    struct client *client = clients_add(server->clients, fd, &own, &other, server->now);
+
+    if (!client) {
+        close(fd);
+        return;
+    }
+    server->adding = client;
+    if (MHD_add_connection(server->daemon, fd, (const struct sockaddr *)address, size) !=
+        MHD_YES)
+        clients_remove(server->clients, client);
+    server->adding = NULL;
+}
+
+/* Connections that are accepted before those that are there are served again. */
+#define ACCEPT_AT_ONCE 64
+
+static void
+accept_clients(struct server *server, const struct listener *listener)
+{
+    for (int i = 0; i < ACCEPT_AT_ONCE && !clients_is_full(server->clients); i++) {
+        struct sockaddr_storage address = {0};
+        socklen_t size = sizeof(address);
+        int fd = accept4(listener->fd, (struct sockaddr *)&address, &size,
+                         SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (fd >= 0) {
+            add_client(server, listener, fd, &address, size);
+            continue;
+        }
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            log_line("could not accept a connection: %s", strerror(errno));
+            server->accept_again = server->now + 100;
+        }
+        if (errno != ECONNABORTED && errno != EINTR)
+            return;
+    }
+}
+
+/* --- the loop --------------------------------------------------------------------- */
+
+static void
+begin_to_end(struct server *server)
+{
+    struct signalfd_siginfo info;
+
+    if (read(server->signals, &info, sizeof(info)) != sizeof(info) || server->ending)
+        return;
+    notify("STOPPING=1");
+    server->ending = true;
+    server->end = server->now + LIMIT_IMDS_IDLE_SECONDS * 1000UL;
+    listeners_close(server->listeners);
+}
+
+static int
+earlier(int one, int other)
+{
+    if (one < 0 || other < 0)
+        return one < 0 ? other : one;
+    return one < other ? one : other;
+}
+
+/* Return: milliseconds that may pass, or -1. */
+static int
+time_to_wait(struct server *server)
+{
+    MHD_UNSIGNED_LONG_LONG daemon;
+    int wait = clients_end_old(server->clients, server->now);
+
+    if (MHD_get_timeout(server->daemon, &daemon) == MHD_YES)
+        wait = earlier(wait, daemon > 1000 ? 1000 : (int)daemon);
+    if (server->accept_again > server->now)
+        wait = earlier(wait, (int)(server->accept_again - server->now));
+    return server->ending ? earlier(wait, 1000) : wait;
+}
+
+/* Return: 0 or -errno. */
+static int
+turn(struct server *server)
+{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    struct pollfd waits[2 + LIMIT_IMDS_LISTENERS] = {
+        {.fd = server->signals, .events = POLLIN},
+        {.fd = info->epoll_fd, .events = POLLIN},
+    };
+    struct listeners *listeners = server->listeners;
+    nfds_t count = 2;
+    int wait = time_to_wait(server);
+
+    if (!clients_is_full(server->clients) && server->accept_again <= server->now) {
+        for (size_t i = 0; i < listeners->count; i++)
+            waits[count++] =
+                (struct pollfd){.fd = listeners->items[i].fd, .events = POLLIN};
+    }
+    if (poll(waits, count, wait) < 0 && errno != EINTR)
+        return -errno;
+    server->now = milliseconds();
+    for (nfds_t i = 2; i < count; i++) {
+        if (waits[i].revents != 0)
+            accept_clients(server, &listeners->items[i - 2]);
+    }
+    MHD_run(server->daemon);
+    forget_host(server);
+    if (waits[0].revents != 0)
+        begin_to_end(server);
+    return 0;
+}
+
+static int
+serve(struct server *server, struct failure **failure)
+{
+    int error = 0;
+
+    notify("READY=1");
+    server->now = milliseconds();
+    while (error == 0 && !(server->ending && (clients_count(server->clients) == 0 ||
+                                              server->now >= server->end)))
+        error = turn(server);
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not wait");
+}
+
+/* --- start and end ---------------------------------------------------------------- */
+
+/* Each connection may have a file open beside it; the rest is for libraries. */
+static unsigned int
+raise_descriptors(void)
+{
+    const rlim_t wanted = 2 * LIMIT_IMDS_CONNECTIONS + 64;
+    struct rlimit limit = {0, 0};
+    rlim_t connections;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    connections = limit.rlim_cur > 128 ? (limit.rlim_cur - 64) / 2 : 32;
+    if (connections >= LIMIT_IMDS_CONNECTIONS)
+        return LIMIT_IMDS_CONNECTIONS;
+    log_line("%u connections at a time, for want of descriptors (ulimit -n %lu)",
+             (unsigned int)connections, (unsigned long)limit.rlim_cur);
+    return (unsigned int)connections;
+}
+
+/* Return: a descriptor that signals can be read from, or -errno. */
+static int
+take_signals(void)
+{
+    sigset_t signals;
+    int fd;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+        return -errno;
+    fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd < 0 ? -errno : fd;
+}
+
+static void
+say_where(struct server *server)
+{
+    for (size_t i = 0; i < server->listeners->count; i++) {
+        char text[ENDPOINT_TEXT];
+
+        endpoint_format(&server->listeners->items[i].own, true, text);
+        log_line("listening on %s", text);
+    }
+    if (!netlink_knows_sockets(&server->netlink, &server->listeners->items[0].own))
+        log_line("the kernel does not tell whose sockets are whose (modprobe tcp_diag): "
+                 "guests of user networking are refused");
+}
+
+static int
+start(struct server *server, struct failure **failure)
+{
+    unsigned int connections = raise_descriptors();
+    int error = netlink_open(&server->netlink);
+
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not open a netlink socket");
+    server->signals = take_signals();
+    if (server->signals < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, server->signals,
+                                 "could not wait for signals");
+    server->clients = clients_new(connections);
+    server->rate = rate_new();
+    server->daemon = start_daemon(server, connections);
+    if (!server->daemon)
+        return failure_set(failure, FAILURE_SYSTEM, "libmicrohttpd could not start");
+    say_where(server);
+    return 0;
+}
+
+static void
+end(struct server *server)
+{
+    forget_host(server);
+    if (server->daemon)
+        MHD_stop_daemon(server->daemon);
+    clients_free(server->clients);
+    rate_free(server->rate);
+    netlink_close(&server->netlink);
+    if (server->signals >= 0)
+        close(server->signals);
+}
+
+int
+server_run(struct listeners *listeners, const struct server_options *options,
+           struct failure **failure)
+{
+    struct server server = {.options = options,
+                            .listeners = listeners,
+                            .view = {.tree = IMDS_TREE_NONE},
+                            .netlink = NETLINK_NONE,
+                            .signals = -1};
+    int result = start(&server, failure);
+
+    if (result == 0)
+        result = serve(&server, failure);
+    end(&server);
+    return result;
+}

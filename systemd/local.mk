@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The metadata server's units, user and directory.
+
+systemd_templates = \
+	%D%/virt-seed-imds-address.service.in \
+	%D%/virt-seed-imds.service.in \
+	%D%/virt-seed-imds.socket.in \
+	%D%/virt-seed-imds.sysusers.in \
+	%D%/virt-seed-imds.tmpfiles.in \
+	$(NULL)
+EXTRA_DIST += $(systemd_templates)
+
+if WITH_SYSTEMD
+
+systemdunitdir = $(systemd_unit_dir)
+nodist_systemdunit_DATA = \
+	%D%/virt-seed-imds-address.service \
+	%D%/virt-seed-imds.service \
+	%D%/virt-seed-imds.socket \
+	$(NULL)
+systemd_made = \
+	$(nodist_systemdunit_DATA) \
+	%D%/virt-seed-imds.sysusers \
+	%D%/virt-seed-imds.tmpfiles \
+	$(NULL)
+CLEANFILES += $(systemd_made)
+all-local: $(systemd_made)
+
+$(systemd_made): %D%/%: $(srcdir)/%D%/%.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed \
+		-e 's|@sbindir[@]|$(sbindir)|g' \
+		-e 's|@sysconfdir[@]|$(sysconfdir)|g' \
+		-e 's|@localstatedir[@]|$(localstatedir)|g' \
+		-e 's|@runstatedir[@]|$(runstatedir)|g' '$<' >$@
+
+systemd_usersdir = $(DESTDIR)$(prefix)/lib/sysusers.d
+systemd_tmpfilesdir = $(DESTDIR)$(prefix)/lib/tmpfiles.d
+
+# They have other names where they go.
+install-systemd: $(systemd_made)
+	$(MKDIR_P) '$(systemd_usersdir)' '$(systemd_tmpfilesdir)'
+	$(INSTALL_DATA) %D%/virt-seed-imds.sysusers '$(systemd_usersdir)/virt-seed-imds.conf'
+	$(INSTALL_DATA) %D%/virt-seed-imds.tmpfiles '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
+install-data-local: install-systemd
+uninstall-local:
+	rm -f '$(systemd_usersdir)/virt-seed-imds.conf' '$(systemd_tmpfilesdir)/virt-seed-imds.conf'
+
+endif WITH_SYSTEMD
+.PHONY: install-systemd

@@ -1,0 +1,547 @@
+#!/usr/bin/env bats
+# imds.bats: the metadata server, as a guest of QEMU's user networking sees it: on loopback.
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+# shellcheck source-path=SCRIPTDIR/../imds source=../imds/imds.bash
+source "$top_srcdir/tests/imds/imds.bash"
+
+setup() {
+    imds=
+    imds_setup
+    imds_publish
+    base=/$uuid/$token
+}
+
+teardown() {
+    # What a sanitizer finds, it says at the end.
+    imds_stop || { cat "$log" && return 1; }
+}
+
+# storm PATH COUNT PAUSE
+storm() {
+    python3 "$top_srcdir/tests/imds/raw.py" storm "$port" "$@"
+}
+
+@test "a guest gets its documents, whole, with their lengths" {
+    imds_start
+    fetch "$base/meta-data"
+    expect 200 'instance-id: web1'
+    [[ $header == *$'\nContent-Length: 18'* ]]
+    [[ $header == *$'\nContent-Type: text/plain; charset=utf-8'* ]]
+    fetch "$base/user-data"
+    expect 200 $'#cloud-config\npackages: [nginx]'
+    fetch "$base/openstack/latest/meta_data.json"
+    expect 200 '{"hostname": "web1"}'
+    [[ $header == *$'\nContent-Type: application/json'* ]]
+}
+
+@test "long documents come as they are" {
+    head -c 300000 /dev/urandom >"$docs/user-data"
+    imds_publish
+    imds_start
+    fetch "$base/user-data"
+    expect 200
+    cmp "$docs/user-data" "$BATS_TEST_TMPDIR/body"
+    run python3 "$top_srcdir/tests/imds/raw.py" slow-read "$port" "$base/user-data"
+    [[ $output = "$(sha256sum <"$docs/user-data" | cut -d' ' -f1)" ]]
+}
+
+@test "what a guest has none of is empty, where cloud-init would wait for it, and else 404" {
+    imds_start
+    for name in vendor-data network-config; do
+        fetch "$base/$name"
+        expect 200 ''
+        [[ $header == *$'\nContent-Length: 0'* ]]
+    done
+    fetch "$base/openstack/latest/user_data"
+    expect 404
+}
+
+@test "HEAD has the header of GET, and no body" {
+    imds_start
+    fetch "$base/user-data"
+    expected=$(grep -v '^Date:' <<<"$header")
+    raw "HEAD $base/user-data HTTP/1.1\r\nHost: x\r\n\r\n"
+    expect 200
+    [[ $(grep -v '^Date:' <<<"$header") = "$expected" ]]
+    [[ $body = '' || $body = "$header" ]]
+}
+
+@test "a guest that has a document need not get it again, and gets another" {
+    local tag
+
+    imds_start
+    fetch "$base/user-data"
+    tag=$(sed -n 's/^ETag: //p' <<<"$header")
+    [[ $tag = \"*\" ]]
+    for list in "$tag" "W/$tag" "\"a\", $tag" "\"a\" ,$tag,\"b\"" '*'; do
+        fetch "$base/user-data" --header "If-None-Match: $list"
+        expect 304 ''
+        [[ $header == *"ETag: $tag"* ]]
+    done
+    for list in '"a"' "${tag%\"}" "x$tag" '' ',' 'W/'; do
+        fetch "$base/user-data" --header "If-None-Match: $list"
+        expect 200
+    done
+    echo '# more' >>"$docs/user-data"
+    imds_publish
+    fetch "$base/user-data" --header "If-None-Match: $tag"
+    expect 200 $'#cloud-config\npackages: [nginx]\n# more'
+}
+
+@test "a wrong token, another's token, and no such domain are the same 404" {
+    imds_publish "$other_uuid" "$other_token"
+    imds_start
+    fetch "/$uuid/$other_token/meta-data"
+    expect 404
+    expected=$body
+    for path in "/$uuid/${token/0/1}/meta-data" "/$uuid/${token%f}/meta-data" \
+        "/$uuid/${token^^}/meta-data" "/$other_uuid/$token/meta-data" \
+        "/11111111-1111-1111-1111-111111111111/$token/meta-data" "/$uuid/meta-data" \
+        "/${uuid^^}/$token/meta-data" / //; do
+        fetch "$path"
+        expect 404 "$expected"
+    done
+    # What is wrong is in the log, and no token is.
+    [[ $(imds_log) == *"domain $uuid: wrong token"* ]]
+    [[ $(imds_log) == *'no such domain'* ]]
+    run ! grep -iF -e "${token:4:20}" -e "${other_token:4:20}" "$log"
+}
+
+@test "no token is in the log of a server that says all" {
+    imds_start --verbose
+    fetch "$base/meta-data"
+    fetch "$base/nothing"
+    fetch "$base/meta-data" --request DELETE
+    [[ $(imds_log) == *"200 for meta-data of domain $uuid"* ]]
+    run ! grep -F "${token:4:20}" "$log"
+}
+
+@test "the identity document wants the header 'Metadata: true'" {
+    imds_start
+    fetch "$base/identity"
+    expect 400 "this needs the header 'Metadata: true'"
+    fetch "$base/identity" --header 'Metadata: yes'
+    expect 400
+    fetch "$base/identity" --header 'Metadata: true'
+    expect 200 "{\"uuid\": \"$uuid\"}"
+}
+
+@test "/healthz answers anybody" {
+    imds_start
+    fetch /healthz
+    expect 200 OK
+    become_nobody
+    run -0 "${as_nobody[@]}" curl --silent --fail "$url/healthz"
+}
+
+@test "there is GET and HEAD, and no other method" {
+    imds_start
+    for method in POST PUT DELETE OPTIONS TRACE PATCH BREW; do
+        fetch "$base/meta-data" --request "$method"
+        expect 405
+        [[ $header == *$'\nAllow: GET, HEAD'* ]]
+    done
+    fetch "$base/meta-data" --data x
+    expect 405
+}
+
+@test "no spelling of a path leads out of a domain's documents" {
+    local path
+
+    echo outside >"$root/outside"
+    echo outside >"$tree/outside"
+    imds_start
+    for path in "$base/../../outside" "$base/../$other_uuid/meta-data" "$base/./meta-data" \
+        "$base//meta-data" "/$base/meta-data" "$base/meta-data/" "$base/access" "$base/macs" \
+        "$base/openstack" "$base/openstack/latest/" "$base/openstack/latest/../../access" \
+        "$base/%2e%2e/%2e%2e/outside" "$base/..%2f..%2foutside" "$base/%2E./outside" \
+        "$base/%252e%252e%252foutside" "$base/..%c0%af..%c0%afoutside" "$base/..\\outside" \
+        "$base/..%5coutside" "$base/%00meta-data" "$base/meta-data%00" "$base/m%65ta-data" \
+        "/%34${uuid:1}/$token/meta-data" "/mac/52:54:00:00:00:01/$uuid" "/v1/../outside" \
+        "/v1/token" "/v1//meta-data" "/openstack/latest/../../../outside" "/etc/passwd" \
+        "//etc/passwd" "/..;/outside" "$base/meta-data;x" "$base/meta-data#x" \
+        "$base/META-DATA" "$base/%u006deta-data" "/$uuid/../outside/$token"; do
+        fetch "$path"
+        echo "$path: $status"
+        [[ $status = 404 || ($path == /openstack/* && $status = 403) ]] ||
+            [[ $path = *'#x' && $body = 'instance-id: web1' ]]
+        [[ $body != *outside* ]]
+    done
+}
+
+@test "requests that are none are refused or come to nothing" {
+    imds_start
+    # A NUL ends the path: what is behind it leads nowhere.
+    raw "GET $base/meta-data\\0/../../../outside HTTP/1.1\r\nHost: x\r\n\r\n"
+    [[ $status = 400 || $body = 'instance-id: web1' ]]
+    raw "GET $base\\0/meta-data HTTP/1.1\r\nHost: x\r\n\r\n"
+    [[ $status = 400 || $status = 404 ]]
+    for request in "GET $base/meta-data HTTP/1.1\r\n\r\n" "GET $base/meta-data\r\n\r\n" \
+        "GET $base/meta-data HTTP/9.9\r\nHost: x\r\n\r\n" '\xff\xfe\x01\x02\r\n\r\n' \
+        "GET $base/meta data HTTP/1.1\r\nHost: x\r\n\r\n" '\r\n\r\n\r\n' \
+        "GET http://x$base/meta-data HTTP/1.1\r\nHost: x\r\n\r\n"; do
+        raw "$request" 2
+        echo "$request: $status"
+        [[ $status != 200 ]]
+    done
+    fetch "$base/meta-data"
+    expect 200
+}
+
+@test "whatever is too long is refused" {
+    local long
+
+    long=$(printf '%20000s' '' | tr ' ' a)
+    imds_start
+    raw "GET /$long HTTP/1.1\r\nHost: x\r\n\r\n"
+    [[ $status = 414 || $status = 400 ]]
+    raw "GET /healthz HTTP/1.1\r\nHost: x\r\nA: $long\r\n\r\n"
+    [[ $status = 431 || $status = 400 ]]
+    raw "GET /healthz HTTP/1.1\r\nHost: x\r\n$long: a\r\n\r\n"
+    [[ $status = 431 || $status = 400 ]]
+    raw "$long /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    [[ $status != 200 ]]
+    raw "GET /healthz HTTP/1.1\r\nHost: x\r\n$(printf 'A: b\\r\\n%.0s' {1..2000})\r\n"
+    [[ $status = 431 || $status = 400 ]]
+    # What clients send is not.
+    fetch "$base/meta-data" --header "A: ${long:0:1500}"
+    expect 200
+}
+
+@test "no second request comes through with a first one" {
+    local second="GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    imds_start
+    for headers in 'Content-Length: 5\r\nTransfer-Encoding: chunked' 'Transfer-Encoding: chunked' \
+        'Content-Length: 0\r\nContent-Length: 40' 'Content-Length : 40' 'Content-Length: +0' \
+        'Content-Length: 0x10' 'Content-Length: -1' 'Content-Length: 99999999999999999999' \
+        'Transfer-Encoding: identity' 'Transfer-Encoding : chunked' 'Content-Length: 40' \
+        'Content-Length:' 'Transfer-Encoding:' 'Upgrade: h2c\r\nConnection: upgrade' \
+        'Content-Length: 0,0'; do
+        raw "GET $base/meta-data HTTP/1.1\r\nHost: x\r\n$headers\r\n\r\n0\r\n\r\n$second"
+        echo "$headers: $status"
+        [[ $status = 400 || $status = 413 ]]
+        [[ $body != *OK* ]]
+    done
+    for first in "GET $base/meta-data HTTP/1.1\r\nHost: x\r\n\r\n" \
+        "GET $base/meta-data HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n 40\r\n\r\n" \
+        "GET $base/meta-data HTTP/1.1\nHost: x\n\n"; do
+        raw "$first$second"
+        [[ $header == *'Connection: close'* || -z $header ]]
+        [[ $body != *OK* && $(grep -c '^HTTP' <<<"$header") -le 1 ]]
+    done
+}
+
+@test "a client that begins and does not end is not waited for, and holds nobody up" {
+    imds_start
+    python3 "$top_srcdir/tests/imds/raw.py" drip "$port" 30 >"$BATS_TEST_TMPDIR/drip" 3>&- &
+    drip=$!
+    for part in '' 'GET' "GET $base/meta-data HTTP/1.1\r\nHost: x\r\n"; do
+        (
+            SECONDS=0
+            raw "$part" 60
+            [[ $status != 200 && $SECONDS -ge 8 && $SECONDS -le 20 ]]
+        ) &
+        halves+=($!)
+    done
+    fetch "$base/meta-data" --max-time 2
+    expect 200
+    for half in "${halves[@]}"; do
+        wait "$half"
+    done
+    # A byte now and then is no way to stay, either.
+    wait "$drip"
+    [[ $(<"$BATS_TEST_TMPDIR/drip") = closed ]]
+}
+
+@test "five thousand connections that say nothing do not keep a guest from its documents" {
+    [[ $(ulimit -Hn) -ge 5100 ]] || skip 'there are not enough descriptors'
+    imds_start
+    coproc idle { python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 5000 3>&-; }
+    read -r -u "${idle[0]}" _
+    for ((i = 0; i < 20; i++)); do
+        fetch "$base/meta-data" --max-time 5
+        expect 200
+    done
+    # shellcheck disable=SC2154  # coproc sets it
+    kill "$idle_PID"
+}
+
+@test "a guest that asks too often is told to wait, and no other one" {
+    imds_publish "$other_uuid" "$other_token"
+    imds_start
+    run storm "$base/meta-data" 300 0
+    [[ $output == '200 1'*$'\n429 with Retry-After '* ]]
+    fetch "/$other_uuid/$other_token/meta-data"
+    expect 200
+    # Nor can one who only guesses use up what a guest may ask.
+    run storm "/$other_uuid/$token/meta-data" 300 0
+    [[ $output == '404 1'*$'\n429 with Retry-After '* ]]
+    fetch "/$other_uuid/$other_token/meta-data"
+    expect 200
+    sleep 1
+    fetch "$base/meta-data"
+    expect 200
+    [[ $(imds_log) == *'too many requests'* ]]
+}
+
+@test "a tree that is replaced while it is served gives whole documents" {
+    local i
+
+    mkdir "$BATS_TEST_TMPDIR/versions"
+    for i in 1 2; do
+        head -c 200000 /dev/urandom >"$BATS_TEST_TMPDIR/versions/$i"
+    done
+    cp "$BATS_TEST_TMPDIR/versions/1" "$docs/user-data"
+    imds_publish
+    imds_start
+    (
+        exec 3>&-
+        while [[ ! -e $BATS_TEST_TMPDIR/enough ]]; do
+            for i in 1 2; do
+                cp "$BATS_TEST_TMPDIR/versions/$i" "$docs/user-data"
+                imds_publish
+            done
+        done
+    ) &
+    for ((i = 0; i < 80; i++)); do
+        fetch "$base/user-data"
+        expect 200
+        cmp -s "$BATS_TEST_TMPDIR/body" "$BATS_TEST_TMPDIR/versions/1" ||
+            cmp "$BATS_TEST_TMPDIR/body" "$BATS_TEST_TMPDIR/versions/2"
+    done
+    touch "$BATS_TEST_TMPDIR/enough"
+    wait %+ || :
+    [[ $(find "$tree" -name '*.new.*') = '' ]]
+}
+
+@test "a domain that is removed is gone, and nothing of it is left" {
+    imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02@
+    imds_start
+    [[ -e $tree/mac/52:54:00:00:00:01/$uuid ]]
+    # As a killed process leaves it.
+    mkdir "$tree/$uuid.new.0000"
+    "$top_builddir/tests/imds/publish" "$root" remove "$uuid"
+    fetch "$base/meta-data"
+    expect 404
+    [[ $(find "$tree" -mindepth 1 ! -name mac) = '' ]]
+    "$top_builddir/tests/imds/publish" "$root" remove "$uuid"
+}
+
+@test "what is not the hook's in the tree is not served" {
+    echo outside >"$root/outside"
+    imds_start
+    ln -sf "$root/outside" "$tree/$uuid/user-data"
+    fetch "$base/user-data"
+    expect 500
+    ln -sf meta-data "$tree/$uuid/user-data"
+    fetch "$base/user-data"
+    expect 500
+    rm "$tree/$uuid/user-data"
+    mkfifo "$tree/$uuid/user-data"
+    fetch "$base/user-data" --max-time 5
+    expect 500
+    rm "$tree/$uuid/user-data"
+    mkdir "$tree/$uuid/user-data"
+    fetch "$base/user-data"
+    expect 500
+    mv "$tree/$uuid" "$tree/elsewhere"
+    ln -s elsewhere "$tree/$uuid"
+    fetch "$base/meta-data"
+    expect 500
+    [[ $(imds_log) == *'another owner, a symbolic link, or no regular file'* ]]
+}
+
+@test "a file or a tree that another user owns, or may write, is not served" {
+    imds_start
+    chmod 0777 "$tree"
+    fetch "$base/meta-data"
+    expect 500
+    chmod 0750 "$tree"
+    fetch "$base/meta-data"
+    expect 200
+    [[ $EUID -eq 0 ]] || return 0
+    chown 65534 "$tree/$uuid/meta-data"
+    fetch "$base/meta-data"
+    expect 500
+    chown 0 "$tree/$uuid/meta-data"
+    chown 65534 "$tree/$uuid/access"
+    fetch "$base/user-data"
+    expect 500
+    chown 0 "$tree/$uuid/access"
+    chown 65534 "$tree/$uuid"
+    fetch "$base/meta-data"
+    expect 500
+}
+
+@test "an access file that is malformed opens nothing" {
+    imds_start
+    : >"$tree/$uuid/access"
+    fetch "/$uuid/$token/meta-data"
+    expect 500
+    printf '%s' "$token" >"$tree/$uuid/access"
+    fetch "/$uuid/$token/meta-data"
+    expect 500
+    printf '%s\n%s\n' "${token^^}" '52:54:00:00:00:09 user' >"$tree/$uuid/access"
+    fetch "/$uuid/$token/meta-data"
+    expect 500
+    printf '%s\n%s\n' "$token" '52:54:00:00:00:09 other' >"$tree/$uuid/access"
+    fetch "/$uuid/$token/meta-data"
+    expect 404
+    printf '%s\n%s\n' "$token" '52:54:00:00:00:09 user' >"$tree/$uuid/access"
+    fetch "/$uuid/$token/meta-data"
+    expect 200
+}
+
+@test "a process that is not QEMU's user's gets nothing with a stolen token" {
+    become_nobody
+    [[ ${#as_nobody[@]} -gt 0 ]] || skip 'needs root, to be another user'
+    imds_start
+    run -22 "${as_nobody[@]}" curl --silent --fail "$url$base/meta-data"
+    [[ $(imds_log) == *"not of QEMU's user"* ]]
+    # And where it is the one that QEMU runs as, it does.
+    chown 65534 "$root$qemu_home"
+    run -0 "${as_nobody[@]}" curl --silent --fail "$url$base/meta-data"
+    [[ $output = 'instance-id: web1' ]]
+    fetch "$base/meta-data"
+    expect 404
+}
+
+@test "QEMU's user gets nothing of a domain without user networking" {
+    imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02
+    imds_start
+    fetch "$base/meta-data"
+    expect 404
+    [[ $(imds_log) == *'right token, but the domain has no user networking'* ]]
+}
+
+@test "where nobody knows QEMU's user, no process of the host is served" {
+    imds_start
+    rmdir "$root$qemu_home"
+    fetch "$base/meta-data"
+    expect 404
+    [[ $(imds_log) == *'which user QEMU runs as'* ]]
+}
+
+@test "guests of user networking are not told apart by their address" {
+    imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02@
+    imds_start
+    for path in /v1/meta-data /v1/identity /openstack/latest/meta_data.json; do
+        fetch "$path"
+        expect 403
+    done
+    [[ $(imds_log) == *'cannot be told apart'* ]]
+}
+
+@test "a server without a tree serves nothing, and what comes later" {
+    rm -r "$root$rundir"
+    imds_start
+    fetch "$base/meta-data"
+    expect 404
+    imds_publish
+    fetch "$base/meta-data"
+    expect 200
+}
+
+@test "what was accepted is answered when the server ends" {
+    imds_start
+    {
+        printf 'GET %s/meta-data HTTP/1.1\r\n' "$base"
+        sleep 2
+        printf 'Host: x\r\n\r\n'
+    } | python3 -c "
+import socket, sys
+c = socket.create_connection(('127.0.0.1', $port))
+while part := sys.stdin.buffer.raw.read(4096):
+    c.sendall(part)
+while part := c.recv(4096):
+    sys.stdout.buffer.write(part)
+" >"$BATS_TEST_TMPDIR/late" 3>&- &
+    client=$!
+    sleep 1
+    kill -TERM "$imds"
+    sleep 0.3
+    run -7 curl --silent "$url/healthz"
+    wait "$client"
+    [[ $(<"$BATS_TEST_TMPDIR/late") == 'HTTP/1.1 200 OK'*'instance-id: web1' ]]
+    wait "$imds"
+    imds=
+}
+
+@test "a restart loses no request, and serves the same bytes" {
+    local server
+
+    grep -q 'HAVE_LIBSYSTEMD 1' "$top_builddir/config.h" || skip 'built without libsystemd'
+    # shellcheck disable=SC2030  # each test is a process
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    url=http://127.0.0.1:$port
+    coproc activated {
+        python3 "$top_srcdir/tests/imds/raw.py" activate "$port" \
+            "$(type -P virt-seed-imds)" --root "$root" 2>"$log" 3>&-
+    }
+    read -r -u "${activated[0]}" server
+    fetch "$base/user-data"
+    expect 200
+    expected=$(grep -v '^Date:' <<<"$header")
+    storm "$base/user-data" 90 0.02 >"$BATS_TEST_TMPDIR/storm" 3>&- &
+    client=$!
+    for ((i = 0; i < 5; i++)); do
+        sleep 0.2
+        kill -TERM "$server"
+        read -r -u "${activated[0]}" server
+    done
+    wait "$client"
+    [[ $(<"$BATS_TEST_TMPDIR/storm") = '200 90' ]]
+    fetch "$base/user-data"
+    [[ $(grep -v '^Date:' <<<"$header") = "$expected" ]]
+    # shellcheck disable=SC2154  # coproc sets it
+    kill "$activated_PID" "$server"
+}
+
+# shellcheck disable=SC2031  # each test is a process
+@test "what is in the way of listening is said, with what to do" {
+    imds_start
+    run virt-seed-imds --listen "127.0.0.1:$port" --root "$root"
+    assert_refused 1 "could not listen on 127.0.0.1:$port" 'in use' "ss -ltnp 'sport = :$port'"
+    run virt-seed-imds --listen 192.0.2.1:8080 --root "$root"
+    assert_refused 1 '192.0.2.1:8080' 'ip address add 192.0.2.1/32 dev lo'
+    run virt-seed-imds --listen localhost:80
+    assert_refused 1 "'localhost:80' is no address" 'for example 169.254.169.254:80'
+    for text in 127.0.0.1 127.0.0.1: 127.0.0.1:65536 127.0.0.1:-1 127.0.0.1:http '[::1' '::1:80' :80 ''; do
+        run virt-seed-imds --listen "$text"
+        assert_refused 1 'expected ADDRESS:PORT'
+    done
+    run virt-seed-imds --root "$BATS_TEST_TMPDIR/nowhere"
+    [[ $status -eq 1 && $output == *nowhere* ]]
+    run -2 virt-seed-imds argument
+    run -2 virt-seed-imds --unknown
+}
+
+@test "the server links what it needs, and nothing that reads XML or speaks to libvirt" {
+    run ! grep -E 'libvirt|libxml2|libisofs|libyaml|libjansson' < <(ldd "$(type -P virt-seed-imds)")
+}
+
+@test "systemd finds nothing wrong with the units" {
+    local units=$BATS_TEST_TMPDIR/units
+
+    [[ -e $top_builddir/systemd/virt-seed-imds.service ]] || skip 'built without libsystemd'
+    type -P systemd-analyze >/dev/null || skip 'there is no systemd-analyze'
+    mkdir "$units"
+    cp "$top_builddir"/systemd/*.{service,socket} "$units"
+    # Where it is not installed.
+    sed -i -e "s|^ExecStart=.*/virt-seed-imds\$|ExecStart=$(type -P virt-seed-imds)|" \
+        -e '/^Documentation=/d' "$units"/*
+    run systemd-analyze verify "$units"/*
+    [[ $status -eq 0 && $output = '' ]]
+}
+
+@test "it listens on IPv6 as well, and on several addresses" {
+    [[ -e /proc/net/if_inet6 ]] || skip 'no IPv6 here'
+    imds_start --listen '[::1]:0'
+    other=$(sed -n 's/.*listening on \[::1\]:\([0-9]*\)$/\1/p' "$log")
+    url="http://[::1]:$other"
+    fetch "$base/meta-data" -g
+    expect 200 'instance-id: web1'
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Speaks to the metadata server as no HTTP library would.
+
+raw.py send PORT [SECONDS]      standard input as it is, then prints what comes back until the end
+raw.py idle PORT COUNT          that many connections that say nothing, until standard input ends
+raw.py drip PORT SECONDS        a request, a byte each half second; prints how it ended
+raw.py slow-read PORT PATH      reads a document 4 KiB at a time with pauses; prints its SHA-256
+raw.py activate PORT COMMAND... runs COMMAND as systemd would that listens on the port, again each
+                                time that it has ended, until standard input ends
+raw.py storm PORT PATH COUNT SECONDS
+                                fetches it that often, one after the other with pauses; prints each
+                                status that came, and how often
+"""
+import collections
+import hashlib
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+
+
+def connect(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=30)
+
+
+def receive(connection):
+    parts = []
+    try:
+        while part := connection.recv(65536):
+            parts.append(part)
+    except ConnectionResetError:
+        # The end of what was not read to its end.
+        pass
+    return b"".join(parts)
+
+
+def send(port, seconds="30"):
+    connection = connect(port)
+    connection.settimeout(float(seconds))
+    try:
+        connection.sendall(sys.stdin.buffer.read())
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    sys.stdout.buffer.write(receive(connection))
+
+
+def idle(port, count):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (int(count) + 64,) * 2)
+    connections = []
+    for _ in range(int(count)):
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.connect_ex(("127.0.0.1", port))
+        connections.append(connection)
+    print("open", flush=True)
+    sys.stdin.read()
+
+
+def drip(port, seconds):
+    connection = connect(port)
+    end = time.monotonic() + float(seconds)
+    connection.settimeout(0.5)
+    for byte in b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"X" * 10000:
+        try:
+            connection.send(bytes([byte]))
+            answer = connection.recv(100)
+            print("answered" if answer else "closed")
+            return
+        except (BrokenPipeError, ConnectionResetError):
+            print("closed")
+            return
+        except TimeoutError:
+            pass
+        if time.monotonic() > end:
+            break
+    print("open")
+
+
+def slow_read(port, path):
+    connection = connect(port)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    whole = b""
+    while part := connection.recv(4096):
+        whole += part
+        time.sleep(0.005)
+    print(hashlib.sha256(whole.partition(b"\r\n\r\n")[2]).hexdigest())
+
+
+def activate(port, *command):
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(1024)
+    child = None
+    ended = False
+
+    def stop(*_):
+        nonlocal ended
+        ended = True
+        os.kill(child, signal.SIGTERM)
+
+    def watch():
+        sys.stdin.read()
+        stop()
+
+    threading.Thread(target=watch, daemon=True).start()
+    while not ended:
+        child = os.fork()
+        if child == 0:
+            # Where it is that one already, it would be closed.
+            os.dup2(listener.fileno(), 3)
+            os.set_inheritable(3, True)
+            os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+            os.execv(command[0], command)
+        print(child, flush=True)
+        os.waitpid(child, 0)
+
+
+def storm(port, path, count, pause):
+    statuses = collections.Counter()
+    for _ in range(int(count)):
+        try:
+            connection = connect(port)
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            answer = receive(connection)
+            header, _, body = answer.partition(b"\r\n\r\n")
+            length = int(header.lower().partition(b"content-length: ")[2].split()[0])
+            status = header.split()[1].decode() if len(body) == length else "short"
+            if not body:
+                status += " empty"
+            if b"\r\nretry-after: 1\r\n" in header.lower() + b"\r\n":
+                status += " with Retry-After"
+        except (OSError, IndexError) as error:
+            status = type(error).__name__
+        statuses[status] += 1
+        time.sleep(float(pause))
+    for status, number in sorted(statuses.items()):
+        print(status, number)
+
+
+COMMANDS = {
+    "send": send,
+    "idle": idle,
+    "drip": drip,
+    "slow-read": slow_read,
+    "activate": activate,
+    "storm": storm,
+}
+COMMANDS[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])

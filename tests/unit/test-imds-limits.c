@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How often somebody may ask the metadata server, and how many connections they have. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "imds/clients.h"
+#include "imds/rate.h"
+#include "unit.h"
+
+/* --- requests --------------------------------------------------------------------- */
+
+static int
+take(struct rate *rate, const char *name, int count, uint64_t now)
+{
+    int taken = 0;
+
+    for (int i = 0; i < count; i++)
+        taken += rate_take(rate, name, strlen(name), now);
+    return taken;
+}
+
+static void
+a_guest_has_a_burst_and_then_a_rate(void **state)
+{
+    struct rate *rate = rate_new();
+
+    (void)state;
+    assert_int_equal(take(rate, "one", 2 * LIMIT_IMDS_BURST, 1000), LIMIT_IMDS_BURST);
+    assert_int_equal(take(rate, "one", 10, 1000), 0);
+    assert_int_equal(take(rate, "one", LIMIT_IMDS_BURST, 2000), LIMIT_IMDS_RATE);
+    assert_int_equal(take(rate, "one", 2 * LIMIT_IMDS_BURST, 10000000), LIMIT_IMDS_BURST);
+    rate_free(rate);
+}
+
+static void
+no_guest_takes_what_is_anothers(void **state)
+{
+    struct rate *rate = rate_new();
+
+    (void)state;
+    take(rate, "one", 1000, 1000);
+    for (char name[] = "a"; name[0] <= 'z'; name[0]++)
+        assert_int_equal(take(rate, name, 4, 1000), 4);
+    rate_free(rate);
+}
+
+static void
+a_rate_is_kept_among_thousands_of_others(void **state)
+{
+    struct rate *rate = rate_new();
+    int limited = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < LIMIT_IMDS_RATE_SLOTS / 4; i++) {
+        for (int j = 0; j < LIMIT_IMDS_BURST; j++)
+            rate_take(rate, &i, sizeof(i), 1000);
+    }
+    for (uint32_t i = 0; i < LIMIT_IMDS_RATE_SLOTS / 4; i++)
+        limited += !rate_take(rate, &i, sizeof(i), 1000);
+    /* A few may have met in one place. */
+    assert_true(limited > LIMIT_IMDS_RATE_SLOTS / 4 * 95 / 100);
+    rate_free(rate);
+}
+
+/* --- connections ------------------------------------------------------------------ */
+
+static struct endpoint
+endpoint(const char *address)
+{
+    struct endpoint endpoint = {.family = AF_INET, .port = 80};
+
+    assert_int_equal(inet_pton(AF_INET, address, &endpoint.address), 1);
+    return endpoint;
+}
+
+static void
+a_peer_on_another_machine_has_few_places(void **state)
+{
+    struct clients *clients = clients_new(100);
+    const struct endpoint own = endpoint("169.254.169.254");
+    const struct endpoint peer = endpoint("192.168.122.2");
+    const struct endpoint other = endpoint("192.168.126.2");
+    struct client *last = NULL;
+
+    (void)state;
+    for (int i = 0; i < LIMIT_IMDS_PEER_CONNECTIONS; i++) {
+        last = clients_add(clients, -1, &own, &peer, 0);
+        assert_non_null(last);
+    }
+    assert_null(clients_add(clients, -1, &own, &peer, 0));
+    assert_non_null(clients_add(clients, -1, &own, &other, 0));
+    clients_remove(clients, last);
+    assert_non_null(clients_add(clients, -1, &own, &peer, 0));
+    clients_free(clients);
+}
+
+static void
+guests_of_this_host_share_an_address_and_have_all_places(void **state)
+{
+    struct clients *clients = clients_new(100);
+    const struct endpoint own = endpoint("169.254.169.254");
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        assert_non_null(clients_add(clients, -1, &own, &own, 0));
+    assert_true(clients_is_full(clients));
+    assert_null(clients_add(clients, -1, &own, &own, 0));
+    clients_free(clients);
+}
+
+static bool
+is_shut(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static void
+the_oldest_make_room_when_there_is_none(void **state)
+{
+    struct clients *clients = clients_new(2);
+    const struct endpoint own = endpoint("127.0.0.1");
+    int old[2], young[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, old), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, young), 0);
+    clients_add(clients, old[0], &own, &own, 1000);
+    assert_int_equal(clients_end_old(clients, 3000),
+                     LIMIT_IMDS_IDLE_SECONDS * 1000 - 2000);
+    clients_add(clients, young[0], &own, &own, 3000);
+    clients_end_old(clients, 3001);
+    assert_true(is_shut(old[1]));
+    assert_false(is_shut(young[1]));
+    for (int i = 0; i < 2; i++) {
+        close(old[i]);
+        close(young[i]);
+    }
+    clients_free(clients);
+}
+
+static void
+to_ask_there_is_less_time_than_for_the_answer(void **state)
+{
+    struct clients *clients = clients_new(2);
+    const struct endpoint own = endpoint("127.0.0.1");
+    int asking[2], answered[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, asking), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, answered), 0);
+    clients_answered(clients, clients_add(clients, answered[0], &own, &own, 0), 100);
+    clients_remove(clients, clients_add(clients, asking[0], &own, &own, 200));
+    assert_int_equal(clients_end_old(clients, 100), LIMIT_IMDS_SECONDS * 1000);
+    clients_free(clients);
+    clients = clients_new(3);
+    clients_answered(clients, clients_add(clients, answered[0], &own, &own, 0), 0);
+    clients_add(clients, asking[0], &own, &own, 0);
+    clients_end_old(clients, LIMIT_IMDS_IDLE_SECONDS * 1000);
+    assert_true(is_shut(asking[1]));
+    assert_false(is_shut(answered[1]));
+    clients_end_old(clients, LIMIT_IMDS_SECONDS * 1000);
+    assert_true(is_shut(answered[1]));
+    for (int i = 0; i < 2; i++) {
+        close(asking[i]);
+        close(answered[i]);
+    }
+    clients_free(clients);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_guest_has_a_burst_and_then_a_rate),
+        cmocka_unit_test(no_guest_takes_what_is_anothers),
+        cmocka_unit_test(a_rate_is_kept_among_thousands_of_others),
+        cmocka_unit_test(a_peer_on_another_machine_has_few_places),
+        cmocka_unit_test(guests_of_this_host_share_an_address_and_have_all_places),
+        cmocka_unit_test(the_oldest_make_room_when_there_is_none),
+        cmocka_unit_test(to_ask_there_is_less_time_than_for_the_answer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
