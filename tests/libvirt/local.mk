@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A real libvirtd and QEMU, private to the tests; needs root.
 
-check-libvirt: all
+check-libvirt: all tests/imds/publish$(EXEEXT)
 	VIRT_SEED_BUILDDIR='$(abs_builddir)' $(BATS) '$(srcdir)/%D%'
 .PHONY: check-libvirt
 
 EXTRA_DIST += \
 	%D%/common.bash \
 	%D%/domains.bash \
+	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \

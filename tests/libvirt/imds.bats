@@ -1,0 +1,301 @@
+#!/usr/bin/env bats
+# imds.bats: the metadata server and guests on a bridge, in network namespaces: a host with a bridge
+# and the server, and guests, which are the other ends of its ports. Needs root, and no libvirtd.
+
+# shellcheck source-path=SCRIPTDIR source=../functional/common.bash
+source "$BATS_TEST_DIRNAME/../functional/common.bash"
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+server_user=61184
+qemu_user=64055
+token=0123456789abcdef0123456789abcdef
+other_token=fedcba9876543210fedcba9876543210
+mac1=52:54:00:00:00:01
+mac2=52:54:00:00:00:02
+mac3=52:54:00:00:00:03
+address=169.254.169.254
+base=/$uuid/$token
+other_base=/$other_uuid/$other_token
+
+setup() {
+    local guest
+
+    type -P "$builddir/virt-seed-imds" >/dev/null || skip 'the metadata server is not built'
+    host=vsi-$$-host
+    root=$BATS_TEST_TMPDIR/root
+    docs=$BATS_TEST_TMPDIR/docs
+    log=$BATS_TEST_TMPDIR/log
+    ip netns add "$host"
+    on_host ip link set lo up
+    on_host ip address add "$address/32" dev lo
+    on_host ip link add br0 type bridge
+    on_host ip address add 192.168.150.1/24 dev br0
+    on_host ip -6 address add fd00:150::1/64 dev br0 nodad
+    on_host ip link set br0 up
+    # What socket activation is for; here the server listens itself, as a user without rights.
+    on_host sysctl -qw net.ipv4.ip_unprivileged_port_start=0
+    for guest in 1 2 3; do
+        plug "$guest"
+    done
+    make_tree
+    start_server --listen "$address:80" --listen '[fd00:150::1]:80'
+}
+
+teardown() {
+    local name
+
+    [[ ! -e $log ]] || cat "$log"
+    if [[ -n ${server-} ]]; then
+        kill "$server" || :
+        wait "$server" || :
+    fi
+    for name in $(ip netns list | cut -d' ' -f1); do
+        [[ $name != vsi-$$-* ]] || ip netns del "$name"
+    done
+}
+
+on_host() {
+    ip netns exec "$host" "$@"
+}
+
+# in_guest NUMBER COMMAND...
+in_guest() {
+    local guest=$1
+
+    shift
+    ip netns exec "vsi-$$-$guest" "$@"
+}
+
+# plug NUMBER: a guest on the bridge, with the host as its gateway.
+plug() {
+    local guest=vsi-$$-$1 mac=mac$1
+
+    ip netns add "$guest"
+    on_host ip link add "port$1" type veth peer name eth0 address "${!mac}" netns "$guest"
+    on_host ip link set "port$1" master br0 up
+    in_guest "$1" ip link set lo up
+    in_guest "$1" ip link set eth0 up
+    in_guest "$1" ip address add "192.168.150.1$1/24" dev eth0
+    in_guest "$1" ip -6 address add "fd00:150::1$1/64" dev eth0 nodad
+    in_guest "$1" ip route add default via 192.168.150.1
+}
+
+# make_tree: of two domains, of which the first has a filter. The server is no owner of it.
+make_tree() {
+    mkdir -p "$root$rundir/imds" "$root$qemu_home" "$docs"
+    chown "$qemu_user" "$root$qemu_home"
+    chgrp "$server_user" "$root$rundir/imds"
+    chmod 0750 "$root$rundir/imds"
+    chmod go+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
+    publish "$uuid" "$token" "$mac1+"
+    publish "$other_uuid" "$other_token" "$mac2"
+}
+
+publish() {
+    echo "of $1" >"$docs/user-data"
+    "$builddir/tests/imds/publish" "$root" add "$1" "$2" "$3" "$docs"
+}
+
+start_server() {
+    local attempt
+
+    ip netns exec "$host" setpriv --reuid="$server_user" --regid="$server_user" --clear-groups \
+        "$builddir/virt-seed-imds" --root "$root" "$@" >"$log" 2>&1 3>&- &
+    server=$!
+    for ((attempt = 0; attempt < 100; attempt++)); do
+        if [[ $(grep -c 'listening on' "$log") -eq 2 ]]; then
+            return
+        fi
+        sleep 0.05
+    done
+    return 1
+}
+
+# get NUMBER PATH [OPTION...]: sets $status (of HTTP; 000: no answer) and $body.
+get() {
+    local guest=$1 path=$2
+
+    shift 2
+    status=$(in_guest "$guest" curl --silent --globoff --max-time 5 --output "$BATS_TEST_TMPDIR/body" \
+        --write-out '%{http_code}' "$@" "${url-http://$address}$path") || :
+    body=$(cat "$BATS_TEST_TMPDIR/body" 2>/dev/null) || body=
+    rm -f "$BATS_TEST_TMPDIR/body"
+}
+
+# expect STATUS [BODY]
+expect() {
+    if [[ $status != "$1" || ($# -gt 1 && $body != "$2") ]]; then
+        printf 'expected %s, found %s: %s\n' "$*" "$status" "$body"
+        return 1
+    fi
+}
+
+# forge NUMBER MAC: the guest takes that MAC; the bridge has no filter.
+forge() {
+    in_guest "$1" ip link set eth0 down
+    in_guest "$1" ip link set eth0 address "$2"
+    in_guest "$1" ip link set eth0 up
+    in_guest "$1" ip route replace default via 192.168.150.1
+}
+
+# filter NUMBER: the bridge takes frames of the guest's own MAC alone from it, as a network filter of
+# libvirt's sees to it.
+filter() {
+    local mac=mac$1
+
+    on_host bridge fdb replace "${!mac}" dev "port$1" master static
+    on_host bridge link set dev "port$1" learning off locked on
+}
+
+@test "each guest on a bridge reads its own documents, by its gateway" {
+    get 1 "$base/user-data"
+    expect 200 "of $uuid"
+    get 2 "$other_base/user-data"
+    expect 200 "of $other_uuid"
+}
+
+@test "a guest reads its documents by a link-local route, without a gateway" {
+    in_guest 1 ip route del default
+    get 1 "$base/user-data"
+    expect 000
+    in_guest 1 ip route add 169.254.0.0/16 dev eth0
+    get 1 "$base/user-data"
+    expect 200 "of $uuid"
+}
+
+@test "a MAC of user networking is none on a bridge" {
+    publish "$uuid" "$token" "$mac1@"
+    get 1 "$base/user-data"
+    expect 404
+    get 1 /v1/user-data
+    expect 403
+}
+
+@test "a stolen token gives another guest nothing" {
+    get 2 "$base/user-data"
+    expect 404
+    stolen=$body
+    [[ $(<"$log") == *"192.168.150.12: 404 for user-data of domain $uuid: right token, but the peer's MAC is none"* ]]
+    # And says not even that it is right.
+    get 2 "/$uuid/$other_token/user-data"
+    expect 404 "$stolen"
+    get 2 "/$uuid/$other_token/user-data"
+    expect 404
+}
+
+@test "a guest with another MAC than its own does not get its documents" {
+    forge 1 52:54:00:00:00:77
+    get 1 "$base/user-data"
+    expect 404
+}
+
+@test "a forged MAC alone gives another guest nothing, and with a filter not even an answer" {
+    in_guest 1 ip link set eth0 down
+    filter 2
+    forge 2 "$mac1"
+    get 2 "$base/user-data" --max-time 2
+    expect 000
+    get 2 /v1/user-data --max-time 2
+    expect 000
+    forge 2 "$mac2"
+    get 2 "$other_base/user-data"
+    expect 200 "of $other_uuid"
+    # Without a filter at its port, a guest can be another one: what the manual warns of.
+    on_host bridge link set dev port2 learning on locked off
+    on_host bridge fdb del "$mac2" dev port2 master
+    forge 2 "$mac1"
+    get 2 "/$uuid/$other_token/user-data"
+    expect 404
+    get 2 "$base/user-data"
+    expect 200 "of $uuid"
+}
+
+@test "without a token, a guest is known by its filtered MAC" {
+    filter 1
+    get 1 /v1/user-data
+    expect 200 "of $uuid"
+    get 1 /v1/meta-data
+    expect 200 ''
+    get 2 /v1/user-data
+    expect 403
+    get 3 /v1/user-data
+    expect 403
+    [[ $(<"$log") == *'no domain has the peer'?'s MAC at an interface with a filter'* ]]
+}
+
+@test "a MAC of two domains is nobody's, without a token" {
+    publish "$other_uuid" "$other_token" "$mac2,$mac1+"
+    get 1 /v1/user-data
+    expect 403 'more than one guest has your MAC'
+    get 1 "$base/user-data"
+    expect 200 "of $uuid"
+}
+
+@test "what comes through a router is nobody" {
+    local behind=vsi-$$-4
+
+    ip netns add "$behind"
+    in_guest 1 ip link add eth1 type veth peer name eth0 netns "$behind"
+    in_guest 1 ip address add 192.168.151.1/24 dev eth1
+    in_guest 1 ip link set eth1 up
+    in_guest 1 sysctl -qw net.ipv4.ip_forward=1
+    in_guest 4 ip address add 192.168.151.2/24 dev eth0
+    in_guest 4 ip link set eth0 up
+    in_guest 4 ip route add default via 192.168.151.1
+    on_host ip route add 192.168.151.0/24 via 192.168.150.11
+    get 4 /healthz
+    expect 200
+    get 4 "$base/user-data"
+    expect 404
+    get 4 /v1/user-data
+    expect 403
+    [[ $(<"$log") == *"192.168.151.2: 404 for user-data of domain $uuid: not on a link of this host"* ]]
+}
+
+@test "IPv6 is the same" {
+    url="http://[fd00:150::1]"
+    get 1 "$base/user-data"
+    expect 200 "of $uuid"
+    get 2 "$base/user-data"
+    expect 404
+    get 1 /v1/user-data
+    expect 200 "of $uuid"
+}
+
+@test "on the host itself, QEMU's user is served for user networking, and root is not" {
+    run -22 on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups \
+        curl --silent --fail "http://$address$base/user-data"
+    publish "$uuid" "$token" "$mac1+,$mac3@"
+    run -0 on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups \
+        curl --silent --fail "http://$address$base/user-data"
+    [[ $output = "of $uuid" ]]
+    run -22 on_host curl --silent --fail "http://$address$base/user-data"
+    # Nor one that has taken a guest's MAC.
+    on_host ip link set br0 address "$mac1"
+    run -22 on_host curl --silent --fail --interface 192.168.150.1 "http://$address$base/user-data"
+}
+
+@test "a guest that takes all the connections it gets leaves the others theirs" {
+    coproc idle {
+        exec ip netns exec "vsi-$$-2" python3 -c "
+import socket, sys
+opened = []
+for _ in range(200):
+    c = socket.socket()
+    c.setblocking(False)
+    c.connect_ex(('$address', 80))
+    opened.append(c)
+print('open', flush=True)
+sys.stdin.read()" 3>&-
+    }
+    read -r -u "${idle[0]}" _
+    sleep 0.5
+    # Sixteen, and the server has closed the rest.
+    [[ $(on_host ss -Htn state established "src $address and dst 192.168.150.12" | wc -l) -eq 16 ]]
+    get 2 "$other_base/user-data"
+    expect 000
+    get 1 "$base/user-data"
+    expect 200
+    # shellcheck disable=SC2154  # coproc sets it
+    kill "$idle_PID"
+}
