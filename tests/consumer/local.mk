@@ -2,7 +2,7 @@
 # The real cloud-init, unpacked by scripts/fetch-cloud-init, reads what virt-seed makes; no root,
 # and no network.
 
-check-consumer: all
+check-consumer: all tests/imds/publish$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) VIRT_SEED_CONSUMER='$(VIRT_SEED_CONSUMER)' $(BATS) '$(srcdir)/%D%'
 .PHONY: check-consumer
 
@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	%D%/configdrive.bats \
 	%D%/consumer.bash \
 	%D%/identity.bats \
+	%D%/imds.bats \
 	%D%/initialization.bats \
 	%D%/interfaces.bats \
 	%D%/machine.py \
