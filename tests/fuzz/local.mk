@@ -11,6 +11,9 @@ fuzz_replays = \
 	%D%/replay-request \
 	%D%/replay-yaml \
 	$(NULL)
+if WITH_IMDS
+fuzz_replays += %D%/replay-imds
+endif WITH_IMDS
 check_PROGRAMS += $(fuzz_replays)
 TESTS += $(fuzz_replays)
 
@@ -32,6 +35,9 @@ FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
 %C%_replay_domain_SOURCES = %D%/fuzz-domain.c %D%/replay.c
 %C%_replay_domain_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_domain_LDADD = $(FUZZ_LDADD)
+%C%_replay_imds_SOURCES = %D%/fuzz-imds.c %D%/replay.c
+%C%_replay_imds_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_imds_LDADD = libimds.a $(FUZZ_LDADD)
 %C%_replay_iso_SOURCES = %D%/fuzz-iso.c %D%/replay.c
 %C%_replay_iso_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_iso_LDADD = $(FUZZ_LDADD)
@@ -55,6 +61,9 @@ fuzz_programs = \
 	%D%/fuzz-request \
 	%D%/fuzz-yaml \
 	$(NULL)
+if WITH_IMDS
+fuzz_programs += %D%/fuzz-imds
+endif WITH_IMDS
 EXTRA_PROGRAMS = $(fuzz_programs)
 CLEANFILES += $(fuzz_programs)
 
@@ -68,6 +77,10 @@ fuzzers: $(fuzz_programs)
 %C%_fuzz_domain_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_domain_LDADD = $(FUZZ_LDADD)
 %C%_fuzz_domain_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_imds_SOURCES = %D%/fuzz-imds.c
+%C%_fuzz_imds_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_imds_LDADD = libimds.a $(FUZZ_LDADD)
+%C%_fuzz_imds_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 %C%_fuzz_iso_SOURCES = %D%/fuzz-iso.c
 %C%_fuzz_iso_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_iso_LDADD = $(FUZZ_LDADD)
@@ -91,6 +104,7 @@ EXTRA_DIST += \
 	%D%/corpus \
 	%D%/config.dict \
 	%D%/domain.dict \
+	%D%/imds.dict \
 	%D%/iso.dict \
 	%D%/report.dict \
 	%D%/request.dict \
