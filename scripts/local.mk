@@ -3,6 +3,7 @@
 
 EXTRA_DIST += \
 	%D%/bench \
+	%D%/bench-imds \
 	%D%/build-guest \
 	%D%/fetch-cloud-init \
 	%D%/fuzz \

@@ -6,6 +6,8 @@ EXTRA_DIST += \
 	%D%/domain.xml \
 	%D%/empty.c \
 	%D%/floor.c \
+	%D%/goals.bash \
+	%D%/http-load.c \
 	%D%/input.bash \
 	%D%/limits \
 	%D%/runner.c \
