@@ -526,10 +526,10 @@ while part := c.recv(4096):
 @test "systemd finds nothing wrong with the units" {
     local units=$BATS_TEST_TMPDIR/units
 
-    [[ -e $top_builddir/systemd/virt-seed-imds.service ]] || skip 'built without libsystemd'
+    [[ -e $top_builddir/scripts/systemd/virt-seed-imds.service ]] || skip 'built without libsystemd'
     type -P systemd-analyze >/dev/null || skip 'there is no systemd-analyze'
     mkdir "$units"
-    cp "$top_builddir"/systemd/*.{service,socket} "$units"
+    cp "$top_builddir"/scripts/systemd/*.{service,socket} "$units"
     # Where it is not installed.
     sed -i -e "s|^ExecStart=.*/virt-seed-imds\$|ExecStart=$(type -P virt-seed-imds)|" \
         -e '/^Documentation=/d' "$units"/*
