@@ -122,10 +122,22 @@ check_content(const struct check *check)
         "anew");
 }
 
+static void
+check_cache(const struct check *check)
+{
+    if (check->request->cache &&
+        check->request->instance_id_policy == INSTANCE_ID_CONTENT)
+        findings_warn(check->findings, WARNING_WITHOUT_EFFECT, check->request->line,
+                      "leave cache= away, or use policy=\"domain\"",
+                      "policy=\"content\" makes a new instance-id when the seed changes, "
+                      "and with cache=\"keep\" the guest does not look at it");
+}
+
 void
 check_meta_data(const struct check *check)
 {
     check_keys(check);
+    check_cache(check);
     check_clone(check);
     check_content(check);
 }

@@ -16,14 +16,28 @@
 
 /* --- its attributes --------------------------------------------------------------- */
 
+/* An attribute of two words, of which `usual` may be left out. */
+static int
+read_choice(const xmlNode *node, const char *attribute, const char *usual,
+            const char *other, bool *is_other, struct failure **failure)
+{
+    cleanup_free char *text = xml_attribute(node, attribute);
+    cleanup_free char *expected = xasprintf("\"%s\" or \"%s\"", usual, other);
+
+    *is_other = text && strcmp(text, other) == 0;
+    if (!text || *is_other || strcmp(text, usual) == 0)
+        return 0;
+    return vocabulary_fail_value(node, attribute, text, expected, failure);
+}
+
 static int
 read_attributes(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    const char *const known[] = {"datasource", "bus",           "serial",     "boots",
-                                 "report",     "ssh-host-keys", "smbios-was", NULL};
+    const char *const known[] = {"datasource", "bus",        "serial",
+                                 "boots",      "report",     "ssh-host-keys",
+                                 "cache",      "smbios-was", NULL};
     cleanup_free char *datasource = xml_attribute(node, "datasource");
     cleanup_free char *bus = xml_attribute(node, "bus");
-    cleanup_free char *boots = xml_attribute(node, "boots");
     cleanup_free char *host_keys = xml_attribute(node, "ssh-host-keys");
 
     if (vocabulary_check_attributes(node, known, failure) < 0)
@@ -40,10 +54,10 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                 node, "bus", bus,
                 "\"auto\", \"scsi\", \"sata\", \"ide\", \"usb\" or \"virtio\"", failure);
     }
-    request->until_done = boots && strcmp(boots, "until-done") == 0;
-    if (boots && !request->until_done && strcmp(boots, "always") != 0)
-        return vocabulary_fail_value(node, "boots", boots, "\"always\" or \"until-done\"",
-                                     failure);
+    if (read_choice(node, "boots", "always", "until-done", &request->until_done,
+                    failure) < 0 ||
+        read_choice(node, "cache", "auto", "keep", &request->cache, failure) < 0)
+        return -1;
     if (vocabulary_read_yes_no(node, "report", &request->report, failure) < 0)
         return -1;
     if (host_keys && strcmp(host_keys, "generate") != 0)
@@ -249,6 +263,7 @@ request_keep_identity(struct request *request)
         .bus = request->bus,
         .serial = request->serial,
         .report = request->report,
+        .cache = request->cache,
         .until_done = request->until_done,
         .hostname = request->hostname,
         .instance_id_policy = request->instance_id_policy,

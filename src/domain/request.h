@@ -50,6 +50,7 @@ struct request {
     enum domain_bus bus; /* DOMAIN_BUS_OTHER is "auto" */
     bool serial;         /* whether the SMBIOS serial is ours to set */
     bool report;         /* whether the guest is asked to say how far it is */
+    bool cache;          /* whether the guest keeps what it has read, and asks no more */
     bool until_done;     /* once the guest is set up, its identity is all it gets */
     char *hostname;      /* NULL where the domain's name serves */
     char *instance_type; /* NULL where there is none */

@@ -22,7 +22,8 @@
 #include "seed/reporter.h"
 #include "seed/user-data.h"
 
-/* The user's, the custom script, the generated one, the host's, the reporter. */
+/* The user's, the custom script, the generated one; the domain's own vendor-data, the
+ * host's, how to cache, the reporter. */
 #define PIECES_MAX (LIMIT_USER_DATA + 4)
 
 /* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
@@ -233,6 +234,19 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
     return 0;
 }
 
+/* cloud-init reads the setting from the vendor-data, too, that it has stored of the instance
+ * (helpers.py, ConfigMerger). In user-data its own schema would not know it. */
+static void
+add_cache(struct pieces *pieces, const struct request *request)
+{
+    cleanup_buffer struct buffer config = {0};
+
+    if (!request->cache)
+        return;
+    buffer_append_string(&config, "#cloud-config\nmanual_cache_clean: true\n");
+    add_piece(pieces, &config, APPEND);
+}
+
 void
 combine_vendor_data(struct buffer *buffer, struct request *request,
                     struct instance_id *id)
@@ -252,6 +266,7 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
         if (part->of_host)
             add_piece(&pieces, &part->data, PREPEND);
     }
+    add_cache(&pieces, request);
     if (request_wants_report(request))
         reporter_write(&reporter);
     add_piece(&pieces, &reporter, NULL);

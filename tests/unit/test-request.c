@@ -47,6 +47,7 @@ has_defaults_for_everything(void **state)
     assert_int_equal(request->datasource, DATASOURCE_NOCLOUD);
     assert_int_equal(request->bus, DOMAIN_BUS_OTHER);
     assert_true(request->serial);
+    assert_false(request->cache);
     assert_null(request->hostname);
     assert_int_equal(request->instance_id_policy, INSTANCE_ID_DOMAIN);
     assert_null(request->instance_id);
