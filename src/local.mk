@@ -82,6 +82,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
 	%D%/domain/seed-path.h \
+	%D%/domain/seed-url.c \
+	%D%/domain/seed-url.h \
 	%D%/domain/ssh-key.c \
 	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
@@ -96,6 +98,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/wire-report.h \
 	%D%/domain/wire-serial.c \
 	%D%/domain/wire-serial.h \
+	%D%/domain/wire-url.c \
+	%D%/domain/wire-url.h \
 	%D%/domain/wire-shim.c \
 	%D%/domain/wire-shim.h \
 	%D%/domain/xml.c \
@@ -137,6 +141,8 @@ libseed_a_SOURCES = \
 	%D%/seed/nocloud.h \
 	%D%/seed/openssh-key.c \
 	%D%/seed/openssh-key.h \
+	%D%/seed/nocloud-net.c \
+	%D%/seed/nocloud-net.h \
 	%D%/seed/payload-seed.c \
 	%D%/seed/payload-seed.h \
 	%D%/seed/reporter.c \
@@ -307,7 +313,7 @@ virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/property.h \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_vdsm_LDADD = libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+virt_seed_vdsm_LDADD = libstore.a libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
 	$(NETTLE_LIBS) $(UUID_LIBS)
 
 bin_PROGRAMS += virt-seed virt-seed-qemu

@@ -11,6 +11,7 @@ dist_examples_DATA = \
 	%D%/examples/minimal.xml \
 	%D%/examples/ovirt.xml \
 	%D%/examples/references.xml \
+	%D%/examples/served.xml \
 	%D%/examples/static-network.xml \
 	%D%/examples/text.xml \
 	%D%/examples/virt-seed-qemu.tf \

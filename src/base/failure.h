@@ -45,6 +45,8 @@
     X(SERIAL, "serial")                                                                  \
     X(SMBIOS, "smbios")                                                                  \
     X(BUS, "bus")                                                                        \
+    X(NO_NETWORK, "no-network")                                                          \
+    X(IMDS, "metadata-server")                                                           \
     X(FOREIGN_SEED, "foreign-seed")                                                      \
     X(FOREIGN_REPORT, "foreign-report")                                                  \
     X(UNWIRED, "unwired")                                                                \

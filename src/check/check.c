@@ -82,10 +82,10 @@ add_change(struct findings *findings, const char *change, bool needed)
 }
 
 static void
-check_wiring(struct findings *findings, struct domain *domain,
-             const struct request *request)
+check_wiring(struct findings *findings, const struct config *config,
+             struct domain *domain, const struct request *request)
 {
-    const struct wire_options options = {.replace = false};
+    const struct wire_options options = {.imds_address = config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_failure struct failure *failure = NULL;
 
@@ -122,5 +122,5 @@ check_domain(struct findings *findings, struct domain *domain,
     /* It takes the parts' content away. */
     if (findings->errors == 0)
         check_seed(findings, domain, &request);
-    check_wiring(findings, domain, &request);
+    check_wiring(findings, &config, domain, &request);
 }

@@ -124,6 +124,6 @@ check_network(const struct check *check)
 
     check_name_servers(check);
     if (part && part->data.size > 0 && !part->masked &&
-        check->request->datasource == DATASOURCE_NOCLOUD && tree_load(&tree, &part->data))
+        request_is_nocloud(check->request) && tree_load(&tree, &part->data))
         check_part_network(check, part, &tree);
 }

@@ -103,7 +103,7 @@ is_open(const struct check *check, const struct part *part)
 void
 check_schema(const struct check *check)
 {
-    bool network = check->request->datasource == DATASOURCE_NOCLOUD;
+    bool network = request_is_nocloud(check->request);
 
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];

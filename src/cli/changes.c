@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "domain/request.h"
 #include "image/label.h"
+#include "store/configuration.h"
 
 static bool
 xml_goes_to_stdout(const struct source *source, const struct arguments *arguments)
@@ -83,17 +84,26 @@ put_back(struct source *source, const struct arguments *arguments,
 }
 
 int
-changes_wire(struct source *source, const struct arguments *arguments,
-             struct wiring *wiring, struct failure **failure)
+changes_wire(struct source *source, const struct context *context,
+             const struct arguments *arguments, struct wiring *wiring,
+             struct failure **failure)
 {
-    const struct wire_options options = {.replace = arguments->replace};
+    bool here = !source->connection || !libvirt_is_remote(source->connection);
+    struct wire_options options = {.replace = arguments->replace};
+    cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
 
     if (request_read(&request, &source->domain, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
-    /* Another host's paths mean nothing here; there the names of the disks decide. */
-    if (!source->connection || !libvirt_is_remote(source->connection))
+    /* Another host's paths mean nothing here; there the names of the disks decide, and
+     * where its metadata server is its own hook knows. */
+    if (here) {
         label_read_disks(&source->domain);
+        if (!request_has_disk(&request) &&
+            config_read(&config, context->root, failure) < 0)
+            return failure_prefix(failure, "domain '%s'", source->domain.name);
+        options.imds_address = config.imds_address;
+    }
     if (wire_domain(&source->domain, &request, &options, wiring, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     return 0;

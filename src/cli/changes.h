@@ -7,10 +7,11 @@
 #include "cli/source.h"
 #include "domain/wire.h"
 
-/* Wires the domain for its own request; the disks' labels are looked at where they are this
- * host's. */
-int changes_wire(struct source *source, const struct arguments *arguments,
-                 struct wiring *wiring, struct failure **failure);
+/* Wires the domain for its own request; the disks' labels, and the configuration, are looked
+ * at where they are this host's. */
+int changes_wire(struct source *source, const struct context *context,
+                 const struct arguments *arguments, struct wiring *wiring,
+                 struct failure **failure);
 
 /* `nothing` is what is said of a domain that needed no change. */
 int changes_commit(struct source *source, const struct context *context,

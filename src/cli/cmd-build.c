@@ -53,6 +53,18 @@ write_image(const struct seed *seed, const char *path, struct failure **failure)
 }
 
 static int
+fail_no_volume(const char *domain, struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMAGE,
+                "domain '%s': datasource=\"nocloud-net\" has no image: the guest fetches "
+                "its documents",
+                domain);
+    failure_hint(failure, "'virt-seed dump' prints them; an image has "
+                          "datasource=\"nocloud\"");
+    return STATUS_FAILURE;
+}
+
+static int
 run(const struct context *context, const struct arguments *arguments,
     struct failure **failure)
 {
@@ -62,6 +74,8 @@ run(const struct context *context, const struct arguments *arguments,
 
     if (seeding_make(&seed, &source, context, arguments, NULL, failure) < 0)
         return STATUS_FAILURE;
+    if (seed.served)
+        return fail_no_volume(source.domain.name, failure);
     if (write_image(&seed, output, failure) < 0)
         return STATUS_FAILURE;
     if (!context->quiet && !output_is_standard(output))

@@ -54,8 +54,8 @@ print_json(const struct seed *seed, const struct arguments *arguments)
             strcmp(arguments->document, seed->documents[i].path) == 0)
             json_array_append_new(documents, document_to_json(&seed->documents[i]));
     }
-    json_print(
-        json_pack("{s:s, s:o}", "volume-id", seed->volume_id, "documents", documents));
+    json_print(json_pack("{s:s?, s:o}", "volume-id",
+                         seed->served ? NULL : seed->volume_id, "documents", documents));
 }
 
 /* --- text ------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ set(const struct context *context, const struct arguments *arguments,
     written = wiring.change_count;
     /* What is written must be what the hook can read: it is looked at before anything is
      * defined, and wired in the same definition. */
-    if (changes_wire(source, arguments, &wiring, failure) < 0)
+    if (changes_wire(source, context, arguments, &wiring, failure) < 0)
         return -1;
     source->request_alone = wiring.change_count == written;
     if (password.size > 0 && !arguments->print) {
@@ -120,7 +120,7 @@ const struct command cmd_set = {
         "      --secret=PART=NAME[/KEY]   take user-data, vendor-data, network-config,\n"
         "                                 meta-data, ssh-authorized-keys, ssh-host-keys\n"
         "                                 or admin-password from a secret of the host *\n"
-        "      --datasource=NAME          nocloud or configdrive\n"
+        "      --datasource=NAME          nocloud, configdrive or nocloud-net\n"
         "\n"
         "      --print          print the XML; nothing is defined, no secret written\n"
         "  -o, --output=OUTPUT  write the XML to this file instead\n"

@@ -32,12 +32,18 @@
 static int
 check_label(const struct seed *old, const struct seed *seed, struct failure **failure)
 {
-    if (strcmp(old->volume_id, seed->volume_id) == 0)
+    if (strcmp(old->volume_id, seed->volume_id) == 0 && !seed->served)
         return 0;
-    failure_set(failure, FAILURE_DOMAIN,
-                "runs with a seed of the label '%s', and the new one has '%s': the guest "
-                "would not find it",
-                old->volume_id, seed->volume_id);
+    if (seed->served)
+        failure_set(failure, FAILURE_DOMAIN,
+                    "runs with a seed on a disk, and the new one is served: the guest "
+                    "would not find it");
+    else
+        failure_set(
+            failure, FAILURE_DOMAIN,
+            "runs with a seed of the label '%s', and the new one has '%s': the guest "
+            "would not find it",
+            old->volume_id, seed->volume_id);
     return failure_hint(failure, "shut it down and start it: a start changes the "
                                  "datasource");
 }

@@ -68,7 +68,7 @@ wire_source(const struct context *context, const struct arguments *arguments,
             ? load_after_refusal(&source, context, arguments, failure) < 0
             : source_load(&source, context, arguments, SOURCE_CHANGE, failure) < 0)
         return -1;
-    if (changes_wire(&source, arguments, wiring, failure) < 0)
+    if (changes_wire(&source, context, arguments, wiring, failure) < 0)
         return -1;
     return changes_commit(&source, context, arguments, "is wired already", wiring,
                           failure);

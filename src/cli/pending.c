@@ -103,8 +103,8 @@ read_request(struct pending *pending, struct failure **failure)
 
 /* On a copy: the wiring changes the document. */
 static int
-find_wiring(struct pending *pending, const struct arguments *arguments,
-            struct failure **failure)
+find_wiring(struct pending *pending, const struct context *context,
+            const struct arguments *arguments, struct failure **failure)
 {
     cleanup_source struct source copy = {.doc = xmlCopyDoc(pending->source.doc, 1)};
 
@@ -112,7 +112,7 @@ find_wiring(struct pending *pending, const struct arguments *arguments,
         abort();
     if (domain_read(&copy.domain, copy.doc, failure) < 0)
         return -1;
-    return changes_wire(&copy, arguments, &pending->wiring, failure);
+    return changes_wire(&copy, context, arguments, &pending->wiring, failure);
 }
 
 /* --- documents ---------------------------------------------------------------------- */
@@ -319,7 +319,7 @@ pending_read(struct pending *pending, const struct context *context,
     read_past(pending, context);
     if (read_request(pending, failure) < 0 || compare(pending, failure) < 0)
         return failure_prefix(failure, "domain '%s'", pending->source.domain.name);
-    return find_wiring(pending, arguments, failure);
+    return find_wiring(pending, context, arguments, failure);
 }
 
 const char *

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "base/tmpfile.h"
 #include "cli/libvirt.h"
 #include "cli/output.h"
@@ -19,6 +20,7 @@
 #include "domain/request-text.h"
 #include "domain/request.h"
 #include "domain/seed-path.h"
+#include "domain/seed-url.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
@@ -179,11 +181,25 @@ check_unchanged(const struct source *source, struct failure **failure)
     return fail_changed(source, "meanwhile: nothing was written", failure);
 }
 
-/* Return: whether both have the same request, and both or neither our disk. */
+/* Return: the word of the domain's serial that leads to its seed, owned by the caller (free);
+ * "" where there is none. */
+static char *
+find_url(const struct domain *domain)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    return seed_url_find(&url, domain) ? seed_url_word(&url) : xstrdup("");
+}
+
+/* Return: whether both have the same request, and both or neither our disk, or address. */
 static bool
 is_alike(const struct domain *one, const struct domain *other)
 {
-    return !seed_path_find_disk(one) == !seed_path_find_disk(other) &&
+    cleanup_free char *url = find_url(one);
+    cleanup_free char *other_url = find_url(other);
+
+    return strcmp(url, other_url) == 0 &&
+           !seed_path_find_disk(one) == !seed_path_find_disk(other) &&
            request_is_same(request_find(one), request_find(other));
 }
 

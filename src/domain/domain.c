@@ -187,6 +187,17 @@ domain_find_sysinfo(const struct domain *domain)
     return node;
 }
 
+xmlNode *
+domain_find_serial(const struct domain *domain)
+{
+    const xmlNode *system = xml_child(domain_find_sysinfo(domain), "system");
+    xmlNode *entry = xml_child(system, "entry");
+
+    while (entry && !xml_attribute_is(entry, "name", "serial"))
+        entry = xml_next(entry, "entry");
+    return entry;
+}
+
 int
 domain_require_uuid(const struct domain *domain, struct failure **failure)
 {

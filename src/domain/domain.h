@@ -71,6 +71,9 @@ void domain_clear(struct domain *domain);
 /* Return: the <sysinfo> of SMBIOS, or NULL. */
 xmlNode *domain_find_sysinfo(const struct domain *domain);
 
+/* Return: the entry of <sysinfo> that is the system's serial, or NULL. */
+xmlNode *domain_find_serial(const struct domain *domain);
+
 /* Removes the disk from the document and from the domain; those behind it move up. */
 void domain_remove_disk(struct domain *domain, size_t index);
 

@@ -16,6 +16,48 @@
 
 /* --- its attributes --------------------------------------------------------------- */
 
+static int
+read_datasource(struct request *request, const xmlNode *node, struct failure **failure)
+{
+    static const struct {
+        const char *word;
+        enum datasource datasource;
+    } words[] = {{"nocloud", DATASOURCE_NOCLOUD},
+                 {"configdrive", DATASOURCE_CONFIGDRIVE},
+                 {"nocloud-net", DATASOURCE_NOCLOUD_NET}};
+    cleanup_free char *datasource = xml_attribute(node, "datasource");
+
+    for (size_t i = 0; datasource && i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(words[i].word, datasource) == 0) {
+            request->datasource = words[i].datasource;
+            return 0;
+        }
+    }
+    if (!datasource)
+        return 0;
+    return vocabulary_fail_value(node, "datasource", datasource,
+                                 "\"nocloud\", \"configdrive\" or \"nocloud-net\"",
+                                 failure);
+}
+
+/* What a seed without a disk, whose place stands in the serial, cannot have. */
+static int
+check_net(const struct request *request, const xmlNode *node, struct failure **failure)
+{
+    if (request_has_disk(request))
+        return 0;
+    if (request->bus != DOMAIN_BUS_OTHER)
+        return vocabulary_fail(node, failure, FAILURE_BUS,
+                               "has bus=, and datasource=\"nocloud-net\" has no disk",
+                               "leave bus= away, or use datasource=\"nocloud\"");
+    if (!request->serial)
+        return vocabulary_fail(node, failure, FAILURE_SERIAL,
+                               "has serial=\"no\", and datasource=\"nocloud-net\" has "
+                               "its address in the serial",
+                               "leave serial= away, or use datasource=\"nocloud\"");
+    return 0;
+}
+
 /* An attribute of two words, of which `usual` may be left out. */
 static int
 read_choice(const xmlNode *node, const char *attribute, const char *usual,
@@ -36,17 +78,12 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     const char *const known[] = {"datasource", "bus",        "serial",
                                  "boots",      "report",     "ssh-host-keys",
                                  "cache",      "smbios-was", NULL};
-    cleanup_free char *datasource = xml_attribute(node, "datasource");
     cleanup_free char *bus = xml_attribute(node, "bus");
     cleanup_free char *host_keys = xml_attribute(node, "ssh-host-keys");
 
-    if (vocabulary_check_attributes(node, known, failure) < 0)
+    if (vocabulary_check_attributes(node, known, failure) < 0 ||
+        read_datasource(request, node, failure) < 0)
         return -1;
-    if (datasource && strcmp(datasource, "configdrive") == 0)
-        request->datasource = DATASOURCE_CONFIGDRIVE;
-    else if (datasource && strcmp(datasource, "nocloud") != 0)
-        return vocabulary_fail_value(node, "datasource", datasource,
-                                     "\"nocloud\" or \"configdrive\"", failure);
     if (bus && strcmp(bus, "auto") != 0) {
         request->bus = domain_bus_parse(bus);
         if (request->bus == DOMAIN_BUS_OTHER)
@@ -58,14 +95,15 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                     failure) < 0 ||
         read_choice(node, "cache", "auto", "keep", &request->cache, failure) < 0)
         return -1;
-    if (vocabulary_read_yes_no(node, "report", &request->report, failure) < 0)
+    if (vocabulary_read_yes_no(node, "report", &request->report, failure) < 0 ||
+        vocabulary_read_yes_no(node, "serial", &request->serial, failure) < 0)
         return -1;
     if (host_keys && strcmp(host_keys, "generate") != 0)
         return vocabulary_fail_value(node, "ssh-host-keys", host_keys, "\"generate\"",
                                      failure);
     if (host_keys)
         parts_add_generated_host_keys(&request->parts, node);
-    return vocabulary_read_yes_no(node, "serial", &request->serial, failure);
+    return check_net(request, node, failure);
 }
 
 /* --- what <initialization> says of the request's own subjects ----------------------- */
@@ -99,8 +137,7 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
     struct initialization *initialization = request->initialization;
     const struct part *host_keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
 
-    if (request->datasource != DATASOURCE_CONFIGDRIVE &&
-        parts_find(&request->parts, PART_ADMIN_PASSWORD))
+    if (request_is_nocloud(request) && parts_find(&request->parts, PART_ADMIN_PASSWORD))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has <admin-password>, which NoCloud has no place for",
                                "use datasource=\"configdrive\", or set it in user-data");
@@ -207,6 +244,19 @@ request_datasource_name(enum datasource datasource)
     };
 
     return names[datasource];
+}
+
+bool
+request_is_nocloud(const struct request *request)
+{
+    return request->datasource == DATASOURCE_NOCLOUD ||
+           request->datasource == DATASOURCE_NOCLOUD_NET;
+}
+
+bool
+request_has_disk(const struct request *request)
+{
+    return request->datasource != DATASOURCE_NOCLOUD_NET;
 }
 
 bool

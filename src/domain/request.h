@@ -18,7 +18,8 @@
 enum datasource {
     DATASOURCE_NOCLOUD,
     DATASOURCE_CONFIGDRIVE,
-    DATASOURCE_PAYLOAD, /* a seed that oVirt's engine has made */
+    DATASOURCE_NOCLOUD_NET, /* NoCloud's documents, from the metadata server: no disk */
+    DATASOURCE_PAYLOAD,     /* a seed that oVirt's engine has made */
 };
 
 /* Return: the word for it in the attribute datasource=, or "payload". */
@@ -79,6 +80,13 @@ int request_read(struct request *request, const struct domain *domain,
 /* Return: whether the guest is to have the reporter (seed/reporter.h), and the domain its
  * channel: not Windows, which has no shell for it, nor oVirt's payload, a seed as it stands. */
 bool request_wants_report(const struct request *request);
+
+/* Return: whether the guest reads NoCloud's documents, from a disk or from the metadata
+ * server. */
+bool request_is_nocloud(const struct request *request);
+
+/* Return: whether the seed is a disk. */
+bool request_has_disk(const struct request *request);
 
 /* Takes away all but the identity, the instance-id and the host name. */
 void request_keep_identity(struct request *request);

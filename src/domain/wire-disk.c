@@ -281,3 +281,13 @@ wire_remove_disk(struct domain *domain, struct wiring *wiring)
     }
     remove_controller(domain, wiring);
 }
+
+int
+wire_no_disk(struct domain *domain, const struct wire_options *options,
+             struct wiring *wiring, struct failure **failure)
+{
+    if (wire_remove_foreign(domain, options, wiring, failure) < 0)
+        return -1;
+    wire_remove_disk(domain, wiring);
+    return 0;
+}

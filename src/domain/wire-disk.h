@@ -13,6 +13,11 @@ int wire_disk(struct domain *domain, const struct request *request,
               const struct wire_options *options, struct wiring *wiring,
               struct failure **failure);
 
+/* For a seed without a disk: takes away what an earlier datasource has left. Another tool's
+ * seed is as foreign as beside a disk of ours. */
+int wire_no_disk(struct domain *domain, const struct wire_options *options,
+                 struct wiring *wiring, struct failure **failure);
+
 /* Return: whether the domain's machine has an IDE bus. */
 bool wire_disk_has_ide(const struct domain *domain);
 

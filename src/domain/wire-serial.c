@@ -16,8 +16,10 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "domain/seed-url.h"
 #include "domain/wire-serial.h"
 #include "domain/wire-shim.h"
+#include "domain/wire-url.h"
 #include "domain/xml.h"
 
 /* A bare ds=nocloud would mean dsmode=local: user-data before the network. */
@@ -41,17 +43,6 @@ has_smbios(const struct domain *domain)
 }
 
 /* --- sysinfo ---------------------------------------------------------------------- */
-
-static xmlNode *
-find_entry(const struct domain *domain)
-{
-    const xmlNode *system = xml_child(domain_find_sysinfo(domain), "system");
-    xmlNode *entry = xml_child(system, "entry");
-
-    while (entry && !xml_attribute_is(entry, "name", "serial"))
-        entry = xml_next(entry, "entry");
-    return entry;
-}
 
 static xmlNode *
 make_entry(struct domain *domain)
@@ -81,13 +72,17 @@ set_text(xmlNode *node, const char *text)
 /* --- the mode --------------------------------------------------------------------- */
 
 static int
-fail_host_mode(const xmlNode *smbios, struct failure **failure)
+fail_host_mode(const xmlNode *smbios, const struct request *request,
+               struct failure **failure)
 {
     failure_set(
         failure, FAILURE_SMBIOS,
         "<smbios mode='host'/> shows the host's serial to the guest, so ours cannot "
         "be set");
     failure_at_line(failure, xml_line(smbios));
+    if (!request_has_disk(request))
+        return failure_hint(failure, "use <smbios mode='sysinfo'/>, or "
+                                     "datasource=\"nocloud\", which is a disk");
     return failure_hint(failure,
                         "use <smbios mode='sysinfo'/>, or write serial=\"no\" into "
                         "<cloud-init>: the volume's label is enough for most guests");
@@ -112,51 +107,81 @@ set_mode(struct domain *domain, struct wiring *wiring)
 
 /* --- the words -------------------------------------------------------------------- */
 
-static int
-fail_foreign_word(const xmlNode *entry, const char *word, struct failure **failure)
+/* Return: the word for messages, owned by the caller (free). */
+static char *
+describe_word(const char *word)
 {
-    failure_set(failure, FAILURE_SERIAL,
-                "the SMBIOS serial has '%.64s', expected '" NOCLOUD_WORD "'", word);
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    return seed_url_parse(&url, word) ? seed_url_describe(&url) : xstrdup(word);
+}
+
+static int
+fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
+                  struct failure **failure)
+{
+    cleanup_free char *expected = describe_word(word);
+
+    failure_set(failure, FAILURE_SERIAL, "the SMBIOS serial has '%.64s', expected '%s'",
+                foreign, expected);
     failure_at_line(failure, xml_line(entry));
+    if (strcmp(word, NOCLOUD_WORD) != 0)
+        return failure_hint(failure, "remove it, or let 'virt-seed wire --replace' put "
+                                     "ours in its place");
     return failure_hint(failure,
                         "remove it, let 'virt-seed wire --replace' put ours in its "
                         "place, or write serial=\"no\" into <cloud-init>");
 }
 
+/* Return: whether some version of the wiring wrote the word. */
 static bool
 is_our_word(const char *word)
 {
-    return strcmp(word, NOCLOUD_WORD) == 0;
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    return strcmp(word, NOCLOUD_WORD) == 0 || seed_url_parse(&url, word);
 }
 
-/*
- * Splits the serial into the user's words and the datasource's.
- * Return: the user's, owned by the caller (free); `ours` says whether our word is there
- * and `foreign`, owned as well, is the first word of another datasource, or NULL.
- */
-static char *
-split_serial(const char *serial, bool *ours, char **foreign)
+/* The words of a serial. */
+struct words {
+    char *user;    /* the user's, with a space between them */
+    char *ours;    /* the first that is ours, or NULL */
+    size_t count;  /* of ours */
+    char *foreign; /* the first that names another datasource, or NULL */
+};
+
+static void
+words_clear(struct words *words)
+{
+    free(words->user);
+    free(words->ours);
+    free(words->foreign);
+}
+
+#define cleanup_words __attribute__((cleanup(words_clear)))
+
+static struct words
+split_serial(const char *serial)
 {
     cleanup_free char *copy = xstrdup(serial);
-    char *user = xcalloc(1, strlen(serial) + 1);
-    char *end = user;
+    struct words words = {.user = xcalloc(1, strlen(serial) + 1)};
+    char *end = words.user;
     char *rest = NULL;
 
-    *ours = false;
-    *foreign = NULL;
     for (char *word = strtok_r(copy, " \t\r\n", &rest); word;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
         if (is_our_word(word)) {
-            *ours = true;
+            if (words.count++ == 0)
+                words.ours = xstrdup(word);
         } else if (strncasecmp(word, DATASOURCE_PREFIX, strlen(DATASOURCE_PREFIX)) == 0) {
-            if (!*foreign)
-                *foreign = xstrdup(word);
+            if (!words.foreign)
+                words.foreign = xstrdup(word);
         } else {
-            end = stpcpy(end, end > user ? " " : "");
+            end = stpcpy(end, end > words.user ? " " : "");
             end = stpcpy(end, word);
         }
     }
-    return user;
+    return words;
 }
 
 static int
@@ -172,10 +197,9 @@ check_length(const xmlNode *entry, const char *serial, struct failure **failure)
 }
 
 static int
-set_serial(xmlNode *entry, const char *user, struct failure **failure)
+set_serial(xmlNode *entry, const char *user, const char *word, struct failure **failure)
 {
-    cleanup_free char *serial =
-        *user ? xasprintf("%s %s", user, NOCLOUD_WORD) : xstrdup(NOCLOUD_WORD);
+    cleanup_free char *serial = *user ? xasprintf("%s %s", user, word) : xstrdup(word);
 
     if (check_length(entry, serial, failure) < 0)
         return -1;
@@ -183,30 +207,84 @@ set_serial(xmlNode *entry, const char *user, struct failure **failure)
     return 0;
 }
 
+static void
+note_words(const struct words *before, const char *word, struct wiring *wiring)
+{
+    cleanup_free char *now = describe_word(word);
+    cleanup_free char *ours = before->ours ? describe_word(before->ours) : NULL;
+
+    if (before->foreign)
+        wiring_note(wiring, "'%s' removed from the SMBIOS serial", before->foreign);
+    if (ours && strcmp(ours, now) != 0)
+        wiring_note(wiring, "'%s' of the SMBIOS serial became '%s'", ours, now);
+    else
+        wiring_note(wiring, "'%s' added to the SMBIOS serial", now);
+}
+
 static int
-wire_entry(struct domain *domain, const struct wire_options *options,
+wire_entry(struct domain *domain, const char *word, const struct wire_options *options,
            struct wiring *wiring, struct failure **failure)
 {
-    xmlNode *entry = find_entry(domain);
+    xmlNode *entry = domain_find_serial(domain);
     cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
-    cleanup_free char *foreign = NULL;
-    cleanup_free char *user = NULL;
-    bool ours;
+    cleanup_words struct words words = {.user = NULL};
 
     if (check_length(entry, serial, failure) < 0)
         return -1;
-    user = split_serial(serial, &ours, &foreign);
-    if (foreign && !options->replace)
-        return fail_foreign_word(entry, foreign, failure);
-    if (ours && !foreign)
+    words = split_serial(serial);
+    if (words.foreign && !options->replace)
+        return fail_foreign_word(entry, words.foreign, word, failure);
+    if (words.count == 1 && strcmp(words.ours, word) == 0 && !words.foreign)
         return 0;
     if (!entry)
         entry = make_entry(domain);
-    if (set_serial(entry, user, failure) < 0)
+    if (set_serial(entry, words.user, word, failure) < 0)
         return -1;
-    if (foreign)
-        wiring_note(wiring, "'%s' removed from the SMBIOS serial", foreign);
-    wiring_note(wiring, "'%s' added to the SMBIOS serial", NOCLOUD_WORD);
+    note_words(&words, word, wiring);
+    return 0;
+}
+
+/* A URL that an earlier datasource has left would lead the guest away from its disk. */
+static void
+forget_url(struct domain *domain, struct wiring *wiring)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    if (seed_url_find(&url, domain))
+        wire_remove_serial(domain, wiring);
+}
+
+/* Return: whether a serial is to be; -1 where it must be and cannot. */
+static int
+wants_serial(const struct domain *domain, const struct request *request,
+             struct failure **failure)
+{
+    if (request_has_disk(request))
+        return request->serial && has_smbios(domain);
+    if (wire_url_check(domain, failure) < 0)
+        return -1;
+    if (has_smbios(domain))
+        return 1;
+    failure_set(failure, FAILURE_SMBIOS,
+                "datasource=\"nocloud-net\" needs the SMBIOS serial, and '%s' has none",
+                domain->arch);
+    return failure_hint(failure, "use datasource=\"nocloud\", whose disk the guest finds "
+                                 "by its label");
+}
+
+static int
+check_place(const struct domain *domain, const struct request *request,
+            struct failure **failure)
+{
+    const xmlNode *os = xml_child(domain->root, "os");
+    const xmlNode *smbios = xml_child(os, "smbios");
+
+    if (!os) {
+        failure_set(failure, FAILURE_DOMAIN, "the domain has no <os>");
+        return failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
+    }
+    if (smbios && xml_attribute_is(smbios, "mode", "host"))
+        return fail_host_mode(smbios, request, failure);
     return 0;
 }
 
@@ -215,24 +293,27 @@ wire_serial(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    const xmlNode *os = xml_child(domain->root, "os");
-    const xmlNode *smbios = xml_child(os, "smbios");
+    cleanup_free char *word = NULL;
+    int wanted;
 
     if (request_is_by_label(request)) {
         wire_remove_serial(domain, wiring);
         return 0;
     }
-    if (!request->serial || !has_smbios(domain))
-        return 0;
-    if (!os) {
-        failure_set(failure, FAILURE_DOMAIN, "the domain has no <os>");
-        return failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
-    }
-    if (smbios && xml_attribute_is(smbios, "mode", "host"))
-        return fail_host_mode(smbios, failure);
+    wanted = wants_serial(domain, request, failure);
+    if (wanted == 0)
+        forget_url(domain, wiring);
+    if (wanted <= 0)
+        return wanted;
+    if (check_place(domain, request, failure) < 0)
+        return -1;
+    word = request_has_disk(request) ? xstrdup(NOCLOUD_WORD)
+                                     : wire_url_word(domain, options, failure);
+    if (!word)
+        return -1;
     /* First the mode: it notes whether there was a <sysinfo> before ours. */
     set_mode(domain, wiring);
-    return wire_entry(domain, options, wiring, failure);
+    return wire_entry(domain, word, options, wiring, failure);
 }
 
 /* --- for the emulator shim -------------------------------------------------------- */
@@ -242,25 +323,24 @@ wire_shim_serial(const struct domain *domain, const struct request *request,
                  struct failure **failure)
 {
     const xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
-    const xmlNode *entry = find_entry(domain);
+    const xmlNode *entry = domain_find_serial(domain);
     cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
-    cleanup_free char *foreign = NULL;
-    bool ours;
+    cleanup_words struct words words = {.user = NULL};
 
     if (request_is_by_label(request) || !request->serial || !has_smbios(domain))
         return "";
     if (smbios && xml_attribute_is(smbios, "mode", "host")) {
-        fail_host_mode(smbios, failure);
+        fail_host_mode(smbios, request, failure);
         return NULL;
     }
     if (check_length(entry, serial, failure) < 0)
         return NULL;
-    free(split_serial(serial, &ours, &foreign));
-    if (foreign) {
-        fail_foreign_word(entry, foreign, failure);
+    words = split_serial(serial);
+    if (words.foreign) {
+        fail_foreign_word(entry, words.foreign, NOCLOUD_WORD, failure);
         return NULL;
     }
-    return ours ? "" : NOCLOUD_WORD;
+    return words.ours ? "" : NOCLOUD_WORD;
 }
 
 /* --- removing --------------------------------------------------------------------- */
@@ -294,19 +374,19 @@ restore_mode(struct domain *domain)
 void
 wire_remove_serial(struct domain *domain, struct wiring *wiring)
 {
-    xmlNode *entry = find_entry(domain);
+    xmlNode *entry = domain_find_serial(domain);
     cleanup_free char *serial = entry ? xml_text(entry) : NULL;
-    cleanup_free char *foreign = NULL;
-    cleanup_free char *user = NULL;
-    bool ours;
+    cleanup_free char *removed = NULL;
+    cleanup_words struct words words = {.user = NULL};
 
     if (!serial)
         return;
-    user = split_serial(serial, &ours, &foreign);
-    if (!ours)
+    words = split_serial(serial);
+    if (!words.ours)
         return;
-    if (*user) {
-        set_text(entry, user);
+    removed = describe_word(words.ours);
+    if (*words.user) {
+        set_text(entry, words.user);
     } else {
         xmlNode *system = entry->parent;
         xmlNode *sysinfo = system->parent;
@@ -316,5 +396,5 @@ wire_remove_serial(struct domain *domain, struct wiring *wiring)
         remove_if_empty(sysinfo);
     }
     restore_mode(domain);
-    wiring_note(wiring, "'%s' removed from the SMBIOS serial", NOCLOUD_WORD);
+    wiring_note(wiring, "'%s' removed from the SMBIOS serial", removed);
 }

@@ -59,12 +59,26 @@ check_bus(const struct request *request, struct failure **failure)
                                  "and wire the domain: virt-seed wire");
 }
 
+/* Its note for the shim is made anew at each start, and a token is made once. */
+static int
+check_datasource(const struct request *request, struct failure **failure)
+{
+    if (request_has_disk(request))
+        return 0;
+    failure_set(
+        failure, FAILURE_REQUEST,
+        "datasource=\"nocloud-net\", but virt-seed-qemu, the domain's <emulator>, "
+        "has a disk for the seed alone");
+    return failure_hint(failure, "use datasource=\"nocloud\"; or name QEMU itself in "
+                                 "<emulator>, and wire the domain: virt-seed wire");
+}
+
 int
 wire_shim(struct domain *domain, const struct request *request,
           const struct wire_options *options, struct wiring *wiring,
           struct failure **failure)
 {
-    if (check_bus(request, failure) < 0 ||
+    if (check_datasource(request, failure) < 0 || check_bus(request, failure) < 0 ||
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
     wire_remove(domain, wiring);

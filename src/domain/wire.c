@@ -56,7 +56,9 @@ wire_domain(struct domain *domain, const struct request *request,
     }
     if (!*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    if (wire_disk(domain, request, options, wiring, failure) < 0 ||
+    if ((request_has_disk(request)
+             ? wire_disk(domain, request, options, wiring, failure)
+             : wire_no_disk(domain, options, wiring, failure)) < 0 ||
         wire_serial(domain, request, options, wiring, failure) < 0)
         return -1;
     wiring->needed = wiring->change_count > 0;

@@ -2,7 +2,8 @@
 /*
  * The wiring: what a domain must carry so that cloud-init in the guest finds its seed.
  * A cdrom whose file the hook makes at each start, the SMBIOS serial that names the
- * datasource, and the channel by which the guest reports.
+ * datasource, and the channel by which the guest reports. With datasource="nocloud-net" there
+ * is no cdrom, and the serial has the seed's URL.
  *
  * It does not depend on the seed's content: a domain is wired once and seeded at every
  * start.
@@ -23,8 +24,14 @@ struct wiring {
                     where another's report belongs */
 };
 
+/* The address of metadata servers since Amazon's. */
+#define WIRE_IMDS_ADDRESS "169.254.169.254"
+
 struct wire_options {
     bool replace; /* a foreign seed and its serial give way to ours */
+    /* Where guests without a seed's disk find the metadata server (seed_url_is_address());
+     * NULL where that is not known: WIRE_IMDS_ADDRESS, and what is there stays. */
+    const char *imds_address;
 };
 
 /*

@@ -185,7 +185,7 @@ set_initialization(json_t *config, const struct request *request,
         json_set_string(config, "timezone", initialization->timezone);
     if (initialization->locale)
         json_set_string(config, "locale", initialization->locale);
-    if (initialization->file_count > 0 && request->datasource == DATASOURCE_NOCLOUD)
+    if (initialization->file_count > 0 && request_is_nocloud(request))
         set_files(config, initialization);
     if (initialization->phone_home)
         json_must(json_object_set_new(config, "phone_home",

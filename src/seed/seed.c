@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "seed/check-part.h"
 #include "seed/configdrive.h"
+#include "seed/nocloud-net.h"
 #include "seed/nocloud.h"
 #include "seed/payload-seed.h"
 #include "seed/seed.h"
@@ -17,6 +18,7 @@
 static int (*const makers[])(struct seed *seed, struct request *request,
                              struct failure **failure) = {
     [DATASOURCE_NOCLOUD] = nocloud_make,
+    [DATASOURCE_NOCLOUD_NET] = nocloud_net_make,
     [DATASOURCE_CONFIGDRIVE] = configdrive_make,
     [DATASOURCE_PAYLOAD] = payload_seed_make,
 };

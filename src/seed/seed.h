@@ -18,7 +18,8 @@ struct document {
 };
 
 struct seed {
-    char *volume_id;
+    char *volume_id; /* what a volume with these documents is called */
+    bool served;     /* there is none: the guest fetches them from the metadata server */
     struct document *documents;
     size_t document_count;
 };

@@ -10,6 +10,8 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "domain/seed-url.h"
+#include "domain/wire.h"
 #include "store/configuration.h"
 
 #define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"
@@ -71,6 +73,16 @@ take_vendor_data(struct config *config, const char *value)
     return 0;
 }
 
+static int
+take_imds_address(struct config *config, const char *value)
+{
+    if (!seed_url_is_address(value))
+        return -EINVAL;
+    free(config->imds_address);
+    config->imds_address = xstrdup(value);
+    return 0;
+}
+
 static const struct {
     const char *key;
     int (*take)(struct config *config, const char *value);
@@ -81,6 +93,7 @@ static const struct {
     {"file-directory", take_file_directory,
      "an absolute path that the secrets are not below"},
     {"vendor-data", take_vendor_data, "a file"},
+    {"imds-address", take_imds_address, "ADDRESS or ADDRESS:PORT, and no name"},
 };
 
 /* Cuts blanks off both ends, in place. */
@@ -179,6 +192,7 @@ int
 config_read(struct config *config, int root, struct failure **failure)
 {
     set_defaults(config);
+    config->imds_address = xstrdup(WIRE_IMDS_ADDRESS);
     if (read_lines(config, root, failure) == 0)
         return 0;
     config_clear(config);
@@ -193,5 +207,6 @@ config_clear(struct config *config)
         free(config->file_directories[i]);
     free(config->file_directories);
     free(config->vendor_data);
+    free(config->imds_address);
     *config = (struct config){0};
 }

@@ -12,12 +12,14 @@ struct config {
     bool warn_unwired; /* unwired = warn: it starts without its seed */
     char **file_directories;
     size_t file_directory_count;
-    char *vendor_data; /* a file of those directories, for every domain; or NULL */
+    char *vendor_data;  /* a file of those directories, for every domain; or NULL */
+    char *imds_address; /* where guests find the metadata server; NULL where the
+                           configuration cannot be read: nobody knows */
 };
 
 /*
  * Reads the configuration below `root`; without a file everything has its default. On
- * failure `config` holds the defaults, too.
+ * failure `config` holds the defaults, too, but for that address.
  */
 int config_read(struct config *config, int root, struct failure **failure);
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/print.h"
 #include "base/process.h"
 #include "domain/foreign.h"
@@ -27,6 +28,7 @@
 #include "domain/wire.h"
 #include "domain/xml.h"
 #include "image/label.h"
+#include "store/configuration.h"
 #include "vdsm/exchange.h"
 #include "vdsm/property.h"
 
@@ -88,9 +90,20 @@ check_one_seed(const struct domain *domain, struct failure **failure)
 }
 
 static int
+read_configuration(struct config *config, struct failure **failure)
+{
+    cleanup_close int root = fs_open_root("/");
+
+    if (root < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '/'");
+    return config_read(config, root, failure);
+}
+
+static int
 wire(struct domain *domain, const char *property, struct failure **failure)
 {
-    const struct wire_options options = {.replace = false};
+    struct wire_options options = {.replace = false};
+    cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
     cleanup_wiring struct wiring wiring = {0};
 
@@ -104,6 +117,10 @@ wire(struct domain *domain, const char *property, struct failure **failure)
     label_read_disks(domain);
     if (check_one_seed(domain, failure) < 0)
         return -1;
+    /* Only then: the file need not be one that VDSM's user may read. */
+    if (!request_has_disk(&request) && read_configuration(&config, failure) < 0)
+        return -1;
+    options.imds_address = config.imds_address;
     return wire_domain(domain, &request, &options, &wiring, failure);
 }
 

@@ -5,9 +5,10 @@
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
 
-# is_understood FILE: by the request of the domain, and the files below $root.
+# is_understood FILE: by the request of the domain, and the files below $root. What would be served has
+# the same documents as a disk (net.bats).
 is_understood() {
-    consume --root="$root" < <(to_build <"$1") &&
+    consume --root="$root" < <(to_build <"$1" | sed 's/ datasource="nocloud-net"//') &&
         understood .claimed true &&
         understood '.datasource | contains("/dev/sr0")' true &&
         no_complaint

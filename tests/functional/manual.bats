@@ -70,7 +70,8 @@ options() {
     while read -r id; do
         plain | grep -qE "^\.B (.*, )?(R, )?$id(R?,.*)?\$" || case $id in
         # These are no findings: they end the command.
-        usage | libvirt | image | run-time-directory | system | xml | domain-uuid | unasked-seed) ;;
+        usage | libvirt | image | metadata-server | run-time-directory | system | xml | domain-uuid | \
+            unasked-seed) ;;
         *)
             echo "missing: $id"
             return 1

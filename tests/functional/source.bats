@@ -29,7 +29,7 @@ may_include() {
     may_include check base domain seed image store
     may_include lifecycle base domain seed image store
     may_include cli base domain seed image store check
-    may_include vdsm base domain image
+    may_include vdsm base domain image store
     may_include shim base
     may_include imds base store
     # And there are no others.

@@ -102,6 +102,14 @@ hook() {
     [[ $(virt-seed dump - user-data <<<"$vdsm_xml") = '#cloud-config' ]]
 }
 
+@test "a VM may have its seed served: it gets a URL at each start, and no disk" {
+    local pattern=';s=http://169\.254\.169\.254/[0-9a-f-]{36}/[0-9a-f]{32}/'
+
+    starts "$(vm_xml "${element/<ci:cloud-init/<ci:cloud-init datasource=\'nocloud-net\'}")"
+    [[ $vdsm_xml =~ $pattern ]]
+    [[ $vdsm_xml != *"$rundir"* ]]
+}
+
 @test "a VM that asks for nothing keeps its exchange file" {
     local exchange=$TMPDIR/vm.xml before
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "domain/seed-url.h"
+#include "domain/xml.h"
+
+#define PREFIX "ds=nocloud;dsmode=net;s=http://"
+#define HEX "0123456789abcdef"
+#define UUID_LENGTH 36
+#define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
+
+/* --- its parts -------------------------------------------------------------------- */
+
+static bool
+is_port(const char *text)
+{
+    size_t length = strspn(text, "0123456789");
+    long port = length > 0 && length <= 5 && !text[length] ? strtol(text, NULL, 10) : 0;
+
+    return port >= 1 && port <= 65535 && *text != '0';
+}
+
+bool
+seed_url_is_address(const char *text)
+{
+    bool bracket = *text == '[';
+    const char *start = bracket ? text + 1 : text;
+    size_t length = strcspn(start, bracket ? "]" : ":");
+    const char *behind = start + length;
+    cleanup_free char *host = xstrndup(start, length);
+    unsigned char address[sizeof(struct in6_addr)];
+
+    if (inet_pton(bracket ? AF_INET6 : AF_INET, host, address) != 1)
+        return false;
+    if (bracket && *behind++ != ']')
+        return false;
+    return !*behind || (*behind == ':' && is_port(behind + 1));
+}
+
+static bool
+is_uuid(const char *text)
+{
+    for (size_t i = 0; i < UUID_LENGTH; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? text[i] != '-' : !text[i] || !strchr(HEX, text[i]))
+            return false;
+    }
+    return text[UUID_LENGTH] == '\0';
+}
+
+static bool
+is_token(const char *text)
+{
+    return strlen(text) == SEED_URL_TOKEN_LENGTH &&
+           strspn(text, HEX) == SEED_URL_TOKEN_LENGTH;
+}
+
+int
+seed_url_make_token(struct seed_url *url)
+{
+    uint8_t bytes[TOKEN_BYTES];
+
+    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+        return -errno;
+    for (size_t i = 0; i < TOKEN_BYTES; i++)
+        snprintf(&url->token[2 * i], 3, "%02x", bytes[i]);
+    return 0;
+}
+
+/* --- the word --------------------------------------------------------------------- */
+
+bool
+seed_url_parse(struct seed_url *url, const char *word)
+{
+    size_t prefix = strlen(PREFIX);
+    bool ours = strncmp(word, PREFIX, prefix) == 0;
+    cleanup_free char *copy = ours ? xstrdup(word + prefix) : NULL;
+    char *rest = copy;
+    const char *address = strsep(&rest, "/");
+    const char *uuid = strsep(&rest, "/");
+    const char *token = strsep(&rest, "/");
+
+    /* Nothing is behind the last slash. */
+    if (!rest || *rest || !seed_url_is_address(address) || !is_uuid(uuid) ||
+        !is_token(token))
+        return false;
+    url->address = xstrdup(address);
+    memcpy(url->uuid, uuid, sizeof(url->uuid));
+    memcpy(url->token, token, sizeof(url->token));
+    return true;
+}
+
+char *
+seed_url_word(const struct seed_url *url)
+{
+    return xasprintf(PREFIX "%s/%s/%s/", url->address, url->uuid, url->token);
+}
+
+char *
+seed_url_describe(const struct seed_url *url)
+{
+    return xasprintf(PREFIX "%s/%s/…/", url->address, url->uuid);
+}
+
+bool
+seed_url_find(struct seed_url *url, const struct domain *domain)
+{
+    const xmlNode *entry = domain_find_serial(domain);
+    cleanup_free char *serial = entry ? xml_text(entry) : NULL;
+    char *rest = NULL;
+
+    for (char *word = serial ? strtok_r(serial, " \t\r\n", &rest) : NULL; word;
+         word = strtok_r(NULL, " \t\r\n", &rest)) {
+        if (seed_url_parse(url, word))
+            return true;
+    }
+    return false;
+}
+
+void
+seed_url_clear(struct seed_url *url)
+{
+    free(url->address);
+    *url = (struct seed_url){.address = NULL};
+}

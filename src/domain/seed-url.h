@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a guest without a seed's disk fetches its seed: the word of the SMBIOS serial that
+ * says it, the one place that knows its form.
+ *
+ *   ds=nocloud;dsmode=net;s=http://ADDRESS[:PORT]/UUID/TOKEN/
+ *
+ * The last slash matters: before 23.1, cloud-init puts a document's name right behind.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "domain/domain.h"
+
+#define SEED_URL_TOKEN_LENGTH 32
+
+struct seed_url {
+    char *address; /* "169.254.169.254", "[fd00::1]:8080"; owned */
+    char uuid[37]; /* of the domain it was made for */
+    char token[SEED_URL_TOKEN_LENGTH + 1]; /* 128 random bits in hex */
+};
+
+/* Return: whether the word has that form. Whatever domain or address it names, we wrote it. */
+bool seed_url_parse(struct seed_url *url, const char *word);
+
+/* Return: the word, owned by the caller (free). */
+char *seed_url_word(const struct seed_url *url);
+
+/* Return: the word for messages, without the token, owned by the caller (free). */
+char *seed_url_describe(const struct seed_url *url);
+
+/* Finds the first such word in the domain's serial. Return: whether there is one. */
+bool seed_url_find(struct seed_url *url, const struct domain *domain);
+
+/* Return: 0, or -errno where the kernel gives no random bits. */
+int seed_url_make_token(struct seed_url *url);
+
+/* Return: whether the text is an IPv4 address, or an IPv6 one in brackets, and perhaps a
+ * port. No name: who would resolve it for a guest that boots? */
+bool seed_url_is_address(const char *text);
+
+void seed_url_clear(struct seed_url *url);
+
+#define cleanup_seed_url __attribute__((cleanup(seed_url_clear)))
