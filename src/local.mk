@@ -143,6 +143,8 @@ libseed_a_SOURCES = \
 	%D%/seed/openssh-key.h \
 	%D%/seed/nocloud-net.c \
 	%D%/seed/nocloud-net.h \
+	%D%/seed/openstack.c \
+	%D%/seed/openstack.h \
 	%D%/seed/payload-seed.c \
 	%D%/seed/payload-seed.h \
 	%D%/seed/reporter.c \
@@ -298,8 +300,10 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/started.c \
 	%D%/lifecycle/sweep.c \
 	%D%/lifecycle/sweep.h \
+	%D%/lifecycle/serve.c \
+	%D%/lifecycle/serve.h \
 	$(NULL)
-virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
+virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)
 
 # Installed by `make install-vdsm` alone (hooks/local.mk).

@@ -200,6 +200,7 @@ functional_tests = \
 	%D%/functional/manual.bats \
 	%D%/functional/record.bats \
 	%D%/functional/pending.bats \
+	%D%/functional/net.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/set.bats \
 	%D%/functional/shim.bats \

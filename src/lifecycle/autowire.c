@@ -73,23 +73,25 @@ enum definition {
 
 /* libvirt's own file: it cannot be asked. */
 static enum definition
-find_definition(const struct lifecycle *lifecycle)
+find_definition(const struct lifecycle *lifecycle, bool placed)
 {
     cleanup_close int directory =
         fs_open_directory_in_root(lifecycle->root, VIRT_SEED_DEFINITIONS);
     cleanup_free char *name = xasprintf("%s.xml", lifecycle->domain->name);
     cleanup_free char *path = seed_path(lifecycle->domain->uuid);
+    cleanup_free char *in_url = xasprintf("/%s/", lifecycle->domain->uuid);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
 
     if (fd < 0)
         return fd == -ENOENT ? DEFINITION_NONE : DEFINITION_UNWIRED;
-    if (seed_path_find_disk(lifecycle->domain) || wire_is_by_shim(lifecycle->domain) ||
-        fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
+    if (placed || fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
         return DEFINITION_UNWIRED;
-    return memmem(text.data, text.size, path, strlen(path)) ? DEFINITION_WIRED
-                                                            : DEFINITION_UNWIRED;
+    return memmem(text.data, text.size, path, strlen(path)) ||
+                   memmem(text.data, text.size, in_url, strlen(in_url))
+               ? DEFINITION_WIRED
+               : DEFINITION_UNWIRED;
 }
 
 /* Return: the wiring in words, "cdrom 'sda' added …; …", owned by the caller (free). */
@@ -108,7 +110,7 @@ describe(const struct wiring *wiring)
 }
 
 int
-autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
+autowire_refuse(struct lifecycle *lifecycle, bool placed, const struct wiring *wiring,
                 struct failure **failure)
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
@@ -119,7 +121,7 @@ autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
         failure, FAILURE_UNWIRED,
         "asks for cloud-init but is not wired for it; 'virt-seed wire' would report: %s",
         changes);
-    switch (find_definition(lifecycle)) {
+    switch (find_definition(lifecycle, placed)) {
     case DEFINITION_NONE:
         emulator = wire_shim_emulator(lifecycle->domain);
         return failure_hint(

@@ -8,7 +8,8 @@
 /*
  * Refuses the start, with what is missing and what to type. Where the configuration
  * allows it and libvirt keeps a definition of the domain, a detached `virt-seed wire`
- * is started, which waits for the end of this start and wires the definition.
+ * is started, which waits for the end of this start and wires the definition. `placed` says
+ * whether the start's XML had a place for a seed before that.
  */
-int autowire_refuse(struct lifecycle *lifecycle, const struct wiring *wiring,
+int autowire_refuse(struct lifecycle *lifecycle, bool placed, const struct wiring *wiring,
                     struct failure **failure);

@@ -38,11 +38,11 @@
 #include "base/shim-name.h"
 
 /* The request's namespace (domain/vocabulary.h), the directories of the seeds and of the
- * reports, and the emulator shim: a domain that names none of them is none of ours. The
- * directories' last component finds them both, also spelled with "//" or "/./". A test
- * compares these with the schema and the directories. */
+ * reports, the emulator shim, and where a seed is served (domain/seed-url.h): a domain that
+ * names none of them is none of ours. The directories' last component finds them both, also
+ * spelled with "//" or "/./". A test compares these with the schema and the directories. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed/",
-                                      "/" SHIM_NAME};
+                                      "/" SHIM_NAME, "ds=nocloud;dsmode=net;s=http://"};
 /* What all of them have: one search tells most domains from ours. */
 #define COMMON_NEEDLE "virt-seed"
 

@@ -17,18 +17,53 @@
 #include "base/memory.h"
 #include "domain/request.h"
 #include "domain/seed-path.h"
+#include "domain/seed-url.h"
 #include "domain/wire-report.h"
 #include "domain/wire-shim.h"
+#include "domain/wire-url.h"
 #include "domain/xml.h"
 #include "image/label.h"
 #include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/result.h"
+#include "lifecycle/serve.h"
 #include "seed/seed.h"
 #include "store/report-file.h"
 #include "store/resolve.h"
 #include "store/rundir.h"
 #include "store/seed-file.h"
+
+/* What is known of a start before check_cold_boot() wires the document. */
+struct start {
+    int rundir;
+    bool resumes;
+    bool reports;
+    bool served; /* the guest knows where, by the URL */
+    struct seed_url url;
+};
+
+static void
+start_clear(struct start *start)
+{
+    seed_url_clear(&start->url);
+}
+
+#define cleanup_start __attribute__((cleanup(start_clear)))
+
+static bool
+has_own_url(const struct domain *domain)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    return seed_url_find(&url, domain) && strcmp(url.uuid, domain->uuid) == 0;
+}
+
+/* Whether there will be a disk for the seed, or the guest knows where it is served. */
+bool
+lifecycle_has_place_for_seed(const struct domain *domain)
+{
+    return seed_path_find_disk(domain) || wire_is_by_shim(domain) || has_own_url(domain);
+}
 
 /* The XML names a seed or a report of ours, or our namespace somewhere, but asks for
  * nothing. */
@@ -40,14 +75,14 @@ without_request(const struct lifecycle *lifecycle, bool resumes, struct failure 
 
     if (wire_report_check(domain, failure) < 0)
         return failure_prefix(failure, "domain '%s'", domain->name);
-    if (resumes || !seed_path_find_disk(domain))
+    if (resumes || !lifecycle_has_place_for_seed(domain))
         return 0;
     failure_set(failure, FAILURE_UNASKED_SEED,
-                "domain '%s' carries virt-seed's disk, but its <metadata> has no "
+                "domain '%s' carries virt-seed's %s, but its <metadata> has no "
                 "<cloud-init>",
-                domain->name);
+                domain->name, seed_path_find_disk(domain) ? "disk" : "address");
     return failure_hint(failure,
-                        "take the disk away with 'virt-seed unset %s', or put the "
+                        "take the wiring away with 'virt-seed unset %s', or put the "
                         "request back",
                         name);
 }
@@ -65,7 +100,7 @@ has_files_of_another(const struct domain *domain)
         if (source && seed_path_is(source) && strcmp(source, own) != 0)
             return true;
     }
-    return wire_report_is_of_another(domain);
+    return wire_report_is_of_another(domain) || wire_url_is_of_another(domain);
 }
 
 /* A guest that is resumed has its own seed, or somebody has changed what it is resumed
@@ -77,8 +112,8 @@ refuse_files_of_another(const struct domain *domain, struct failure **failure)
                 "domain '%s' would be resumed with another domain's seed or report",
                 domain->name);
     return failure_hint(failure,
-                        "see the disks and channels, and what else has a file, in the "
-                        "XML that it was saved with: "
+                        "see the disks, the channels and what else has a file, and the "
+                        "serial, in the XML that it was saved with: "
                         "'virsh save-image-dumpxml FILE'");
 }
 
@@ -87,8 +122,9 @@ static int
 check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
                 struct failure **failure)
 {
-    const struct wire_options options = {.replace = false};
+    const struct wire_options options = {.imds_address = lifecycle->config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
+    bool placed = lifecycle_has_place_for_seed(lifecycle->domain);
     bool of_another;
 
     if (seed_check(request, failure) < 0)
@@ -100,10 +136,39 @@ check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
     if (wiring.change_count == 0)
         return 0;
     if (wiring.needed && (!lifecycle->config->warn_unwired || of_another))
-        return autowire_refuse(lifecycle, &wiring, failure);
+        return autowire_refuse(lifecycle, placed, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
     return 0;
+}
+
+/* A guest that is resumed has long read its documents, and is not kept from going on by a
+ * server that is not there. */
+static int
+publish_documents(const struct lifecycle *lifecycle, const struct request *request,
+                  struct seed *seed, const struct start *start, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+
+    if (serve_publish(lifecycle, request, &start->url, seed, start->rundir,
+                      start->resumes ? &reason : failure) == 0)
+        return 0;
+    if (start->resumes)
+        lifecycle_log_failure(lifecycle, "resumes without its documents", reason);
+    return start->resumes ? 0 : -1;
+}
+
+static int
+publish(const struct lifecycle *lifecycle, const struct request *request,
+        struct seed *seed, const struct start *start, struct failure **failure)
+{
+    if (request_has_disk(request))
+        return seed_file_publish(lifecycle->root, start->rundir, lifecycle->domain->uuid,
+                                 seed, failure);
+    /* Without a URL it starts unwired, as the configuration says. */
+    if (!start->served)
+        return 0;
+    return publish_documents(lifecycle, request, seed, start, failure);
 }
 
 /* A payload is for us where our disk is there; else VDSM makes an image of it. */
@@ -112,12 +177,6 @@ asks_for_seed(const struct domain *domain)
 {
     return request_find(domain) || wire_is_by_shim(domain) ||
            (payload_find(domain) && seed_path_find_disk(domain));
-}
-
-bool
-lifecycle_has_place_for_seed(const struct domain *domain)
-{
-    return seed_path_find_disk(domain) || wire_is_by_shim(domain);
 }
 
 /* The file at the end of the domain's channel. virtlogd opens it, as root; where there is the
@@ -193,33 +252,35 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
-    /* Before check_cold_boot() wires the document. */
-    bool reports = wire_report_is_there(lifecycle->domain);
-    bool resumes;
+    cleanup_start struct start start = {
+        .rundir = rundir,
+        .reports = wire_report_is_there(lifecycle->domain),
+    };
 
     if (rundir < 0)
         return -1;
-    resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
-    if (resumes && has_files_of_another(lifecycle->domain))
+    start.served = seed_url_find(&start.url, lifecycle->domain);
+    start.resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
+    if (start.resumes && has_files_of_another(lifecycle->domain))
         return refuse_files_of_another(lifecycle->domain, failure);
     if (!asks_for_seed(lifecycle->domain))
-        return without_request(lifecycle, resumes, failure);
-    if (resumes && !lifecycle_has_place_for_seed(lifecycle->domain))
+        return without_request(lifecycle, start.resumes, failure);
+    if (start.resumes && !lifecycle_has_place_for_seed(lifecycle->domain))
         return 0;
-    if (!resumes)
+    if (!start.resumes)
         record_boot_before(lifecycle);
     if (request_read(&request, lifecycle->domain, failure) < 0 ||
         resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,
-                        resumes ? RESOLVE_RESUME : RESOLVE_COLD_BOOT, failure) < 0 ||
-        (!resumes && check_cold_boot(lifecycle, &request, failure) < 0))
+                        start.resumes ? RESOLVE_RESUME : RESOLVE_COLD_BOOT,
+                        failure) < 0 ||
+        (!start.resumes && check_cold_boot(lifecycle, &request, failure) < 0))
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     forget_request(lifecycle->domain);
-    reports = reports || wire_shim_reports(lifecycle->domain, &request);
+    start.reports = start.reports || wire_shim_reports(lifecycle->domain, &request);
     if (seed_make(&seed, &request, failure) < 0 ||
-        (reports && make_report(lifecycle, resumes, failure) < 0) ||
-        seed_file_publish(lifecycle->root, rundir, lifecycle->domain->uuid, &seed,
-                          failure) < 0 ||
-        leave_note(lifecycle, &request, rundir, resumes, failure) < 0)
+        (start.reports && make_report(lifecycle, start.resumes, failure) < 0) ||
+        publish(lifecycle, &request, &seed, &start, failure) < 0 ||
+        leave_note(lifecycle, &request, rundir, start.resumes, failure) < 0)
         return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/result.h"
+#include "lifecycle/serve.h"
 #include "lifecycle/sweep.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
@@ -25,9 +26,11 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 {
     const char *uuid = lifecycle->domain->uuid;
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
-    bool was_there = rundir >= 0 && has_seed(rundir, uuid);
+    bool was_there =
+        rundir >= 0 && (has_seed(rundir, uuid) || serve_is_there(rundir, uuid));
 
-    if (rundir < 0 || rundir_remove(rundir, uuid, failure) < 0)
+    if (rundir < 0 || serve_withdraw(rundir, uuid, failure) < 0 ||
+        rundir_remove(rundir, uuid, failure) < 0)
         return -1;
     if (was_there)
         lifecycle_log_event(lifecycle, LIFECYCLE_SEED_REMOVED, NULL, "seed removed");

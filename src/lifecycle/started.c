@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -15,6 +16,7 @@
 #include "domain/request.h"
 #include "image/iso-read.h"
 #include "lifecycle/lifecycle.h"
+#include "lifecycle/serve.h"
 #include "seed/digest.h"
 #include "store/record.h"
 #include "store/rundir.h"
@@ -40,10 +42,31 @@ log_made(const struct lifecycle *lifecycle, const struct request *request, int s
     cleanup_buffer struct buffer image = {0};
     cleanup_free char *digest = NULL;
 
-    if (!has_secret(request) && fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
+    if (!has_secret(request) && request_has_disk(request) &&
+        fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
         digest = digest_make(&image);
     lifecycle_log_event(lifecycle, LIFECYCLE_SEED_MADE,
                         &(struct journal_field){"VIRT_SEED_DIGEST", digest}, "seed made");
+}
+
+/* A disk, or the directory of what is served. */
+static int
+read_seed(int seed, struct volume *volume, struct failure **failure)
+{
+    struct stat status;
+
+    return fstat(seed, &status) == 0 && S_ISDIR(status.st_mode)
+               ? serve_read(seed, volume, failure)
+               : iso_read(seed, volume, failure);
+}
+
+/* What is served has the documents of NoCloud's volume, and is none. */
+static void
+no_volume(struct record_boot *boot)
+{
+    free(steal(boot->label));
+    free(boot->datasource);
+    boot->datasource = xstrdup("nocloud-net");
 }
 
 static int
@@ -56,7 +79,7 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request, in
     cleanup_close int lock = record_lock(lifecycle->root);
 
     (void)lock;
-    if (iso_read(seed, &volume, failure) < 0 ||
+    if (read_seed(seed, &volume, failure) < 0 ||
         record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
         return -1;
     boot.time = record_time(time(NULL));
@@ -64,6 +87,8 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request, in
     boot.version = xstrdup(PACKAGE_VERSION);
     boot.identity_alone = request->until_done && record.done;
     record_boot_add_volume(&boot, &volume);
+    if (!request_has_disk(request))
+        no_volume(&boot);
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
@@ -73,10 +98,14 @@ static int
 open_seed(const struct lifecycle *lifecycle, int rundir, struct stat *status)
 {
     cleanup_free char *name = rundir_seed_name(lifecycle->domain->uuid);
+    cleanup_close int served = -1;
 
-    return lifecycle_has_place_for_seed(lifecycle->domain)
-               ? fs_open_regular_beneath(rundir, name, status)
-               : -1;
+    if (!lifecycle_has_place_for_seed(lifecycle->domain))
+        return -1;
+    served = serve_open(rundir, lifecycle->domain->uuid);
+    if (served < 0)
+        return fs_open_regular_beneath(rundir, name, status);
+    return fstat(served, status) < 0 ? -1 : steal_fd(served);
 }
 
 static int

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
+#include "store/imds-tree.h"
 #include "store/leftovers.h"
 #include "store/record.h"
 #include "store/rundir.h"
@@ -56,13 +57,15 @@ is_gone(int root, const char *uuid)
     cleanup_failure struct failure *failure = NULL;
     cleanup_free char *definition = NULL;
     cleanup_free char *seed = rundir_seed_name(uuid);
+    cleanup_free char *served = xasprintf(IMDS_TREE_NAME "/%s", uuid);
 
     if (record_read(root, uuid, &record, &failure) < 0 || record.done ||
         !record.boot.name)
         return false;
     definition = xasprintf("%s.xml", record.boot.name);
     return is_missing(root, VIRT_SEED_DEFINITIONS, definition) &&
-           is_missing(root, VIRT_SEED_RUNDIR, seed);
+           is_missing(root, VIRT_SEED_RUNDIR, seed) &&
+           is_missing(root, VIRT_SEED_RUNDIR, served);
 }
 
 /* Return: false where the records cannot be locked, now or for the next one. */

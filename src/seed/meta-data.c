@@ -204,7 +204,8 @@ set_admin_pass(json_t *object, const struct part *part)
     json_must(json_object_set_new(object, "admin_pass", json_outside_string(password)));
 }
 
-/* What is referred to by a path of the drive, or belongs to the domain's devices. */
+/* What belongs to the domain's devices; and what is referred to by a path of the drive, where
+ * there is one. */
 static void
 set_references(json_t *object, const struct request *request)
 {
@@ -213,6 +214,8 @@ set_references(json_t *object, const struct request *request)
 
     if (devices)
         json_must(json_object_set_new(object, "devices", devices));
+    if (request_is_nocloud(request))
+        return;
     if (request->network && request->network->eni)
         set_network_config(object);
     if (request->initialization && request->initialization->file_count > 0)

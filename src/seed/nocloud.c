@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/combine.h"
 #include "seed/meta-data.h"
 #include "seed/network.h"
 #include "seed/nocloud.h"
+#include "seed/yaml.h"
 
 static void
 add_network_config(struct seed *seed, struct request *request, struct instance_id *id)
@@ -42,4 +45,18 @@ nocloud_make(struct seed *seed, struct request *request, struct failure **failur
         seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
     add_network_config(seed, request, &id);
     return meta_data_write_nocloud(&seed->documents[0].data, request, &id, failure);
+}
+
+char *
+nocloud_instance_id(const struct seed *seed)
+{
+    const struct buffer *meta_data = &seed_find_document(seed, "meta-data")->data;
+    struct yaml_query query = {.path = {"instance-id"}};
+    cleanup_failure struct failure *failure = NULL;
+
+    /* Of our own writing. */
+    if (yaml_read(meta_data->data, meta_data->size, YAML_MAPPING, &query, 1, &failure) <
+        0)
+        abort();
+    return query.value;
 }

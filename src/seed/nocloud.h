@@ -11,3 +11,6 @@
  * content.
  */
 int nocloud_make(struct seed *seed, struct request *request, struct failure **failure);
+
+/* Return: the instance-id in such a seed, owned by the caller (free). */
+char *nocloud_instance_id(const struct seed *seed);

@@ -20,9 +20,9 @@
  * decides nothing: what it says holds only where UUID/access says it, too, so it may be stale.
  *
  * The tree is 0750, its files are 0640. All of it has the group of the directory "imds",
- * which tmpfiles.d makes for the group "virt-seed-imds". Where it is not there the hook
- * makes it for root alone (0700): then no server of another user can read it, and nobody
- * else either.
+ * which tmpfiles.d makes for the group "virt-seed-imds". Made by imds_tree_open() it would
+ * be root's alone (0700), and of no use to a server of another user: the hook looks first,
+ * and refuses the start (lifecycle/serve.c).
  */
 #pragma once
 

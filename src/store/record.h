@@ -35,8 +35,8 @@ struct record_boot {
     char *time;        /* NULL where there is none; the others are NULL then, too */
     char *name;        /* the domain's, then; NULL where the record does not say */
     char *version;     /* virt-seed's, then; the same */
-    char *label;       /* the volume's; the same */
-    char *datasource;  /* "nocloud", "configdrive"; NULL where the label is neither's */
+    char *label;       /* the volume's; the same, and where the seed was none */
+    char *datasource;  /* "nocloud", "configdrive", "nocloud-net"; or NULL */
     char *instance_id; /* NULL where the seed has none that can be read */
     bool
         identity_alone; /* the guest was recorded as set up before (boots="until-done") */

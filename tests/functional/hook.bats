@@ -158,6 +158,14 @@ libraries_of() {
     cmp xml shim.xml
 }
 
+@test "the hook becomes virt-seed-lifecycle for a domain that has a URL of ours, and asks for nothing" {
+    domain_xml | sed -e "s|<ci:cloud-init |&datasource='nocloud-net' |" \
+        -e "s|</devices>|<interface type='user'/>&|" | virt-seed --quiet wire - >url.xml
+    sed -i '/<metadata>/,/<\/metadata>/d' url.xml
+    run_as_root 3 bin/virt-seed-hook web1 prepare begin - <url.xml
+    cmp xml url.xml
+}
+
 @test "the hook does nothing for a domain that has virt-seed's name alone" {
     sed 's|<name>|<title>like virt-seed-hook</title>&|' none.xml >title.xml
     hook_does_nothing web1 prepare begin - <title.xml

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/interface.h"
+#include "domain/xml.h"
+#include "lifecycle/serve.h"
+#include "seed/json.h"
+#include "seed/nocloud.h"
+#include "seed/openstack.h"
+#include "store/imds-tree.h"
+
+#define HOST_NAME_SIZE 256
+
+/* --- the tree --------------------------------------------------------------------- */
+
+/* Opens it as somebody has made it for the server: to make it here would be for nobody. */
+static int
+open_tree(int rundir, struct failure **failure)
+{
+    struct stat status;
+
+    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISDIR(status.st_mode) && (status.st_mode & 050) == 050)
+        return imds_tree_open(rundir, failure);
+    failure_set(
+        failure, FAILURE_IMDS,
+        "asks for datasource=\"nocloud-net\", and there is no metadata server: %s "
+        "is not a directory that its group may read",
+        IMDS_TREE);
+    return failure_hint(failure,
+                        "install virt-seed-imds, and then: systemd-tmpfiles --create && "
+                        "systemctl enable --now virt-seed-imds.socket "
+                        "virt-seed-imds.service; or use datasource=\"nocloud\"");
+}
+
+/* --- whose it is ------------------------------------------------------------------ */
+
+/* Return: whether the host lets nothing pass from the interface that has another MAC. */
+static bool
+is_filtered(const xmlNode *interface)
+{
+    /* libvirt's own filters; the others have the first in them. */
+    static const char *const filters[] = {"no-mac-spoofing", "clean-traffic",
+                                          "clean-traffic-gateway"};
+    const xmlNode *filter = xml_child(interface, "filterref");
+
+    for (const xmlNode *parameter = filter ? xml_child(filter, "parameter") : NULL;
+         parameter; parameter = xml_next(parameter, "parameter")) {
+        if (xml_attribute_is(parameter, "name", "MAC"))
+            return false;
+    }
+    for (size_t i = 0; filter && i < sizeof(filters) / sizeof(filters[0]); i++) {
+        if (xml_attribute_is(filter, "filter", filters[i]))
+            return true;
+    }
+    return false;
+}
+
+static enum imds_link
+link_of(const struct interface *interface)
+{
+    if (interface->type && strcmp(interface->type, "user") == 0)
+        return IMDS_LINK_USER;
+    return is_filtered(interface->node) ? IMDS_LINK_FILTERED : IMDS_LINK_UNFILTERED;
+}
+
+static struct imds_mac *
+list_macs(const struct interfaces *interfaces, size_t *count)
+{
+    struct imds_mac *macs = xcalloc(interfaces->count + 1, sizeof(*macs));
+
+    *count = 0;
+    for (size_t i = 0; i < interfaces->count; i++) {
+        const struct interface *interface = &interfaces->items[i];
+
+        if (interface->mac)
+            macs[(*count)++] = (struct imds_mac){interface->mac, link_of(interface)};
+    }
+    return macs;
+}
+
+static void
+add_identity(struct seed *seed, const struct domain *domain)
+{
+    cleanup_json json_t *object = json_object();
+    cleanup_free char *instance_id = nocloud_instance_id(seed);
+    cleanup_free char *text = NULL;
+    char host[HOST_NAME_SIZE] = "";
+
+    if (gethostname(host, sizeof(host) - 1) < 0)
+        *host = '\0';
+    json_must(json_object_set_new(object, "domain", json_outside_string(domain->name)));
+    json_set_string(object, "uuid", domain->uuid);
+    json_must(json_object_set_new(object, "host", json_outside_string(host)));
+    json_set_string(object, "instance-id", instance_id);
+    text = json_text(object);
+    buffer_append_string(&seed_add_document(seed, IMDS_IDENTITY)->data, text);
+}
+
+/* --- what the hook does ----------------------------------------------------------- */
+
+int
+serve_publish(const struct lifecycle *lifecycle, const struct request *request,
+              const struct seed_url *url, struct seed *seed, int rundir,
+              struct failure **failure)
+{
+    cleanup_close int tree = open_tree(rundir, failure);
+    cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_failure struct failure *unsaid = NULL;
+    cleanup_free struct imds_mac *macs = NULL;
+    struct imds_domain domain;
+    size_t mac_count;
+
+    if (tree < 0 || interfaces_read(&interfaces, lifecycle->domain, failure) < 0)
+        return -1;
+    add_identity(seed, lifecycle->domain);
+    if (openstack_add(seed, request, &unsaid) < 0)
+        lifecycle_log_failure(lifecycle, "not served in OpenStack's layout", unsaid);
+    macs = list_macs(&interfaces, &mac_count);
+    domain = (struct imds_domain){
+        .uuid = lifecycle->domain->uuid,
+        .token = url->token,
+        .macs = macs,
+        .mac_count = mac_count,
+        .documents = seed->documents,
+        .document_count = seed->document_count,
+    };
+    return imds_tree_publish(tree, &domain, failure);
+}
+
+bool
+serve_is_there(int rundir, const char *uuid)
+{
+    cleanup_free char *path = xasprintf(IMDS_TREE_NAME "/%s", uuid);
+
+    return faccessat(rundir, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int
+serve_withdraw(int rundir, const char *uuid, struct failure **failure)
+{
+    cleanup_close int tree = -1;
+
+    if (!serve_is_there(rundir, uuid))
+        return 0;
+    tree = imds_tree_open(rundir, failure);
+    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
+}
+
+/* --- what was published ------------------------------------------------------------- */
+
+int
+serve_open(int rundir, const char *uuid)
+{
+    cleanup_free char *path = xasprintf(IMDS_TREE_NAME "/%s", uuid);
+
+    return fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
+}
+
+static int
+read_document(struct volume *volume, int domain, const char *path)
+{
+    cleanup_close int fd = fs_open_strictly_beneath(domain, path, 0);
+    struct volume_file *file = &volume->files[volume->file_count];
+    int error = fd == -ENOENT ? 0 : fd;
+
+    if (fd < 0)
+        return error;
+    volume->file_count++;
+    *file = (struct volume_file){.path = xstrdup(path), .read = true};
+    error = fs_read_all(fd, LIMIT_SEED, &file->data);
+    file->size = file->data.size;
+    return error;
+}
+
+int
+serve_read(int domain, struct volume *volume, struct failure **failure)
+{
+    static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
+                                        IMDS_NETWORK_CONFIG};
+    const size_t count = sizeof(paths) / sizeof(paths[0]);
+    int error = 0;
+
+    *volume = (struct volume){.label = xstrdup("cidata"),
+                              .files = xcalloc(count, sizeof(*volume->files))};
+    for (size_t i = 0; i < count && error == 0; i++)
+        error = read_document(volume, domain, paths[i]);
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
+                             IMDS_TREE);
+}

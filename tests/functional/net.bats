@@ -1,0 +1,335 @@
+#!/usr/bin/env bats
+# net.bats: domains without a disk for their seed, whose documents the hook publishes for the metadata
+# server: the URL in the serial, and what is published when.
+# shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+interface="<interface type='user'><mac address='52:54:00:00:00:01'/></interface>"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    seeds=$root$rundir
+    tree=$seeds/imds
+    make_tree
+    net_xml >unwired.xml
+    virt-seed --quiet --root="$root" wire unwired.xml >wired.xml
+}
+
+# As systemd-tmpfiles makes it.
+make_tree() {
+    install -d -m 0711 "$seeds"
+    install -d -m 0750 "$tree"
+}
+
+# net_xml [REQUEST]
+net_xml() {
+    domain_xml "$@" | sed -e "s|<ci:cloud-init |&datasource='nocloud-net' |" \
+        -e "s|</devices>|$interface</devices>|"
+}
+
+# wired_net_xml [REQUEST]
+wired_net_xml() {
+    net_xml "$@" | virt-seed --quiet --root="$root" wire -
+}
+
+# lifecycle FILE OPERATION [SUBOPERATION]
+lifecycle() {
+    virt-seed-lifecycle --root="$root" web1 "$2" "${3-begin}" - <"$1" >printed || return
+    [[ ! -s printed ]]
+}
+
+# refuses_start FILE PATTERN...
+refuses_start() {
+    local xml=$1
+
+    shift
+    run --separate-stderr virt-seed-lifecycle --root="$root" web1 prepare begin - <"$xml"
+    only_stderr
+    assert_refused 1 "$@"
+    [[ ! -e $tree/$uuid && ! -e $seeds/$uuid.iso ]]
+    # No message has a token.
+    run ! grep -E '[0-9a-f]{32}/' <<<"$stderr"
+}
+
+# url FILE: prints the address, the UUID and the token of the URL in the domain's serial.
+url() {
+    sed -n 's|.*ds=nocloud;dsmode=net;s=http://\([^/]*\)/\([^/]*\)/\([^/]*\)/<.*|\1 \2 \3|p' "$1"
+}
+
+token() {
+    url "$1" | cut -d ' ' -f 3
+}
+
+# --- the URL ----------------------------------------------------------------------------------
+
+@test "the URL has the domain's UUID, and a token of 128 random bits" {
+    read -r address id token < <(url wired.xml)
+    [[ $address = 169.254.169.254 && $id = "$uuid" && $token =~ ^[0-9a-f]{32}$ ]]
+    wired_net_xml >other.xml
+    [[ $(token other.xml) != "$token" ]]
+}
+
+@test "a token is made once: wired again, a domain keeps it" {
+    virt-seed --quiet wire wired.xml >again.xml
+    cmp wired.xml again.xml
+    # Also where something else of the wiring is missing.
+    sed 's|<smbios mode="sysinfo"/>||' wired.xml | virt-seed --quiet wire - >again.xml
+    [[ $(token again.xml) = "$(token wired.xml)" ]]
+}
+
+@test "a clone gets a token of its own" {
+    sed "s|<uuid>$uuid|<uuid>$other_uuid|" wired.xml | virt-seed --quiet wire - >clone.xml
+    read -r _ id token < <(url clone.xml)
+    [[ $id = "$other_uuid" && $token != "$(token wired.xml)" ]]
+}
+
+@test "the address is the configuration's, and a domain that has another is wired anew" {
+    for address in 192.0.2.1 192.0.2.1:8080 '[fd00::1]' '[fd00::1]:8080'; do
+        echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
+        virt-seed --root="$root" wire wired.xml >again.xml 2>said
+        assert_wired_to "$address"
+    done
+    refuses_start wired.xml 'not wired' "http://169.254.169.254/$uuid/…/" "http://[fd00::1]:8080/$uuid/…/"
+    rm "$root$confdir/virt-seed.conf"
+    refuses_start again.xml 'not wired' "became 'ds=nocloud;dsmode=net;s=http://169.254.169.254/$uuid/…/'"
+}
+
+assert_wired_to() {
+    [[ $(url again.xml) = "$1 $uuid $(token wired.xml)" ]]
+    grep -qF "became 'ds=nocloud;dsmode=net;s=http://$1/$uuid/…/'" said
+}
+
+@test "what is no address is refused in the configuration" {
+    for address in host.example.org 192.0.2.256 '192.0.2.1:' 192.0.2.1:0 192.0.2.1:65536 fd00::1 \
+        '[fd00::1' '[192.0.2.1]' 192.0.2.1/x '192.0.2.1;x' http://192.0.2.1 '::1' ''; do
+        echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
+        run virt-seed --root="$root" wire unwired.xml
+        assert_refused 1 "imds-address is '$address', expected ADDRESS or ADDRESS:PORT, and no name"
+    done
+}
+
+@test "where the configuration cannot be read, the address that is there is as good as any" {
+    echo 'imds-address = 192.0.2.1' >"$root$confdir/virt-seed.conf"
+    virt-seed --quiet --root="$root" wire unwired.xml >elsewhere.xml
+    echo 'no setting' >"$root$confdir/virt-seed.conf"
+    lifecycle elsewhere.xml prepare
+    [[ -e $tree/$uuid/meta-data ]]
+}
+
+@test "unset takes the URL away, and the next one is another" {
+    virt-seed --quiet unset --wiring-only wired.xml >unset.xml
+    diff <(xmllint --c14n unwired.xml) <(xmllint --c14n unset.xml)
+    virt-seed --quiet wire unset.xml >again.xml
+    [[ $(token again.xml) != "$(token wired.xml)" ]]
+}
+
+@test "no message has a token" {
+    run virt-seed --root="$root" wire unwired.xml
+    run ! grep -E "$uuid/[0-9a-f]{32}" <(grep '^domain ' <<<"$output")
+    run virt-seed --root="$root" unset --wiring-only -o unset.xml wired.xml
+    run ! grep -E '[0-9a-f]{32}' <<<"$output"
+    sed -i "s|$uuid/|$other_uuid/|" wired.xml
+    run virt-seed --root="$root" check --no-schema wired.xml
+    [[ $output == *became* ]]
+    run ! grep -F "$(token wired.xml)" <<<"$output"
+}
+
+# --- a boot -----------------------------------------------------------------------------------
+
+@test "prepare publishes the documents, and makes no disk" {
+    lifecycle wired.xml prepare
+    [[ $(ls "$seeds") = imds ]]
+    for document in meta-data user-data vendor-data; do
+        virt-seed --root="$root" dump wired.xml $document | cmp - "$tree/$uuid/$document"
+    done
+    [[ $(<"$tree/$uuid/access") = "$(token wired.xml)"$'\n52:54:00:00:00:01 user' ]]
+    jq -e --arg uuid "$uuid" --arg host "$(hostname)" '. == {domain: "web1", uuid: $uuid,
+        host: $host, "instance-id": $uuid}' "$tree/$uuid/identity"
+}
+
+@test "the same is published in OpenStack's layout, as far as that has words for it" {
+    local latest=$tree/$uuid/openstack/latest
+
+    wired_net_xml '<ci:meta-data><ci:entry name="role">web</ci:entry></ci:meta-data>
+        <ci:user-data>#cloud-config
+{}</ci:user-data><ci:network-config from="interfaces"/><ci:initialization><ci:files><ci:file>
+        <ci:name>/etc/motd</ci:name><ci:content>x</ci:content></ci:file></ci:files>
+        </ci:initialization>' >openstack.xml
+    lifecycle openstack.xml prepare
+    jq -e '.hostname == "web1" and .role == "web" and has("files") == false' "$latest/meta_data.json"
+    cmp "$latest/user_data" "$tree/$uuid/user-data"
+    jq -j '.["cloud-init"]' "$latest/vendor_data.json" | cmp - "$tree/$uuid/vendor-data"
+    jq -e '.links[0].ethernet_mac_address == "52:54:00:00:00:01"' "$latest/network_data.json"
+    # What means something else there is no reason to refuse the start.
+    wired_net_xml '<ci:meta-data><ci:entry name="name">x</ci:entry></ci:meta-data>' >other.xml
+    lifecycle other.xml prepare
+    [[ -e $tree/$uuid/meta-data && ! -e $tree/$uuid/openstack ]]
+}
+
+@test "what is published can be read by the directory's group, and by nobody else" {
+    if [[ $EUID -eq 0 ]]; then
+        chgrp 65534 "$tree"
+    fi
+    lifecycle wired.xml prepare
+    [[ $(stat -c '%a %g' "$tree/$uuid") = "750 $(stat -c %g "$tree")" ]]
+    [[ $(stat -c '%a %g' "$tree/$uuid"/{access,user-data} | sort -u) = "640 $(stat -c %g "$tree")" ]]
+}
+
+@test "which interfaces have a filter against another's MAC is published, too" {
+    local filter="<filterref filter='%s'/></interface>"
+
+    interface=
+    for name in no-mac-spoofing clean-traffic clean-traffic-gateway allow-ipv4; do
+        interface+="<interface type='bridge'><mac address='52:54:00:00:01:0$((++count))'/>"
+        # shellcheck disable=SC2059  # the format is above
+        interface+=$(printf "$filter" $name)
+    done
+    interface+="<interface type='bridge'><mac address='52:54:00:00:01:05'/>"
+    interface+="<filterref filter='clean-traffic'><parameter name='MAC' value='x'/></filterref>"
+    interface+="</interface>"
+    wired_net_xml >filtered.xml
+    lifecycle filtered.xml prepare
+    diff <(sed 1d "$tree/$uuid/access") - <<'END'
+52:54:00:00:01:01 filtered
+52:54:00:00:01:02 filtered
+52:54:00:00:01:03 filtered
+52:54:00:00:01:04 unfiltered
+52:54:00:00:01:05 unfiltered
+END
+    lifecycle filtered.xml release end
+    [[ $(find "$tree" -mindepth 1 ! -name mac) = '' ]]
+}
+
+@test "release empties the tree, of this domain alone" {
+    mkdir "$tree/$other_uuid"
+    lifecycle wired.xml prepare
+    lifecycle wired.xml release end
+    [[ $(ls "$tree") = "$other_uuid" ]]
+    lifecycle wired.xml release end
+}
+
+@test "release empties the tree of a domain that has a disk by now" {
+    lifecycle wired.xml prepare
+    wired_xml >disk.xml
+    lifecycle disk.xml release end
+    [[ ! -e $tree/$uuid ]]
+}
+
+@test "secrets are in the documents, and files of the host" {
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    wired_net_xml '<ci:user-data secret="web1"/>' >secret.xml
+    lifecycle secret.xml prepare
+    grep -q hunter2 "$tree/$uuid/user-data"
+}
+
+@test "a guest that is set up gets its identity alone" {
+    local attribute="s|<ci:cloud-init |&boots='until-done' |"
+
+    net_xml '<ci:user-data>#cloud-config
+{}</ci:user-data>' | sed "$attribute" | virt-seed --quiet --root="$root" wire - >done.xml
+    virt-seed --root="$root" 'done' done.xml
+    lifecycle done.xml prepare
+    [[ ! -s $tree/$uuid/user-data ]]
+    grep -q "$uuid" "$tree/$uuid/meta-data"
+}
+
+# --- refusals ---------------------------------------------------------------------------------
+
+@test "a cold boot of an unwired domain is refused" {
+    refuses_start unwired.xml 'not wired' "http://169.254.169.254/$uuid/…/" 'virt-seed wire'
+}
+
+@test "unwired = warn lets it start, and nothing is published" {
+    echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
+    lifecycle unwired.xml prepare
+    [[ $(ls "$tree") = '' ]]
+}
+
+@test "without the server's directory a start is refused: the guest would be a new machine" {
+    rmdir "$tree"
+    refuses_start wired.xml 'there is no metadata server' 'systemctl enable --now virt-seed-imds.socket virt-seed-imds.service'
+    [[ ! -e $tree ]]
+    install -d -m 0700 "$tree"
+    refuses_start wired.xml 'not a directory that its group may read'
+    rmdir "$tree"
+    ln -s "$BATS_TEST_TMPDIR" "$tree"
+    refuses_start wired.xml 'there is no metadata server'
+}
+
+@test "a directory of another user's is not filled" {
+    [[ $EUID -eq 0 ]] || skip 'needs root, to make one'
+    chown 65534 "$tree"
+    refuses_start wired.xml 'belongs to user 65534'
+}
+
+# clone_xml: prints a wired domain that has another's URL, and nothing else of another's.
+clone_xml() {
+    net_xml | sed "s|<ci:cloud-init |&report='no' |" | virt-seed --quiet wire - |
+        sed "s|<uuid>$uuid|<uuid>$other_uuid|"
+}
+
+@test "a clone with its original's URL is refused" {
+    clone_xml >clone.xml
+    echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
+    refuses_start clone.xml "became" "$other_uuid/…/"
+    [[ $(ls "$tree") = '' ]]
+}
+
+@test "a domain that has the URL but asks for nothing is refused" {
+    sed '/<ci:cloud-init/d' wired.xml >unasked.xml
+    refuses_start unasked.xml "carries virt-seed's address" 'virt-seed unset web1'
+}
+
+@test "a snapshot from before the wiring is told from a domain that is not wired" {
+    mkdir -p "$root$definitions"
+    cp wired.xml "$root$definitions/web1.xml"
+    refuses_start unwired.xml 'its definition is wired' 'unwired = warn'
+    # Another address is no snapshot.
+    echo 'imds-address = 192.0.2.1' >"$root$confdir/virt-seed.conf"
+    echo 'autowire = no' >>"$root$confdir/virt-seed.conf"
+    refuses_start wired.xml 'virt-seed wire web1 && virsh start web1'
+}
+
+@test "a request with a mistake leaves nothing published" {
+    wired_net_xml '<ci:user-data>no header</ci:user-data>' >mistake.xml
+    refuses_start mistake.xml 'user-data'
+}
+
+@test "build has no image of it, and says so" {
+    run virt-seed build -o seed.iso wired.xml
+    assert_refused 1 'datasource="nocloud-net" has no image' 'virt-seed dump'
+    [[ ! -e seed.iso ]]
+}
+
+# --- a resumed start --------------------------------------------------------------------------
+
+@test "after restore the same bytes are published" {
+    lifecycle wired.xml prepare
+    cp -R "$tree/$uuid" first
+    lifecycle wired.xml release end
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    diff -r first "$tree/$uuid"
+}
+
+@test "a guest is resumed where no server is, too" {
+    rmdir "$tree"
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    [[ ! -e $tree ]]
+}
+
+@test "a guest is not resumed with another's URL" {
+    clone_xml >clone.xml
+    lifecycle clone.xml restore
+    refuses_start clone.xml "another domain's seed" 'the serial'
+}
+
+@test "a resumed guest that was not wired is left alone" {
+    lifecycle unwired.xml restore
+    lifecycle unwired.xml prepare
+    [[ $(ls "$tree") = '' ]]
+}
