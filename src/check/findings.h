@@ -28,6 +28,8 @@
     X(WITHOUT_EFFECT, "without-effect")                                                  \
     X(NIC_COUNT, "nic-count")                                                            \
     X(NIC_MISSING, "nic-missing")                                                        \
+    X(NETWORK_LATE, "network-late")                                                      \
+    X(HOST_UNREACHED, "host-unreached")                                                  \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(DEPRECATED, "deprecated")                                                          \
     X(OTHER_CLOUD, "other-cloud")                                                        \

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
+#include "domain/wire-url.h"
 #include "domain/xml.h"
 
 static const struct meaning {
@@ -87,15 +88,16 @@ check_keys(const struct check *check)
     }
 }
 
-/* The seed's path has still the UUID of the domain that this one was cloned from. */
+/* The seed's path, or its URL, has still the UUID of the domain that this one was cloned from. */
 static void
 check_clone(const struct check *check)
 {
     const struct disk *disk = seed_path_find_disk(check->domain);
     cleanup_free char *path = seed_path(check->domain->uuid);
+    bool clone = wire_url_is_of_another(check->domain) ||
+                 (disk && strcmp(disk->source, path) != 0);
 
-    if (!disk || check->request->instance_id_policy != INSTANCE_ID_FIXED ||
-        strcmp(disk->source, path) == 0)
+    if (!clone || check->request->instance_id_policy != INSTANCE_ID_FIXED)
         return;
     findings_warn(
         check->findings, WARNING_CLONED_INSTANCE_ID, check->request->line,

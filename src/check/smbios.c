@@ -219,7 +219,13 @@ check_visibility(const struct check *check)
 
     if (!check->request->serial || request_is_by_label(check->request))
         return;
-    if (starts_without_firmware(check->domain))
+    if (starts_without_firmware(check->domain) && !request_has_disk(check->request))
+        findings_warn(check->findings, WARNING_SERIAL_HIDDEN,
+                      xml_line(xml_child(check->domain->root, "os")),
+                      "boot by UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
+                      "a kernel that starts without firmware sees no SMBIOS serial on "
+                      "aarch64, and nothing else tells the guest where its seed is");
+    else if (starts_without_firmware(check->domain))
         findings_warn(
             check->findings, WARNING_SERIAL_HIDDEN,
             xml_line(xml_child(check->domain->root, "os")),
