@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	%D%/initialization.bats \
 	%D%/interfaces.bats \
 	%D%/machine.py \
+	%D%/net.bats \
 	%D%/network.bats \
 	%D%/payload.bats \
 	%D%/read-seed.py \

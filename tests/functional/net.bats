@@ -236,6 +236,26 @@ END
     grep -q "$uuid" "$tree/$uuid/meta-data"
 }
 
+@test "what a served domain boots with is recorded, and not when it is resumed" {
+    local record=$root$statedir/$uuid.json
+
+    lifecycle wired.xml prepare
+    lifecycle wired.xml started
+    jq -e --arg uuid "$uuid" '.boot | .datasource == "nocloud-net" and has("label") == false and
+        .["instance-id"] == $uuid' "$record"
+    for document in meta-data user-data vendor-data; do
+        [[ $(jq -r ".boot.documents[\"$document\"]" "$record") = \
+            *"$(sha256sum <"$tree/$uuid/$document" | cut -d ' ' -f 1)" ]]
+    done
+    [[ $(jq '.boot.documents | length' "$record") -eq 3 ]]
+    cp "$record" before.json
+    lifecycle wired.xml release end
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    lifecycle wired.xml started
+    [[ $(jq .boot "$record") = "$(jq .boot before.json)" ]]
+}
+
 # --- refusals ---------------------------------------------------------------------------------
 
 @test "a cold boot of an unwired domain is refused" {

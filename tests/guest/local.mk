@@ -9,6 +9,7 @@ check-guest: all
 EXTRA_DIST += \
 	%D%/boot.bats \
 	%D%/doors.bats \
+	%D%/imds.bats \
 	%D%/medium.bats \
 	%D%/report.bats \
 	$(NULL)

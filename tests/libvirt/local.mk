@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	%D%/lab.bats \
 	%D%/medium.bats \
 	%D%/migrate.bats \
+	%D%/net.bats \
 	%D%/pending.bats \
 	%D%/recipes.bats \
 	%D%/record.bats \

@@ -1,0 +1,197 @@
+#!/usr/bin/env bats
+# imds.bats: real guests without a disk for their seed get it over HTTP, from the real metadata server,
+# by QEMU's user networking.
+#
+# Two guests boot side by side. "plain" is reset, as by a watchdog, after the server was killed and
+# started anew. "keeper", with cache="keep", is started again when no server is there.
+
+bats_require_minimum_version 1.5.0
+
+load ../libvirt/lab
+load ../../scripts/guest/guest
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
+
+# Under software emulation on a slow machine; a boot takes half a minute otherwise.
+boot_seconds=400
+
+plain_uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+keeper_uuid=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
+key='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx alice@example.org'
+
+# request ATTRIBUTES: what both ask for. The files count the boots, and those that were a first one.
+request() {
+    cat <<END
+<ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1" datasource="nocloud-net" $1>
+  <ci:ssh-authorized-keys><ci:key>$key</ci:key></ci:ssh-authorized-keys>
+  <ci:meta-data><ci:entry name="environment">production</ci:entry></ci:meta-data>
+  <ci:user-data>#cloud-config
+users:
+  - default
+  - name: alice
+    shell: /bin/bash
+write_files:
+  - {path: /etc/virt-seed-probe/file, content: over HTTP}
+bootcmd: [[sh, -c, "mkdir -p /etc/virt-seed-probe; echo boot &gt;&gt;/etc/virt-seed-probe/boots"]]
+  </ci:user-data>
+  <ci:vendor-data>#cloud-config
+runcmd: [[sh, -c, "echo first &gt;&gt;/etc/virt-seed-probe/first; sync"]]
+  </ci:vendor-data>
+</ci:cloud-init>
+END
+}
+
+# What systemd-tmpfiles and the server's units do on a host.
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    [[ -x $builddir/virt-seed-imds ]] || skip 'the metadata server is not built'
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+    export images=$LAB_DIR/root/var/lib/libvirt/images
+
+    lab_run install -d -m 0711 /run/libvirt/virt-seed
+    lab_run install -d -m 0750 /run/libvirt/virt-seed/imds
+    lab_run ip address add 169.254.169.254/32 dev lo
+    start_server
+    guest_provide "$guest" "$images"
+    start_guest plain $plain_uuid ''
+    start_guest keeper $keeper_uuid 'cache="keep"'
+    wait_for_report plain
+    wait_for_report keeper
+}
+
+teardown_file() {
+    lab_stop
+}
+
+# The lab's own process id of it is kept: it is ended from within.
+start_server() {
+    # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
+    lab_run bash -c 'echo $$ >/run/server.pid; exec "$1" --verbose' - "$builddir/virt-seed-imds" \
+        >>"$LAB_DIR/imds.log" 2>&1 3>&- 4>&- &
+    disown
+    _lab_wait 10 lab_run bash -c 'exec 9<>/dev/tcp/169.254.169.254/80'
+}
+
+kill_server() {
+    # shellcheck disable=SC2016  # the same
+    lab_run bash -c 'kill -KILL "$(</run/server.pid)"'
+}
+
+# start_guest NAME UUID ATTRIBUTES
+start_guest() {
+    guest_overlay "$images" "$1"
+    request "$3" | append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$(console "$1")" |
+        lab_run "$builddir/virt-seed" --quiet wire - >"$images/$1.xml"
+    lab_virsh define --validate "$images/$1.xml"
+    lab_virsh start "$1"
+}
+
+console() {
+    echo "$images/$1.console"
+}
+
+wait_for_report() {
+    local second
+
+    for ((second = 0; second < boot_seconds; second++)); do
+        if guest_has_reported "$(console "$1")"; then
+            return
+        fi
+        sleep 1
+    done
+    echo "guest $1 did not report within $boot_seconds seconds" >&2
+    tail -n 30 "$(console "$1")" "$LAB_DIR/imds.log" >&2
+    return 1
+}
+
+# Each argument is a line of the guest's report.
+assert_reported() {
+    local name=$1 line report
+
+    shift
+    report=$(guest_report "$(console "$name")")
+    for line; do
+        if ! grep -qxF -e "$line" <<<"$report"; then
+            echo "missing: $line"
+            echo "$report"
+            return 1
+        fi
+    done
+}
+
+# assert_boots NAME COUNT: so many boots, of which one was a first one.
+assert_boots() {
+    local found
+
+    found=$(guest_report "$(console "$1")")
+    [[ $(grep -cxF 'text=/etc/virt-seed-probe/boots: boot' <<<"$found") -eq $2 &&
+        $(grep -cxF 'text=/etc/virt-seed-probe/first: first' <<<"$found") -eq 1 ]] || {
+        echo "$found"
+        return 1
+    }
+}
+
+@test "no disk is the seed's, and the URL stands in the serial" {
+    run -0 lab_virsh domblklist plain
+    [[ $output != *.iso* ]]
+    run -0 lab_run find /run/libvirt/virt-seed -name '*.iso'
+    [[ $output = '' ]]
+    run -0 guest_report "$(console plain)"
+    [[ $output == *"product_serial=ds=nocloud;dsmode=net;s=http://169.254.169.254/$plain_uuid/"* ]]
+}
+
+@test "by user networking the guest reaches the address on the host's loopback, and takes its seed" {
+    assert_reported plain 'errors=[]' "instance-id=$plain_uuid" 'hostname=plain'
+    run -0 guest_report "$(console plain)"
+    [[ $output == *'datasource=DataSourceNoCloudNet [seed=dmi,http://169.254.169.254/'* ]]
+}
+
+@test "user, keys and files of user-data, and vendor-data" {
+    assert_reported plain 'user=alice:1000:/home/alice:/bin/bash' \
+        "authorized_keys=debian: $key" 'text=/etc/virt-seed-probe/file: over HTTP' \
+        'text=/etc/virt-seed-probe/first: first'
+}
+
+@test "own metadata" {
+    run -0 guest_report "$(console plain)"
+    [[ $output == *'"environment":"production"'* ]]
+}
+
+@test "the guest reports by its channel" {
+    run -0 lab_run cat "/var/log/libvirt/virt-seed/$plain_uuid.report"
+    [[ $output == *'"result"'*DataSourceNoCloudNet* ]]
+}
+
+@test "a guest that is restored and reset keeps its identity, and the server had been killed meanwhile" {
+    # What it does not share the processors with is booted sooner.
+    lab_virsh destroy keeper
+    kill_server
+    start_server
+    # Saved and restored it is in a new QEMU. In the old one, under software emulation, each write to
+    # memory that had code of the first boot takes milliseconds: a reset guest needs a quarter of an hour.
+    lab_virsh managedsave plain
+    rm "$(console plain)"
+    lab_virsh start plain
+    lab_virsh reset plain
+    wait_for_report plain
+    assert_reported plain 'errors=[]' "instance-id=$plain_uuid"
+    assert_boots plain 2
+    [[ $(grep -c "200 for meta-data of domain $plain_uuid" "$LAB_DIR/imds.log") -ge 2 ]]
+}
+
+@test "a guest that ends leaves nothing in the server's tree" {
+    lab_virsh destroy plain
+    run ! lab_run test -e "/run/libvirt/virt-seed/imds/$plain_uuid"
+    run -0 lab_run find /run/libvirt/virt-seed/imds -mindepth 1 -type f
+    [[ $output = '' ]]
+}
+
+@test "with cache=\"keep\" a guest that finds no server stays who it is" {
+    kill_server
+    rm "$(console keeper)"
+    lab_virsh start keeper
+    wait_for_report keeper
+    assert_reported keeper 'errors=[]' "instance-id=$keeper_uuid" 'hostname=keeper'
+    assert_boots keeper 2
+}

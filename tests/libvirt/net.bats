@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# net.bats: a real libvirtd starts, saves, restores and ends domains whose seed is served, not on a disk.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+
+uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+tree=/run/libvirt/virt-seed/imds
+
+builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
+
+setup_file() {
+    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    LAB_HOOK=$builddir/virt-seed-hook lab_start
+    lab_run install -d -m 0711 /run/libvirt/virt-seed
+}
+
+teardown_file() {
+    lab_stop
+}
+
+# As systemd-tmpfiles does.
+setup() {
+    lab_run install -d -m 0750 $tree
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' datasource='nocloud-net'/>" \
+        interface=user domain_define web1 $uuid
+}
+
+teardown() {
+    lab_reset
+}
+
+# serial [OPTION...]: prints the serial in the domain's XML.
+serial() {
+    lab_virsh dumpxml "$@" web1 | xmllint --xpath 'string(//entry[@name="serial"])' -
+}
+
+# published: prints a digest of all that is published of the domain.
+published() {
+    lab_run sh -c "cd $tree/$uuid && cat access identity *-data" | sha256sum
+}
+
+@test "a refused start wires the definition, and the next one publishes what the URL leads to" {
+    run lab_virsh start web1
+    [[ $status -ne 0 && $output == *'not wired'*'start it again in a moment'* ]]
+    for _ in {1..100}; do
+        [[ -z $(serial --inactive) ]] || break
+        sleep 0.05
+    done
+    lab_virsh start web1
+    [[ $(serial) = "ds=nocloud;dsmode=net;s=http://169.254.169.254/$uuid/$(lab_run head -n 1 \
+        $tree/$uuid/access)/" ]]
+    lab_run grep -qx '52:54:00:..:..:.. user' $tree/$uuid/access
+    [[ $(lab_run jq -r .uuid $tree/$uuid/identity) = "$uuid" ]]
+    lab_virsh destroy web1
+    [[ $(lab_run find $tree -mindepth 1) = '' ]]
+}
+
+@test "a guest that is saved and restored has the same documents at the same URL" {
+    local before url
+
+    lab_run "$builddir/virt-seed" wire web1
+    lab_virsh start web1
+    before=$(published)
+    url=$(serial)
+    lab_virsh managedsave web1
+    [[ $(lab_run find $tree -mindepth 1) = '' ]]
+    lab_virsh start web1
+    [[ $(published) = "$before" && $(serial) = "$url" ]]
+}
+
+@test "a guest that is reset goes on being served" {
+    local before
+
+    lab_run "$builddir/virt-seed" wire web1
+    lab_virsh start web1
+    before=$(published)
+    lab_virsh reset web1
+    [[ $(published) = "$before" ]]
+}
+
+@test "without the server's directory the start is refused, and a saved guest comes back" {
+    lab_run "$builddir/virt-seed" wire web1
+    lab_virsh start web1
+    lab_virsh managedsave web1
+    lab_run rmdir $tree
+    lab_virsh start web1
+    lab_virsh destroy web1
+    run lab_virsh start web1
+    [[ $status -ne 0 && $output == *'there is no metadata server'*'virt-seed-imds.service'* ]]
+}
+
+@test "a domain that changes its datasource keeps nothing of the other" {
+    lab_run "$builddir/virt-seed" wire web1
+    lab_run "$builddir/virt-seed" set --datasource=configdrive web1
+    [[ -z $(serial --inactive) ]]
+    lab_virsh start web1
+    lab_run test -e "/run/libvirt/virt-seed/$uuid.iso"
+    [[ $(lab_run find $tree -mindepth 1) = '' ]]
+}
