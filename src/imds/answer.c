@@ -305,6 +305,9 @@ answer_make(struct answer *answer, const struct request_line *line,
         say(answer, 400, "the name of a header is malformed\n");
     } else if (path->kind == PATH_UNKNOWN) {
         refuse_unknown(answer, NULL);
+    } else if (path->kind == PATH_SHUT) {
+        refuse(answer, 403, "this host wants a token\n",
+               "it would be known by its MAC alone, which needs --by-mac");
     } else if (path->kind == PATH_HEALTH) {
         say(answer, 200, "OK\n");
     } else {

@@ -24,6 +24,7 @@ struct options {
     const char *listen[LIMIT_IMDS_LISTENERS + 1];
     size_t listen_count;
     const char *root;
+    bool by_mac;
     bool verbose;
 };
 
@@ -38,6 +39,8 @@ usage(void)
         "Options:\n"
         "      --listen ADDRESS:PORT  listen there (default: what systemd hands over, or\n"
         "                             " DEFAULT_LISTEN "); may be given more than once\n"
+        "      --by-mac               serve guests without a token, too, which are known by\n"
+        "                             their MAC address alone; see virt-seed-imds(8) first\n"
         "      --root DIRECTORY       look for the host's files below it\n"
         "      --verbose              say what is served, not only what is refused\n"
         "      --help                 print this and exit\n"
@@ -65,7 +68,8 @@ static int
 run(const struct options *options, struct failure **failure)
 {
     cleanup_close int root = fs_open_root(options->root);
-    const struct server_options server = {.root = root, .verbose = options->verbose};
+    const struct server_options server = {
+        .root = root, .by_mac = options->by_mac, .verbose = options->verbose};
     cleanup_listeners struct listeners listeners = {.count = 0};
 
     if (root < 0)
@@ -77,6 +81,7 @@ run(const struct options *options, struct failure **failure)
 }
 
 enum {
+    OPTION_BY_MAC,
     OPTION_HELP,
     OPTION_LISTEN,
     OPTION_ROOT,
@@ -85,6 +90,7 @@ enum {
 };
 
 static const struct option long_options[] = {
+    {"by-mac", no_argument, NULL, OPTION_BY_MAC},
     {"help", no_argument, NULL, OPTION_HELP},
     {"listen", required_argument, NULL, OPTION_LISTEN},
     {"root", required_argument, NULL, OPTION_ROOT},
@@ -112,6 +118,9 @@ main(int argc, char **argv)
     process_harden();
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         switch (option) {
+        case OPTION_BY_MAC:
+            options.by_mac = true;
+            break;
         case OPTION_HELP:
             return usage();
         case OPTION_LISTEN:

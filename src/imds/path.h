@@ -25,7 +25,8 @@ enum path_kind {
     PATH_UNKNOWN,
     PATH_HEALTH,
     PATH_TOKEN, /* says which domain, with its token */
-    PATH_PEER,  /* the domain is the peer's */
+    PATH_PEER,  /* the domain is the peer's, which is known by its MAC alone */
+    PATH_SHUT,  /* the same, where the server shall know nobody so */
 };
 
 struct path {

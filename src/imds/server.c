@@ -148,7 +148,7 @@ on_request(void *context, struct MHD_Connection *connection, const char *url,
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct client *client = info ? info->socket_context : NULL;
     const struct request_line line = {.method = method, .path = url};
-    const struct path path = path_read(url);
+    struct path path = path_read(url);
     cleanup_answer struct answer answer = ANSWER_NONE;
     struct request_headers headers = {0};
     struct peer peer = {.kind = PEER_OTHER};
@@ -162,6 +162,8 @@ on_request(void *context, struct MHD_Connection *connection, const char *url,
         return MHD_NO;
     clients_answered(server->clients, client, server->now);
     MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &headers);
+    if (path.kind == PATH_PEER && !server->options->by_mac)
+        path.kind = PATH_SHUT;
     if (answer_needs_peer(&path)) {
         view = look_at_host(server);
         peer = peer_find(&server->netlink, &view->qemu, &client->own, &client->other);

@@ -25,6 +25,7 @@
 
 struct server_options {
     int root;     /* the directory that stands for "/"; borrowed */
+    bool by_mac;  /* know guests without a token by their MAC */
     bool verbose; /* say what is served, too */
 };
 

@@ -427,12 +427,21 @@ storm() {
 
 @test "guests of user networking are not told apart by their address" {
     imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02@
-    imds_start
+    imds_start --by-mac
     for path in /v1/meta-data /v1/identity /openstack/latest/meta_data.json; do
         fetch "$path"
         expect 403
     done
     [[ $(imds_log) == *'cannot be told apart'* ]]
+}
+
+@test "nobody is served without a token, unless --by-mac says so" {
+    imds_start
+    for path in /v1/meta-data /v1/user-data /v1/identity /openstack/latest/user_data; do
+        fetch "$path" -H 'Metadata: true'
+        expect 403 'this host wants a token'
+    done
+    [[ $(imds_log) == *--by-mac* ]]
 }
 
 @test "a server without a tree serves nothing, and what comes later" {

@@ -193,9 +193,9 @@ assert_wired_to() {
     wired_net_xml >filtered.xml
     lifecycle filtered.xml prepare
     diff <(sed 1d "$tree/$uuid/access") - <<'END'
-52:54:00:00:01:01 filtered
+52:54:00:00:01:01 unfiltered
 52:54:00:00:01:02 filtered
-52:54:00:00:01:03 filtered
+52:54:00:00:01:03 unfiltered
 52:54:00:00:01:04 unfiltered
 52:54:00:00:01:05 unfiltered
 END

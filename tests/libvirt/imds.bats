@@ -38,7 +38,7 @@ setup() {
         plug "$guest"
     done
     make_tree
-    start_server --listen "$address:80" --listen '[fd00:150::1]:80'
+    start_server --by-mac --listen "$address:80" --listen '[fd00:150::1]:80'
 }
 
 teardown() {
