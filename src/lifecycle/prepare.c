@@ -162,9 +162,14 @@ static int
 publish(const struct lifecycle *lifecycle, const struct request *request,
         struct seed *seed, const struct start *start, struct failure **failure)
 {
+    const char *uuid = lifecycle->domain->uuid;
+
+    /* Of a host that crashed something may still be served. */
     if (request_has_disk(request))
-        return seed_file_publish(lifecycle->root, start->rundir, lifecycle->domain->uuid,
-                                 seed, failure);
+        return serve_withdraw(start->rundir, uuid, failure) < 0
+                   ? -1
+                   : seed_file_publish(lifecycle->root, start->rundir, uuid, seed,
+                                       failure);
     /* Without a URL it starts unwired, as the configuration says. */
     if (!start->served)
         return 0;

@@ -218,6 +218,13 @@ END
     [[ ! -e $tree/$uuid ]]
 }
 
+@test "a start with a disk takes away what was served before" {
+    lifecycle wired.xml prepare
+    wired_xml >disk.xml
+    lifecycle disk.xml prepare
+    [[ ! -e $tree/$uuid && -e $seeds/$uuid.iso ]]
+}
+
 @test "secrets are in the documents, and files of the host" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     wired_net_xml '<ci:user-data secret="web1"/>' >secret.xml
