@@ -40,10 +40,10 @@ open_tree(int rundir, struct failure **failure)
         "asks for datasource=\"nocloud-net\", and there is no metadata server: %s "
         "is not a directory that its group may read",
         IMDS_TREE);
-    return failure_hint(failure,
-                        "install virt-seed-imds, and then: systemd-tmpfiles --create && "
-                        "systemctl enable --now virt-seed-imds.socket "
-                        "virt-seed-imds.service; or use datasource=\"nocloud\"");
+    return failure_hint(failure, "install virt-seed-imds, and then: systemd-sysusers && "
+                                 "systemd-tmpfiles --create virt-seed-imds.conf && "
+                                 "systemctl enable --now virt-seed-imds.socket "
+                                 "virt-seed-imds.service; or use datasource=\"nocloud\"");
 }
 
 /* --- whose it is ------------------------------------------------------------------ */
