@@ -1,25 +1,16 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
 # medium.bats: the medium of a domain that runs, replaced in a real QEMU.
 
 bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
 seed=$seeds/$web1.iso
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-
-setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-}
-
-teardown_file() {
-    lab_stop
-}
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -30,10 +21,6 @@ teardown() {
     lab_daemon_log | tail -n 5
     lab_reset
     lab_run sh -c 'rm -rf /etc/virt-seed/*'
-}
-
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
 }
 
 # request [ELEMENT…]: the metadata that asks for cloud-init.

@@ -5,19 +5,9 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-
-setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-}
-
-teardown_file() {
-    lab_stop
-}
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -29,10 +19,6 @@ setup() {
 teardown() {
     lab_reset
     lab_run sh -c 'rm -rf /etc/virt-seed/* /var/lib/virt-seed/*'
-}
-
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
 }
 
 # make_secret CONTENT: puts it into the secret web1/userdata.

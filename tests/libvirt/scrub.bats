@@ -7,22 +7,12 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 load report
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
 seed=$seeds/$web1.iso
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-
-setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-}
-
-teardown_file() {
-    lab_stop
-}
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -37,10 +27,6 @@ END
 teardown() {
     lab_reset
     lab_run sh -c 'rm -rf /etc/virt-seed/* /var/lib/virt-seed/*'
-}
-
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
 }
 
 # start_web1 [ELEMENT…]: a domain with a secret in its seed runs.
