@@ -18,6 +18,8 @@ libbase_a_SOURCES = \
 	%D%/base/cleanup.h \
 	%D%/base/failure.c \
 	%D%/base/failure.h \
+	%D%/base/form.c \
+	%D%/base/form.h \
 	%D%/base/fs.c \
 	%D%/base/fs.h \
 	%D%/base/journal.c \

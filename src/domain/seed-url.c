@@ -10,13 +10,12 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
+#include "base/form.h"
 #include "base/memory.h"
 #include "domain/seed-url.h"
 #include "domain/xml.h"
 
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
-#define HEX "0123456789abcdef"
-#define UUID_LENGTH 36
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
 
 /* --- its parts -------------------------------------------------------------------- */
@@ -47,25 +46,6 @@ seed_url_is_address(const char *text)
     return !*behind || (*behind == ':' && is_port(behind + 1));
 }
 
-static bool
-is_uuid(const char *text)
-{
-    for (size_t i = 0; i < UUID_LENGTH; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-        if (dash ? text[i] != '-' : !text[i] || !strchr(HEX, text[i]))
-            return false;
-    }
-    return text[UUID_LENGTH] == '\0';
-}
-
-static bool
-is_token(const char *text)
-{
-    return strlen(text) == SEED_URL_TOKEN_LENGTH &&
-           strspn(text, HEX) == SEED_URL_TOKEN_LENGTH;
-}
-
 int
 seed_url_make_token(struct seed_url *url)
 {
@@ -92,8 +72,8 @@ seed_url_parse(struct seed_url *url, const char *word)
     const char *token = strsep(&rest, "/");
 
     /* Nothing is behind the last slash. */
-    if (!rest || *rest || !seed_url_is_address(address) || !is_uuid(uuid) ||
-        !is_token(token))
+    if (!rest || *rest || !seed_url_is_address(address) || !form_is_uuid(uuid) ||
+        !form_is_hex(token, SEED_URL_TOKEN_LENGTH))
         return false;
     url->address = xstrdup(address);
     memcpy(url->uuid, uuid, sizeof(url->uuid));
@@ -126,6 +106,12 @@ seed_url_find(struct seed_url *url, const struct domain *domain)
             return true;
     }
     return false;
+}
+
+bool
+seed_url_find_own(struct seed_url *url, const struct domain *domain)
+{
+    return seed_url_find(url, domain) && strcmp(url->uuid, domain->uuid) == 0;
 }
 
 void

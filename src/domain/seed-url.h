@@ -32,6 +32,8 @@ char *seed_url_describe(const struct seed_url *url);
 
 /* Finds the first such word in the domain's serial. Return: whether there is one. */
 bool seed_url_find(struct seed_url *url, const struct domain *domain);
+/* The same; whether it was made for this domain. A clone has its original's. */
+bool seed_url_find_own(struct seed_url *url, const struct domain *domain);
 
 /* Return: 0, or -errno where the kernel gives no random bits. */
 int seed_url_make_token(struct seed_url *url);

@@ -32,13 +32,6 @@ wire_url_check(const struct domain *domain, struct failure **failure)
                                  "datasource=\"nocloud\", which is a disk");
 }
 
-/* Finds the one of this domain; a clone has its original's, too, or only that. */
-static bool
-find_own(struct seed_url *url, const struct domain *domain)
-{
-    return seed_url_find(url, domain) && strcmp(url->uuid, domain->uuid) == 0;
-}
-
 static int
 make(struct seed_url *url, const struct domain *domain, struct failure **failure)
 {
@@ -72,7 +65,7 @@ wire_url_word(const struct domain *domain, const struct wire_options *options,
 {
     cleanup_seed_url struct seed_url url = {.address = NULL};
 
-    if (!find_own(&url, domain) && make(&url, domain, failure) < 0)
+    if (!seed_url_find_own(&url, domain) && make(&url, domain, failure) < 0)
         return NULL;
     set_address(&url, options);
     return seed_url_word(&url);

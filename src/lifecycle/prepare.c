@@ -55,7 +55,7 @@ has_own_url(const struct domain *domain)
 {
     cleanup_seed_url struct seed_url url = {.address = NULL};
 
-    return seed_url_find(&url, domain) && strcmp(url.uuid, domain->uuid) == 0;
+    return seed_url_find_own(&url, domain);
 }
 
 /* Whether there will be a disk for the seed, or the guest knows where it is served. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/form.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/report-name.h"
@@ -54,22 +54,6 @@ boots_nothing(char **given)
     return type && strcmp(type, "none") == 0;
 }
 
-/* The form that libvirt gives it, which is that of the files' names. */
-static bool
-is_uuid(const char *text)
-{
-    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-    size_t i;
-
-    for (i = 0; form[i]; i++) {
-        if (form[i] == 'x'
-                ? !isxdigit((unsigned char)text[i]) || isupper((unsigned char)text[i])
-                : text[i] != form[i])
-            return false;
-    }
-    return text[i] == '\0';
-}
-
 static int
 check_uuid(size_t count, const char *uuid, struct failure **failure)
 {
@@ -79,7 +63,7 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
             "there is no -uuid in the arguments, so no domain to find a seed for");
     else if (count > 1)
         failure_set(failure, FAILURE_DOMAIN_UUID, "-uuid is there %zu times", count);
-    else if (!is_uuid(uuid))
+    else if (!form_is_uuid(uuid))
         failure_set(failure, FAILURE_DOMAIN_UUID,
                     "-uuid is '%.64s', expected what libvirt gives", uuid);
     else

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/form.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -15,39 +16,22 @@
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* Return: whether the text is as the pattern, where 'x' is a digit of hex. */
-static bool
-has_form(const char *text, const char *pattern)
-{
-    if (strlen(text) != strlen(pattern))
-        return false;
-    for (; *pattern; pattern++, text++) {
-        bool fits = *pattern == 'x' ? strchr("0123456789abcdef", *text) != NULL
-                                    : *text == *pattern;
-
-        if (!fits)
-            return false;
-    }
-    return true;
-}
-
 bool
 imds_is_uuid(const char *text)
 {
-    return has_form(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
+    return form_is_uuid(text);
 }
 
 bool
 imds_is_mac(const char *text)
 {
-    return has_form(text, "xx:xx:xx:xx:xx:xx");
+    return form_is(text, "xx:xx:xx:xx:xx:xx");
 }
 
 bool
 imds_is_token(const char *text)
 {
-    return strlen(text) == IMDS_TOKEN_LENGTH &&
-           strspn(text, "0123456789abcdef") == IMDS_TOKEN_LENGTH;
+    return form_is_hex(text, IMDS_TOKEN_LENGTH);
 }
 
 /* --- the list of MACs ------------------------------------------------------------- */
