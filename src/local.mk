@@ -357,6 +357,8 @@ libimds_a_SOURCES = \
 	%D%/imds/clients.h \
 	%D%/imds/endpoint.c \
 	%D%/imds/endpoint.h \
+	%D%/imds/handler.c \
+	%D%/imds/handler.h \
 	%D%/imds/listen.c \
 	%D%/imds/listen.h \
 	%D%/imds/log.c \

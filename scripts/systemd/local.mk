@@ -28,6 +28,7 @@ all-local: $(systemd_made)
 
 $(systemd_made): %D%/%: $(srcdir)/%D%/%.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D% && sed \
+		-e 's|@imds_address[@]|$(imds_address)|g' \
 		-e 's|@sbindir[@]|$(sbindir)|g' \
 		-e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 		-e 's|@localstatedir[@]|$(localstatedir)|g' \

@@ -51,7 +51,7 @@ static void
 set_address(struct seed_url *url, const struct wire_options *options)
 {
     const char *address =
-        options->imds_address ? options->imds_address : WIRE_IMDS_ADDRESS;
+        options->imds_address ? options->imds_address : VIRT_SEED_IMDS_ADDRESS;
 
     if (url->address && !options->imds_address)
         return;

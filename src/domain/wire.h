@@ -24,13 +24,10 @@ struct wiring {
                     where another's report belongs */
 };
 
-/* The address of metadata servers since Amazon's. */
-#define WIRE_IMDS_ADDRESS "169.254.169.254"
-
 struct wire_options {
     bool replace; /* a foreign seed and its serial give way to ours */
     /* Where guests without a seed's disk find the metadata server (seed_url_is_address());
-     * NULL where that is not known: WIRE_IMDS_ADDRESS, and what is there stays. */
+     * NULL where that is not known: VIRT_SEED_IMDS_ADDRESS, and what is there stays. */
     const char *imds_address;
 };
 

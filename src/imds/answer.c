@@ -99,22 +99,25 @@ refuse_broken(struct answer *answer, int error)
 
 /* --- who may read it -------------------------------------------------------------- */
 
-/* Not that of user networking: what is sent to that does not come over a link. */
 static bool
-has_mac(const struct imds_access *access, const char *mac)
+may_read(const struct imds_access *access, const struct peer *peer)
 {
-    return imds_access_has_link(access, mac, IMDS_LINK_FILTERED) ||
-           imds_access_has_link(access, mac, IMDS_LINK_UNFILTERED);
+    switch (peer->kind) {
+    case PEER_QEMU:
+        return imds_access_links(access, NULL) & IMDS_LINK_SET(IMDS_LINK_USER);
+    case PEER_NEIGHBOUR:
+        return imds_access_links(access, peer->mac) & IMDS_ON_LINK;
+    case PEER_OTHER:
+        break;
+    }
+    return false;
 }
 
 static void
 check_peer(struct answer *answer, const struct imds_access *access,
            const struct peer *peer)
 {
-    if (peer->kind == PEER_QEMU)
-        answer->granted = imds_access_has_link(access, NULL, IMDS_LINK_USER);
-    else if (peer->kind == PEER_NEIGHBOUR)
-        answer->granted = has_mac(access, peer->mac);
+    answer->granted = may_read(access, peer);
     if (answer->granted)
         return;
     if (peer->kind == PEER_QEMU)
@@ -198,7 +201,7 @@ static void
 give_nothing(struct answer *answer, const struct document_kind *kind)
 {
     if (!kind->always) {
-        say(answer, 404, "this guest has no such document\n");
+        refuse(answer, 404, "this guest has no such document\n", "it has none");
         return;
     }
     answer->status = 200;
@@ -227,17 +230,14 @@ give_document(struct answer *answer, const struct imds_tree *tree, int domain,
     }
 }
 
-/* What the client has already need not be sent. */
+/* What the client has already is not sent, but its length is said (RFC 9110, section 8.6). */
 static void
 make_conditional(struct answer *answer, const struct request_headers *headers)
 {
     if (answer->status != 200 || !names_tag(headers->if_none_match, answer->tag))
         return;
-    close_pointer(&answer->fd);
-    answer->fd = -1;
     answer->status = 304;
     answer->type = NULL;
-    answer->text = "";
 }
 
 /* Return: false where the domain was replaced or removed meanwhile, so that what was missing
@@ -254,7 +254,8 @@ try_document(struct answer *answer, const struct request_headers *headers,
     domain = path->kind == PATH_TOKEN ? open_by_token(answer, tree, path, peer)
                                       : open_by_peer(answer, tree, peer);
     if (answer->granted && path->document_kind->guarded && !headers->metadata)
-        say(answer, 400, "this needs the header 'Metadata: true'\n");
+        refuse(answer, 400, "this needs the header 'Metadata: true'\n",
+               "without the header 'Metadata: true'");
     else if (answer->granted)
         give_document(answer, tree, domain, path->document_kind);
     return domain < 0 || answer->fd >= 0 ||
@@ -297,14 +298,16 @@ answer_make(struct answer *answer, const struct request_line *line,
 {
     *answer = ANSWER_NONE;
     if (strcmp(line->method, "GET") != 0 && strcmp(line->method, "HEAD") != 0) {
-        say(answer, 405, "there is GET and HEAD\n");
+        refuse(answer, 405, "there is GET and HEAD\n", "neither GET nor HEAD");
         answer->allow = true;
     } else if (headers->body) {
-        say(answer, 400, "a request here has no body\n");
+        refuse(answer, 400, "a request here has no body\n", "it has a body");
     } else if (headers->malformed) {
-        say(answer, 400, "the name of a header is malformed\n");
+        refuse(answer, 400, "the name of a header is malformed\n",
+               "the name of a header is malformed");
     } else if (path->kind == PATH_UNKNOWN) {
-        refuse_unknown(answer, NULL);
+        /* What it was may hold a token. */
+        refuse_unknown(answer, "there is no such path");
     } else if (path->kind == PATH_SHUT) {
         refuse(answer, 403, "this host wants a token\n",
                "it would be known by its MAC alone, which needs --by-mac");

@@ -35,7 +35,7 @@ struct answer {
     unsigned int status;
     const char *type;     /* of the body */
     const char *text;     /* the body, where there is no `fd` */
-    int fd;               /* the file with the body; owned; or -1 */
+    int fd;               /* the file with the body, not sent with a 304; owned; or -1 */
     off_t size;           /* of that file */
     char tag[ANSWER_TAG]; /* the entity tag, "" where there is none */
     bool allow;           /* say which methods there are */

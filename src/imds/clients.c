@@ -9,14 +9,12 @@
 #include "imds/clients.h"
 
 #define HASHES 1024
-#define YIELD (LIMIT_IMDS_YIELD_SECONDS * 1000UL)
 
-/* So many are ended before the others are heard again, this many milliseconds later. */
-#define AT_ONCE 64
-#define SOON 100
+/* One place of so many is kept free for those who come. */
+#define SPARE 8
 
 /* Milliseconds that it may be so. */
-static const uint64_t lives[CLIENT_STATES] = {
+static const uint64_t lives[] = {
     [CLIENT_ASKING] = LIMIT_IMDS_IDLE_SECONDS * 1000UL,
     [CLIENT_ANSWERED] = LIMIT_IMDS_SECONDS * 1000UL,
 };
@@ -24,10 +22,11 @@ static const uint64_t lives[CLIENT_STATES] = {
 /* Those in one state, in the order in which they came into it. */
 struct queue {
     struct client *oldest, *newest;
+    size_t count;
 };
 
 struct clients {
-    size_t limit, count;
+    size_t limit, count, awaited;
     struct queue queues[CLIENT_STATES];
     struct client *free;
     struct client *hashes[HASHES];
@@ -79,6 +78,7 @@ queue_add(struct queue *queue, struct client *client)
     else
         queue->oldest = client;
     queue->newest = client;
+    queue->count++;
 }
 
 static void
@@ -92,6 +92,17 @@ queue_remove(struct queue *queue, struct client *client)
         client->newer->older = client->older;
     else
         queue->newest = client->older;
+    queue->count--;
+}
+
+static void
+enter(struct clients *clients, struct client *client, enum client_state state,
+      uint64_t now)
+{
+    queue_remove(&clients->queues[client->state], client);
+    client->state = state;
+    client->since = now;
+    queue_add(&clients->queues[state], client);
 }
 
 /* --- counting those of one peer --------------------------------------------------- */
@@ -156,10 +167,8 @@ clients_add(struct clients *clients, int fd, const struct endpoint *own,
 void
 clients_answered(struct clients *clients, struct client *client, uint64_t now)
 {
-    queue_remove(&clients->queues[client->state], client);
-    client->state = CLIENT_ANSWERED;
-    client->since = now;
-    queue_add(&clients->queues[CLIENT_ANSWERED], client);
+    if (client->state == CLIENT_ASKING)
+        enter(clients, client, CLIENT_ANSWERED, now);
 }
 
 static void
@@ -182,39 +191,70 @@ clients_remove(struct clients *clients, struct client *client)
     client->next = clients->free;
     clients->free = client;
     clients->count--;
+    clients->awaited -= client->awaited;
 }
 
 /* --- ending ----------------------------------------------------------------------- */
 
-/* Ends those that have been in the queue for so long, but not too many. Return: milliseconds
- * until the next is to end, or -1. */
-static int
-end_older(const struct queue *queue, uint64_t life, uint64_t now)
+static void
+end(struct clients *clients, struct client *client, uint64_t now)
 {
-    unsigned int some = AT_ONCE;
+    shutdown(client->fd, SHUT_RDWR);
+    enter(clients, client, CLIENT_ENDING, now);
+}
 
-    for (struct client *client = queue->oldest; client && some > 0;
-         client = client->newer, some--) {
+/* Ends those whose time in that state is over. Return: milliseconds until that of the next
+ * is, or -1. */
+static int
+end_overdue(struct clients *clients, enum client_state state, uint64_t now)
+{
+    struct client *client;
+
+    while ((client = clients->queues[state].oldest)) {
         uint64_t age = now - client->since;
 
-        if (age < life)
-            return (int)(life - age);
-        shutdown(client->fd, SHUT_RDWR);
+        if (age < lives[state])
+            return (int)(lives[state] - age);
+        end(clients, client, now);
     }
-    return queue->oldest ? SOON : -1;
+    return -1;
+}
+
+static void
+make_room(struct clients *clients, uint64_t now)
+{
+    const struct queue *asking = &clients->queues[CLIENT_ASKING];
+    const struct queue *answered = &clients->queues[CLIENT_ANSWERED];
+    size_t spare = clients->limit < SPARE ? 1 : clients->limit / SPARE;
+
+    while (asking->count + answered->count > clients->limit - spare)
+        end(clients, asking->count >= answered->count ? asking->oldest : answered->oldest,
+            now);
 }
 
 int
 clients_end_old(struct clients *clients, uint64_t now)
 {
-    int next = -1;
+    int asking = end_overdue(clients, CLIENT_ASKING, now);
+    int answered = end_overdue(clients, CLIENT_ANSWERED, now);
 
+    make_room(clients, now);
+    return asking < 0 || (answered >= 0 && answered < asking) ? answered : asking;
+}
+
+void
+clients_await_all(struct clients *clients)
+{
     for (int state = 0; state < CLIENT_STATES; state++) {
-        uint64_t life = clients_is_full(clients) ? YIELD : lives[state];
-        int wait = end_older(&clients->queues[state], life, now);
-
-        if (next < 0 || (wait >= 0 && wait < next))
-            next = wait;
+        for (struct client *client = clients->queues[state].oldest; client;
+             client = client->newer)
+            client->awaited = true;
     }
-    return next;
+    clients->awaited = clients->count;
+}
+
+size_t
+clients_awaited(const struct clients *clients)
+{
+    return clients->awaited;
 }

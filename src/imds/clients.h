@@ -4,8 +4,10 @@
  * start.
  *
  * Each has a place, some time to ask and some time to take the answer. A peer on another
- * machine has few places. Where all are taken, the oldest connections end that are older
- * than an honest one gets as a rule: so whoever opens thousands and says nothing takes the
+ * machine has few places; those of this host share an address, and are not counted. Where
+ * places get scarce, some are ended: of those that have not asked yet and those that are
+ * being answered, whichever are more, the oldest. An honest connection is over in
+ * milliseconds, so whoever opens thousands and says nothing, or does not listen, takes the
  * places of his own.
  */
 #pragma once
@@ -19,13 +21,15 @@
 enum client_state {
     CLIENT_ASKING,   /* the request is not there yet */
     CLIENT_ANSWERED, /* the answer is being sent */
+    CLIENT_ENDING,   /* it is shut down, and libmicrohttpd is about to see that */
 };
-#define CLIENT_STATES (CLIENT_ANSWERED + 1)
+#define CLIENT_STATES (CLIENT_ENDING + 1)
 
 struct client {
     int fd; /* borrowed: libmicrohttpd owns it */
     struct endpoint own, other;
-    bool local; /* the peer is on this host */
+    bool local;   /* the peer is on this host */
+    bool awaited; /* clients_await_all() */
     enum client_state state;
     uint64_t since; /* when it came into that state, in milliseconds */
     struct client *older, *newer;
@@ -34,7 +38,7 @@ struct client {
 
 struct clients;
 
-/* Return: room for so many, owned by the caller (clients_free). */
+/* Return: room for so many, at least two, owned by the caller (clients_free). */
 struct clients *clients_new(size_t limit);
 void clients_free(struct clients *clients);
 
@@ -52,8 +56,13 @@ void clients_answered(struct clients *clients, struct client *client, uint64_t n
 void clients_remove(struct clients *clients, struct client *client);
 
 /*
- * Ends the connections whose time is over, and, where there is no place left, the oldest:
- * they are shut down, and libmicrohttpd, seeing that, gives up their places.
- * Return: milliseconds until that is to be looked at again, or -1.
+ * Ends the connections whose time is over, and, where few places are left, so many that there
+ * are some again: they are shut down, and libmicrohttpd, seeing that, gives up their places.
+ * Return: milliseconds until the time of another is over, or -1.
  */
 int clients_end_old(struct clients *clients, uint64_t now);
+
+/* Those that there are now are awaited, and those that come are not. */
+void clients_await_all(struct clients *clients);
+/* Return: how many are awaited. */
+size_t clients_awaited(const struct clients *clients);

@@ -77,7 +77,7 @@ endpoint_format(const struct endpoint *endpoint, bool port, char text[ENDPOINT_T
     bool brackets = port && endpoint->family == AF_INET6;
 
     inet_ntop(endpoint->family, endpoint->address.bytes, address, sizeof(address));
-    if (endpoint->device != 0)
+    if (endpoint->family == AF_INET6 && endpoint->device != 0)
         snprintf(device, sizeof(device), "%%%u", endpoint->device);
     if (port)
         snprintf(behind, sizeof(behind), ":%u", endpoint->port);

@@ -15,7 +15,7 @@ struct endpoint {
         unsigned char bytes[16];
     } address;
     uint16_t port;       /* in the host's byte order */
-    unsigned int device; /* index of the interface of a link-local address, or 0 */
+    unsigned int device; /* index of the interface that the address holds for, or 0 */
 };
 
 /* "[fe80::...%4294967295]:65535" and a NUL. */

@@ -26,6 +26,20 @@ fail_count(struct failure **failure)
     return failure_hint(failure, "one address serves all bridges; see virt-seed-imds(8)");
 }
 
+/* What comes to a socket that is bound to an interface (BindToDevice=) is answered there,
+ * whatever the routes say: so its peers are to be looked for there. Return: the interface's
+ * index, or 0. */
+static unsigned int
+bound_device(int fd)
+{
+    int device = 0;
+    socklen_t size = sizeof(device);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &device, &size) < 0)
+        return 0;
+    return (unsigned int)device;
+}
+
 /* Takes the socket, which listens. Return: 0 or -errno. */
 static int
 keep(struct listeners *listeners, int fd)
@@ -38,7 +52,8 @@ keep(struct listeners *listeners, int fd)
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &size) < 0)
         return -errno;
-    *listener = (struct listener){.fd = fd, .own = endpoint_read(&address)};
+    *listener = (struct listener){
+        .fd = fd, .own = endpoint_read(&address), .device = bound_device(fd)};
     listeners->count++;
     return 0;
 }
@@ -166,7 +181,8 @@ hint_at_error(int error, const char *text, const union address *address,
     if (error == -EADDRNOTAVAIL)
         return failure_hint(failure,
                             "no interface has that address; 'systemctl start "
-                            "virt-seed-imds-address' puts 169.254.169.254 on lo, "
+                            "virt-seed-imds-address' puts " VIRT_SEED_IMDS_ADDRESS
+                            " on lo, "
                             "'ip address add %.*s/%d dev lo' any other",
                             (int)(strrchr(text, ':') - text), text,
                             address->any.sa_family == AF_INET ? 32 : 128);
@@ -188,7 +204,8 @@ listeners_add(struct listeners *listeners, const char *text, struct failure **fa
     if (size == 0) {
         failure_set(failure, FAILURE_USAGE,
                     "'%s' is no address to listen on, expected ADDRESS:PORT", text);
-        return failure_hint(failure, "for example 169.254.169.254:80 or [fd00::1]:80");
+        return failure_hint(failure,
+                            "for example " VIRT_SEED_IMDS_ADDRESS ":80 or [fd00::1]:80");
     }
     if (listeners->count == LIMIT_IMDS_LISTENERS)
         return fail_count(failure);

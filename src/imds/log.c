@@ -13,7 +13,9 @@
 
 /* Lines of one period. */
 #define PERIOD_SECONDS 10
-#define PERIOD_LINES 100
+#define PERIOD_LINES 1000
+
+static unsigned int left_out;
 
 static void
 write_line(char *text)
@@ -26,27 +28,38 @@ write_line(char *text)
     fputs(line, stderr);
 }
 
-/* Return: whether there is room for another line; counts those that there was none for. */
+/* Return: whether there is room for another line. */
 static bool
 may_say(void)
 {
     static time_t began;
-    static unsigned int said, left_out;
+    static unsigned int said;
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (now.tv_sec - began >= PERIOD_SECONDS) {
-        if (left_out > 0)
-            fprintf(stderr, "virt-seed-imds: %u messages were left out\n", left_out);
+        log_end();
         began = now.tv_sec;
-        said = left_out = 0;
+        said = 0;
     }
-    if (said < PERIOD_LINES) {
-        said++;
-        return true;
-    }
+    if (said == PERIOD_LINES)
+        return false;
+    said++;
+    return true;
+}
+
+void
+log_leave_out(void)
+{
     left_out++;
-    return false;
+}
+
+void
+log_end(void)
+{
+    if (left_out > 0)
+        fprintf(stderr, "virt-seed-imds: %u messages were left out\n", left_out);
+    left_out = 0;
 }
 
 void
@@ -55,8 +68,10 @@ log_line(const char *format, ...)
     cleanup_free char *text = NULL;
     va_list arguments;
 
-    if (!may_say())
+    if (!may_say()) {
+        log_leave_out();
         return;
+    }
     va_start(arguments, format);
     text = xvasprintf(format, arguments);
     va_end(arguments);

@@ -6,3 +6,7 @@
 #pragma once
 
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Counts a line that is left out. */
+void log_leave_out(void);
+/* Says how many were left out, which is otherwise said with the next line that is not. */
+void log_end(void);

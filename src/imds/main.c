@@ -16,7 +16,7 @@
 #include "base/process.h"
 #include "imds/server.h"
 
-#define DEFAULT_LISTEN "169.254.169.254:80"
+#define DEFAULT_LISTEN VIRT_SEED_IMDS_ADDRESS ":80"
 
 #define STATUS_USAGE 2
 
@@ -68,7 +68,7 @@ static int
 run(const struct options *options, struct failure **failure)
 {
     cleanup_close int root = fs_open_root(options->root);
-    const struct server_options server = {
+    const struct handler_options handler = {
         .root = root, .by_mac = options->by_mac, .verbose = options->verbose};
     cleanup_listeners struct listeners listeners = {.count = 0};
 
@@ -77,7 +77,7 @@ run(const struct options *options, struct failure **failure)
                                  options->root);
     if (listen_all(&listeners, options, failure) < 0)
         return -1;
-    return server_run(&listeners, &server, failure);
+    return server_run(&listeners, &handler, failure);
 }
 
 enum {

@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -17,12 +19,16 @@ nobody(const char *reason)
 static struct peer
 judge_local(const struct qemu_user *qemu, uid_t owner)
 {
+    struct peer peer = {.kind = PEER_QEMU};
+
     if (!qemu->known)
-        return nobody("nobody knows which user QEMU runs as: " VIRT_SEED_QEMU_HOME
+        peer = nobody("nobody knows which user QEMU runs as: " VIRT_SEED_QEMU_HOME
                       " is not there");
-    if (owner != qemu->uid)
-        return nobody("a process of this host, but not of QEMU's user");
-    return (struct peer){.kind = PEER_QEMU};
+    else if (owner != qemu->uid)
+        peer = nobody("a process of this host, but not of QEMU's user");
+    peer.local = true;
+    peer.owner = owner;
+    return peer;
 }
 
 struct qemu_user
@@ -55,4 +61,29 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu,
     if (error == -ENETUNREACH)
         return nobody("not on a link of this host");
     return nobody("the kernel knows no MAC of it");
+}
+
+void
+peer_name(const struct peer *peer, const struct endpoint *other, char name[PEER_NAME])
+{
+    if (peer->kind == PEER_NEIGHBOUR)
+        snprintf(name, PEER_NAME, "%s", peer->mac);
+    else if (peer->local)
+        snprintf(name, PEER_NAME, "uid %lu", (unsigned long)peer->owner);
+    else
+        endpoint_format(other, false, name);
+}
+
+void
+peer_describe(const struct peer *peer, const struct endpoint *other, char text[PEER_NAME])
+{
+    size_t length;
+
+    endpoint_format(other, false, text);
+    length = strlen(text);
+    if (peer->kind == PEER_NEIGHBOUR)
+        snprintf(text + length, PEER_NAME - length, " (%s)", peer->mac);
+    else if (peer->local)
+        snprintf(text + length, PEER_NAME - length, " (uid %lu)",
+                 (unsigned long)peer->owner);
 }

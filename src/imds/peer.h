@@ -27,7 +27,13 @@ struct peer {
     enum peer_kind kind;
     char mac[NETLINK_MAC]; /* of PEER_NEIGHBOUR */
     const char *reason;    /* of PEER_OTHER: why, for the log */
+    bool local;            /* it is a socket of this host, of the user `owner` */
+    uid_t owner;
 };
+#define PEER_NOBODY                                                                      \
+    ((struct peer){.kind = PEER_OTHER, .reason = "nobody asked who it is"})
+
+#define PEER_NAME (ENDPOINT_TEXT + 32)
 
 struct qemu_user {
     bool known;
@@ -40,3 +46,12 @@ struct qemu_user peer_find_qemu(int root);
 
 struct peer peer_find(struct netlink *netlink, const struct qemu_user *qemu,
                       const struct endpoint *own, const struct endpoint *other);
+
+/* Writes who it is, for limits on what one may do: what is hard to change, a MAC or a user,
+ * where it is known, and else the address. */
+void peer_name(const struct peer *peer, const struct endpoint *other,
+               char name[PEER_NAME]);
+
+/* Writes the same for people, with the address. */
+void peer_describe(const struct peer *peer, const struct endpoint *other,
+                   char text[PEER_NAME]);

@@ -13,7 +13,6 @@
 #define SETS (LIMIT_IMDS_RATE_SLOTS / WAYS)
 /* Buckets hold thousandths, so that each millisecond fills them a little. */
 #define ONE 1000
-#define FULL (LIMIT_IMDS_BURST * ONE)
 
 struct bucket {
     uint64_t name; /* its hash; 0: nobody's */
@@ -23,14 +22,18 @@ struct bucket {
 
 struct rate {
     uint64_t seed;
+    uint64_t rate; /* thousandths a millisecond */
+    uint64_t full;
     struct bucket buckets[SETS][WAYS];
 };
 
 struct rate *
-rate_new(void)
+rate_new(unsigned int per_second, unsigned int burst)
 {
     struct rate *rate = xcalloc(1, sizeof(*rate));
 
+    rate->rate = per_second;
+    rate->full = (uint64_t)burst * ONE;
     /* Without it somebody could choose names that meet another's. */
     if (getrandom(&rate->seed, sizeof(rate->seed), 0) < 0)
         rate->seed = (uint64_t)(uintptr_t)rate;
@@ -45,12 +48,12 @@ rate_free(struct rate *rate)
 
 /* FNV-1a, and the end of splitmix64. */
 static uint64_t
-hash(const struct rate *rate, const unsigned char *bytes, size_t size)
+hash(const struct rate *rate, const char *name)
 {
     uint64_t value = rate->seed ^ 0xcbf29ce484222325;
 
-    for (size_t i = 0; i < size; i++)
-        value = (value ^ bytes[i]) * 0x100000001b3;
+    for (; *name; name++)
+        value = (value ^ (unsigned char)*name) * 0x100000001b3;
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
     value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
     value ^= value >> 31;
@@ -58,14 +61,15 @@ hash(const struct rate *rate, const unsigned char *bytes, size_t size)
 }
 
 static uint64_t
-content_at(const struct bucket *bucket, uint64_t now)
+content_at(const struct rate *rate, const struct bucket *bucket, uint64_t now)
 {
     uint64_t passed = now - bucket->time;
+    uint64_t content;
 
-    if (bucket->name == 0 || passed > FULL / LIMIT_IMDS_RATE)
-        return FULL;
-    passed = bucket->content + passed * LIMIT_IMDS_RATE;
-    return passed < FULL ? passed : FULL;
+    if (bucket->name == 0 || passed > rate->full / rate->rate)
+        return rate->full;
+    content = bucket->content + passed * rate->rate;
+    return content < rate->full ? content : rate->full;
 }
 
 static struct bucket *
@@ -77,19 +81,19 @@ find_bucket(struct rate *rate, uint64_t name, uint64_t now)
     for (int i = 0; i < WAYS; i++) {
         if (set[i].name == name)
             return &set[i];
-        if (content_at(&set[i], now) > content_at(fullest, now))
+        if (content_at(rate, &set[i], now) > content_at(rate, fullest, now))
             fullest = &set[i];
     }
-    *fullest = (struct bucket){.name = name, .time = now, .content = FULL};
+    *fullest = (struct bucket){.name = name, .time = now, .content = rate->full};
     return fullest;
 }
 
 bool
-rate_take(struct rate *rate, const void *name, size_t size, uint64_t now)
+rate_take(struct rate *rate, const char *name, uint64_t now)
 {
-    struct bucket *bucket = find_bucket(rate, hash(rate, name, size), now);
+    struct bucket *bucket = find_bucket(rate, hash(rate, name), now);
 
-    bucket->content = content_at(bucket, now);
+    bucket->content = content_at(rate, bucket, now);
     bucket->time = now;
     if (bucket->content < ONE)
         return false;

@@ -14,35 +14,24 @@
 #include <systemd/sd-daemon.h>
 #endif
 
-#include "imds/answer.h"
+#include "base/cleanup.h"
 #include "imds/clients.h"
+#include "imds/handler.h"
 #include "imds/log.h"
-#include "imds/rate.h"
 #include "imds/respond.h"
 #include "imds/server.h"
 
-/* The host as it is during one turn of the loop, looked at when a request needs it. */
-struct view {
-    bool taken;
-    struct imds_tree tree;
-    int tree_error; /* why there is none */
-    struct qemu_user qemu;
-};
-
 struct server {
-    const struct server_options *options;
-    struct view view;
+    struct handler handler;
     struct listeners *listeners;
-    struct netlink netlink;
     struct MHD_Daemon *daemon;
     struct clients *clients;
-    struct rate *rate;
     struct client *adding; /* the one that libmicrohttpd is being given */
     uint64_t now;          /* milliseconds */
     uint64_t accept_again; /* when descriptors have run out: not before */
     int signals;
     bool ending;
-    uint64_t end; /* when no more is waited for, once it ends */
+    uint64_t end; /* when no more is waited for, once nothing more is accepted; else 0 */
 };
 
 static uint64_t
@@ -64,7 +53,15 @@ notify(const char *state)
 #endif
 }
 
-/* --- answers ---------------------------------------------------------------------- */
+/* --- libmicrohttpd ---------------------------------------------------------------- */
+
+static enum MHD_Result
+on_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    request_add_header(context, name, value);
+    return MHD_YES;
+}
 
 static enum MHD_Result
 send_answer(struct MHD_Connection *connection, struct answer *answer)
@@ -80,64 +77,6 @@ send_answer(struct MHD_Connection *connection, struct answer *answer)
     return result;
 }
 
-static void
-log_answer(const struct server *server, const struct client *client,
-           const struct answer *answer)
-{
-    char peer[ENDPOINT_TEXT];
-
-    if (!answer->reason && !(server->options->verbose && answer->document))
-        return;
-    endpoint_format(&client->other, false, peer);
-    log_line("%s: %u for %s of %s%s%s%s", peer, answer->status,
-             answer->document ? answer->document : "what is no document",
-             answer->uuid[0] ? "domain " : "the peer's domain", answer->uuid,
-             answer->reason ? ": " : "", answer->reason ? answer->reason : "");
-}
-
-/* A guest is known by its domain; who has none of them, by the address. So nobody uses up
- * what another may ask. */
-static bool
-may_ask(struct server *server, const struct client *client, const struct answer *answer)
-{
-    if (answer->granted)
-        return rate_take(server->rate, answer->uuid, IMDS_UUID_LENGTH, server->now);
-    return rate_take(server->rate, client->other.address.bytes,
-                     endpoint_address_size(&client->other), server->now);
-}
-
-/* --- the host --------------------------------------------------------------------- */
-
-static const struct view *
-look_at_host(struct server *server)
-{
-    struct view *view = &server->view;
-
-    if (!view->taken) {
-        view->tree_error = imds_tree_read(&view->tree, server->options->root);
-        view->qemu = peer_find_qemu(server->options->root);
-        view->taken = true;
-    }
-    return view;
-}
-
-static void
-forget_host(struct server *server)
-{
-    imds_tree_close(&server->view.tree);
-    server->view.taken = false;
-}
-
-/* --- libmicrohttpd ---------------------------------------------------------------- */
-
-static enum MHD_Result
-on_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-    (void)kind;
-    request_add_header(context, name, value);
-    return MHD_YES;
-}
-
 static enum MHD_Result
 on_request(void *context, struct MHD_Connection *connection, const char *url,
            const char *method, const char *version, const char *upload,
@@ -146,13 +85,10 @@ on_request(void *context, struct MHD_Connection *connection, const char *url,
     struct server *server = context;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct client *client = info ? info->socket_context : NULL;
     const struct request_line line = {.method = method, .path = url};
-    struct path path = path_read(url);
     cleanup_answer struct answer answer = ANSWER_NONE;
     struct request_headers headers = {0};
-    struct peer peer = {.kind = PEER_OTHER};
-    const struct view *view = NULL;
+    struct client *client = info ? info->socket_context : NULL;
 
     (void)version;
     (void)upload;
@@ -162,18 +98,7 @@ on_request(void *context, struct MHD_Connection *connection, const char *url,
         return MHD_NO;
     clients_answered(server->clients, client, server->now);
     MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &headers);
-    if (path.kind == PATH_PEER && !server->options->by_mac)
-        path.kind = PATH_SHUT;
-    if (answer_needs_peer(&path)) {
-        view = look_at_host(server);
-        peer = peer_find(&server->netlink, &view->qemu, &client->own, &client->other);
-    }
-    answer_make(&answer, &line, &headers, &path, &peer,
-                view && view->tree_error == 0 ? &view->tree : NULL,
-                view ? view->tree_error : 0);
-    if (!may_ask(server, client, &answer))
-        answer_refuse_rate(&answer);
-    log_answer(server, client, &answer);
+    handler_answer(&server->handler, client, &line, &headers, server->now, &answer);
     return send_answer(connection, &answer);
 }
 
@@ -185,7 +110,7 @@ on_connection(void *context, struct MHD_Connection *connection, void **socket_co
 
     (void)connection;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        *socket_context = server->adding;
+        *socket_context = steal(server->adding);
     } else if (*socket_context) {
         clients_remove(server->clients, *socket_context);
         *socket_context = NULL;
@@ -228,24 +153,33 @@ own_end(int fd, const struct listener *listener)
     return endpoint_read(&address);
 }
 
-/* The connection is ours until libmicrohttpd has it, which closes it in any case. */
+static struct endpoint
+other_end(const struct sockaddr_storage *address, const struct listener *listener)
+{
+    struct endpoint other = endpoint_read(address);
+
+    if (listener->device != 0)
+        other.device = listener->device;
+    return other;
+}
+
+/* libmicrohttpd takes the connection, and closes it in any case. on_connection() takes the
+ * client; where it was never called, the place is still ours. */
 static void
 add_client(struct server *server, const struct listener *listener, int fd,
            const struct sockaddr_storage *address, socklen_t size)
 {
     const struct endpoint own = own_end(fd, listener);
-    const struct endpoint other = endpoint_read(address);
-    struct client *client = clients_add(server->clients, fd, &own, &other, server->now);
+    const struct endpoint other = other_end(address, listener);
 
-    if (!client) {
+    server->adding = clients_add(server->clients, fd, &own, &other, server->now);
+    if (!server->adding) {
         close(fd);
         return;
     }
-    server->adding = client;
-    if (MHD_add_connection(server->daemon, fd, (const struct sockaddr *)address, size) !=
-        MHD_YES)
-        clients_remove(server->clients, client);
-    server->adding = NULL;
+    MHD_add_connection(server->daemon, fd, (const struct sockaddr *)address, size);
+    if (server->adding)
+        clients_remove(server->clients, steal(server->adding));
 }
 
 /* Connections that are accepted before those that are there are served again. */
@@ -276,16 +210,36 @@ accept_clients(struct server *server, const struct listener *listener)
 /* --- the loop --------------------------------------------------------------------- */
 
 static void
-begin_to_end(struct server *server)
+stop_accepting(struct server *server, uint64_t patience)
+{
+    listeners_close(server->listeners);
+    server->end = server->now + patience;
+}
+
+static void
+on_signal(struct server *server)
 {
     struct signalfd_siginfo info;
 
-    if (read(server->signals, &info, sizeof(info)) != sizeof(info) || server->ending)
+    if (read(server->signals, &info, sizeof(info)) != sizeof(info))
         return;
+    if (server->ending)
+        stop_accepting(server, 0);
     notify("STOPPING=1");
     server->ending = true;
-    server->end = server->now + LIMIT_IMDS_IDLE_SECONDS * 1000UL;
-    listeners_close(server->listeners);
+    clients_await_all(server->clients);
+}
+
+/* Return: whether it may end now. */
+static bool
+has_ended(struct server *server)
+{
+    if (!server->ending)
+        return false;
+    if (server->end == 0 && clients_awaited(server->clients) == 0)
+        stop_accepting(server, LIMIT_IMDS_IDLE_SECONDS * 1000UL);
+    return server->end != 0 &&
+           (clients_count(server->clients) == 0 || server->now >= server->end);
 }
 
 static int
@@ -337,9 +291,9 @@ turn(struct server *server)
             accept_clients(server, &listeners->items[i - 2]);
     }
     MHD_run(server->daemon);
-    forget_host(server);
+    handler_forget_host(&server->handler);
     if (waits[0].revents != 0)
-        begin_to_end(server);
+        on_signal(server);
     return 0;
 }
 
@@ -350,8 +304,7 @@ serve(struct server *server, struct failure **failure)
 
     notify("READY=1");
     server->now = milliseconds();
-    while (error == 0 && !(server->ending && (clients_count(server->clients) == 0 ||
-                                              server->now >= server->end)))
+    while (error == 0 && !has_ended(server))
         error = turn(server);
     if (error == 0)
         return 0;
@@ -400,32 +353,33 @@ take_signals(void)
 static void
 say_where(struct server *server)
 {
+    struct endpoint first = server->listeners->items[0].own;
+
     for (size_t i = 0; i < server->listeners->count; i++) {
         char text[ENDPOINT_TEXT];
 
         endpoint_format(&server->listeners->items[i].own, true, text);
         log_line("listening on %s", text);
     }
-    if (!netlink_knows_sockets(&server->netlink, &server->listeners->items[0].own))
+    first.device = server->listeners->items[0].device;
+    if (!netlink_knows_sockets(&server->handler.netlink, &first))
         log_line("the kernel does not tell whose sockets are whose (modprobe tcp_diag): "
                  "guests of user networking are refused");
 }
 
 static int
-start(struct server *server, struct failure **failure)
+start(struct server *server, const struct handler_options *options,
+      struct failure **failure)
 {
     unsigned int connections = raise_descriptors();
-    int error = netlink_open(&server->netlink);
 
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not open a netlink socket");
+    if (handler_open(&server->handler, options, failure) < 0)
+        return -1;
     server->signals = take_signals();
     if (server->signals < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, server->signals,
                                  "could not wait for signals");
     server->clients = clients_new(connections);
-    server->rate = rate_new();
     server->daemon = start_daemon(server, connections);
     if (!server->daemon)
         return failure_set(failure, FAILURE_SYSTEM, "libmicrohttpd could not start");
@@ -436,26 +390,22 @@ start(struct server *server, struct failure **failure)
 static void
 end(struct server *server)
 {
-    forget_host(server);
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     clients_free(server->clients);
-    rate_free(server->rate);
-    netlink_close(&server->netlink);
+    handler_close(&server->handler);
+    log_end();
     if (server->signals >= 0)
         close(server->signals);
 }
 
 int
-server_run(struct listeners *listeners, const struct server_options *options,
+server_run(struct listeners *listeners, const struct handler_options *options,
            struct failure **failure)
 {
-    struct server server = {.options = options,
-                            .listeners = listeners,
-                            .view = {.tree = IMDS_TREE_NONE},
-                            .netlink = NETLINK_NONE,
-                            .signals = -1};
-    int result = start(&server, failure);
+    struct server server = {
+        .handler = HANDLER_NONE, .listeners = listeners, .signals = -1};
+    int result = start(&server, options, failure);
 
     if (result == 0)
         result = serve(&server, failure);

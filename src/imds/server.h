@@ -9,26 +9,17 @@
  * It carries one request, as cloud-init's do: what could hide behind a first one, in a body
  * or in the pipe, is never read, and there is nothing to lose when the server ends.
  *
- * Nothing is kept of a domain. Each turn of the loop opens the tree anew, and each request
- * its domain in it, and is answered from what it has opened; so both may be replaced at any
- * time, and a server that is started in the place of this one gives the same bytes.
- *
- * At SIGTERM or SIGINT nothing more is accepted, and what was accepted is answered. What
- * systemd listens for waits in its socket for the next server.
+ * At SIGTERM or SIGINT it ends as soon as all that had been accepted is answered. Where one
+ * takes its answer slowly, the others are served meanwhile, and whoever comes then has a few
+ * seconds when that is over. What systemd listens for waits in its socket for the next
+ * server. A second signal is an end at once.
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/failure.h"
+#include "imds/handler.h"
 #include "imds/listen.h"
 
-struct server_options {
-    int root;     /* the directory that stands for "/"; borrowed */
-    bool by_mac;  /* know guests without a token by their MAC */
-    bool verbose; /* say what is served, too */
-};
-
 /* Serves until it is told to end. */
-int server_run(struct listeners *listeners, const struct server_options *options,
+int server_run(struct listeners *listeners, const struct handler_options *options,
                struct failure **failure);

@@ -192,7 +192,7 @@ int
 config_read(struct config *config, int root, struct failure **failure)
 {
     set_defaults(config);
-    config->imds_address = xstrdup(WIRE_IMDS_ADDRESS);
+    config->imds_address = xstrdup(VIRT_SEED_IMDS_ADDRESS);
     if (read_lines(config, root, failure) == 0)
         return 0;
     config_clear(config);

@@ -120,11 +120,16 @@ fill_directory(const struct maker *maker, const char *name,
 /* --- the index of MACs ------------------------------------------------------------- */
 
 static bool
-lists_filtered(const struct imds_domain *domain, const char *mac)
+is_on_link(enum imds_link link)
+{
+    return (IMDS_LINK_SET(link) & IMDS_ON_LINK) != 0;
+}
+
+static bool
+lists_on_link(const struct imds_domain *domain, const char *mac)
 {
     for (size_t i = 0; i < domain->mac_count; i++) {
-        if (domain->macs[i].link == IMDS_LINK_FILTERED &&
-            strcmp(domain->macs[i].mac, mac) == 0)
+        if (is_on_link(domain->macs[i].link) && strcmp(domain->macs[i].mac, mac) == 0)
             return true;
     }
     return false;
@@ -180,7 +185,7 @@ clean_index(int tree, const char *name, const char *uuid, const struct imds_doma
     /* The token. */
     strsep(&rest, "\n");
     while (imds_next_mac(&rest, &mac, &link)) {
-        if (link == IMDS_LINK_FILTERED && !(kept && lists_filtered(kept, mac)))
+        if (is_on_link(link) && !(kept && lists_on_link(kept, mac)))
             remove_from_index(tree, mac, uuid);
     }
 }
@@ -219,7 +224,7 @@ make_domain(const struct maker *maker, const char *name, const struct imds_domai
     if (error == 0)
         error = put_in_place(maker->tree, name, domain->uuid);
     for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
-        if (domain->macs[i].link == IMDS_LINK_FILTERED)
+        if (is_on_link(domain->macs[i].link))
             error = add_to_index(maker, domain->macs[i].mac, domain->uuid);
     }
     /* What was made and not published, or what was there before. */

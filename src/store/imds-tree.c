@@ -162,41 +162,42 @@ imds_tree_read_access(const struct imds_tree *tree, int domain,
     return imds_is_token(access->text) ? 0 : -EINVAL;
 }
 
-bool
-imds_access_has_link(const struct imds_access *access, const char *mac,
-                     enum imds_link link)
+unsigned int
+imds_access_links(const struct imds_access *access, const char *mac)
 {
     char list[LIMIT_IMDS_ACCESS + 1];
     const char *listed;
-    enum imds_link its_link;
+    enum imds_link link;
+    unsigned int links = 0;
     char *rest = list;
 
     /* It is cut up. */
     memcpy(list, access->macs, strlen(access->macs) + 1);
-    while (imds_next_mac(&rest, &listed, &its_link)) {
-        if (its_link == link && (!mac || strcmp(listed, mac) == 0))
-            return true;
+    while (imds_next_mac(&rest, &listed, &link)) {
+        if (!mac || strcmp(listed, mac) == 0)
+            links |= IMDS_LINK_SET(link);
     }
-    return false;
+    return links;
 }
 
 /* --- finding a domain by its MAC -------------------------------------------------- */
 
-static bool
-has_filtered_mac(const struct imds_tree *tree, const char *uuid, const char *mac)
+/* Return: imds_access_links(). */
+static unsigned int
+read_links(const struct imds_tree *tree, const char *uuid, const char *mac)
 {
     for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
         cleanup_close int domain = imds_tree_open_domain(tree, uuid);
         struct imds_access access;
 
         if (domain < 0)
-            return false;
+            return 0;
         if (imds_tree_read_access(tree, domain, &access) == 0)
-            return imds_access_has_link(&access, mac, IMDS_LINK_FILTERED);
+            return imds_access_links(&access, mac);
         if (imds_tree_is_current(tree, uuid, domain))
-            return false;
+            return 0;
     }
-    return false;
+    return 0;
 }
 
 static DIR *
@@ -220,22 +221,26 @@ imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
 {
     cleanup_closedir DIR *dir = imds_is_mac(mac) ? open_index(tree, mac) : NULL;
     const struct dirent *entry;
-    int looked_at = 0, found = 0;
+    unsigned int found = 0;
+    int looked_at = 0;
 
     if (!dir)
         return imds_is_mac(mac) ? -errno : -ENOENT;
     while ((errno = 0, entry = readdir(dir))) {
+        unsigned int links;
+
         if (!imds_is_uuid(entry->d_name))
             continue;
         if (++looked_at > LIMIT_IMDS_SAME_MAC)
             return -ENOTUNIQ;
-        if (!has_filtered_mac(tree, entry->d_name, mac))
-            continue;
-        if (++found > 1)
+        links = read_links(tree, entry->d_name, mac) & IMDS_ON_LINK;
+        if (links && found)
             return -ENOTUNIQ;
-        memcpy(uuid, entry->d_name, IMDS_UUID_LENGTH + 1);
+        if (links)
+            memcpy(uuid, entry->d_name, IMDS_UUID_LENGTH + 1);
+        found |= links;
     }
     if (errno != 0)
         return -errno;
-    return found == 1 ? 0 : -ENOENT;
+    return found & IMDS_LINK_SET(IMDS_LINK_FILTERED) ? 0 : -ENOENT;
 }

@@ -11,7 +11,7 @@
  *                        the documents; one that is not there is empty
  *   UUID/identity        JSON: who the guest is
  *   UUID/openstack/...   the same in OpenStack's layout
- *   mac/MAC/UUID         empty: the domain has that MAC, with a filter
+ *   mac/MAC/UUID         empty: the domain has that MAC on a link
  *   UUID.new.XXXXXXXX    being made, or being removed; of no meaning
  *
  * UUID/ appears whole, is replaced whole and goes whole, by renameat2(2), and nothing in it
@@ -55,6 +55,12 @@ enum imds_link {
     IMDS_LINKS(IMDS_LINK_ENUM)
 };
 #undef IMDS_LINK_ENUM
+
+/* Sets of them. */
+#define IMDS_LINK_SET(link) (1U << (link))
+/* What has a MAC on a link of the host. */
+#define IMDS_ON_LINK                                                                     \
+    (IMDS_LINK_SET(IMDS_LINK_FILTERED) | IMDS_LINK_SET(IMDS_LINK_UNFILTERED))
 
 /* Return: its word. */
 const char *imds_link_name(enum imds_link link);
@@ -154,14 +160,14 @@ struct imds_access {
 int imds_tree_read_access(const struct imds_tree *tree, int domain,
                           struct imds_access *access);
 
-/* Return: whether the domain has an interface with that link and, where `mac` is not NULL,
- * that MAC. */
-bool imds_access_has_link(const struct imds_access *access, const char *mac,
-                          enum imds_link link);
+/* Return: the set of the links of the domain's interfaces that have the MAC; of all of them,
+ * where it is NULL. */
+unsigned int imds_access_links(const struct imds_access *access, const char *mac);
 
 /*
- * Finds the domain that has the MAC at an interface with a filter.
- * Return: 0; -ENOENT where there is none; -ENOTUNIQ where there are several; another -errno.
+ * Finds the domain that has the MAC, at an interface with a filter.
+ * Return: 0; -ENOENT where there is none, or none with a filter; -ENOTUNIQ where several have
+ * the MAC, with a filter or without; another -errno.
  */
 int imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
                        char uuid[IMDS_UUID_LENGTH + 1]);

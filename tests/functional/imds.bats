@@ -78,7 +78,7 @@ storm() {
     for list in "$tag" "W/$tag" "\"a\", $tag" "\"a\" ,$tag,\"b\"" '*'; do
         fetch "$base/user-data" --header "If-None-Match: $list"
         expect 304 ''
-        [[ $header == *"ETag: $tag"* ]]
+        [[ $header == *"ETag: $tag"* && $header != *$'\nContent-Length: 0'* ]]
     done
     for list in '"a"' "${tag%\"}" "x$tag" '' ',' 'W/'; do
         fetch "$base/user-data" --header "If-None-Match: $list"
@@ -104,7 +104,8 @@ storm() {
         expect 404 "$expected"
     done
     # What is wrong is in the log, and no token is.
-    [[ $(imds_log) == *"domain $uuid: wrong token"* ]]
+    [[ $(imds_log) == *"(uid $EUID): 404 for meta-data of domain $uuid: wrong token"* ]]
+    [[ $(imds_log) == *'404: there is no such path'* ]]
     [[ $(imds_log) == *'no such domain'* ]]
     run ! grep -iF -e "${token:4:20}" -e "${other_token:4:20}" "$log"
 }
@@ -114,6 +115,7 @@ storm() {
     fetch "$base/meta-data"
     fetch "$base/nothing"
     fetch "$base/meta-data" --request DELETE
+    [[ $(imds_log) == *'405: neither GET nor HEAD'* ]]
     [[ $(imds_log) == *"200 for meta-data of domain $uuid"* ]]
     run ! grep -F "${token:4:20}" "$log"
 }
@@ -259,10 +261,50 @@ storm() {
 @test "five thousand connections that say nothing do not keep a guest from its documents" {
     [[ $(ulimit -Hn) -ge 5100 ]] || skip 'there are not enough descriptors'
     imds_start
-    coproc idle { python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 5000 3>&-; }
+    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 5000 3>&-; }
     read -r -u "${idle[0]}" _
     for ((i = 0; i < 20; i++)); do
         fetch "$base/meta-data" --max-time 5
+        expect 200
+    done
+    # shellcheck disable=SC2154  # coproc sets it
+    kill "$idle_PID"
+}
+
+# start_small: with 64 places.
+start_small() {
+    (
+        ulimit -n 192
+        exec virt-seed-imds --listen 127.0.0.1:0 --root "$root" >"$log" 2>&1 3>&-
+    ) &
+    imds=$!
+    imds_wait_for_port
+    [[ $(imds_log) == *'64 connections at a time'* ]]
+}
+
+@test "those who say nothing take the places of their own" {
+    : >"$log"
+    start_small
+    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 600 3>&-; }
+    read -r -u "${idle[0]}" _
+    for ((i = 0; i < 20; i++)); do
+        fetch "$base/meta-data" --max-time 1
+        expect 200
+    done
+    # shellcheck disable=SC2154  # coproc sets it
+    kill "$idle_PID"
+}
+
+@test "those who do not take their answers take the places of their own" {
+    imds_publish "$other_uuid" "$other_token"
+    head -c 8000000 /dev/urandom >"$docs/user-data"
+    imds_publish
+    : >"$log"
+    start_small
+    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 80 "$base/user-data" 3>&-; }
+    read -r -u "${idle[0]}" _
+    for ((i = 0; i < 20; i++)); do
+        fetch "/$other_uuid/$other_token/meta-data" --max-time 1
         expect 200
     done
     # shellcheck disable=SC2154  # coproc sets it
@@ -285,6 +327,23 @@ storm() {
     fetch "$base/meta-data"
     expect 200
     [[ $(imds_log) == *'too many requests'* ]]
+}
+
+@test "whoever asks in vain does not keep others from /healthz, nor from being heard of" {
+    become_nobody
+    [[ ${#as_nobody[@]} -gt 0 ]] || skip 'needs root, to be another user'
+    imds_start
+    "${as_nobody[@]}" curl --silent --output /dev/null --write-out '%{http_code}\n' \
+        "$url$base/meta-data?[1-300]" >"$BATS_TEST_TMPDIR/codes"
+    [[ $(grep -c 404 "$BATS_TEST_TMPDIR/codes") -ge 100 && $(grep -c 429 "$BATS_TEST_TMPDIR/codes") -ge 100 ]]
+    fetch "/$uuid/$other_token/meta-data"
+    expect 404
+    run storm /healthz 150 0
+    [[ $output = '200 150' ]]
+    imds_stop
+    [[ $(grep -c 'uid 65534' "$log") -lt 40 ]]
+    [[ $(imds_log) == *"domain $uuid: wrong token"* ]]
+    [[ $(imds_log) =~ virt-seed-imds:\ 2[0-9][0-9]\ messages\ were\ left\ out$ ]]
 }
 
 @test "a tree that is replaced while it is served gives whole documents" {
@@ -472,11 +531,49 @@ while part := c.recv(4096):
     sleep 1
     kill -TERM "$imds"
     sleep 0.3
-    run -7 curl --silent "$url/healthz"
+    # Nor is anybody else held up by it.
+    fetch "$base/meta-data"
+    expect 200 'instance-id: web1'
     wait "$client"
     [[ $(<"$BATS_TEST_TMPDIR/late") == 'HTTP/1.1 200 OK'*'instance-id: web1' ]]
     wait "$imds"
     imds=
+    run -7 curl --silent "$url/healthz"
+}
+
+@test "a server that ends waits for one that takes its answer slowly" {
+    head -c 16000000 /dev/urandom >"$docs/user-data"
+    imds_publish
+    imds_start --verbose
+    python3 "$top_srcdir/tests/imds/raw.py" slow-read "$port" "$base/user-data" 20 \
+        >"$BATS_TEST_TMPDIR/slow" 3>&- &
+    client=$!
+    until grep -q '200 for user-data' "$log"; do
+        sleep 0.1
+    done
+    kill -TERM "$imds"
+    SECONDS=0
+    wait "$client"
+    [[ $SECONDS -ge 15 ]]
+    [[ $(<"$BATS_TEST_TMPDIR/slow") = "$(sha256sum <"$docs/user-data" | cut -d' ' -f1)" ]]
+    wait "$imds"
+    imds=
+}
+
+@test "a second signal ends the server at once" {
+    imds_start
+    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 1 3>&-; }
+    read -r -u "${idle[0]}" _
+    fetch /healthz
+    SECONDS=0
+    kill -TERM "$imds"
+    sleep 0.2
+    kill -TERM "$imds"
+    wait "$imds"
+    imds=
+    [[ $SECONDS -le 2 ]]
+    # shellcheck disable=SC2154  # coproc sets it
+    kill "$idle_PID"
 }
 
 @test "a restart loses no request, and serves the same bytes" {
@@ -487,7 +584,7 @@ while part := c.recv(4096):
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     url=http://127.0.0.1:$port
     coproc activated {
-        python3 "$top_srcdir/tests/imds/raw.py" activate "$port" \
+        exec python3 "$top_srcdir/tests/imds/raw.py" activate "$port" \
             "$(type -P virt-seed-imds)" --root "$root" 2>"$log" 3>&-
     }
     read -r -u "${activated[0]}" server
@@ -505,8 +602,9 @@ while part := c.recv(4096):
     [[ $(<"$BATS_TEST_TMPDIR/storm") = '200 90' ]]
     fetch "$base/user-data"
     [[ $(grep -v '^Date:' <<<"$header") = "$expected" ]]
-    # shellcheck disable=SC2154  # coproc sets it
-    kill "$activated_PID" "$server"
+    # shellcheck disable=SC2154  # coproc sets them
+    exec {activated[1]}>&-
+    wait "$activated_PID"
 }
 
 # shellcheck disable=SC2031  # each test is a process

@@ -3,9 +3,11 @@
 """Speaks to the metadata server as no HTTP library would.
 
 raw.py send PORT [SECONDS]      standard input as it is, then prints what comes back until the end
-raw.py idle PORT COUNT          that many connections that say nothing, until standard input ends
+raw.py idle PORT COUNT [PATH]   that many connections that say nothing, or ask and do not read, until
+                                standard input ends
 raw.py drip PORT SECONDS        a request, a byte each half second; prints how it ended
-raw.py slow-read PORT PATH      reads a document 4 KiB at a time with pauses; prints its SHA-256
+raw.py slow-read PORT PATH [SECONDS]
+                                reads a document a little at a time, for so long; prints its SHA-256
 raw.py activate PORT COMMAND... runs COMMAND as systemd would that listens on the port, again each
                                 time that it has ended, until standard input ends
 raw.py storm PORT PATH COUNT SECONDS
@@ -48,13 +50,18 @@ def send(port, seconds="30"):
     sys.stdout.buffer.write(receive(connection))
 
 
-def idle(port, count):
+def idle(port, count, path=None):
     resource.setrlimit(resource.RLIMIT_NOFILE, (int(count) + 64,) * 2)
     connections = []
     for _ in range(int(count)):
         connection = socket.socket()
-        connection.setblocking(False)
-        connection.connect_ex(("127.0.0.1", port))
+        if path:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(("127.0.0.1", port))
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        else:
+            connection.setblocking(False)
+            connection.connect_ex(("127.0.0.1", port))
         connections.append(connection)
     print("open", flush=True)
     sys.stdin.read()
@@ -80,14 +87,15 @@ def drip(port, seconds):
     print("open")
 
 
-def slow_read(port, path):
+def slow_read(port, path, seconds="0.5"):
     connection = connect(port)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     whole = b""
-    while part := connection.recv(4096):
+    while part := connection.recv(65536):
         whole += part
-        time.sleep(0.005)
+        length = int(whole.lower().partition(b"content-length: ")[2].split()[0])
+        time.sleep(float(seconds) * len(part) / length)
     print(hashlib.sha256(whole.partition(b"\r\n\r\n")[2]).hexdigest())
 
 
@@ -99,14 +107,17 @@ def activate(port, *command):
     child = None
     ended = False
 
-    def stop(*_):
-        nonlocal ended
-        ended = True
-        os.kill(child, signal.SIGTERM)
+    def end_child():
+        try:
+            os.kill(child, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
 
     def watch():
+        nonlocal ended
         sys.stdin.read()
-        stop()
+        ended = True
+        end_child()
 
     threading.Thread(target=watch, daemon=True).start()
     while not ended:
@@ -117,7 +128,10 @@ def activate(port, *command):
             os.set_inheritable(3, True)
             os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
             os.execv(command[0], command)
-        print(child, flush=True)
+        if ended:
+            end_child()
+        else:
+            print(child, flush=True)
         os.waitpid(child, 0)
 
 

@@ -97,13 +97,18 @@ publish() {
 }
 
 start_server() {
-    local attempt
-
     ip netns exec "$host" setpriv --reuid="$server_user" --regid="$server_user" --clear-groups \
         "$builddir/virt-seed-imds" --root "$root" "$@" >"$log" 2>&1 3>&- &
     server=$!
+    wait_for_server 2
+}
+
+# wait_for_server ADDRESSES
+wait_for_server() {
+    local attempt
+
     for ((attempt = 0; attempt < 100; attempt++)); do
-        if [[ $(grep -c 'listening on' "$log") -eq 2 ]]; then
+        if [[ $(grep -c 'listening on' "$log") -eq $1 ]]; then
             return
         fi
         sleep 0.05
@@ -175,7 +180,7 @@ filter() {
     get 2 "$base/user-data"
     expect 404
     stolen=$body
-    [[ $(<"$log") == *"192.168.150.12: 404 for user-data of domain $uuid: right token, but the peer's MAC is none"* ]]
+    [[ $(<"$log") == *"192.168.150.12 ($mac2): 404 for user-data of domain $uuid: right token, but the peer's MAC is none"* ]]
     # And says not even that it is right.
     get 2 "/$uuid/$other_token/user-data"
     expect 404 "$stolen"
@@ -227,7 +232,14 @@ filter() {
     publish "$other_uuid" "$other_token" "$mac2,$mac1+"
     get 1 /v1/user-data
     expect 403 'more than one guest has your MAC'
+    # Nor where the other has no filter.
+    publish "$other_uuid" "$other_token" "$mac2,$mac1"
+    get 1 /v1/user-data
+    expect 403 'more than one guest has your MAC'
     get 1 "$base/user-data"
+    expect 200 "of $uuid"
+    publish "$other_uuid" "$other_token" "$mac2,$mac1@"
+    get 1 /v1/user-data
     expect 200 "of $uuid"
 }
 
@@ -250,6 +262,51 @@ filter() {
     get 4 /v1/user-data
     expect 403
     [[ $(<"$log") == *"192.168.151.2: 404 for user-data of domain $uuid: not on a link of this host"* ]]
+}
+
+# start_bound BRIDGE: the server with the one socket that systemd makes with BindToDevice=.
+start_bound() {
+    kill "$server"
+    wait "$server"
+    on_host python3 - "$1" "$address" setpriv --reuid="$server_user" --regid="$server_user" \
+        --clear-groups "$builddir/virt-seed-imds" --root "$root" --by-mac >"$log" 2>&1 3>&- <<'END' &
+import os, socket, sys
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, sys.argv[1].encode())
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind((sys.argv[2], 80))
+listener.listen()
+os.dup2(listener.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+os.execvp(sys.argv[3], sys.argv[3:])
+END
+    server=$!
+    wait_for_server 1
+}
+
+@test "a server that is bound to a bridge serves that one, and believes no address of another one" {
+    grep -q 'HAVE_LIBSYSTEMD 1' "$builddir/config.h" || skip 'built without libsystemd'
+    on_host ip link add br1 type bridge
+    on_host ip link set br1 up
+    on_host sysctl -qw net.ipv4.conf.{all,br1}.rp_filter=0
+    # The second guest moves there, with the first one's address.
+    on_host ip link set port2 master br1
+    in_guest 2 ip address flush dev eth0 scope global
+    in_guest 2 ip address add 192.168.150.11/24 dev eth0
+    in_guest 2 ip route replace 169.254.0.0/16 dev eth0
+    get 1 "$base/user-data"
+    expect 200 "of $uuid"
+    start_bound br1
+    get 1 "$base/user-data" --max-time 2
+    expect 000
+    get 2 "$other_base/user-data"
+    expect 200 "of $other_uuid"
+    get 2 "$base/user-data"
+    expect 404
+    get 2 /v1/user-data
+    expect 403
+    [[ $(<"$log") != *'does not tell'* ]]
 }
 
 @test "IPv6 is the same" {

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
@@ -20,14 +20,14 @@ take(struct rate *rate, const char *name, int count, uint64_t now)
     int taken = 0;
 
     for (int i = 0; i < count; i++)
-        taken += rate_take(rate, name, strlen(name), now);
+        taken += rate_take(rate, name, now);
     return taken;
 }
 
 static void
 a_guest_has_a_burst_and_then_a_rate(void **state)
 {
-    struct rate *rate = rate_new();
+    struct rate *rate = rate_new(LIMIT_IMDS_RATE, LIMIT_IMDS_BURST);
 
     (void)state;
     assert_int_equal(take(rate, "one", 2 * LIMIT_IMDS_BURST, 1000), LIMIT_IMDS_BURST);
@@ -40,7 +40,7 @@ a_guest_has_a_burst_and_then_a_rate(void **state)
 static void
 no_guest_takes_what_is_anothers(void **state)
 {
-    struct rate *rate = rate_new();
+    struct rate *rate = rate_new(LIMIT_IMDS_RATE, LIMIT_IMDS_BURST);
 
     (void)state;
     take(rate, "one", 1000, 1000);
@@ -52,16 +52,22 @@ no_guest_takes_what_is_anothers(void **state)
 static void
 a_rate_is_kept_among_thousands_of_others(void **state)
 {
-    struct rate *rate = rate_new();
+    struct rate *rate = rate_new(LIMIT_IMDS_RATE, LIMIT_IMDS_BURST);
     int limited = 0;
 
     (void)state;
-    for (uint32_t i = 0; i < LIMIT_IMDS_RATE_SLOTS / 4; i++) {
-        for (int j = 0; j < LIMIT_IMDS_BURST; j++)
-            rate_take(rate, &i, sizeof(i), 1000);
+    for (int i = 0; i < LIMIT_IMDS_RATE_SLOTS / 4; i++) {
+        char name[12];
+
+        snprintf(name, sizeof(name), "%d", i);
+        take(rate, name, LIMIT_IMDS_BURST, 1000);
     }
-    for (uint32_t i = 0; i < LIMIT_IMDS_RATE_SLOTS / 4; i++)
-        limited += !rate_take(rate, &i, sizeof(i), 1000);
+    for (int i = 0; i < LIMIT_IMDS_RATE_SLOTS / 4; i++) {
+        char name[12];
+
+        snprintf(name, sizeof(name), "%d", i);
+        limited += !rate_take(rate, name, 1000);
+    }
     /* A few may have met in one place. */
     assert_true(limited > LIMIT_IMDS_RATE_SLOTS / 4 * 95 / 100);
     rate_free(rate);
@@ -121,34 +127,122 @@ is_shut(int fd)
     return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
 }
 
+/* A connection for each of `clients`, whose other ends go to `far`. */
 static void
-the_oldest_make_room_when_there_is_none(void **state)
+add_connections(struct clients *clients, struct client **list, int *far, int count,
+                uint64_t now)
 {
-    struct clients *clients = clients_new(2);
     const struct endpoint own = endpoint("127.0.0.1");
-    int old[2], young[2];
+
+    for (int i = 0; i < count; i++) {
+        int pair[2];
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        list[i] = clients_add(clients, pair[0], &own, &own, now + (uint64_t)i);
+        assert_non_null(list[i]);
+        far[i] = pair[1];
+    }
+}
+
+static int
+count_shut(const int *far, int count)
+{
+    int shut = 0;
+
+    for (int i = 0; i < count; i++)
+        shut += is_shut(far[i]);
+    return shut;
+}
+
+static void
+close_connections(struct client **list, const int *far, int count)
+{
+    for (int i = 0; i < count; i++) {
+        close(list[i]->fd);
+        close(far[i]);
+    }
+}
+
+static void
+the_oldest_make_room_before_there_is_none(void **state)
+{
+    struct clients *clients = clients_new(16);
+    struct client *list[16];
+    int far[16];
 
     (void)state;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, old), 0);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, young), 0);
-    clients_add(clients, old[0], &own, &own, 1000);
-    assert_int_equal(clients_end_old(clients, 3000),
-                     LIMIT_IMDS_IDLE_SECONDS * 1000 - 2000);
-    clients_add(clients, young[0], &own, &own, 3000);
-    clients_end_old(clients, 3001);
-    assert_true(is_shut(old[1]));
-    assert_false(is_shut(young[1]));
-    for (int i = 0; i < 2; i++) {
-        close(old[i]);
-        close(young[i]);
-    }
+    add_connections(clients, list, far, 14, 1000);
+    assert_int_equal(clients_end_old(clients, 1020), LIMIT_IMDS_IDLE_SECONDS * 1000 - 20);
+    assert_int_equal(count_shut(far, 14), 0);
+    add_connections(clients, &list[14], &far[14], 2, 1020);
+    clients_end_old(clients, 1022);
+    assert_int_equal(count_shut(far, 2), 2);
+    assert_int_equal(count_shut(&far[2], 14), 0);
+    /* They are ended once, until libmicrohttpd has seen it. */
+    clients_end_old(clients, 1023);
+    assert_int_equal(count_shut(&far[2], 14), 0);
+    close_connections(list, far, 16);
+    clients_free(clients);
+}
+
+static void
+those_who_take_the_places_make_room(void **state)
+{
+    struct clients *clients = clients_new(16);
+    struct client *list[16];
+    int far[16];
+
+    (void)state;
+    /* Most do not take their answers, and one has just come. */
+    add_connections(clients, list, far, 15, 1000);
+    for (int i = 0; i < 14; i++)
+        clients_answered(clients, list[i], 1100);
+    clients_end_old(clients, 1200);
+    assert_int_equal(count_shut(far, 1), 1);
+    assert_int_equal(count_shut(&far[1], 14), 0);
+    close_connections(list, far, 15);
+    clients_free(clients);
+    clients = clients_new(16);
+    /* Most say nothing, and one takes its answer slowly. */
+    add_connections(clients, list, far, 15, 1000);
+    clients_answered(clients, list[0], 1100);
+    clients_end_old(clients, 1200);
+    assert_int_equal(count_shut(far, 1), 0);
+    assert_int_equal(count_shut(&far[1], 1), 1);
+    close_connections(list, far, 15);
+    clients_free(clients);
+}
+
+static void
+who_was_there_is_awaited_and_who_comes_is_not(void **state)
+{
+    struct clients *clients = clients_new(16);
+    struct client *list[4];
+    int far[4];
+
+    (void)state;
+    add_connections(clients, list, far, 3, 1000);
+    clients_answered(clients, list[1], 1001);
+    assert_int_equal(clients_awaited(clients), 0);
+    clients_await_all(clients);
+    assert_int_equal(clients_awaited(clients), 3);
+    add_connections(clients, &list[3], &far[3], 1, 1002);
+    clients_answered(clients, list[0], 1003);
+    assert_int_equal(clients_awaited(clients), 3);
+    close_connections(list, far, 4);
+    for (int i = 0; i < 3; i++)
+        clients_remove(clients, list[i]);
+    assert_int_equal(clients_awaited(clients), 0);
+    assert_int_equal(clients_count(clients), 1);
+    clients_remove(clients, list[3]);
+    assert_int_equal(clients_awaited(clients), 0);
     clients_free(clients);
 }
 
 static void
 to_ask_there_is_less_time_than_for_the_answer(void **state)
 {
-    struct clients *clients = clients_new(2);
+    struct clients *clients = clients_new(3);
     const struct endpoint own = endpoint("127.0.0.1");
     int asking[2], answered[2];
 
@@ -183,7 +277,9 @@ main(void)
         cmocka_unit_test(a_rate_is_kept_among_thousands_of_others),
         cmocka_unit_test(a_peer_on_another_machine_has_few_places),
         cmocka_unit_test(guests_of_this_host_share_an_address_and_have_all_places),
-        cmocka_unit_test(the_oldest_make_room_when_there_is_none),
+        cmocka_unit_test(the_oldest_make_room_before_there_is_none),
+        cmocka_unit_test(those_who_take_the_places_make_room),
+        cmocka_unit_test(who_was_there_is_awaited_and_who_comes_is_not),
         cmocka_unit_test(to_ask_there_is_less_time_than_for_the_answer),
     };
 

@@ -144,12 +144,12 @@ macs_say_how_they_are_linked(void **state)
     publish(host, UUID, macs, 2, "user-data", "");
     domain = imds_tree_open_domain(tree, UUID);
     assert_int_equal(imds_tree_read_access(tree, domain, &access), 0);
-    assert_int_equal(imds_access_has_link(&access, MAC, IMDS_LINK_FILTERED), 1);
-    assert_int_equal(imds_access_has_link(&access, MAC, IMDS_LINK_UNFILTERED), 0);
-    assert_int_equal(imds_access_has_link(&access, MAC, IMDS_LINK_USER), 0);
-    assert_int_equal(imds_access_has_link(&access, OTHER_MAC, IMDS_LINK_USER), 1);
-    assert_int_equal(imds_access_has_link(&access, NULL, IMDS_LINK_USER), 1);
-    assert_int_equal(imds_access_has_link(&access, NULL, IMDS_LINK_UNFILTERED), 0);
+    assert_int_equal(imds_access_links(&access, MAC), IMDS_LINK_SET(IMDS_LINK_FILTERED));
+    assert_int_equal(imds_access_links(&access, OTHER_MAC),
+                     IMDS_LINK_SET(IMDS_LINK_USER));
+    assert_int_equal(imds_access_links(&access, "52:54:00:ff:ff:ff"), 0);
+    assert_int_equal(imds_access_links(&access, NULL),
+                     IMDS_LINK_SET(IMDS_LINK_FILTERED) | IMDS_LINK_SET(IMDS_LINK_USER));
 }
 
 static void
@@ -183,6 +183,13 @@ a_mac_of_two_domains_finds_none(void **state)
     assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
     assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
     assert_string_equal(uuid, OTHER_UUID);
+    /* Nor the one's that has the filter, where the other has none. */
+    publish(host, UUID, &(struct imds_mac){MAC, IMDS_LINK_UNFILTERED}, 1, "user-data",
+            "");
+    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -ENOTUNIQ);
+    publish(host, UUID, &(struct imds_mac){MAC, IMDS_LINK_USER}, 1, "user-data", "");
+    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
+    assert_string_equal(uuid, OTHER_UUID);
 }
 
 static void
@@ -211,7 +218,7 @@ a_mac_that_a_domain_gives_up_leaves_the_index(void **state)
     const struct imds_mac before[] = {{MAC, IMDS_LINK_FILTERED},
                                       {OTHER_MAC, IMDS_LINK_FILTERED}};
     const struct imds_mac after[] = {{MAC, IMDS_LINK_FILTERED},
-                                     {OTHER_MAC, IMDS_LINK_UNFILTERED}};
+                                     {OTHER_MAC, IMDS_LINK_USER}};
 
     publish(host, UUID, before, 2, "user-data", "");
     assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" OTHER_MAC, F_OK, 0), 0);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "base/limits.h"
+#include "imds/handler.h"
+#include "imds/log.h"
+
+/* --- the host --------------------------------------------------------------------- */
+
+static const struct handler_view *
+look_at_host(struct handler *handler)
+{
+    struct handler_view *view = &handler->view;
+
+    if (!view->taken) {
+        view->tree_error = imds_tree_read(&view->tree, handler->options->root);
+        view->qemu = peer_find_qemu(handler->options->root);
+        view->taken = true;
+    }
+    return view;
+}
+
+void
+handler_forget_host(struct handler *handler)
+{
+    imds_tree_close(&handler->view.tree);
+    handler->view.taken = false;
+}
+
+/* --- limits and the log ----------------------------------------------------------- */
+
+/* A guest is known by its domain; who has none of them, by what he is. So nobody uses up what
+ * another may have. */
+static bool
+may_have(struct rate *rate, uint64_t now, const struct client *client,
+         const struct peer *peer, const struct answer *answer)
+{
+    char name[PEER_NAME];
+
+    if (answer->granted)
+        return rate_take(rate, answer->uuid, now);
+    peer_name(peer, &client->other, name);
+    return rate_take(rate, name, now);
+}
+
+static void
+log_answer(struct handler *handler, const struct client *client, const struct peer *peer,
+           const struct answer *answer, uint64_t now)
+{
+    const char *reason = answer->reason ? answer->reason : "";
+    const char *colon = answer->reason ? ": " : "";
+    char who[PEER_NAME];
+
+    if (!answer->reason && !(handler->options->verbose && answer->document))
+        return;
+    if (!may_have(handler->lines, now, client, peer, answer)) {
+        log_leave_out();
+        return;
+    }
+    peer_describe(peer, &client->other, who);
+    if (!answer->document)
+        log_line("%s: %u%s%s", who, answer->status, colon, reason);
+    else if (answer->uuid[0])
+        log_line("%s: %u for %s of domain %s%s%s", who, answer->status, answer->document,
+                 answer->uuid, colon, reason);
+    else
+        log_line("%s: %u for the peer's own %s%s%s", who, answer->status,
+                 answer->document, colon, reason);
+}
+
+/* --- answers ---------------------------------------------------------------------- */
+
+void
+handler_answer(struct handler *handler, const struct client *client,
+               const struct request_line *line, const struct request_headers *headers,
+               uint64_t now, struct answer *answer)
+{
+    struct path path = path_read(line->path);
+    struct peer peer = PEER_NOBODY;
+    const struct handler_view *view = NULL;
+
+    if (path.kind == PATH_PEER && !handler->options->by_mac)
+        path.kind = PATH_SHUT;
+    if (answer_needs_peer(&path)) {
+        view = look_at_host(handler);
+        peer = peer_find(&handler->netlink, &view->qemu, &client->own, &client->other);
+    }
+    answer_make(answer, line, headers, &path, &peer,
+                view && view->tree_error == 0 ? &view->tree : NULL,
+                view ? view->tree_error : 0);
+    /* What is the same for all costs no more than to refuse it. */
+    if (view && !may_have(handler->requests, now, client, &peer, answer))
+        answer_refuse_rate(answer);
+    log_answer(handler, client, &peer, answer, now);
+}
+
+/* --- start and end ---------------------------------------------------------------- */
+
+int
+handler_open(struct handler *handler, const struct handler_options *options,
+             struct failure **failure)
+{
+    int error = netlink_open(&handler->netlink);
+
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not open a netlink socket");
+    handler->options = options;
+    handler->requests = rate_new(LIMIT_IMDS_RATE, LIMIT_IMDS_BURST);
+    handler->lines = rate_new(LIMIT_IMDS_LOG_RATE, LIMIT_IMDS_LOG_BURST);
+    return 0;
+}
+
+void
+handler_close(struct handler *handler)
+{
+    handler_forget_host(handler);
+    rate_free(handler->requests);
+    rate_free(handler->lines);
+    netlink_close(&handler->netlink);
+}
