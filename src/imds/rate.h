@@ -11,9 +11,9 @@
 
 struct rate;
 
-/* Return: a table with full buckets of `burst`, which get `rate` a second, owned by the
+/* Return: a table with full buckets of `burst`, which get so many `per_second`, owned by the
  * caller (rate_free). */
-struct rate *rate_new(unsigned int rate, unsigned int burst);
+struct rate *rate_new(unsigned int per_second, unsigned int burst);
 void rate_free(struct rate *rate);
 
 /* Takes one from the bucket of whoever is called `name`, at `now`, in milliseconds. Return:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # imds.bats: the metadata server, as a guest of QEMU's user networking sees it: on loopback.
+# shellcheck disable=SC2030,SC2031  # each test is a process
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -580,7 +581,6 @@ while part := c.recv(4096):
     local server
 
     grep -q 'HAVE_LIBSYSTEMD 1' "$top_builddir/config.h" || skip 'built without libsystemd'
-    # shellcheck disable=SC2030  # each test is a process
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     url=http://127.0.0.1:$port
     coproc activated {
@@ -602,12 +602,12 @@ while part := c.recv(4096):
     [[ $(<"$BATS_TEST_TMPDIR/storm") = '200 90' ]]
     fetch "$base/user-data"
     [[ $(grep -v '^Date:' <<<"$header") = "$expected" ]]
-    # shellcheck disable=SC2154  # coproc sets them
-    exec {activated[1]}>&-
+    input=${activated[1]}
+    exec {input}>&-
+    # shellcheck disable=SC2154  # coproc sets it
     wait "$activated_PID"
 }
 
-# shellcheck disable=SC2031  # each test is a process
 @test "what is in the way of listening is said, with what to do" {
     imds_start
     run virt-seed-imds --listen "127.0.0.1:$port" --root "$root"
