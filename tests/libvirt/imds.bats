@@ -268,7 +268,7 @@ filter() {
 start_bound() {
     kill "$server"
     wait "$server"
-    on_host python3 - "$1" "$address" setpriv --reuid="$server_user" --regid="$server_user" \
+    ip netns exec "$host" python3 - "$1" "$address" setpriv --reuid="$server_user" --regid="$server_user" \
         --clear-groups "$builddir/virt-seed-imds" --root "$root" --by-mac >"$log" 2>&1 3>&- <<'END' &
 import os, socket, sys
 listener = socket.socket()
