@@ -359,6 +359,8 @@ libimds_a_SOURCES = \
 	%D%/imds/endpoint.h \
 	%D%/imds/handler.c \
 	%D%/imds/handler.h \
+	%D%/imds/hash.c \
+	%D%/imds/hash.h \
 	%D%/imds/listen.c \
 	%D%/imds/listen.h \
 	%D%/imds/log.c \

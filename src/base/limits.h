@@ -153,22 +153,28 @@
 #define LIMIT_REPORT_COPIES 100
 /*
  * The metadata server. Connections at a time, and those of one peer on another machine;
- * bytes of a request with its headers, and what libmicrohttpd needs to answer it; seconds
- * that a request may take, or that nothing may happen, and that an answer may take.
+ * bytes of a request with its headers, and what libmicrohttpd needs to answer it; bytes of
+ * answers that the kernel keeps for each, which counts them twice; seconds that a request may
+ * take, that an answer may take to be sent, and its end to arrive.
  */
 #define LIMIT_IMDS_CONNECTIONS 4096
 #define LIMIT_IMDS_PEER_CONNECTIONS 16
 #define LIMIT_IMDS_REQUEST (4 * KIB)
-#define LIMIT_IMDS_IDLE_SECONDS 10
-#define LIMIT_IMDS_SECONDS 60
+#define LIMIT_IMDS_SEND_BUFFER (32 * KIB)
+#define LIMIT_IMDS_ASK_SECONDS 10
+#define LIMIT_IMDS_ANSWER_SECONDS 60
+#define LIMIT_IMDS_ARRIVE_SECONDS 10
 
 /* Requests a second of one guest, how many it may save up, and how many guests are told
- * apart; refusals of one peer, the same; lines of the log for each of them. */
+ * apart; refusals of one peer, the same; lines of the log for each of them, and for all
+ * whom nothing but their address or MAC tells apart. */
 #define LIMIT_IMDS_RATE 20
 #define LIMIT_IMDS_BURST 100
 #define LIMIT_IMDS_RATE_SLOTS 8192
 #define LIMIT_IMDS_LOG_RATE 1
 #define LIMIT_IMDS_LOG_BURST 20
+#define LIMIT_IMDS_LOG_CROWD_RATE 20
+#define LIMIT_IMDS_LOG_CROWD_BURST 400
 
 /* Addresses to listen on; a document up to this size is read at once, a longer one as it
  * is sent. */

@@ -11,12 +11,13 @@
 #include "imds/path.h"
 #include "imds/peer.h"
 
-/* What of a request matters here; all of it is borrowed. Zero it, then add the headers. */
+/* What of a request matters here; all of it is borrowed. */
 struct request_line {
     const char *method;
     const char *path; /* as it came, without a query */
 };
 
+/* Zero it, then add the headers. */
 struct request_headers {
     const char *if_none_match; /* NULL where there is none */
     bool metadata;             /* there is 'Metadata: true' */

@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
 #include "imds/clients.h"
+#include "imds/hash.h"
 
 #define HASHES 1024
 
 /* One place of so many is kept free for those who come. */
 #define SPARE 8
 
+/* The kernel does not say when all has arrived: it is asked again after so many
+ * milliseconds. */
+#define ARRIVAL_PERIOD 100
+
 /* Milliseconds that it may be so. */
-static const uint64_t lives[] = {
-    [CLIENT_ASKING] = LIMIT_IMDS_IDLE_SECONDS * 1000UL,
-    [CLIENT_ANSWERED] = LIMIT_IMDS_SECONDS * 1000UL,
+static const uint64_t lives[CLIENT_ENDING] = {
+    [CLIENT_ASKING] = LIMIT_IMDS_ASK_SECONDS * 1000UL,
+    [CLIENT_ANSWERED] = LIMIT_IMDS_ANSWER_SECONDS * 1000UL,
+    [CLIENT_ARRIVING] = LIMIT_IMDS_ARRIVE_SECONDS * 1000UL,
 };
 
 /* Those in one state, in the order in which they came into it. */
@@ -27,6 +37,9 @@ struct queue {
 
 struct clients {
     size_t limit, count, awaited;
+    uint64_t seed;
+    uint64_t asked; /* when the kernel was asked who has got all, in milliseconds */
+    struct pressure pressure;
     struct queue queues[CLIENT_STATES];
     struct client *free;
     struct client *hashes[HASHES];
@@ -40,18 +53,13 @@ clients_new(size_t limit)
         xcalloc(1, sizeof(*clients) + limit * sizeof(clients->places[0]));
 
     clients->limit = limit;
+    clients->seed = hash_seed();
     /* The first is taken first, so that memory is touched as it is needed. */
     for (size_t i = limit; i > 0; i--) {
         clients->places[i - 1].next = clients->free;
         clients->free = &clients->places[i - 1];
     }
     return clients;
-}
-
-void
-clients_free(struct clients *clients)
-{
-    free(clients);
 }
 
 size_t
@@ -107,14 +115,13 @@ enter(struct clients *clients, struct client *client, enum client_state state,
 
 /* --- counting those of one peer --------------------------------------------------- */
 
-/* Neighbours differ in the last bytes. */
 static struct client **
 hash_of(struct clients *clients, const struct endpoint *other)
 {
-    size_t size = endpoint_address_size(other);
-    const unsigned char *bytes = other->address.bytes;
+    uint64_t hash =
+        hash_bytes(clients->seed, other->address.bytes, endpoint_address_size(other));
 
-    return &clients->hashes[(bytes[size - 2] * 256U + bytes[size - 1]) % HASHES];
+    return &clients->hashes[hash % HASHES];
 }
 
 static size_t
@@ -145,8 +152,12 @@ clients_add(struct clients *clients, int fd, const struct endpoint *own,
     struct client *client = clients->free;
     bool local = is_local(own, other);
 
-    if (!client || (!local && count_of(clients, other) >= LIMIT_IMDS_PEER_CONNECTIONS))
+    if (!client)
         return NULL;
+    if (!local && count_of(clients, other) >= LIMIT_IMDS_PEER_CONNECTIONS) {
+        clients->pressure.refused++;
+        return NULL;
+    }
     clients->free = client->next;
     *client = (struct client){.fd = fd,
                               .own = *own,
@@ -162,13 +173,6 @@ clients_add(struct clients *clients, int fd, const struct endpoint *own,
     queue_add(&clients->queues[CLIENT_ASKING], client);
     clients->count++;
     return client;
-}
-
-void
-clients_answered(struct clients *clients, struct client *client, uint64_t now)
-{
-    if (client->state == CLIENT_ASKING)
-        enter(clients, client, CLIENT_ANSWERED, now);
 }
 
 static void
@@ -194,13 +198,103 @@ clients_remove(struct clients *clients, struct client *client)
     clients->awaited -= client->awaited;
 }
 
+/* --- from the answer to its arrival ----------------------------------------------- */
+
+/* Whether what the kernel still has is lost when the connection is closed, and the peer hears
+ * of it. */
+static void
+reset_when_closed(int fd, bool reset)
+{
+    const struct linger linger = {.l_onoff = reset};
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+}
+
+void
+clients_answered(struct clients *clients, struct client *client, uint64_t now)
+{
+    if (client->state != CLIENT_ASKING)
+        return;
+    reset_when_closed(client->fd, true);
+    enter(clients, client, CLIENT_ANSWERED, now);
+}
+
+void
+clients_sent(struct client *client)
+{
+    reset_when_closed(client->fd, false);
+    client->whole = true;
+}
+
+static bool
+has_arrived(const struct client *client)
+{
+    int rest;
+
+    return ioctl(client->fd, SIOCOUTQ, &rest) < 0 || rest == 0;
+}
+
+void
+clients_leave(struct clients *clients, struct client *client, uint64_t now)
+{
+    int own = -1;
+
+    if (client->state == CLIENT_ANSWERED && client->whole && !has_arrived(client))
+        own = fcntl(client->fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0) {
+        clients_remove(clients, client);
+        return;
+    }
+    /* Of which libmicrohttpd's closing is no end. */
+    shutdown(own, SHUT_WR);
+    client->fd = own;
+    enter(clients, client, CLIENT_ARRIVING, now);
+}
+
+static void
+remove_own(struct clients *clients, struct client *client)
+{
+    close(client->fd);
+    clients_remove(clients, client);
+}
+
+static void
+remove_arrived(struct clients *clients, uint64_t now)
+{
+    struct client *next;
+
+    if (now - clients->asked < ARRIVAL_PERIOD)
+        return;
+    clients->asked = now;
+    for (struct client *client = clients->queues[CLIENT_ARRIVING].oldest; client;
+         client = next) {
+        next = client->newer;
+        if (has_arrived(client))
+            remove_own(clients, client);
+    }
+}
+
 /* --- ending ----------------------------------------------------------------------- */
 
 static void
 end(struct clients *clients, struct client *client, uint64_t now)
 {
-    shutdown(client->fd, SHUT_RDWR);
-    enter(clients, client, CLIENT_ENDING, now);
+    /* To shut it down would look like the end of the answer. */
+    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+
+    connect(client->fd, &nobody, sizeof(nobody));
+    if (client->state == CLIENT_ARRIVING)
+        remove_own(clients, client);
+    else
+        enter(clients, client, CLIENT_ENDING, now);
+}
+
+static int
+earlier(int one, int other)
+{
+    if (one < 0 || other < 0)
+        return one < 0 ? other : one;
+    return one < other ? one : other;
 }
 
 /* Ends those whose time in that state is over. Return: milliseconds until that of the next
@@ -220,27 +314,63 @@ end_overdue(struct clients *clients, enum client_state state, uint64_t now)
     return -1;
 }
 
+static struct queue *
+longest_queue(struct clients *clients)
+{
+    struct queue *longest = &clients->queues[CLIENT_ASKING];
+
+    for (int state = CLIENT_ASKING; state < CLIENT_ENDING; state++) {
+        if (clients->queues[state].count > longest->count)
+            longest = &clients->queues[state];
+    }
+    return longest;
+}
+
 static void
 make_room(struct clients *clients, uint64_t now)
 {
-    const struct queue *asking = &clients->queues[CLIENT_ASKING];
-    const struct queue *answered = &clients->queues[CLIENT_ANSWERED];
     size_t spare = clients->limit < SPARE ? 1 : clients->limit / SPARE;
 
-    while (asking->count + answered->count > clients->limit - spare)
-        end(clients, asking->count >= answered->count ? asking->oldest : answered->oldest,
-            now);
+    while (clients->count - clients->queues[CLIENT_ENDING].count >
+           clients->limit - spare) {
+        end(clients, longest_queue(clients)->oldest, now);
+        clients->pressure.ended++;
+    }
 }
 
 int
 clients_end_old(struct clients *clients, uint64_t now)
 {
-    int asking = end_overdue(clients, CLIENT_ASKING, now);
-    int answered = end_overdue(clients, CLIENT_ANSWERED, now);
+    int next = -1;
 
+    remove_arrived(clients, now);
+    for (int state = CLIENT_ASKING; state < CLIENT_ENDING; state++)
+        next = earlier(next, end_overdue(clients, state, now));
     make_room(clients, now);
-    return asking < 0 || (answered >= 0 && answered < asking) ? answered : asking;
+    return clients->queues[CLIENT_ARRIVING].count > 0 ? earlier(next, ARRIVAL_PERIOD)
+                                                      : next;
 }
+
+void
+clients_end_all(struct clients *clients, uint64_t now)
+{
+    for (int state = CLIENT_ASKING; state < CLIENT_ENDING; state++) {
+        while (clients->queues[state].oldest)
+            end(clients, clients->queues[state].oldest, now);
+    }
+}
+
+void
+clients_free(struct clients *clients)
+{
+    if (clients) {
+        while (clients->queues[CLIENT_ARRIVING].oldest)
+            remove_own(clients, clients->queues[CLIENT_ARRIVING].oldest);
+    }
+    free(clients);
+}
+
+/* --- what others want to know ----------------------------------------------------- */
 
 void
 clients_await_all(struct clients *clients)
@@ -257,4 +387,13 @@ size_t
 clients_awaited(const struct clients *clients)
 {
     return clients->awaited;
+}
+
+struct pressure
+clients_take_pressure(struct clients *clients)
+{
+    struct pressure pressure = clients->pressure;
+
+    clients->pressure = (struct pressure){0};
+    return pressure;
 }

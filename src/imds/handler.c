@@ -32,15 +32,26 @@ handler_forget_host(struct handler *handler)
 /* A guest is known by its domain; who has none of them, by what he is. So nobody uses up what
  * another may have. */
 static bool
-may_have(struct rate *rate, uint64_t now, const struct client *client,
-         const struct peer *peer, const struct answer *answer)
+may_have(struct rate *rate, uint64_t now, const struct peer *peer,
+         const struct answer *answer)
 {
     char name[PEER_NAME];
 
     if (answer->granted)
         return rate_take(rate, answer->uuid, now);
-    peer_name(peer, &client->other, name);
+    peer_name(peer, name);
     return rate_take(rate, name, now);
+}
+
+/* A machine may take one MAC after the other, but nobody can make up domains or users. */
+static bool
+may_log(struct handler *handler, uint64_t now, const struct peer *peer,
+        const struct answer *answer)
+{
+    bool proven = answer->granted || peer->local;
+
+    return may_have(handler->lines, now, peer, answer) &&
+           (proven || rate_take(handler->crowd_lines, "", now));
 }
 
 static void
@@ -53,7 +64,7 @@ log_answer(struct handler *handler, const struct client *client, const struct pe
 
     if (!answer->reason && !(handler->options->verbose && answer->document))
         return;
-    if (!may_have(handler->lines, now, client, peer, answer)) {
+    if (!may_log(handler, now, peer, answer)) {
         log_leave_out();
         return;
     }
@@ -83,13 +94,14 @@ handler_answer(struct handler *handler, const struct client *client,
         path.kind = PATH_SHUT;
     if (answer_needs_peer(&path)) {
         view = look_at_host(handler);
-        peer = peer_find(&handler->netlink, &view->qemu, &client->own, &client->other);
+        peer = peer_find(&handler->netlink, &view->qemu, client->fd, &client->own,
+                         &client->other);
     }
     answer_make(answer, line, headers, &path, &peer,
                 view && view->tree_error == 0 ? &view->tree : NULL,
                 view ? view->tree_error : 0);
     /* What is the same for all costs no more than to refuse it. */
-    if (view && !may_have(handler->requests, now, client, &peer, answer))
+    if (view && !may_have(handler->requests, now, &peer, answer))
         answer_refuse_rate(answer);
     log_answer(handler, client, &peer, answer, now);
 }
@@ -108,6 +120,8 @@ handler_open(struct handler *handler, const struct handler_options *options,
     handler->options = options;
     handler->requests = rate_new(LIMIT_IMDS_RATE, LIMIT_IMDS_BURST);
     handler->lines = rate_new(LIMIT_IMDS_LOG_RATE, LIMIT_IMDS_LOG_BURST);
+    handler->crowd_lines =
+        rate_new(LIMIT_IMDS_LOG_CROWD_RATE, LIMIT_IMDS_LOG_CROWD_BURST);
     return 0;
 }
 
@@ -117,5 +131,6 @@ handler_close(struct handler *handler)
     handler_forget_host(handler);
     rate_free(handler->requests);
     rate_free(handler->lines);
+    rate_free(handler->crowd_lines);
     netlink_close(&handler->netlink);
 }

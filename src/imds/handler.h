@@ -40,7 +40,8 @@ struct handler {
     struct handler_view view;
     struct netlink netlink;
     struct rate *requests;
-    struct rate *lines; /* of the log */
+    struct rate *lines;       /* of the log, of each */
+    struct rate *crowd_lines; /* of all who cannot be held to what they are */
 };
 
 #define HANDLER_NONE                                                                     \
@@ -58,5 +59,5 @@ void handler_answer(struct handler *handler, const struct client *client,
                     const struct request_headers *headers, uint64_t now,
                     struct answer *answer);
 
-/* Ends a turn. */
+/* The next request looks at the host anew. */
 void handler_forget_host(struct handler *handler);

@@ -26,18 +26,13 @@ fail_count(struct failure **failure)
     return failure_hint(failure, "one address serves all bridges; see virt-seed-imds(8)");
 }
 
-/* What comes to a socket that is bound to an interface (BindToDevice=) is answered there,
- * whatever the routes say: so its peers are to be looked for there. Return: the interface's
- * index, or 0. */
-static unsigned int
-bound_device(int fd)
+/* Its connections inherit it. A guest that takes nothing costs the kernel no more. */
+static int
+limit_buffer(int fd)
 {
-    int device = 0;
-    socklen_t size = sizeof(device);
+    const int size = LIMIT_IMDS_SEND_BUFFER;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &device, &size) < 0)
-        return 0;
-    return (unsigned int)device;
+    return setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) < 0 ? -errno : 0;
 }
 
 /* Takes the socket, which listens. Return: 0 or -errno. */
@@ -49,11 +44,10 @@ keep(struct listeners *listeners, int fd)
     socklen_t size = sizeof(address);
     int flags = fcntl(fd, F_GETFL);
 
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || limit_buffer(fd) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &size) < 0)
         return -errno;
-    *listener = (struct listener){
-        .fd = fd, .own = endpoint_read(&address), .device = bound_device(fd)};
+    *listener = (struct listener){.fd = fd, .own = endpoint_read(&address)};
     listeners->count++;
     return 0;
 }

@@ -11,8 +11,6 @@
 struct listener {
     int fd; /* owned */
     struct endpoint own;
-    /* Index of the interface that it is bound to, which its connections stay on, or 0. */
-    unsigned int device;
 };
 
 struct listeners {

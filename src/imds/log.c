@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -11,9 +10,8 @@
 #include "base/utf8.h"
 #include "imds/log.h"
 
-/* Lines of one period. */
+/* How often it is said that lines were left out. */
 #define PERIOD_SECONDS 10
-#define PERIOD_LINES 1000
 
 static unsigned int left_out;
 
@@ -28,24 +26,17 @@ write_line(char *text)
     fputs(line, stderr);
 }
 
-/* Return: whether there is room for another line. */
-static bool
-may_say(void)
+static void
+say_left_out(void)
 {
-    static time_t began;
-    static unsigned int said;
+    static time_t said;
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec - began >= PERIOD_SECONDS) {
-        log_end();
-        began = now.tv_sec;
-        said = 0;
-    }
-    if (said == PERIOD_LINES)
-        return false;
-    said++;
-    return true;
+    if (now.tv_sec - said < PERIOD_SECONDS)
+        return;
+    said = now.tv_sec;
+    log_end();
 }
 
 void
@@ -68,10 +59,7 @@ log_line(const char *format, ...)
     cleanup_free char *text = NULL;
     va_list arguments;
 
-    if (!may_say()) {
-        log_leave_out();
-        return;
-    }
+    say_left_out();
     va_start(arguments, format);
     text = xvasprintf(format, arguments);
     va_end(arguments);

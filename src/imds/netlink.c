@@ -51,7 +51,7 @@ netlink_close(struct netlink *netlink)
 /* --- questions and answers -------------------------------------------------------- */
 
 /* Room for any answer to one question; they have some hundred bytes. */
-union answer {
+union reply {
     struct nlmsghdr header;
     char bytes[2048];
 };
@@ -63,28 +63,28 @@ union answer {
  */
 static int
 ask(struct netlink *netlink, int socket, struct nlmsghdr *question, unsigned short type,
-    union answer *answer)
+    union reply *reply)
 {
     question->nlmsg_flags = NLM_F_REQUEST;
     question->nlmsg_seq = ++netlink->sequence;
     if (send(socket, question, question->nlmsg_len, 0) < 0)
         return -errno;
     for (;;) {
-        ssize_t size = recv(socket, answer, sizeof(*answer), 0);
+        ssize_t size = recv(socket, reply, sizeof(*reply), 0);
 
         if (size < 0 && errno == EINTR)
             continue;
         if (size < 0)
             return -errno;
-        if (!NLMSG_OK(&answer->header, (size_t)size) ||
-            answer->header.nlmsg_seq != question->nlmsg_seq)
+        if (!NLMSG_OK(&reply->header, (size_t)size) ||
+            reply->header.nlmsg_seq != question->nlmsg_seq)
             continue;
-        if (answer->header.nlmsg_type == NLMSG_ERROR) {
-            const struct nlmsgerr *error = NLMSG_DATA(&answer->header);
+        if (reply->header.nlmsg_type == NLMSG_ERROR) {
+            const struct nlmsgerr *error = NLMSG_DATA(&reply->header);
 
             return error->error < 0 ? error->error : -EPROTO;
         }
-        return answer->header.nlmsg_type == type ? 0 : -EPROTO;
+        return reply->header.nlmsg_type == type ? 0 : -EPROTO;
     }
 }
 
@@ -106,13 +106,12 @@ add_attribute(struct nlmsghdr *message, unsigned short type, const void *data,
 /* Return: the attribute of that type with that many bytes behind the answer's own `size`
  * bytes, or NULL. */
 static const void *
-find_attribute(const union answer *answer, size_t header, unsigned short type,
-               size_t size)
+find_attribute(const union reply *reply, size_t header, unsigned short type, size_t size)
 {
     size_t before = NLMSG_LENGTH(NLMSG_ALIGN(header));
     const struct rtattr *attribute =
-        (const struct rtattr *)(answer->bytes + NLMSG_ALIGN(before));
-    ssize_t rest = (ssize_t)answer->header.nlmsg_len - (ssize_t)NLMSG_ALIGN(before);
+        (const struct rtattr *)(reply->bytes + NLMSG_ALIGN(before));
+    ssize_t rest = (ssize_t)reply->header.nlmsg_len - (ssize_t)NLMSG_ALIGN(before);
 
     for (; RTA_OK(attribute, rest); attribute = RTA_NEXT(attribute, rest)) {
         if (attribute->rta_type == type && RTA_PAYLOAD(attribute) == size)
@@ -140,18 +139,18 @@ ask_for_socket(struct netlink *netlink, const struct endpoint *local,
                         .idiag_if = local->device,
                         .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}},
     };
-    union answer answer = {.bytes = ""};
+    union reply reply = {.bytes = ""};
     int error;
 
     memcpy(question.body.id.idiag_src, &local->address, endpoint_address_size(local));
     memcpy(question.body.id.idiag_dst, &remote->address, endpoint_address_size(remote));
     error =
-        ask(netlink, netlink->diagnosis, &question.header, SOCK_DIAG_BY_FAMILY, &answer);
+        ask(netlink, netlink->diagnosis, &question.header, SOCK_DIAG_BY_FAMILY, &reply);
     if (error < 0)
         return error;
-    if (answer.header.nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
+    if (reply.header.nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
         return -EPROTO;
-    memcpy(found, NLMSG_DATA(&answer.header), sizeof(*found));
+    memcpy(found, NLMSG_DATA(&reply.header), sizeof(*found));
     return 0;
 }
 
@@ -181,19 +180,57 @@ netlink_socket_owner(struct netlink *netlink, const struct endpoint *local,
     return 0;
 }
 
+/* Return: a number that the socket has as an option, or 0. */
+static unsigned int
+option(int fd, int name)
+{
+    unsigned int value = 0;
+    socklen_t size = sizeof(value);
+
+    return getsockopt(fd, SOL_SOCKET, name, &value, &size) < 0 ? 0 : value;
+}
+
 bool
-netlink_knows_sockets(struct netlink *netlink, const struct endpoint *listener)
+netlink_knows_sockets(struct netlink *netlink, int fd, const struct endpoint *listener)
 {
     const struct endpoint nobody = {.family = listener->family};
+    struct endpoint bound = *listener;
     struct inet_diag_msg found;
 
-    return ask_for_socket(netlink, listener, &nobody, &found) == 0;
+    bound.device = option(fd, SO_BINDTOIFINDEX);
+    return ask_for_socket(netlink, &bound, &nobody, &found) == 0;
 }
 
 /* --- neighbours ------------------------------------------------------------------- */
 
+static void
+add_number(struct nlmsghdr *message, unsigned short type, uint32_t number)
+{
+    if (number != 0)
+        add_attribute(message, type, &number, sizeof(number));
+}
+
+/* What rules and routes may go by. */
+static void
+add_connection(struct nlmsghdr *question, int fd, const struct endpoint *from,
+               const struct endpoint *to)
+{
+    const uint8_t protocol = IPPROTO_TCP;
+    const uint16_t source = htons(from->port);
+    const uint16_t destination = htons(to->port);
+    unsigned int device = option(fd, SO_BINDTOIFINDEX);
+
+    add_attribute(question, RTA_DST, &to->address, endpoint_address_size(to));
+    add_attribute(question, RTA_SRC, &from->address, endpoint_address_size(from));
+    add_attribute(question, RTA_IP_PROTO, &protocol, sizeof(protocol));
+    add_attribute(question, RTA_SPORT, &source, sizeof(source));
+    add_attribute(question, RTA_DPORT, &destination, sizeof(destination));
+    add_number(question, RTA_MARK, option(fd, SO_MARK));
+    add_number(question, RTA_OIF, device != 0 ? device : to->device);
+}
+
 static int
-find_route(struct netlink *netlink, const struct endpoint *from,
+find_route(struct netlink *netlink, int fd, const struct endpoint *from,
            const struct endpoint *to, unsigned int *device)
 {
     size_t size = endpoint_address_size(to);
@@ -210,30 +247,27 @@ find_route(struct netlink *netlink, const struct endpoint *from,
     };
     const struct rtmsg *route;
     const unsigned int *oif;
-    union answer answer = {.bytes = ""};
+    union reply reply = {.bytes = ""};
     int error;
 
-    add_attribute(&question.header, RTA_DST, &to->address, size);
-    add_attribute(&question.header, RTA_SRC, &from->address, size);
-    if (to->device != 0)
-        add_attribute(&question.header, RTA_OIF, &to->device, sizeof(to->device));
-    error = ask(netlink, netlink->routing, &question.header, RTM_NEWROUTE, &answer);
+    add_connection(&question.header, fd, from, to);
+    error = ask(netlink, netlink->routing, &question.header, RTM_NEWROUTE, &reply);
     if (error < 0)
         return error;
-    route = NLMSG_DATA(&answer.header);
-    oif = find_attribute(&answer, sizeof(*route), RTA_OIF, sizeof(*oif));
+    route = NLMSG_DATA(&reply.header);
+    oif = find_attribute(&reply, sizeof(*route), RTA_OIF, sizeof(*oif));
     if (route->rtm_type == RTN_LOCAL)
         return -EADDRINUSE;
     if (route->rtm_type != RTN_UNICAST || !oif ||
-        find_attribute(&answer, sizeof(*route), RTA_GATEWAY, size) ||
-        find_attribute(&answer, sizeof(*route), RTA_VIA, sizeof(struct rtvia) + 16))
+        find_attribute(&reply, sizeof(*route), RTA_GATEWAY, size) ||
+        find_attribute(&reply, sizeof(*route), RTA_VIA, sizeof(struct rtvia) + 16))
         return -ENETUNREACH;
     *device = *oif;
     return 0;
 }
 
 int
-netlink_neighbour(struct netlink *netlink, const struct endpoint *from,
+netlink_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
                   const struct endpoint *to, char mac[NETLINK_MAC])
 {
     struct {
@@ -248,18 +282,18 @@ netlink_neighbour(struct netlink *netlink, const struct endpoint *from,
     const struct ndmsg *neighbour;
     const unsigned char *found;
     unsigned int device = 0;
-    union answer answer = {.bytes = ""};
-    int error = find_route(netlink, from, to, &device);
+    union reply reply = {.bytes = ""};
+    int error = find_route(netlink, fd, from, to, &device);
 
     if (error < 0)
         return error;
     question.body.ndm_ifindex = (int)device;
     add_attribute(&question.header, NDA_DST, &to->address, endpoint_address_size(to));
-    error = ask(netlink, netlink->routing, &question.header, RTM_NEWNEIGH, &answer);
+    error = ask(netlink, netlink->routing, &question.header, RTM_NEWNEIGH, &reply);
     if (error < 0)
         return error;
-    neighbour = NLMSG_DATA(&answer.header);
-    found = find_attribute(&answer, sizeof(*neighbour), NDA_LLADDR, ETHERNET_ADDRESS);
+    neighbour = NLMSG_DATA(&reply.header);
+    found = find_attribute(&reply, sizeof(*neighbour), NDA_LLADDR, ETHERNET_ADDRESS);
     if (!found || neighbour->ndm_state & (NUD_FAILED | NUD_INCOMPLETE | NUD_NOARP))
         return -ENOENT;
     snprintf(mac, NETLINK_MAC, "%02x:%02x:%02x:%02x:%02x:%02x", found[0], found[1],

@@ -32,15 +32,15 @@ int netlink_socket_owner(struct netlink *netlink, const struct endpoint *local,
                          const struct endpoint *remote, uid_t *owner);
 
 /*
- * Finds whom packets from `from` to `to` are handed to on the link.
+ * Finds whom the packets of the connected socket `fd`, from `from` to `to`, are handed to on
+ * the link: what it is bound to and its mark say it, beside the addresses.
  * Return: 0; -EADDRINUSE where `to` is this host; -ENETUNREACH where a router is in
  * between; -ENOENT where the kernel knows no MAC of it; another -errno.
  */
-int netlink_neighbour(struct netlink *netlink, const struct endpoint *from,
+int netlink_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
                       const struct endpoint *to, char mac[NETLINK_MAC]);
 
-/* Return: whether the kernel can be asked for the sockets of this host at all; `listener`
- * is one that listens. */
-bool netlink_knows_sockets(struct netlink *netlink, const struct endpoint *listener);
-
-#define cleanup_netlink __attribute__((cleanup(netlink_close)))
+/* Return: whether the kernel can be asked for the sockets of this host at all; `fd` is one
+ * that listens on `listener`. */
+bool netlink_knows_sockets(struct netlink *netlink, int fd,
+                           const struct endpoint *listener);

@@ -43,7 +43,7 @@ peer_find_qemu(int root)
 }
 
 struct peer
-peer_find(struct netlink *netlink, const struct qemu_user *qemu,
+peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
           const struct endpoint *own, const struct endpoint *other)
 {
     struct peer peer = {.kind = PEER_NEIGHBOUR};
@@ -52,7 +52,7 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu,
 
     if (netlink_socket_owner(netlink, other, own, &owner) == 0)
         return judge_local(qemu, owner);
-    error = netlink_neighbour(netlink, own, other, peer.mac);
+    error = netlink_neighbour(netlink, fd, own, other, peer.mac);
     if (error == 0)
         return peer;
     if (error == -EADDRINUSE)
@@ -64,14 +64,14 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu,
 }
 
 void
-peer_name(const struct peer *peer, const struct endpoint *other, char name[PEER_NAME])
+peer_name(const struct peer *peer, char name[PEER_NAME])
 {
     if (peer->kind == PEER_NEIGHBOUR)
         snprintf(name, PEER_NAME, "%s", peer->mac);
     else if (peer->local)
         snprintf(name, PEER_NAME, "uid %lu", (unsigned long)peer->owner);
     else
-        endpoint_format(other, false, name);
+        snprintf(name, PEER_NAME, "others");
 }
 
 void

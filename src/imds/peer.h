@@ -44,13 +44,13 @@ struct qemu_user {
  * directory for it. */
 struct qemu_user peer_find_qemu(int root);
 
-struct peer peer_find(struct netlink *netlink, const struct qemu_user *qemu,
+/* Finds who is at the other end of the connected socket `fd`. */
+struct peer peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
                       const struct endpoint *own, const struct endpoint *other);
 
-/* Writes who it is, for limits on what one may do: what is hard to change, a MAC or a user,
- * where it is known, and else the address. */
-void peer_name(const struct peer *peer, const struct endpoint *other,
-               char name[PEER_NAME]);
+/* Writes who it is, for limits on what one may do: its MAC or user. Others share a name, for
+ * addresses cost nothing. */
+void peer_name(const struct peer *peer, char name[PEER_NAME]);
 
 /* Writes the same for people, with the address. */
 void peer_describe(const struct peer *peer, const struct endpoint *other,

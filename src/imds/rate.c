@@ -2,10 +2,11 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "imds/hash.h"
 #include "imds/rate.h"
 
 /* A name has its place in one of this many buckets. */
@@ -34,9 +35,7 @@ rate_new(unsigned int per_second, unsigned int burst)
 
     rate->rate = per_second;
     rate->full = (uint64_t)burst * ONE;
-    /* Without it somebody could choose names that meet another's. */
-    if (getrandom(&rate->seed, sizeof(rate->seed), 0) < 0)
-        rate->seed = (uint64_t)(uintptr_t)rate;
+    rate->seed = hash_seed();
     return rate;
 }
 
@@ -46,17 +45,11 @@ rate_free(struct rate *rate)
     free(rate);
 }
 
-/* FNV-1a, and the end of splitmix64. */
 static uint64_t
 hash(const struct rate *rate, const char *name)
 {
-    uint64_t value = rate->seed ^ 0xcbf29ce484222325;
+    uint64_t value = hash_bytes(rate->seed, name, strlen(name));
 
-    for (; *name; name++)
-        value = (value ^ (unsigned char)*name) * 0x100000001b3;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-    value ^= value >> 31;
     return value != 0 ? value : 1;
 }
 

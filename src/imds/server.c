@@ -28,7 +28,8 @@ struct server {
     struct clients *clients;
     struct client *adding; /* the one that libmicrohttpd is being given */
     uint64_t now;          /* milliseconds */
-    uint64_t accept_again; /* when descriptors have run out: not before */
+    uint64_t accept_again; /* after an error: not before */
+    uint64_t pressure_said;
     int signals;
     bool ending;
     uint64_t end; /* when no more is waited for, once nothing more is accepted; else 0 */
@@ -77,18 +78,25 @@ send_answer(struct MHD_Connection *connection, struct answer *answer)
     return result;
 }
 
+static struct client *
+client_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info ? info->socket_context : NULL;
+}
+
 static enum MHD_Result
 on_request(void *context, struct MHD_Connection *connection, const char *url,
            const char *method, const char *version, const char *upload,
            size_t *upload_size, void **request)
 {
     struct server *server = context;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     const struct request_line line = {.method = method, .path = url};
     cleanup_answer struct answer answer = ANSWER_NONE;
     struct request_headers headers = {0};
-    struct client *client = info ? info->socket_context : NULL;
+    struct client *client = client_of(connection);
 
     (void)version;
     (void)upload;
@@ -103,6 +111,18 @@ on_request(void *context, struct MHD_Connection *connection, const char *url,
 }
 
 static void
+on_sent(void *context, struct MHD_Connection *connection, void **request,
+        enum MHD_RequestTerminationCode how)
+{
+    struct client *client = client_of(connection);
+
+    (void)context;
+    (void)request;
+    if (client && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        clients_sent(client);
+}
+
+static void
 on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
               enum MHD_ConnectionNotificationCode code)
 {
@@ -112,7 +132,7 @@ on_connection(void *context, struct MHD_Connection *connection, void **socket_co
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         *socket_context = steal(server->adding);
     } else if (*socket_context) {
-        clients_remove(server->clients, *socket_context);
+        clients_leave(server->clients, *socket_context, server->now);
         *socket_context = NULL;
     }
 }
@@ -126,14 +146,15 @@ leave_escapes(void *context, struct MHD_Connection *connection, char *text)
     return strlen(text);
 }
 
+/* Time is not libmicrohttpd's to look after: it would close what it has not sent to the end. */
 static struct MHD_Daemon *
 start_daemon(struct server *server, unsigned int connections)
 {
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_TURBO, 0, NULL, NULL,
         on_request, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
-        connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)LIMIT_IMDS_IDLE_SECONDS,
+        MHD_OPTION_NOTIFY_COMPLETED, on_sent, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
+        leave_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_IMDS_REQUEST,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 }
@@ -153,16 +174,6 @@ own_end(int fd, const struct listener *listener)
     return endpoint_read(&address);
 }
 
-static struct endpoint
-other_end(const struct sockaddr_storage *address, const struct listener *listener)
-{
-    struct endpoint other = endpoint_read(address);
-
-    if (listener->device != 0)
-        other.device = listener->device;
-    return other;
-}
-
 /* libmicrohttpd takes the connection, and closes it in any case. on_connection() takes the
  * client; where it was never called, the place is still ours. */
 static void
@@ -170,7 +181,7 @@ add_client(struct server *server, const struct listener *listener, int fd,
            const struct sockaddr_storage *address, socklen_t size)
 {
     const struct endpoint own = own_end(fd, listener);
-    const struct endpoint other = other_end(address, listener);
+    const struct endpoint other = endpoint_read(address);
 
     server->adding = clients_add(server->clients, fd, &own, &other, server->now);
     if (!server->adding) {
@@ -184,6 +195,8 @@ add_client(struct server *server, const struct listener *listener, int fd,
 
 /* Connections that are accepted before those that are there are served again. */
 #define ACCEPT_AT_ONCE 64
+/* Milliseconds until it is tried again, when descriptors have run out, for example. */
+#define ACCEPT_AGAIN 1000
 
 static void
 accept_clients(struct server *server, const struct listener *listener)
@@ -198,12 +211,13 @@ accept_clients(struct server *server, const struct listener *listener)
             add_client(server, listener, fd, &address, size);
             continue;
         }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        if (errno == ECONNABORTED || errno == EINTR)
+            continue;
+        if (errno != EAGAIN) {
             log_line("could not accept a connection: %s", strerror(errno));
-            server->accept_again = server->now + 100;
+            server->accept_again = server->now + ACCEPT_AGAIN;
         }
-        if (errno != ECONNABORTED && errno != EINTR)
-            return;
+        return;
     }
 }
 
@@ -237,7 +251,7 @@ has_ended(struct server *server)
     if (!server->ending)
         return false;
     if (server->end == 0 && clients_awaited(server->clients) == 0)
-        stop_accepting(server, LIMIT_IMDS_IDLE_SECONDS * 1000UL);
+        stop_accepting(server, LIMIT_IMDS_ASK_SECONDS * 1000UL);
     return server->end != 0 &&
            (clients_count(server->clients) == 0 || server->now >= server->end);
 }
@@ -262,6 +276,25 @@ time_to_wait(struct server *server)
     if (server->accept_again > server->now)
         wait = earlier(wait, (int)(server->accept_again - server->now));
     return server->ending ? earlier(wait, 1000) : wait;
+}
+
+#define PRESSURE_PERIOD 10000
+
+/* Whoever has to look after the host should know that somebody uses up the places. */
+static void
+say_pressure(struct server *server)
+{
+    struct pressure pressure;
+
+    if (server->now - server->pressure_said < PRESSURE_PERIOD)
+        return;
+    pressure = clients_take_pressure(server->clients);
+    if (pressure.ended == 0 && pressure.refused == 0)
+        return;
+    log_line(
+        "%zu connections were ended to make room, and %zu refused of peers that had %d",
+        pressure.ended, pressure.refused, LIMIT_IMDS_PEER_CONNECTIONS);
+    server->pressure_said = server->now;
 }
 
 /* Return: 0 or -errno. */
@@ -292,6 +325,7 @@ turn(struct server *server)
     }
     MHD_run(server->daemon);
     handler_forget_host(&server->handler);
+    say_pressure(server);
     if (waits[0].revents != 0)
         on_signal(server);
     return 0;
@@ -353,7 +387,7 @@ take_signals(void)
 static void
 say_where(struct server *server)
 {
-    struct endpoint first = server->listeners->items[0].own;
+    const struct listener *first = &server->listeners->items[0];
 
     for (size_t i = 0; i < server->listeners->count; i++) {
         char text[ENDPOINT_TEXT];
@@ -361,8 +395,7 @@ say_where(struct server *server)
         endpoint_format(&server->listeners->items[i].own, true, text);
         log_line("listening on %s", text);
     }
-    first.device = server->listeners->items[0].device;
-    if (!netlink_knows_sockets(&server->handler.netlink, &first))
+    if (!netlink_knows_sockets(&server->handler.netlink, first->fd, &first->own))
         log_line("the kernel does not tell whose sockets are whose (modprobe tcp_diag): "
                  "guests of user networking are refused");
 }
@@ -390,6 +423,8 @@ start(struct server *server, const struct handler_options *options,
 static void
 end(struct server *server)
 {
+    if (server->clients)
+        clients_end_all(server->clients, server->now);
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     clients_free(server->clients);

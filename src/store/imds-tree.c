@@ -138,6 +138,25 @@ imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
     return S_ISREG(status->st_mode) ? steal_fd(fd) : -EINVAL;
 }
 
+/* Return: whether every line is one of a MAC. What this server does not know, it must not take
+ * for no MAC at all. */
+static bool
+is_list(const char *macs)
+{
+    char list[LIMIT_IMDS_ACCESS + 1];
+    const char *mac;
+    enum imds_link link;
+    char *rest = list;
+
+    memcpy(list, macs, strlen(macs) + 1);
+    while (rest && *rest) {
+        if (!imds_next_mac(&rest, &mac, &link))
+            return false;
+    }
+    /* Where the last line has no end, something of it may be missing. */
+    return rest != NULL;
+}
+
 /* At each request: so in one read, which a regular file gives whole. */
 int
 imds_tree_read_access(const struct imds_tree *tree, int domain,
@@ -159,7 +178,7 @@ imds_tree_read_access(const struct imds_tree *tree, int domain,
         return -EINVAL;
     *end = '\0';
     access->macs = end + 1;
-    return imds_is_token(access->text) ? 0 : -EINVAL;
+    return imds_is_token(access->text) && is_list(access->macs) ? 0 : -EINVAL;
 }
 
 unsigned int
@@ -182,22 +201,27 @@ imds_access_links(const struct imds_access *access, const char *mac)
 
 /* --- finding a domain by its MAC -------------------------------------------------- */
 
-/* Return: imds_access_links(). */
-static unsigned int
-read_links(const struct imds_tree *tree, const char *uuid, const char *mac)
+/* Return: 0, where `links` are those of the MAC, none where there is no such domain; -errno. */
+static int
+read_links(const struct imds_tree *tree, const char *uuid, const char *mac,
+           unsigned int *links)
 {
+    *links = 0;
     for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
         cleanup_close int domain = imds_tree_open_domain(tree, uuid);
         struct imds_access access;
+        int error = domain < 0 ? domain : imds_tree_read_access(tree, domain, &access);
 
-        if (domain < 0)
+        if (error == 0) {
+            *links = imds_access_links(&access, mac);
             return 0;
-        if (imds_tree_read_access(tree, domain, &access) == 0)
-            return imds_access_links(&access, mac);
-        if (imds_tree_is_current(tree, uuid, domain))
+        }
+        if (domain == -ENOENT)
             return 0;
+        if (domain < 0 || imds_tree_is_current(tree, uuid, domain))
+            return error;
     }
-    return 0;
+    return -EBUSY;
 }
 
 static DIR *
@@ -228,12 +252,16 @@ imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
         return imds_is_mac(mac) ? -errno : -ENOENT;
     while ((errno = 0, entry = readdir(dir))) {
         unsigned int links;
+        int error;
 
         if (!imds_is_uuid(entry->d_name))
             continue;
         if (++looked_at > LIMIT_IMDS_SAME_MAC)
             return -ENOTUNIQ;
-        links = read_links(tree, entry->d_name, mac) & IMDS_ON_LINK;
+        error = read_links(tree, entry->d_name, mac, &links);
+        if (error < 0)
+            return error;
+        links &= IMDS_ON_LINK;
         if (links && found)
             return -ENOTUNIQ;
         if (links)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The metadata server's tree, "imds" in the run-time directory: what the hook publishes for
+ * The tree of the metadata server (IMDS, instance metadata service), "imds" in the run-time
+ * directory: what the hook publishes for
  * each running domain that has its seed over HTTP, and all that the server knows. The hook
  * writes, the server reads.
  *
@@ -16,8 +17,8 @@
  *
  * UUID/ appears whole, is replaced whole and goes whole, by renameat2(2), and nothing in it
  * ever changes: what the server has opened stays one generation's
- * (imds_tree_is_current). mac/ is an index and
- * decides nothing: what it says holds only where UUID/access says it, too, so it may be stale.
+ * (imds_tree_is_current). mac/ is an index and decides nothing: what it says holds only where
+ * UUID/access says it, too, so it may be stale.
  *
  * The tree is 0750, its files are 0640. All of it has the group of the directory "imds",
  * which tmpfiles.d makes for the group "virt-seed-imds". Made by imds_tree_open() it would

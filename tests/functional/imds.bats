@@ -347,6 +347,17 @@ start_small() {
     [[ $(imds_log) =~ virt-seed-imds:\ 2[0-9][0-9]\ messages\ were\ left\ out$ ]]
 }
 
+@test "who has many addresses has no more of the log than one" {
+    imds_start
+    for ((i = 1; i <= 20; i++)); do
+        curl --silent --output /dev/null --interface "127.0.1.$i" "$url/x?[1-30]"
+    done
+    [[ $(grep -c 'there is no such path' "$log") -lt 60 ]]
+    fetch "/$uuid/$other_token/meta-data"
+    expect 404
+    [[ $(imds_log) == *"domain $uuid: wrong token"* ]]
+}
+
 @test "a tree that is replaced while it is served gives whole documents" {
     local i
 
@@ -449,7 +460,10 @@ start_small() {
     expect 500
     printf '%s\n%s\n' "$token" '52:54:00:00:00:09 other' >"$tree/$uuid/access"
     fetch "/$uuid/$token/meta-data"
-    expect 404
+    expect 500
+    printf '%s\n%s' "$token" '52:54:00:00:00:09 user' >"$tree/$uuid/access"
+    fetch "/$uuid/$token/meta-data"
+    expect 500
     printf '%s\n%s\n' "$token" '52:54:00:00:00:09 user' >"$tree/$uuid/access"
     fetch "/$uuid/$token/meta-data"
     expect 200
@@ -559,6 +573,30 @@ while part := c.recv(4096):
     [[ $(<"$BATS_TEST_TMPDIR/slow") = "$(sha256sum <"$docs/user-data" | cut -d' ' -f1)" ]]
     wait "$imds"
     imds=
+}
+
+@test "an answer arrives whole, or the connection is reset" {
+    head -c 8000000 /dev/urandom >"$docs/user-data"
+    imds_publish
+    for signal in KILL TERM; do
+        imds_start
+        coproc stall { exec python3 "$top_srcdir/tests/imds/raw.py" stall "$port" "$base/user-data" 3>&-; }
+        # shellcheck disable=SC2154  # coproc sets it
+        input=${stall[1]} client=$stall_PID
+        # bash closes its own when the process ends.
+        exec {output}<&"${stall[0]}"
+        read -r -u "$output" line
+        [[ $line = answered ]]
+        kill "-$signal" "$imds"
+        sleep 0.2
+        kill "-$signal" "$imds" || :
+        wait "$imds" || :
+        imds=
+        exec {input}>&-
+        read -r -u "$output" line
+        [[ $line = reset ]]
+        wait "$client" || :
+    done
 }
 
 @test "a second signal ends the server at once" {

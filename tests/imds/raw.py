@@ -8,6 +8,8 @@ raw.py idle PORT COUNT [PATH]   that many connections that say nothing, or ask a
 raw.py drip PORT SECONDS        a request, a byte each half second; prints how it ended
 raw.py slow-read PORT PATH [SECONDS]
                                 reads a document a little at a time, for so long; prints its SHA-256
+raw.py stall PORT PATH          asks, prints "answered" when there is something, and reads the rest when
+                                standard input ends; prints "reset", or "end" and how much it was
 raw.py activate PORT COMMAND... runs COMMAND as systemd would that listens on the port, again each
                                 time that it has ended, until standard input ends
 raw.py storm PORT PATH COUNT SECONDS
@@ -99,6 +101,20 @@ def slow_read(port, path, seconds="0.5"):
     print(hashlib.sha256(whole.partition(b"\r\n\r\n")[2]).hexdigest())
 
 
+def stall(port, path):
+    connection = connect(port)
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    size = len(connection.recv(100))
+    print("answered", flush=True)
+    sys.stdin.read()
+    try:
+        while part := connection.recv(65536):
+            size += len(part)
+        print("end", size)
+    except ConnectionResetError:
+        print("reset")
+
+
 def activate(port, *command):
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -162,6 +178,7 @@ COMMANDS = {
     "idle": idle,
     "drip": drip,
     "slow-read": slow_read,
+    "stall": stall,
     "activate": activate,
     "storm": storm,
 }

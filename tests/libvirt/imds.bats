@@ -264,40 +264,47 @@ filter() {
     [[ $(<"$log") == *"192.168.151.2: 404 for user-data of domain $uuid: not on a link of this host"* ]]
 }
 
-# start_bound BRIDGE: the server with the one socket that systemd makes with BindToDevice=.
-start_bound() {
+# start_with OPTION VALUE: the server with one socket, made with that option, as systemd makes it with
+# BindToDevice= or Mark=.
+start_with() {
+    grep -q 'HAVE_LIBSYSTEMD 1' "$builddir/config.h" || skip 'built without libsystemd'
     kill "$server"
     wait "$server"
-    ip netns exec "$host" python3 - "$1" "$address" setpriv --reuid="$server_user" --regid="$server_user" \
-        --clear-groups "$builddir/virt-seed-imds" --root "$root" --by-mac >"$log" 2>&1 3>&- <<'END' &
+    ip netns exec "$host" python3 - "$@" "$address" setpriv --reuid="$server_user" \
+        --regid="$server_user" --clear-groups "$builddir/virt-seed-imds" --root "$root" --by-mac \
+        >"$log" 2>&1 3>&- <<'END' &
 import os, socket, sys
+name, value, address, *command = sys.argv[1:]
 listener = socket.socket()
-listener.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, sys.argv[1].encode())
+listener.setsockopt(socket.SOL_SOCKET, getattr(socket, name),
+                    int(value) if value.isdigit() else value.encode())
 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-listener.bind((sys.argv[2], 80))
+listener.bind((address, 80))
 listener.listen()
 os.dup2(listener.fileno(), 3)
 os.set_inheritable(3, True)
 os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
-os.execvp(sys.argv[3], sys.argv[3:])
+os.execvp(command[0], command)
 END
     server=$!
     wait_for_server 1
 }
 
-@test "a server that is bound to a bridge serves that one, and believes no address of another one" {
-    grep -q 'HAVE_LIBSYSTEMD 1' "$builddir/config.h" || skip 'built without libsystemd'
+# move_to_other_bridge: the second guest, which takes the first one's address there.
+move_to_other_bridge() {
     on_host ip link add br1 type bridge
     on_host ip link set br1 up
     on_host sysctl -qw net.ipv4.conf.{all,br1}.rp_filter=0
-    # The second guest moves there, with the first one's address.
     on_host ip link set port2 master br1
     in_guest 2 ip address flush dev eth0 scope global
     in_guest 2 ip address add 192.168.150.11/24 dev eth0
     in_guest 2 ip route replace 169.254.0.0/16 dev eth0
     get 1 "$base/user-data"
     expect 200 "of $uuid"
-    start_bound br1
+}
+
+# assert_other_bridge_alone: that it is served, and as what it is.
+assert_other_bridge_alone() {
     get 1 "$base/user-data" --max-time 2
     expect 000
     get 2 "$other_base/user-data"
@@ -307,6 +314,20 @@ END
     get 2 /v1/user-data
     expect 403
     [[ $(<"$log") != *'does not tell'* ]]
+}
+
+@test "a server that is bound to a bridge serves that one, and believes no address of another one" {
+    move_to_other_bridge
+    start_with SO_BINDTODEVICE br1
+    assert_other_bridge_alone
+}
+
+@test "a server whose packets have other routes looks for guests where they go" {
+    move_to_other_bridge
+    on_host ip rule add fwmark 1 lookup 10
+    on_host ip route add 192.168.150.0/24 dev br1 table 10
+    start_with SO_MARK 1
+    assert_other_bridge_alone
 }
 
 @test "IPv6 is the same" {
@@ -351,6 +372,35 @@ sys.stdin.read()" 3>&-
     [[ $(on_host ss -Htn state established "src $address and dst 192.168.150.12" | wc -l) -eq 16 ]]
     get 2 "$other_base/user-data"
     expect 000
+    get 1 "$base/user-data"
+    expect 200
+    # shellcheck disable=SC2154  # coproc sets it
+    kill "$idle_PID"
+}
+
+@test "what a guest asks for and does not take is limited by its places" {
+    head -c 30000 /dev/urandom >"$docs/vendor-data"
+    publish "$other_uuid" "$other_token" "$mac2"
+    coproc idle {
+        exec ip netns exec "vsi-$$-2" python3 -c "
+import socket, sys, time
+opened = []
+for _ in range(60):
+    c = socket.socket()
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    c.connect(('$address', 80))
+    try:
+        c.sendall(b'GET $other_base/vendor-data HTTP/1.1\r\nHost: x\r\n\r\n')
+    except OSError:
+        pass
+    time.sleep(0.02)
+    opened.append(c)
+print('open', flush=True)
+sys.stdin.read()" 3>&-
+    }
+    read -r -u "${idle[0]}" _
+    sleep 0.5
+    [[ $(on_host ss -Htan "src $address and dst 192.168.150.12" | grep -vc TIME-WAIT) -eq 16 ]]
     get 1 "$base/user-data"
     expect 200
     # shellcheck disable=SC2154  # coproc sets it

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -119,12 +120,31 @@ guests_of_this_host_share_an_address_and_have_all_places(void **state)
     clients_free(clients);
 }
 
+/* Makes a connection over loopback. */
+static void
+make_pair(int pair[2])
+{
+    struct endpoint any = endpoint("127.0.0.1");
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = any.address.ipv4};
+    socklen_t size = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    pair[1] = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(pair[1], (struct sockaddr *)&address, size), 0);
+    pair[0] = accept(listener, NULL, NULL);
+    assert_true(pair[0] >= 0);
+    close(listener);
+}
+
 static bool
-is_shut(int fd)
+is_reset(int fd)
 {
     char byte;
 
-    return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+    return recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == ECONNRESET;
 }
 
 /* A connection for each of `clients`, whose other ends go to `far`. */
@@ -137,7 +157,7 @@ add_connections(struct clients *clients, struct client **list, int *far, int cou
     for (int i = 0; i < count; i++) {
         int pair[2];
 
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        make_pair(pair);
         list[i] = clients_add(clients, pair[0], &own, &own, now + (uint64_t)i);
         assert_non_null(list[i]);
         far[i] = pair[1];
@@ -145,13 +165,13 @@ add_connections(struct clients *clients, struct client **list, int *far, int cou
 }
 
 static int
-count_shut(const int *far, int count)
+count_reset(const int *far, int count)
 {
-    int shut = 0;
+    int reset = 0;
 
     for (int i = 0; i < count; i++)
-        shut += is_shut(far[i]);
-    return shut;
+        reset += is_reset(far[i]);
+    return reset;
 }
 
 static void
@@ -172,15 +192,15 @@ the_oldest_make_room_before_there_is_none(void **state)
 
     (void)state;
     add_connections(clients, list, far, 14, 1000);
-    assert_int_equal(clients_end_old(clients, 1020), LIMIT_IMDS_IDLE_SECONDS * 1000 - 20);
-    assert_int_equal(count_shut(far, 14), 0);
+    assert_int_equal(clients_end_old(clients, 1020), LIMIT_IMDS_ASK_SECONDS * 1000 - 20);
+    assert_int_equal(count_reset(far, 14), 0);
     add_connections(clients, &list[14], &far[14], 2, 1020);
     clients_end_old(clients, 1022);
-    assert_int_equal(count_shut(far, 2), 2);
-    assert_int_equal(count_shut(&far[2], 14), 0);
+    assert_int_equal(count_reset(far, 2), 2);
+    assert_int_equal(count_reset(&far[2], 14), 0);
     /* They are ended once, until libmicrohttpd has seen it. */
     clients_end_old(clients, 1023);
-    assert_int_equal(count_shut(&far[2], 14), 0);
+    assert_int_equal(count_reset(&far[2], 14), 0);
     close_connections(list, far, 16);
     clients_free(clients);
 }
@@ -198,8 +218,8 @@ those_who_take_the_places_make_room(void **state)
     for (int i = 0; i < 14; i++)
         clients_answered(clients, list[i], 1100);
     clients_end_old(clients, 1200);
-    assert_int_equal(count_shut(far, 1), 1);
-    assert_int_equal(count_shut(&far[1], 14), 0);
+    assert_int_equal(count_reset(far, 1), 1);
+    assert_int_equal(count_reset(&far[1], 14), 0);
     close_connections(list, far, 15);
     clients_free(clients);
     clients = clients_new(16);
@@ -207,8 +227,8 @@ those_who_take_the_places_make_room(void **state)
     add_connections(clients, list, far, 15, 1000);
     clients_answered(clients, list[0], 1100);
     clients_end_old(clients, 1200);
-    assert_int_equal(count_shut(far, 1), 0);
-    assert_int_equal(count_shut(&far[1], 1), 1);
+    assert_int_equal(count_reset(far, 1), 0);
+    assert_int_equal(count_reset(&far[1], 1), 1);
     close_connections(list, far, 15);
     clients_free(clients);
 }
@@ -247,24 +267,115 @@ to_ask_there_is_less_time_than_for_the_answer(void **state)
     int asking[2], answered[2];
 
     (void)state;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, asking), 0);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, answered), 0);
+    make_pair(asking);
+    make_pair(answered);
     clients_answered(clients, clients_add(clients, answered[0], &own, &own, 0), 100);
     clients_remove(clients, clients_add(clients, asking[0], &own, &own, 200));
-    assert_int_equal(clients_end_old(clients, 100), LIMIT_IMDS_SECONDS * 1000);
+    assert_int_equal(clients_end_old(clients, 100), LIMIT_IMDS_ANSWER_SECONDS * 1000);
     clients_free(clients);
     clients = clients_new(3);
     clients_answered(clients, clients_add(clients, answered[0], &own, &own, 0), 0);
     clients_add(clients, asking[0], &own, &own, 0);
-    clients_end_old(clients, LIMIT_IMDS_IDLE_SECONDS * 1000);
-    assert_true(is_shut(asking[1]));
-    assert_false(is_shut(answered[1]));
-    clients_end_old(clients, LIMIT_IMDS_SECONDS * 1000);
-    assert_true(is_shut(answered[1]));
+    clients_end_old(clients, LIMIT_IMDS_ASK_SECONDS * 1000);
+    assert_true(is_reset(asking[1]));
+    assert_false(is_reset(answered[1]));
+    clients_end_old(clients, LIMIT_IMDS_ANSWER_SECONDS * 1000);
+    assert_true(is_reset(answered[1]));
     for (int i = 0; i < 2; i++) {
         close(asking[i]);
         close(answered[i]);
     }
+    clients_free(clients);
+}
+
+static void
+a_place_is_kept_until_the_answer_has_arrived(void **state)
+{
+    struct clients *clients = clients_new(16);
+    static char answer[512 * 1024];
+    struct client *list[2];
+    int far[2], small = 4096;
+
+    (void)state;
+    add_connections(clients, list, far, 2, 1000);
+    for (int i = 0; i < 2; i++) {
+        clients_answered(clients, list[i], 1000);
+        setsockopt(far[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+        assert_true(send(list[i]->fd, answer, sizeof(answer), MSG_DONTWAIT) > 0);
+    }
+    /* The first is sent, as far as libmicrohttpd knows; the second is broken off. */
+    clients_sent(list[0]);
+    for (int i = 0; i < 2; i++) {
+        int fd = list[i]->fd;
+
+        clients_leave(clients, list[i], 1100);
+        close(fd);
+    }
+    assert_int_equal(clients_count(clients), 1);
+    while (recv(far[1], answer, sizeof(answer), 0) > 0)
+        ;
+    assert_int_equal(errno, ECONNRESET);
+    assert_int_equal(clients_end_old(clients, 1200), 100);
+    assert_int_equal(clients_count(clients), 1);
+    while (recv(far[0], answer, sizeof(answer), 0) > 0)
+        ;
+    /* The far end may say so a little later. */
+    for (uint64_t now = 1300; clients_count(clients) > 0 && now < 3000; now += 100) {
+        clients_end_old(clients, now);
+        usleep(10000);
+    }
+    assert_int_equal(clients_count(clients), 0);
+    close(far[0]);
+    close(far[1]);
+    clients_free(clients);
+}
+
+static void
+what_does_not_arrive_is_reset(void **state)
+{
+    struct clients *clients = clients_new(16);
+    static char answer[512 * 1024];
+    struct client *client;
+    int far, fd;
+
+    (void)state;
+    add_connections(clients, &client, &far, 1, 1000);
+    fd = client->fd;
+    clients_answered(clients, client, 1000);
+    while (send(fd, answer, sizeof(answer), MSG_DONTWAIT) > 0)
+        ;
+    clients_sent(client);
+    clients_leave(clients, client, 1000);
+    close(fd);
+    clients_end_old(clients, LIMIT_IMDS_ARRIVE_SECONDS * 1000);
+    assert_int_equal(clients_count(clients), 1);
+    clients_end_old(clients, 1000 + LIMIT_IMDS_ARRIVE_SECONDS * 1000);
+    assert_int_equal(clients_count(clients), 0);
+    while (recv(far, answer, sizeof(answer), 0) > 0)
+        ;
+    assert_int_equal(errno, ECONNRESET);
+    close(far);
+    clients_free(clients);
+}
+
+static void
+want_of_places_is_counted(void **state)
+{
+    struct clients *clients = clients_new(100);
+    const struct endpoint own = endpoint("169.254.169.254");
+    const struct endpoint peer = endpoint("192.168.122.2");
+    struct pressure pressure;
+
+    (void)state;
+    for (int i = 0; i < LIMIT_IMDS_PEER_CONNECTIONS + 3; i++)
+        clients_add(clients, -1, &own, &peer, 0);
+    for (int i = 0; i < 75; i++)
+        clients_add(clients, -1, &own, &own, 0);
+    clients_end_old(clients, 1);
+    pressure = clients_take_pressure(clients);
+    assert_int_equal(pressure.refused, 3);
+    assert_int_equal(pressure.ended, LIMIT_IMDS_PEER_CONNECTIONS + 75 - 88);
+    assert_int_equal(clients_take_pressure(clients).ended, 0);
     clients_free(clients);
 }
 
@@ -280,6 +391,9 @@ main(void)
         cmocka_unit_test(the_oldest_make_room_before_there_is_none),
         cmocka_unit_test(those_who_take_the_places_make_room),
         cmocka_unit_test(who_was_there_is_awaited_and_who_comes_is_not),
+        cmocka_unit_test(a_place_is_kept_until_the_answer_has_arrived),
+        cmocka_unit_test(what_does_not_arrive_is_reset),
+        cmocka_unit_test(want_of_places_is_counted),
         cmocka_unit_test(to_ask_there_is_less_time_than_for_the_answer),
     };
 

@@ -193,6 +193,26 @@ a_mac_of_two_domains_finds_none(void **state)
 }
 
 static void
+a_domain_that_cannot_be_read_may_have_the_mac(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
+    const char line[] = MAC " of-tomorrow\n";
+    char uuid[IMDS_UUID_LENGTH + 1];
+    int fd;
+
+    publish(host, UUID, macs, 1, "user-data", "");
+    publish(host, OTHER_UUID, macs, 1, "user-data", "");
+    fd = openat(host->tree, OTHER_UUID "/access", O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(lseek(fd, IMDS_TOKEN_LENGTH + 1, SEEK_SET), IMDS_TOKEN_LENGTH + 1);
+    assert_true(write(fd, line, strlen(line)) > 0);
+    close(fd);
+    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -EINVAL);
+}
+
+static void
 an_index_that_says_too_much_does_no_harm(void **state)
 {
     cleanup_host struct host opened = open_host(state);
@@ -301,6 +321,7 @@ main(void)
         unit_test_in_directory(macs_say_how_they_are_linked),
         unit_test_in_directory(a_domain_is_found_by_a_filtered_mac_alone),
         unit_test_in_directory(a_mac_of_two_domains_finds_none),
+        unit_test_in_directory(a_domain_that_cannot_be_read_may_have_the_mac),
         unit_test_in_directory(an_index_that_says_too_much_does_no_harm),
         unit_test_in_directory(a_mac_that_a_domain_gives_up_leaves_the_index),
         unit_test_in_directory(nothing_is_left_of_a_domain_that_is_removed),
