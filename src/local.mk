@@ -242,6 +242,8 @@ libstore_a_SOURCES = \
 	%D%/store/secret-write.h \
 	%D%/store/seed-file.c \
 	%D%/store/seed-file.h \
+	%D%/store/statedir.c \
+	%D%/store/statedir.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 

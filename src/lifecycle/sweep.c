@@ -22,6 +22,7 @@
 #include "store/leftovers.h"
 #include "store/record.h"
 #include "store/rundir.h"
+#include "store/statedir.h"
 
 #define NAMES 256
 #define DAYS 90
@@ -89,7 +90,7 @@ consider(const struct lifecycle *lifecycle, int directory, const char *name)
 void
 sweep_records(const struct lifecycle *lifecycle)
 {
-    cleanup_close int fd = fs_open_directory_in_root(lifecycle->root, VIRT_SEED_STATEDIR);
+    cleanup_close int fd = statedir_open(lifecycle->root);
     cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 

@@ -18,9 +18,7 @@
 #include "store/host-key.h"
 #include "store/secret-write.h"
 #include "store/secret.h"
-
-/* Everybody may look up a public key by its name, and need not list them all. */
-#define STATEDIR_MODE 0711
+#include "store/statedir.h"
 
 static char *
 directory_path(const char *uuid)
@@ -130,7 +128,7 @@ host_key_read_public(int root, const char *uuid, struct part *part,
 {
     cleanup_free char *name = public_name(uuid);
     cleanup_free char *path = xasprintf("%s/%s", VIRT_SEED_STATEDIR, name);
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int directory = statedir_open(root);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer line = {0};
@@ -185,8 +183,7 @@ make_private(int root, const char *uuid, struct failure **failure)
 {
     cleanup_buffer struct buffer key = {0};
     cleanup_free char *path = directory_path(uuid);
-    cleanup_close int state =
-        fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
+    cleanup_close int state = statedir_make(root);
     cleanup_close int parent = -1;
     cleanup_close int directory = -1;
     int error;
@@ -225,8 +222,7 @@ publish_public(int root, const char *uuid, const struct buffer *key,
 {
     cleanup_free char *line = public_line(uuid, key, failure);
     cleanup_free char *name = public_name(uuid);
-    cleanup_close int directory =
-        fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
+    cleanup_close int directory = statedir_make(root);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer present = {0};
@@ -321,7 +317,7 @@ static int
 remove_public(int root, const char *uuid)
 {
     cleanup_free char *name = public_name(uuid);
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int directory = statedir_open(root);
 
     if (directory < 0)
         return directory;

@@ -17,9 +17,7 @@
 #include "store/libvirt-group.h"
 #include "store/record-json.h"
 #include "store/record.h"
-
-/* Others may look up a record by its name, and need not list them all. */
-#define STATEDIR_MODE 0711
+#include "store/statedir.h"
 
 /* How long a lock is waited for: a fifth of a second. */
 #define LOCK_ATTEMPTS 10
@@ -60,7 +58,7 @@ int
 record_read(int root, const char *uuid, struct record *record, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s.json", uuid);
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int directory = statedir_open(root);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
@@ -108,8 +106,7 @@ record_write(int root, const char *uuid, const struct record *record,
 {
     cleanup_free char *name = xasprintf("%s.json", uuid);
     cleanup_json json_t *json = record_to_json(record);
-    cleanup_close int directory =
-        fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
+    cleanup_close int directory = statedir_make(root);
     int error = directory < 0 ? directory : 0;
 
     if (error == 0 && json_object_size(json) > 0)
@@ -140,8 +137,7 @@ lock_soon(int fd)
 int
 record_lock(int root)
 {
-    cleanup_close int directory =
-        fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
+    cleanup_close int directory = statedir_make(root);
 
     return directory >= 0 && lock_soon(directory) ? steal_fd(directory) : -1;
 }
