@@ -37,21 +37,21 @@ domain_bus_parse(const char *name)
 /* libvirt takes a UUID with dashes and spaces anywhere or without (virUUIDParse), and
  * so do we; what we write has the usual form. Return: whether it is one. */
 static bool
-normalize_uuid(const char *text, char uuid[37])
+normalize_uuid(const char *text, char uuid[UUID_LENGTH + 1])
 {
     size_t length = 0;
 
     for (; *text; text++) {
         if (*text == '-' || isspace((unsigned char)*text))
             continue;
-        if (!isxdigit((unsigned char)*text) || length >= 36)
+        if (!isxdigit((unsigned char)*text) || length >= UUID_LENGTH)
             return false;
         if (length == 8 || length == 13 || length == 18 || length == 23)
             uuid[length++] = '-';
         uuid[length++] = (char)tolower((unsigned char)*text);
     }
     uuid[length] = '\0';
-    return length == 36;
+    return length == UUID_LENGTH;
 }
 
 static int

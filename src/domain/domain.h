@@ -11,6 +11,7 @@
 #include <libxml/tree.h>
 
 #include "base/failure.h"
+#include "base/form.h"
 
 /* The bus of a disk's <target>; DOMAIN_BUS_OTHER is any that we never choose. */
 enum domain_bus {
@@ -46,7 +47,8 @@ struct disk {
 struct domain {
     xmlNode *root; /* <domain>, borrowed from the document */
     char *name;
-    char uuid[37]; /* in lower case with dashes; empty where the XML has none */
+    /* In lower case with dashes; empty where the XML has none. */
+    char uuid[UUID_LENGTH + 1];
     char *arch;    /* "x86_64"; NULL where the XML does not say */
     char *machine; /* "pc-q35-7.2"; NULL where the XML does not say */
     struct disk *disks;

@@ -16,8 +16,8 @@
 #define SEED_URL_TOKEN_LENGTH 32
 
 struct seed_url {
-    char *address; /* "169.254.169.254", "[fd00::1]:8080"; owned */
-    char uuid[37]; /* of the domain it was made for */
+    char *address;              /* "169.254.169.254", "[fd00::1]:8080"; owned */
+    char uuid[UUID_LENGTH + 1]; /* of the domain it was made for */
     char token[SEED_URL_TOKEN_LENGTH + 1]; /* 128 random bits in hex */
 };
 

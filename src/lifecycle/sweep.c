@@ -74,7 +74,7 @@ static bool
 consider(const struct lifecycle *lifecycle, int directory, const char *name)
 {
     cleanup_close int lock = -1;
-    char uuid[37];
+    char uuid[UUID_LENGTH + 1];
 
     if (!leftover_names_domain(name, uuid) || strcmp(name + strlen(uuid), ".json") != 0 ||
         !is_old(directory, name))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,8 +14,6 @@
 #include "base/shim-name.h"
 #include "domain/part.h"
 #include "store/leftovers.h"
-
-#define UUID_LENGTH 36
 
 /* What comes behind the UUID in each directory. */
 static const struct {
@@ -33,16 +30,11 @@ static const struct {
 };
 
 bool
-leftover_names_domain(const char *name, char uuid[37])
+leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1])
 {
-    for (size_t i = 0; i < UUID_LENGTH; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-        if (dash ? name[i] != '-'
-                 : !isxdigit((unsigned char)name[i]) || isupper((unsigned char)name[i]))
-            return false;
-        uuid[i] = name[i];
-    }
+    if (!form_begins_with_uuid(name))
+        return false;
+    memcpy(uuid, name, UUID_LENGTH);
     uuid[UUID_LENGTH] = '\0';
     return true;
 }
@@ -87,7 +79,7 @@ has_suffix(const char *rest, const char *suffix, const char *uuid)
 
 /* Others may keep things there as well, such as a copy of a domain's key. */
 static bool
-is_of_virt_seed(size_t place, const char *name, char uuid[37])
+is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 {
     const char *const *suffix = directories[place].suffixes;
 

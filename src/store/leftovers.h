@@ -16,9 +16,10 @@
 #include <time.h>
 
 #include "base/failure.h"
+#include "base/form.h"
 
 struct leftover {
-    char uuid[37];
+    char uuid[UUID_LENGTH + 1];
     const char *directory; /* that it is in */
     char *name;
     bool
@@ -32,7 +33,7 @@ struct leftovers {
 };
 
 /* Return: whether the name begins with a UUID as virt-seed writes them; `uuid` gets it. */
-bool leftover_names_domain(const char *name, char uuid[37]);
+bool leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1]);
 
 /* Finds all of them, those of a domain side by side. Only root may look. */
 int leftovers_find(int root, struct leftovers *leftovers, struct failure **failure);
