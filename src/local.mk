@@ -218,6 +218,8 @@ libstore_a_SOURCES = \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
+	%D%/store/guest-state.c \
+	%D%/store/guest-state.h \
 	%D%/store/host-key.c \
 	%D%/store/host-key.h \
 	%D%/store/imds-publish.c \

@@ -136,8 +136,9 @@ print_json(const struct rows *rows)
                       pack_text(row->name), "uuid", row->uuid, "state", row->state,
                       "wired", pack_answer(row->wired), "seed", pack_answer(row->seed),
                       "datasource", pack_text(row->datasource), "instance-id",
-                      pack_text(row->instance_id), "result", pack_text(row->result),
-                      "stage", pack_text(guest_stage_name(row->stage)), "since",
+                      pack_text(row->instance_id), "result",
+                      pack_text(guest_state_word(row->result)), "stage",
+                      pack_text(guest_stage_name(row->stage)), "since",
                       pack_text(row->since), "errors", row->errors)));
     }
     json_print(list);
@@ -156,16 +157,17 @@ word_of(const struct domain_status *row, enum answer answer)
 static void
 add_result(struct table *table, const struct domain_status *row)
 {
+    const char *word = guest_state_word(row->result);
     const char *stage = guest_stage_name(row->stage);
     cleanup_free char *running = NULL;
 
-    if (row->result && strcmp(row->result, "unknown") == 0) {
+    if (row->result == GUEST_STATE_UNKNOWN) {
         table_add(table, "?");
-    } else if (row->result && stage && strcmp(row->result, "running") == 0) {
-        running = xasprintf("running, %s", stage);
+    } else if (row->result == GUEST_STATE_RUNNING && stage) {
+        running = xasprintf("%s, %s", word, stage);
         table_add(table, running);
     } else {
-        table_add(table, row->result);
+        table_add(table, word);
     }
 }
 

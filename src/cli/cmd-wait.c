@@ -91,7 +91,7 @@ finish_done(struct waited *waited, const struct guest_report *report)
     }
     if (waiting->scrub)
         progress_note(&waited->waiting->progress, waited->row, "scrubbed");
-    finish(waited, "done", STATUS_OK, report, NULL);
+    finish(waited, guest_state_word(report->state), STATUS_OK, report, NULL);
 }
 
 /* The boot is complete, as the guest or the record says. */
@@ -100,12 +100,12 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    if (report->state == GUEST_REPORT_DONE) {
+    if (report->state == GUEST_STATE_DONE) {
         finish_done(waited, report);
         return;
     }
     wait_reason_errors(&failure, name_of(waited), report);
-    finish(waited, "failed", STATUS_FAILURE, report, failure);
+    finish(waited, guest_state_word(report->state), STATUS_FAILURE, report, failure);
 }
 
 static void
@@ -183,10 +183,9 @@ finish_by_record(struct waited *waited)
     if (!was_resumed(waited->followed) ||
         record_read(waited->waiting->follow.root, waited->followed->uuid, &record,
                     &unreadable) < 0 ||
-        record.result.state == RECORD_UNFINISHED)
+        !guest_state_is_end(record.result.state))
         return;
-    report.state =
-        record.result.state == RECORD_DONE ? GUEST_REPORT_DONE : GUEST_REPORT_FAILED;
+    report.state = record.result.state;
     report.datasource = steal(record.result.datasource);
     add_errors(&report, &record.result);
     progress_show(&waited->waiting->progress, waited->row, &report);
@@ -226,7 +225,7 @@ take_report(struct waited *waited)
 {
     const struct guest_report *report = &waited->followed->report;
 
-    if (waited->over || report->state == GUEST_REPORT_NOTHING ||
+    if (waited->over || report->state == GUEST_STATE_NOTHING ||
         strcmp(report->boot, waited->passed) == 0)
         return;
     waited->begun = true;
@@ -250,7 +249,7 @@ begin(struct waited *waited)
     if (!active || (complete && next))
         strcpy(waited->passed, report->boot);
     take_report(waited);
-    if (!waited->over && !next && report->state == GUEST_REPORT_NOTHING)
+    if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
         finish_by_record(waited);
 }
 

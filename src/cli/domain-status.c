@@ -107,7 +107,7 @@ static void
 describe_report(struct domain_status *status, const struct guest_report *report,
                 time_t written)
 {
-    status->result = guest_report_state_name(report->state);
+    status->result = report->state;
     status->stage = guest_report_last_stage(report);
     status->since = record_time(written);
     for (size_t i = 0; i < report->errors.count; i++)
@@ -117,17 +117,13 @@ describe_report(struct domain_status *status, const struct guest_report *report,
 static void
 describe_record(struct domain_status *status, const struct record *record)
 {
-    static const char *const words[] = {
-        [RECORD_UNFINISHED] = "unfinished",
-        [RECORD_DONE] = "done",
-        [RECORD_FAILED] = "failed",
-    };
     const struct record_result *result = &record->result;
     const char *time = result->time ? result->time : record->boot.time;
 
     if (!record->boot.time)
         return;
-    status->result = words[result->state];
+    status->result =
+        guest_state_is_end(result->state) ? result->state : GUEST_STATE_UNFINISHED;
     status->since = xstrdup(time);
     for (size_t i = 0; i < result->error_count; i++)
         add_error(status, result->errors[i]);
@@ -144,14 +140,14 @@ describe_result(struct domain_status *status, int root, bool active,
     bool unread =
         active && report_read(root, status->uuid, &report, &written, &failure) < 0;
 
-    if (!unread && report.state != GUEST_REPORT_NOTHING)
+    if (!unread && report.state != GUEST_STATE_NOTHING)
         describe_report(status, &report, written);
     else if (unread || unknown)
-        status->result = "unknown";
-    else if (!active || record->result.state != RECORD_UNFINISHED)
+        status->result = GUEST_STATE_UNKNOWN;
+    else if (!active || guest_state_is_end(record->result.state))
         describe_record(status, record);
     else if (written != 0)
-        status->result = guest_report_state_name(GUEST_REPORT_NOTHING);
+        status->result = GUEST_STATE_NOTHING;
 }
 
 /* --- all of it ------------------------------------------------------------------------- */
@@ -183,7 +179,10 @@ domain_status_read(struct domain_status *status, int root, virDomainPtr domain,
     cleanup_record struct record record = {0};
     cleanup_failure struct failure *unreadable = NULL;
 
-    *status = (struct domain_status){.stage = GUEST_STAGE_NONE};
+    *status = (struct domain_status){
+        .result = GUEST_STATE_UNTOLD,
+        .stage = GUEST_STAGE_NONE,
+    };
     if (load_view(&view, domain, status, failure) < 0)
         return -1;
     status->name = xstrdup(virDomainGetName(domain));

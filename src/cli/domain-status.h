@@ -29,11 +29,9 @@ struct domain_status {
     enum answer wired;
     enum answer seed; /* whether there is one */
     char *datasource; /* that the guest was last booted with, or else would be; or NULL */
-    char *instance_id; /* the same */
-    /* Of cloud-init: "none", "running", "done", "failed", "unfinished" or "unknown"; NULL where
-     * there is nothing to say. */
-    const char *result;
-    enum guest_stage stage; /* the last one that has begun, or GUEST_STAGE_NONE */
+    char *instance_id;       /* the same */
+    enum guest_state result; /* of cloud-init */
+    enum guest_stage stage;  /* the last one that has begun, or GUEST_STAGE_NONE */
     char *since;    /* since when, by the host's clock; NULL where that is not known */
     json_t *errors; /* a list of strings */
 };

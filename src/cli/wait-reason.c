@@ -29,7 +29,7 @@ describe_stage(const struct guest_report *report)
 {
     const char *stage = guest_stage_name(guest_report_last_stage(report));
 
-    if (report->state == GUEST_REPORT_NOTHING)
+    if (report->state == GUEST_STATE_NOTHING)
         return xstrdup("nothing was heard of its guest");
     if (!stage)
         return xstrdup("no stage of cloud-init had begun");
@@ -44,7 +44,7 @@ wait_reason_time(struct failure **failure, const char *name, const char *seconds
 
     failure_set(failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s", name,
                 seconds, stage);
-    if (report->state == GUEST_REPORT_NOTHING)
+    if (report->state == GUEST_STATE_NOTHING)
         failure_hint(failure, "a guest without cloud-init, or whose image does without "
                               "vendor-data, never says anything");
     else
@@ -94,19 +94,17 @@ wait_reason_stopped(struct failure **failure, const char *name, int detail,
 static char *
 describe_record(const struct record *record)
 {
-    static const char *const words[] = {
-        [RECORD_DONE] = "was done",
-        [RECORD_FAILED] = "finished with errors",
-    };
+    const struct record_result *result = &record->result;
 
     if (!record->boot.time)
         return xstrdup("");
-    if (record->result.state == RECORD_UNFINISHED)
+    if (!guest_state_is_end(result->state))
         return xasprintf("; its last boot, of %s, did not come to its end",
                          record->boot.time);
     return xasprintf("; its last boot, of %s, %s%s%s", record->boot.time,
-                     words[record->result.state], record->result.time ? " at " : "",
-                     record->result.time ? record->result.time : "");
+                     result->state == GUEST_STATE_DONE ? "was done"
+                                                       : "finished with errors",
+                     result->time ? " at " : "", result->time ? result->time : "");
 }
 
 void

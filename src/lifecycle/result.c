@@ -34,7 +34,7 @@ take_result(struct record_result *result, const struct guest_report *report)
 {
     record_result_clear(result);
     *result = (struct record_result){
-        .state = report->state == GUEST_REPORT_DONE ? RECORD_DONE : RECORD_FAILED,
+        .state = report->state,
         .datasource = report->datasource ? xstrdup(report->datasource) : NULL,
         .errors = copy_texts(&report->errors),
         .error_count = report->errors.count,
@@ -61,7 +61,7 @@ read_result(const struct lifecycle *lifecycle, struct record_result *result,
     if (report_read_lines(lifecycle->root, lifecycle->domain->uuid, &report, &listener,
                           &written, failure) < 0)
         return -1;
-    if (result->state != RECORD_UNFINISHED && written != 0)
+    if (guest_state_is_end(result->state) && written != 0)
         result->time = record_time(written);
     return 0;
 }
@@ -76,7 +76,7 @@ is_set_up(const struct lifecycle *lifecycle, const struct record *record,
     cleanup_request struct request request = {0};
     cleanup_failure struct failure *failure = NULL;
 
-    return result->state == RECORD_DONE && !record->done &&
+    return result->state == GUEST_STATE_DONE && !record->done &&
            !record->boot.identity_alone &&
            request_read(&request, lifecycle->domain, &failure) == 0 && request.until_done;
 }
@@ -85,14 +85,14 @@ static void
 log_result(const struct lifecycle *lifecycle, const struct record_result *result,
            bool set_up)
 {
-    struct journal_field field = {"VIRT_SEED_RESULT", "failed"};
+    const struct journal_field field = {"VIRT_SEED_RESULT",
+                                        guest_state_word(result->state)};
 
-    if (result->state != RECORD_DONE) {
+    if (result->state != GUEST_STATE_DONE) {
         lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_FAILED, &field,
                             "cloud-init has reported errors");
         return;
     }
-    field.value = "done";
     lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_DONE, &field,
                         set_up ? "cloud-init has reported success; from now on the guest "
                                  "gets its identity alone"
@@ -110,7 +110,7 @@ update_record(const struct lifecycle *lifecycle, struct record_result *result,
     (void)lock;
     if (record_read(lifecycle->root, uuid, &record, failure) < 0)
         return -1;
-    if (result->state != RECORD_UNFINISHED) {
+    if (guest_state_is_end(result->state)) {
         bool set_up = is_set_up(lifecycle, &record, result);
 
         log_result(lifecycle, result, set_up);

@@ -20,13 +20,6 @@
 #include "seed/json.h"
 #include "store/guest-report.h"
 
-static const char *const state_names[] = {
-    [GUEST_REPORT_NOTHING] = "none",
-    [GUEST_REPORT_RUNNING] = "running",
-    [GUEST_REPORT_DONE] = "done",
-    [GUEST_REPORT_FAILED] = "failed",
-};
-
 static const char *const stage_names[] = {
     [GUEST_STAGE_INIT_LOCAL] = "init-local",
     [GUEST_STAGE_INIT] = "init",
@@ -36,12 +29,6 @@ static const char *const stage_names[] = {
 };
 static_assert(sizeof(stage_names) / sizeof(stage_names[0]) == GUEST_STAGE_COUNT,
               "each stage has its name");
-
-const char *
-guest_report_state_name(enum guest_report_state state)
-{
-    return state_names[state];
-}
 
 const char *
 guest_stage_name(enum guest_stage stage)
@@ -62,7 +49,7 @@ find_stage(const char *name)
 bool
 guest_report_is_complete(const struct guest_report *report)
 {
-    return report->state == GUEST_REPORT_DONE || report->state == GUEST_REPORT_FAILED;
+    return guest_state_is_end(report->state);
 }
 
 enum guest_stage
@@ -257,10 +244,9 @@ take_line(struct guest_report *report, const char *boot, json_t *status, json_t 
     if (result)
         take_result(report, result);
     if (!result && !has_finished(report))
-        report->state = GUEST_REPORT_RUNNING;
+        report->state = GUEST_STATE_RUNNING;
     else
-        report->state =
-            report->errors.count > 0 ? GUEST_REPORT_FAILED : GUEST_REPORT_DONE;
+        report->state = report->errors.count > 0 ? GUEST_STATE_FAILED : GUEST_STATE_DONE;
     return true;
 }
 

@@ -7,7 +7,8 @@
  *
  * BOOT is the kernel's boot_id (proc_sys_kernel(5)), which changes with each boot. STATUS and
  * RESULT are the content of cloud-init's status.json and result.json. STATUS is null where
- * cloud-init has not written its own yet; only the last line of a boot has a result. A line says everything that is known of its boot, so the newest counts.
+ * cloud-init has not written its own yet; only the last line of a boot has a result. A line
+ * says everything that is known of its boot, so the newest counts.
  *
  * Nothing here trusts the guest. What is no such line is counted and left out, and never an
  * error; whatever comes, the memory is bounded (base/limits.h). The texts that are kept are
@@ -20,13 +21,7 @@
 
 #include "base/buffer.h"
 #include "base/limits.h"
-
-enum guest_report_state {
-    GUEST_REPORT_NOTHING, /* no line yet */
-    GUEST_REPORT_RUNNING,
-    GUEST_REPORT_DONE,
-    GUEST_REPORT_FAILED, /* it is at its end, with errors */
-};
+#include "store/guest-state.h"
 
 /* cloud-init's stages, in their order. */
 enum guest_stage {
@@ -62,7 +57,7 @@ struct guest_messages {
 #define GUEST_BOOT_LENGTH 36
 
 struct guest_report {
-    enum guest_report_state state;
+    enum guest_state state;           /* NOTHING (no line yet), RUNNING, DONE or FAILED */
     char boot[GUEST_BOOT_LENGTH + 1]; /* "" before the first line */
     enum guest_stage stage;           /* that runs now, or GUEST_STAGE_NONE */
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
@@ -93,9 +88,6 @@ bool guest_report_is_complete(const struct guest_report *report);
 
 /* Return: the last stage that has started, GUEST_STAGE_NONE where none has. */
 enum guest_stage guest_report_last_stage(const struct guest_report *report);
-
-/* Return: "none", "running", "done" or "failed". */
-const char *guest_report_state_name(enum guest_report_state state);
 
 /* Return: cloud-init's name of the stage; NULL for GUEST_STAGE_NONE. */
 const char *guest_stage_name(enum guest_stage stage);

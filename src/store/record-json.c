@@ -10,12 +10,6 @@
 #include "base/limits.h"
 #include "store/record-json.h"
 
-static const char *const states[] = {
-    [RECORD_DONE] = "done",
-    [RECORD_FAILED] = "failed",
-};
-#define STATES (sizeof(states) / sizeof(states[0]))
-
 /* --- reading ---------------------------------------------------------------------- */
 
 static bool
@@ -126,26 +120,15 @@ take_boot(json_t *record, struct record_boot *boot)
     boot->others = object;
 }
 
-/* Return: the state, RECORD_UNFINISHED for a word that is not known. */
-static enum record_state
-find_state(const char *word)
-{
-    for (enum record_state state = RECORD_DONE; word && state < STATES; state++) {
-        if (strcmp(states[state], word) == 0)
-            return state;
-    }
-    return RECORD_UNFINISHED;
-}
-
 static void
 take_result(json_t *record, struct record_result *result)
 {
     const json_t *word = json_object_get(json_object_get(record, "result"), "state");
     json_t *object;
 
-    result->state = find_state(json_string_value(word));
-    object = result->state == RECORD_UNFINISHED ? NULL
-                                                : take_object(record, "result", "state");
+    result->state = guest_state_find_end(json_string_value(word));
+    object =
+        guest_state_is_end(result->state) ? take_object(record, "result", "state") : NULL;
     if (!object)
         return;
     json_object_del(object, "state");
@@ -233,7 +216,7 @@ add_result(json_t *record, const struct record_result *result)
     json_t *object = start_object(result->others);
 
     add_text(object, "time", result->time);
-    add_text(object, "state", states[result->state]);
+    add_text(object, "state", guest_state_word(result->state));
     add_text(object, "datasource", result->datasource);
     add_texts(object, "errors", result->errors, result->error_count);
     add_texts(object, "warnings", result->warnings, result->warning_count);
@@ -248,7 +231,7 @@ record_to_json(const struct record *record)
     add_text(object, "done", record->done);
     if (record->boot.time)
         add_boot(object, &record->boot);
-    if (record->result.state != RECORD_UNFINISHED)
+    if (guest_state_is_end(record->result.state))
         add_result(object, &record->result);
     return object;
 }

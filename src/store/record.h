@@ -22,6 +22,7 @@
 
 #include "base/failure.h"
 #include "image/iso-read.h"
+#include "store/guest-state.h"
 
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 
@@ -45,18 +46,12 @@ struct record_boot {
     struct json_t *others; /* members that are not known, or NULL */
 };
 
-enum record_state {
-    RECORD_UNFINISHED, /* cloud-init has not, or not yet, reported its end */
-    RECORD_DONE,
-    RECORD_FAILED,
-};
-
 /* What cloud-init in the guest said at the end of that boot. The texts are the guest's,
  * which is not trusted (guest-report.h). */
 struct record_result {
-    enum record_state state; /* with RECORD_UNFINISHED there is no result */
-    char *time;              /* when it came, by the host's clock */
-    char *datasource;        /* as cloud-init names it; NULL where it did not */
+    enum guest_state state; /* DONE or FAILED; NOTHING, and there is no result */
+    char *time;             /* when it came, by the host's clock */
+    char *datasource;       /* as cloud-init names it; NULL where it did not */
     char **errors;
     size_t error_count;
     char **warnings;
@@ -88,7 +83,8 @@ int record_write(int root, const char *uuid, const struct record *record,
 /*
  * Holds off others who change records while one is read and written again, as long as the
  * descriptor is open. Return: a descriptor, owned by the caller, or -1 where that is not
- * possible, or others hold it for longer than a change takes; of two changes at the same time one could be lost then.
+ * possible, or others hold it for longer than a change takes; of two changes at the same time
+ * one could be lost then.
  */
 int record_lock(int root);
 

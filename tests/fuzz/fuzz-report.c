@@ -34,13 +34,13 @@ check_messages(const struct guest_messages *messages)
 static void
 check_report(const struct guest_report *report)
 {
-    fuzz_require((report->state == GUEST_REPORT_NOTHING) == (report->boot[0] == '\0'));
+    fuzz_require((report->state == GUEST_STATE_NOTHING) == (report->boot[0] == '\0'));
     fuzz_require(is_harmless(report->boot, GUEST_BOOT_LENGTH));
     fuzz_require(!report->datasource ||
                  is_harmless(report->datasource, LIMIT_REPORT_DATASOURCE));
     fuzz_require(report->line.size <= LIMIT_REPORT_LINE);
     fuzz_require(!guest_report_is_complete(report) ||
-                 (report->errors.count > 0) == (report->state == GUEST_REPORT_FAILED));
+                 (report->errors.count > 0) == (report->state == GUEST_STATE_FAILED));
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         fuzz_require(report->stages[i].start >= 0);
         fuzz_require(report->stages[i].finish >= 0);

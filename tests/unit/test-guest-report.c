@@ -50,10 +50,10 @@ assert_ignored(const char *line)
 
     assert_int_equal(feed_text(&report, line), 0);
     assert_int_equal(report.ignored, 1);
-    assert_int_equal(report.state, GUEST_REPORT_NOTHING);
+    assert_int_equal(report.state, GUEST_STATE_NOTHING);
     /* And the one behind it is read. */
     assert_int_equal(feed_text(&report, done), 1);
-    assert_int_equal(report.state, GUEST_REPORT_DONE);
+    assert_int_equal(report.state, GUEST_STATE_DONE);
 }
 
 /* --- what a guest that means well says --------------------------------------------- */
@@ -65,7 +65,7 @@ begins_with_nothing(void **state)
 
     (void)state;
     assert_int_equal(feed_text(&report, "\n\n"), 0);
-    assert_int_equal(report.state, GUEST_REPORT_NOTHING);
+    assert_int_equal(report.state, GUEST_STATE_NOTHING);
     assert_int_equal(report.stage, GUEST_STAGE_NONE);
     assert_int_equal(guest_report_last_stage(&report), GUEST_STAGE_NONE);
     assert_int_equal(report.ignored, 0);
@@ -80,7 +80,7 @@ reads_the_stage_that_runs(void **state)
 
     (void)state;
     assert_int_equal(feed_text(&report, runs), 1);
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
     assert_string_equal(report.boot, BOOT);
     assert_int_equal(report.stage, GUEST_STAGE_INIT);
     assert_int_equal(guest_report_last_stage(&report), GUEST_STAGE_INIT);
@@ -101,7 +101,7 @@ a_result_without_errors_is_done(void **state)
     (void)state;
     assert_int_equal(feed_text(&report, runs), 1);
     assert_int_equal(feed_text(&report, done), 1);
-    assert_int_equal(report.state, GUEST_REPORT_DONE);
+    assert_int_equal(report.state, GUEST_STATE_DONE);
     assert_string_equal(report.datasource, DATASOURCE);
     assert_true(guest_report_is_complete(&report));
     assert_int_equal(guest_report_last_stage(&report), GUEST_STAGE_MODULES_FINAL);
@@ -115,7 +115,7 @@ a_result_with_errors_is_failed(void **state)
     (void)state;
     feed_text(&report, LINE(FINISHED("\"errors\":[\"one\"],") "," RESULT(
                            "\"one\",\"('scripts_user', RuntimeError('1 failed'))\"")));
-    assert_int_equal(report.state, GUEST_REPORT_FAILED);
+    assert_int_equal(report.state, GUEST_STATE_FAILED);
     assert_int_equal(report.errors.count, 2);
     /* The stage is known from the status, and the result adds what is not there. */
     assert_string_equal(report.errors.list[0].text, "one");
@@ -132,9 +132,9 @@ the_last_stage_that_has_finished_is_the_end(void **state)
 
     (void)state;
     assert_int_equal(feed_text(&report, LINE(FINISHED("\"errors\":[\"one\"],"))), 1);
-    assert_int_equal(report.state, GUEST_REPORT_FAILED);
+    assert_int_equal(report.state, GUEST_STATE_FAILED);
     assert_int_equal(feed_text(&report, LINE(FINISHED(""))), 0);
-    assert_int_equal(report.state, GUEST_REPORT_FAILED);
+    assert_int_equal(report.state, GUEST_STATE_FAILED);
 }
 
 static void
@@ -146,7 +146,7 @@ a_stage_that_runs_once_more_is_no_end(void **state)
     feed_text(&report,
               LINE(STATUS("\"modules-final\":{\"finished\":1800.5,\"start\":1900},"
                           "\"stage\":\"modules-final\"")));
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
 }
 
 static void
@@ -157,7 +157,7 @@ an_old_status_behind_the_result_is_left_out(void **state)
     (void)state;
     feed_text(&report, done);
     assert_int_equal(feed_text(&report, runs), 0);
-    assert_int_equal(report.state, GUEST_REPORT_DONE);
+    assert_int_equal(report.state, GUEST_STATE_DONE);
     assert_int_equal(report.ignored, 0);
 }
 
@@ -169,10 +169,10 @@ a_status_that_is_not_there_yet_is_the_beginning_of_a_boot(void **state)
     (void)state;
     assert_int_equal(feed_text(&report, done), 1);
     assert_int_equal(feed_text(&report, LINE_OF(OTHER_BOOT, "\"status\":null")), 1);
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
     assert_int_equal(
         feed_text(&report, LINE_OF(OTHER_BOOT, "\"status\":null," RESULT(""))), 1);
-    assert_int_equal(report.state, GUEST_REPORT_DONE);
+    assert_int_equal(report.state, GUEST_STATE_DONE);
 }
 
 static void
@@ -183,7 +183,7 @@ an_error_is_known_while_the_boot_goes_on(void **state)
     (void)state;
     feed_text(&report, LINE(STATUS("\"init\":{\"errors\":[\"no network\"],"
                                    "\"finished\":3,\"start\":1},\"stage\":null")));
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
     assert_int_equal(report.errors.count, 1);
     assert_int_equal(report.errors.list[0].stage, GUEST_STAGE_INIT);
 }
@@ -201,7 +201,7 @@ recoverable_errors_are_warnings(void **state)
             "{\"WARNING\":[\"a\",\"b\"],\"DEPRECATED\":[\"c\"]},") ","
                                                                    "\"result\":{\"v1\":{\"datasource\":null,\"errors\":[],"
                                                                    "\"recoverable_errors\":{\"WARNING\":[\"a\",\"b\",\"d\"]}}}"));
-    assert_int_equal(report.state, GUEST_REPORT_DONE);
+    assert_int_equal(report.state, GUEST_STATE_DONE);
     assert_int_equal(report.errors.count, 0);
     assert_int_equal(report.warnings.count, 4);
     assert_int_equal(report.warnings.list[0].stage, GUEST_STAGE_MODULES_FINAL);
@@ -218,7 +218,7 @@ another_boot_starts_over(void **state)
     feed_text(&report, LINE(FINISHED("\"errors\":[\"one\"],")));
     assert_int_equal(feed_text(&report, LINE_OF(OTHER_BOOT, INIT_RUNS)), 1);
     assert_string_equal(report.boot, OTHER_BOOT);
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
     assert_int_equal(report.errors.count, 0);
     assert_null(report.datasource);
     assert_false(report.stages[GUEST_STAGE_MODULES_FINAL].started);
@@ -235,7 +235,7 @@ lines_may_come_in_any_pieces(void **state)
     for (size_t i = 0; i < strlen(text); i++)
         count += guest_report_feed_all(&report, text + i, 1);
     assert_int_equal(count, 2);
-    assert_int_equal(report.state, GUEST_REPORT_DONE);
+    assert_int_equal(report.state, GUEST_STATE_DONE);
     assert_int_equal(report.ignored, 0);
 }
 
@@ -247,7 +247,7 @@ a_torn_last_line_does_not_count(void **state)
     (void)state;
     feed_text(&report, runs);
     assert_int_equal(guest_report_feed_all(&report, done, strlen(done) - 1), 0);
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
     /* The guest was reset, and the next boot begins in the middle of the line. */
     assert_int_equal(feed_text(&report, LINE_OF(OTHER_BOOT, INIT_RUNS)), 0);
     assert_int_equal(report.ignored, 1);
@@ -266,7 +266,7 @@ members_of_later_versions_are_no_matter(void **state)
                       "\"modules-extra\":{\"start\":1},\"stage\":\"modules-extra\","
                       "\"init\":{\"start\":12,\"finished\":null,\"x\":[]}"))),
         1);
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
     assert_int_equal(report.stage, GUEST_STAGE_NONE);
     assert_true(report.stages[GUEST_STAGE_INIT].started);
 }
@@ -366,7 +366,7 @@ members_of_another_type_are_missing(void **state)
                         "\"modules-final\":{\"errors\":{},\"start\":\"1\","
                         "\"recoverable_errors\":{\"WARNING\":\"x\"}}"))),
         1);
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
     assert_null(report.datasource);
     assert_int_equal(report.errors.count, 0);
     assert_int_equal(report.warnings.count, 0);
@@ -379,7 +379,7 @@ an_error_that_is_no_text_is_an_error(void **state)
 
     (void)state;
     feed_text(&report, LINE(FINISHED("") "," RESULT("1,null,{\"a\":[]}")));
-    assert_int_equal(report.state, GUEST_REPORT_FAILED);
+    assert_int_equal(report.state, GUEST_STATE_FAILED);
     assert_int_equal(report.errors.count, 1);
 }
 
@@ -528,7 +528,7 @@ a_result_with_a_long_output_counts(void **state)
 
     (void)state;
     assert_int_equal(feed_text(&report, line), 1);
-    assert_int_equal(report.state, GUEST_REPORT_FAILED);
+    assert_int_equal(report.state, GUEST_STATE_FAILED);
     assert_int_equal(report.errors.count, 1);
 }
 

@@ -76,7 +76,7 @@ static void
 make_result(struct record_result *result, size_t error_count, const char *error)
 {
     *result = (struct record_result){
-        .state = RECORD_FAILED,
+        .state = GUEST_STATE_FAILED,
         .time = xstrdup("2026-11-21T16:01:00Z"),
         .datasource = xstrdup("DataSourceNoCloud [seed=/dev/sr0]"),
         .errors = make_texts(error_count, error),
@@ -95,7 +95,7 @@ is_empty_where_there_is_none(void **state)
     read_record(unit_directory(state), &record);
     assert_null(record.done);
     assert_null(record.boot.time);
-    assert_int_equal(record.result.state, RECORD_UNFINISHED);
+    assert_int_equal(record.result.state, GUEST_STATE_NOTHING);
 }
 
 static void
@@ -119,7 +119,7 @@ reads_what_was_written(void **state)
     assert_string_equal(record.boot.documents[0].path, "user-data");
     assert_string_equal(record_find_document(&record.boot, "meta-data")->digest, DIGEST);
     assert_null(record_find_document(&record.boot, "vendor-data"));
-    assert_int_equal(record.result.state, RECORD_FAILED);
+    assert_int_equal(record.result.state, GUEST_STATE_FAILED);
     assert_string_equal(record.result.time, "2026-11-21T16:01:00Z");
     assert_string_equal(record.result.datasource, "DataSourceNoCloud [seed=/dev/sr0]");
     assert_int_equal(record.result.error_count, 2);
@@ -162,7 +162,7 @@ a_boot_takes_the_result_of_the_one_before_away(void **state)
     make_result(&record.result, 1, "error");
     make_boot(&boot);
     record_set_boot(&record, &boot);
-    assert_int_equal(record.result.state, RECORD_UNFINISHED);
+    assert_int_equal(record.result.state, GUEST_STATE_NOTHING);
     assert_int_equal(record.result.error_count, 0);
     assert_string_equal(record.boot.name, "web1");
     assert_null(boot.name);
@@ -185,7 +185,7 @@ keeps_what_it_does_not_know(void **state)
     read_record(unit_directory(state), &record);
     assert_string_equal(record.boot.time, "T");
     assert_null(record.boot.label);
-    assert_int_equal(record.result.state, RECORD_UNFINISHED);
+    assert_int_equal(record.result.state, GUEST_STATE_NOTHING);
     record.done = xstrdup("D");
     write_record(unit_directory(state), &record);
     content = unit_read_file(unit_directory(state), file);

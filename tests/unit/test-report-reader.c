@@ -265,7 +265,7 @@ folds_all_files_into_one_report(void **state)
 
     assert_int_equal(
         report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
-    assert_int_equal(report.state, GUEST_REPORT_NOTHING);
+    assert_int_equal(report.state, GUEST_STATE_NOTHING);
     assert_int_equal(written, 0);
     make(state, REPORT ".1", LINE(BOOT, RESULT));
     make(state, REPORT ".0", "{\"virt-seed\":1,\"boot\":\"" OTHER_BOOT "\",");
@@ -274,7 +274,7 @@ folds_all_files_into_one_report(void **state)
         report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
     assert_no_failure(failure);
     assert_string_equal(report.boot, OTHER_BOOT);
-    assert_int_equal(report.state, GUEST_REPORT_RUNNING);
+    assert_int_equal(report.state, GUEST_STATE_RUNNING);
     assert_int_equal(report.ignored, 0);
     assert_true(written > 0 && written <= time(NULL) + 1);
 }
