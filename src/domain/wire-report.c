@@ -339,9 +339,6 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
     cleanup_free char *path = wire_report_path(domain->uuid);
     xmlNode *ours = find_ours(domain);
 
-    /* Another's report would be written by this guest, and would be taken for the other's. */
-    if (wire_report_is_of_another(domain))
-        wiring->needed = true;
     if (!request_wants_report(request)) {
         wire_remove_report(domain, wiring);
         return;

@@ -43,27 +43,39 @@ add_uuid(struct domain *domain, struct wiring *wiring, struct failure **failure)
     return 0;
 }
 
+static int
+wire_seed(struct domain *domain, const struct request *request,
+          const struct wire_options *options, struct wiring *wiring,
+          struct failure **failure)
+{
+    int result = request_has_disk(request)
+                     ? wire_disk(domain, request, options, wiring, failure)
+                     : wire_no_disk(domain, options, wiring, failure);
+
+    return result < 0 ? -1 : wire_serial(domain, request, options, wiring, failure);
+}
+
 int
 wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    if (wire_is_by_shim(domain)) {
-        if (wire_shim(domain, request, options, wiring, failure) < 0)
-            return -1;
-        wiring->needed = wiring->change_count > 0;
-        return wire_report_check(domain, failure);
-    }
-    if (!*domain->uuid && add_uuid(domain, wiring, failure) < 0)
+    bool by_shim = wire_is_by_shim(domain);
+
+    if (!by_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    if ((request_has_disk(request)
-             ? wire_disk(domain, request, options, wiring, failure)
-             : wire_no_disk(domain, options, wiring, failure)) < 0 ||
-        wire_serial(domain, request, options, wiring, failure) < 0)
+    wiring->was_of_another = wire_report_is_of_another(domain);
+    if ((by_shim ? wire_shim(domain, request, options, wiring, failure)
+                 : wire_seed(domain, request, options, wiring, failure)) < 0)
         return -1;
     wiring->needed = wiring->change_count > 0;
-    wire_report(domain, request, wiring);
-    /* What is still there is a device of the user's. */
+    if (!by_shim)
+        wire_report(domain, request, wiring);
+    if (!wiring->was_of_another)
+        return 0;
+    /* Another's report would be written by this guest, and would be taken for the other's.
+     * What is still there is a device of the user's. */
+    wiring->needed = true;
     return wire_report_check(domain, failure);
 }
 

@@ -20,8 +20,10 @@
 struct wiring {
     char **changes;
     size_t change_count;
-    bool needed; /* without the changes the guest would not have its seed, or would write
-                    where another's report belongs */
+    /* Without the changes the guest would not have its seed, or would write where another's
+     * report belongs. */
+    bool needed;
+    bool was_of_another; /* wire_report_is_of_another(), before any change */
 };
 
 struct wire_options {

@@ -87,10 +87,8 @@ without_request(const struct lifecycle *lifecycle, bool resumes, struct failure 
                         name);
 }
 
-/* Whatever the configuration says of unwired domains: no guest gets another's seed, or
- * writes where another's report belongs. */
 static bool
-has_files_of_another(const struct domain *domain)
+has_seed_of_another(const struct domain *domain)
 {
     cleanup_free char *own = seed_path(domain->uuid);
 
@@ -100,14 +98,16 @@ has_files_of_another(const struct domain *domain)
         if (source && seed_path_is(source) && strcmp(source, own) != 0)
             return true;
     }
-    return wire_report_is_of_another(domain) || wire_url_is_of_another(domain);
+    return wire_url_is_of_another(domain);
 }
 
-/* A guest that is resumed has its own seed, or somebody has changed what it is resumed
- * from. */
+/* A guest that is resumed has its own seed and report, or somebody has changed what it is
+ * resumed from. */
 static int
-refuse_files_of_another(const struct domain *domain, struct failure **failure)
+check_resumed(const struct domain *domain, struct failure **failure)
 {
+    if (!has_seed_of_another(domain) && !wire_report_is_of_another(domain))
+        return 0;
     failure_set(failure, FAILURE_UNASKED_SEED,
                 "domain '%s' would be resumed with another domain's seed or report",
                 domain->name);
@@ -125,16 +125,18 @@ check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
     const struct wire_options options = {.imds_address = lifecycle->config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
     bool placed = lifecycle_has_place_for_seed(lifecycle->domain);
-    bool of_another;
+    bool of_another = has_seed_of_another(lifecycle->domain);
 
     if (seed_check(request, failure) < 0)
         return -1;
-    of_another = has_files_of_another(lifecycle->domain);
     label_read_disks(lifecycle->domain);
     if (wire_domain(lifecycle->domain, request, &options, &wiring, failure) < 0)
         return -1;
     if (wiring.change_count == 0)
         return 0;
+    /* Whatever the configuration says of unwired domains: no guest gets another's seed, or
+     * writes where another's report belongs. */
+    of_another = of_another || wiring.was_of_another;
     if (wiring.needed && (!lifecycle->config->warn_unwired || of_another))
         return autowire_refuse(lifecycle, placed, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
@@ -266,8 +268,8 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
         return -1;
     start.served = seed_url_find(&start.url, lifecycle->domain);
     start.resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
-    if (start.resumes && has_files_of_another(lifecycle->domain))
-        return refuse_files_of_another(lifecycle->domain, failure);
+    if (start.resumes && check_resumed(lifecycle->domain, failure) < 0)
+        return -1;
     if (!asks_for_seed(lifecycle->domain))
         return without_request(lifecycle, start.resumes, failure);
     if (start.resumes && !lifecycle_has_place_for_seed(lifecycle->domain))
