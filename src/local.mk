@@ -33,6 +33,8 @@ libbase_a_SOURCES = \
 	%D%/base/process.h \
 	%D%/base/report-name.h \
 	%D%/base/shim-name.h \
+	%D%/base/texts.c \
+	%D%/base/texts.h \
 	%D%/base/tmpfile.c \
 	%D%/base/tmpfile.h \
 	%D%/base/utf8.c \

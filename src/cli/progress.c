@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
+#include "base/texts.h"
 #include "cli/columns.h"
 #include "cli/progress.h"
 #include "seed/json.h"
@@ -145,31 +146,10 @@ print_error(struct progress *progress, const struct failure *failure)
         redraw(progress, NULL);
 }
 
-/* --- texts ------------------------------------------------------------------------ */
-
-static bool
-has_text(const struct progress_texts *texts, const char *text)
-{
-    for (size_t i = 0; i < texts->count; i++) {
-        if (strcmp(texts->list[i], text) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void
-add_text(struct progress_texts *texts, const char *text)
-{
-    texts->list = xreallocarray(texts->list, texts->count + 1, sizeof(texts->list[0]));
-    texts->list[texts->count++] = xstrdup(text);
-}
-
 static void
 clear_texts(struct progress_texts *texts)
 {
-    for (size_t i = 0; i < texts->count; i++)
-        free(texts->list[i]);
-    free(texts->list);
+    texts_free(texts->list, texts->count);
     *texts = (struct progress_texts){0};
 }
 
@@ -319,9 +299,10 @@ show_messages(struct progress *progress, struct progress_row *row, bool error,
     for (size_t i = 0; i < messages->count; i++) {
         const struct guest_message *message = &messages->list[i];
 
-        if (has_text(shown, message->text) || says_too_much(progress, row))
+        if (texts_have(shown->list, shown->count, message->text) ||
+            says_too_much(progress, row))
             continue;
-        add_text(shown, message->text);
+        texts_add(&shown->list, &shown->count, xstrdup(message->text));
         show_message(progress, row, error, message);
     }
 }

@@ -5,11 +5,11 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "cli/secret-documents.h"
 #include "domain/request.h"
 #include "seed/instance-id.h"
@@ -61,9 +61,7 @@ has_open_instance_id(const struct layout *layout, const struct seed *seed)
 static void
 add(struct secret_documents *documents, const char *path)
 {
-    documents->paths =
-        xreallocarray(documents->paths, documents->count + 1, sizeof(*documents->paths));
-    documents->paths[documents->count++] = xstrdup(path);
+    texts_add(&documents->paths, &documents->count, xstrdup(path));
 }
 
 static void
@@ -102,18 +100,12 @@ secret_documents_find(struct secret_documents *documents, const struct domain *d
 bool
 secret_documents_have(const struct secret_documents *documents, const char *path)
 {
-    for (size_t i = 0; i < documents->count; i++) {
-        if (strcmp(documents->paths[i], path) == 0)
-            return true;
-    }
-    return documents->all;
+    return documents->all || texts_have(documents->paths, documents->count, path);
 }
 
 void
 secret_documents_clear(struct secret_documents *documents)
 {
-    for (size_t i = 0; i < documents->count; i++)
-        free(documents->paths[i]);
-    free(documents->paths);
+    texts_free(documents->paths, documents->count);
     *documents = (struct secret_documents){0};
 }

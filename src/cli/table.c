@@ -2,10 +2,10 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "cli/columns.h"
 #include "cli/table.h"
 
@@ -14,8 +14,7 @@
 void
 table_add(struct table *table, const char *text)
 {
-    table->cells = xreallocarray(table->cells, table->count + 1, sizeof(table->cells[0]));
-    table->cells[table->count++] = columns_text(text && *text ? text : "-");
+    texts_add(&table->cells, &table->count, columns_text(text && *text ? text : "-"));
 }
 
 /* Return: how wide each column is, owned by the caller (free). */
@@ -53,8 +52,6 @@ table_print(const struct table *table)
 void
 table_clear(struct table *table)
 {
-    for (size_t i = 0; i < table->count; i++)
-        free(table->cells[i]);
-    free(table->cells);
+    texts_free(table->cells, table->count);
     *table = (struct table){0};
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "domain/guest-value.h"
 #include "domain/initialization-users.h"
 #include "domain/ssh-key.h"
@@ -177,8 +178,7 @@ append_key(char ***keys, size_t *count, char *key, const xmlNode *node,
     if (*count == LIMIT_SSH_KEYS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT, "has one of too many keys",
                                "at most 256 keys of one user");
-    *keys = xreallocarray(*keys, *count + 1, sizeof(**keys));
-    (*keys)[(*count)++] = steal(owned);
+    texts_add(keys, count, steal(owned));
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "domain/guest-value.h"
 #include "domain/hostname.h"
 #include "domain/initialization-files.h"
@@ -256,11 +257,8 @@ read_sysprep(void *data, const xmlNode *node, struct failure **failure)
     struct initialization *initialization = reading->initialization;
 
     (void)failure;
-    initialization->notes =
-        xreallocarray(initialization->notes, initialization->note_count + 1,
-                      sizeof(*initialization->notes));
-    initialization->notes[initialization->note_count++] =
-        xasprintf("<%s> is for sysprep of Windows and has no effect", node->name);
+    texts_add(&initialization->notes, &initialization->note_count,
+              xasprintf("<%s> is for sysprep of Windows and has no effect", node->name));
     return 0;
 }
 
@@ -316,14 +314,6 @@ initialization_read(const xmlNode *node, struct parts *parts, struct failure **f
     return initialization;
 }
 
-static void
-free_texts(char **texts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(texts[i]);
-    free(texts);
-}
-
 void
 initialization_free(struct initialization *initialization)
 {
@@ -336,15 +326,15 @@ initialization_free(struct initialization *initialization)
     free(initialization->phone_home);
     for (size_t i = 0; i < initialization->user_count; i++) {
         free(initialization->users[i].name);
-        free_texts(initialization->users[i].ssh_keys,
+        texts_free(initialization->users[i].ssh_keys,
                    initialization->users[i].ssh_key_count);
     }
     free(initialization->users);
     for (size_t i = 0; i < initialization->file_count; i++)
         free(initialization->files[i].path);
     free(initialization->files);
-    free_texts(initialization->ssh_keys, initialization->ssh_key_count);
+    texts_free(initialization->ssh_keys, initialization->ssh_key_count);
     network_free(initialization->network);
-    free_texts(initialization->notes, initialization->note_count);
+    texts_free(initialization->notes, initialization->note_count);
     free(initialization);
 }

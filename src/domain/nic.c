@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "domain/hostname.h"
 #include "domain/nic.h"
 
@@ -36,39 +37,11 @@ check_limit(size_t count, size_t limit, const char *what, struct failure **failu
     return failure_hint(failure, "at most %zu for each nic", limit);
 }
 
-/* --- lists of text ------------------------------------------------------------------ */
-
-static bool
-list_has(char *const *list, size_t count, const char *text)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i], text) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool
 nic_has_dns(const struct nic *nic, const char *text)
 {
-    return list_has(nic->nameservers, nic->nameserver_count, text) ||
-           list_has(nic->searches, nic->search_count, text);
-}
-
-/* Takes the text. */
-static void
-list_add(char ***list, size_t *count, char *text)
-{
-    *list = xreallocarray(*list, *count + 1, sizeof(char *));
-    (*list)[(*count)++] = text;
-}
-
-static void
-list_free(char **list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(list[i]);
-    free(list);
+    return texts_have(nic->nameservers, nic->nameserver_count, text) ||
+           texts_have(nic->searches, nic->search_count, text);
 }
 
 /* --- what a nic has ----------------------------------------------------------------- */
@@ -102,7 +75,7 @@ nic_add_address(const struct network *network, struct nic *nic, const char *what
     }
     if (check_limit(nic->address_count, LIMIT_NIC_ADDRESSES, what, failure) < 0)
         return -1;
-    list_add(&nic->addresses, &nic->address_count, steal(text));
+    texts_add(&nic->addresses, &nic->address_count, steal(text));
     return 0;
 }
 
@@ -135,11 +108,11 @@ nic_add_nameserver(struct nic *nic, const char *what, const char *text,
     if (!address_parse(&address, text) || !address_is_unicast(&address))
         return nic_fail_text(failure, what, text, "the IPv4 or IPv6 address of a server");
     usual = address_format(&address);
-    if (list_has(nic->nameservers, nic->nameserver_count, usual))
+    if (texts_have(nic->nameservers, nic->nameserver_count, usual))
         return fail_twice(failure, what, usual);
     if (check_limit(nic->nameserver_count, LIMIT_NIC_NAMESERVERS, what, failure) < 0)
         return -1;
-    list_add(&nic->nameservers, &nic->nameserver_count, steal(usual));
+    texts_add(&nic->nameservers, &nic->nameserver_count, steal(usual));
     return 0;
 }
 
@@ -152,11 +125,11 @@ nic_add_search(struct nic *nic, const char *what, const char *text,
     if (hostname_check(text, &reason) < 0)
         return nic_fail_text(failure, what, text,
                              "a domain's name such as 'example.org'");
-    if (list_has(nic->searches, nic->search_count, text))
+    if (texts_have(nic->searches, nic->search_count, text))
         return fail_twice(failure, what, text);
     if (check_limit(nic->search_count, LIMIT_NIC_SEARCHES, what, failure) < 0)
         return -1;
-    list_add(&nic->searches, &nic->search_count, xstrdup(text));
+    texts_add(&nic->searches, &nic->search_count, xstrdup(text));
     return 0;
 }
 
@@ -346,9 +319,9 @@ nic_clear(struct nic *nic)
     free(nic->mac);
     free(nic->gateway4);
     free(nic->gateway6);
-    list_free(nic->addresses, nic->address_count);
-    list_free(nic->nameservers, nic->nameserver_count);
-    list_free(nic->searches, nic->search_count);
+    texts_free(nic->addresses, nic->address_count);
+    texts_free(nic->nameservers, nic->nameserver_count);
+    texts_free(nic->searches, nic->search_count);
     for (size_t i = 0; i < nic->route_count; i++) {
         free(nic->routes[i].to);
         free(nic->routes[i].via);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "domain/hostname.h"
 #include "domain/request-elements.h"
 #include "domain/request-instance-id.h"
@@ -48,9 +48,7 @@ read_ssh_key(struct request *request, const xmlNode *node, struct failure **fail
         return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
                                "at most 256 keys");
     text = vocabulary_word(node);
-    request->ssh_keys =
-        xreallocarray(request->ssh_keys, request->ssh_key_count + 1, sizeof(char *));
-    request->ssh_keys[request->ssh_key_count++] = text;
+    texts_add(&request->ssh_keys, &request->ssh_key_count, text);
     if (ssh_key_check(text, failure) < 0)
         return failure_at_line(failure, xml_line(node));
     return 0;

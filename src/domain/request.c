@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "domain/hostname.h"
 #include "domain/request-elements.h"
 #include "domain/request.h"
@@ -287,9 +288,7 @@ request_read(struct request *request, const struct domain *domain,
 static void
 clear_content(struct request *request)
 {
-    for (size_t i = 0; i < request->ssh_key_count; i++)
-        free(request->ssh_keys[i]);
-    free(request->ssh_keys);
+    texts_free(request->ssh_keys, request->ssh_key_count);
     for (size_t i = 0; i < request->meta_data_count; i++) {
         free(request->meta_data[i].key);
         free(request->meta_data[i].value);

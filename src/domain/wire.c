@@ -2,12 +2,12 @@
 #include "config.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <uuid.h>
 
 #include "base/memory.h"
+#include "base/texts.h"
 #include "base/utf8.h"
 #include "domain/wire-disk.h"
 #include "domain/wire-report.h"
@@ -108,20 +108,16 @@ wiring_note(struct wiring *wiring, const char *format, ...)
     va_list arguments;
     char *change;
 
-    wiring->changes = xreallocarray(wiring->changes, wiring->change_count + 1,
-                                    sizeof(*wiring->changes));
     va_start(arguments, format);
     change = xvasprintf(format, arguments);
     va_end(arguments);
     utf8_replace_controls(change);
-    wiring->changes[wiring->change_count++] = change;
+    texts_add(&wiring->changes, &wiring->change_count, change);
 }
 
 void
 wiring_clear(struct wiring *wiring)
 {
-    for (size_t i = 0; i < wiring->change_count; i++)
-        free(wiring->changes[i]);
-    free(wiring->changes);
+    texts_free(wiring->changes, wiring->change_count);
     *wiring = (struct wiring){0};
 }

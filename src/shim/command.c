@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/report-name.h"
 #include "base/shim-name.h"
+#include "base/texts.h"
 #include "shim/arguments.h"
 #include "shim/command.h"
 #include "shim/emulator.h"
@@ -215,9 +216,7 @@ command_make(struct command *command, int root, char **given, struct failure **f
 void
 command_clear(struct command *command)
 {
-    for (size_t i = 0; i < command->count; i++)
-        free(command->arguments[i]);
-    free(command->arguments);
+    texts_free(command->arguments, command->count);
     failure_free(command->warning);
     *command = (struct command){0};
 }

@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "domain/seed-url.h"
 #include "domain/wire.h"
 #include "store/configuration.h"
@@ -58,10 +59,7 @@ take_file_directory(struct config *config, const char *value)
 {
     if (*value != '/' || holds_secrets(value))
         return -EINVAL;
-    config->file_directories =
-        xreallocarray(config->file_directories, config->file_directory_count + 1,
-                      sizeof(*config->file_directories));
-    config->file_directories[config->file_directory_count++] = xstrdup(value);
+    texts_add(&config->file_directories, &config->file_directory_count, xstrdup(value));
     return 0;
 }
 
@@ -203,9 +201,7 @@ config_read(struct config *config, int root, struct failure **failure)
 void
 config_clear(struct config *config)
 {
-    for (size_t i = 0; i < config->file_directory_count; i++)
-        free(config->file_directories[i]);
-    free(config->file_directories);
+    texts_free(config->file_directories, config->file_directory_count);
     free(config->vendor_data);
     free(config->imds_address);
     *config = (struct config){0};

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "base/tmpfile.h"
 #include "store/libvirt-group.h"
 #include "store/record-json.h"
@@ -187,14 +188,6 @@ record_find_document(const struct record_boot *boot, const char *path)
     return NULL;
 }
 
-static void
-free_texts(char **texts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(texts[i]);
-    free(texts);
-}
-
 void
 record_boot_clear(struct record_boot *boot)
 {
@@ -218,8 +211,8 @@ record_result_clear(struct record_result *result)
 {
     free(result->time);
     free(result->datasource);
-    free_texts(result->errors, result->error_count);
-    free_texts(result->warnings, result->warning_count);
+    texts_free(result->errors, result->error_count);
+    texts_free(result->warnings, result->warning_count);
     json_decref(result->others);
     *result = (struct record_result){0};
 }

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "cli/import/element.h"
 #include "cli/import/import.h"
 #include "domain/request.h"
@@ -34,10 +35,8 @@ import_note(struct import *import, const char *format, ...)
 {
     va_list arguments;
 
-    import->notes =
-        xreallocarray(import->notes, import->note_count + 1, sizeof(*import->notes));
     va_start(arguments, format);
-    import->notes[import->note_count++] = xvasprintf(format, arguments);
+    texts_add(&import->notes, &import->note_count, xvasprintf(format, arguments));
     va_end(arguments);
 }
 
@@ -71,9 +70,7 @@ secret_clear(struct import_secret *secret)
 void
 import_clear(struct import *import)
 {
-    for (size_t i = 0; i < import->note_count; i++)
-        free(import->notes[i]);
-    free(import->notes);
+    texts_free(import->notes, import->note_count);
     for (size_t i = 0; i < import->secret_count; i++)
         secret_clear(&import->secrets[i]);
     free(import->secrets);
