@@ -130,6 +130,14 @@ assert_said() {
     done
 }
 
+# lifecycle FILE OPERATION [SUBOPERATION]: what the hook runs for the domain in FILE, below $root.
+# Nothing may ever be printed on standard output: at restore and migrate libvirt takes it for the
+# domain's XML.
+lifecycle() {
+    virt-seed-lifecycle --root="$root" web1 "$2" "${3-begin}" - <"$1" >printed || return
+    [[ ! -s printed ]]
+}
+
 # lifecycle_beside_journal FILE OPERATION: runs virt-seed-lifecycle on the domain in FILE, below
 # $root, where a journal listens; what comes there is in the file "entries".
 lifecycle_beside_journal() {
@@ -180,4 +188,17 @@ assert_refused() {
     fi
     shift
     assert_said "$@"
+}
+
+# assert_start_refused FILE PATTERN...: prepare fails for the domain in FILE, says so in two lines,
+# and prints nothing on standard output.
+assert_start_refused() {
+    local xml=$1
+
+    shift
+    run --separate-stderr virt-seed-lifecycle --root="$root" web1 prepare begin - <"$xml"
+    only_stderr
+    assert_refused 1 "$@"
+    [[ ${lines[0]} == 'virt-seed: error: '* && ${lines[1]} == 'virt-seed: hint: '* ]]
+    [[ ${#lines[@]} -eq 2 ]]
 }

@@ -19,11 +19,6 @@ generating_xml() {
     wired_xml "$@" | sed 's/<ci:cloud-init /&ssh-host-keys="generate" /'
 }
 
-# lifecycle FILE OPERATION: what the hook runs.
-lifecycle() {
-    virt-seed-lifecycle --root="$root" web1 "$2" begin - <"$1"
-}
-
 known_hosts() {
     virt-seed --root="$root" known-hosts "$@"
 }

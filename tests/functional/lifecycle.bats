@@ -14,30 +14,15 @@ setup() {
     wired_xml >wired.xml
 }
 
-# lifecycle FILE OPERATION [SUBOPERATION]: what the hook runs. Nothing may ever be printed on
-# standard output: at restore and migrate libvirt takes it for the domain's XML.
-lifecycle() {
-    virt-seed-lifecycle --root="$root" web1 "$2" "${3-begin}" - <"$1" >printed || return
-    [[ ! -s printed ]]
-}
-
 # Nothing of the domain's is in the run-time directory, but the mark that its start resumes a guest;
 # release takes that.
 nothing_is_left() {
     ! compgen -G "$seeds/$uuid*" | grep -v '\.resumed$'
 }
 
-# refuses_start FILE PATTERN...: prepare fails, says so in two lines, prints nothing on standard
-# output and leaves nothing behind.
+# refuses_start FILE PATTERN...: as assert_start_refused, and nothing is left behind.
 refuses_start() {
-    local xml=$1
-
-    shift
-    run --separate-stderr virt-seed-lifecycle --root="$root" web1 prepare begin - <"$xml"
-    only_stderr
-    assert_refused 1 "$@"
-    [[ ${lines[0]} == 'virt-seed: error: '* && ${lines[1]} == 'virt-seed: hint: '* ]]
-    [[ ${#lines[@]} -eq 2 ]]
+    assert_start_refused "$@"
     nothing_is_left
 }
 

@@ -35,20 +35,9 @@ wired_net_xml() {
     net_xml "$@" | virt-seed --quiet --root="$root" wire -
 }
 
-# lifecycle FILE OPERATION [SUBOPERATION]
-lifecycle() {
-    virt-seed-lifecycle --root="$root" web1 "$2" "${3-begin}" - <"$1" >printed || return
-    [[ ! -s printed ]]
-}
-
-# refuses_start FILE PATTERN...
+# refuses_start FILE PATTERN...: as assert_start_refused, and nothing is left behind.
 refuses_start() {
-    local xml=$1
-
-    shift
-    run --separate-stderr virt-seed-lifecycle --root="$root" web1 prepare begin - <"$xml"
-    only_stderr
-    assert_refused 1 "$@"
+    assert_start_refused "$@"
     [[ ! -e $tree/$uuid && ! -e $seeds/$uuid.iso ]]
     # No message has a token.
     run ! grep -E '[0-9a-f]{32}/' <<<"$stderr"

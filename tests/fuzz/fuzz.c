@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,19 +47,10 @@ fuzz_succeeded(int result, struct failure **failure)
 
 static char *root_path;
 
-static int
-remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
 static void
 remove_root(void)
 {
-    nftw(root_path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    fs_remove_tree(AT_FDCWD, root_path);
     free(root_path);
 }
 

@@ -16,18 +16,6 @@ static const char *const state_directory = &VIRT_SEED_STATEDIR[1];
 static const char *const secrets = &HOST_KEY_DIRECTORY[1];
 
 static void
-part_free_entries(struct part *part)
-{
-    for (size_t i = 0; i < part->entry_count; i++) {
-        free(part->entries[i].key);
-        buffer_clear(&part->entries[i].data);
-    }
-    free(part->entries);
-}
-
-#define cleanup_entries __attribute__((cleanup(part_free_entries)))
-
-static void
 prepare(void **state, const char *uuid)
 {
     struct failure *failure = NULL;
@@ -74,7 +62,7 @@ is_made_once_and_stays(void **state)
 _Noreturn static void
 start(void **state, int gate, int number)
 {
-    cleanup_entries struct part part = {0};
+    cleanup_unit_part struct part part = {0};
     cleanup_free char *note = xasprintf("start%d", number);
     struct failure *failure = NULL;
     char byte;
@@ -146,8 +134,8 @@ is_closed_to_others_but_for_its_public_half(void **state)
 static void
 becomes_the_two_files_of_the_part(void **state)
 {
-    cleanup_entries struct part part = {0};
-    cleanup_entries struct part public = {0};
+    cleanup_unit_part struct part part = {0};
+    cleanup_unit_part struct part public = {0};
     struct failure *failure = NULL;
 
     prepare(state, UNIT_UUID);
@@ -166,7 +154,7 @@ becomes_the_two_files_of_the_part(void **state)
 static void
 is_missed_where_it_may_not_be_made(void **state)
 {
-    cleanup_entries struct part part = {0};
+    cleanup_unit_part struct part part = {0};
     struct failure *failure = NULL;
 
     host_key_prepare(unit_directory(state), UNIT_UUID, false, &failure);
@@ -182,7 +170,7 @@ is_missed_where_it_may_not_be_made(void **state)
 static void
 tells_its_public_half_wherever_it_came_from(void **state)
 {
-    cleanup_entries struct part public = {0};
+    cleanup_unit_part struct part public = {0};
     cleanup_buffer struct buffer before = {0};
     const char *path = &VIRT_SEED_STATEDIR "/" UNIT_UUID "." PART_HOST_KEY_PUBLIC[1];
     struct failure *failure = NULL;

@@ -35,18 +35,6 @@ make_part(const struct file *files, size_t count)
     return part;
 }
 
-static void
-part_free_entries(struct part *part)
-{
-    for (size_t i = 0; i < part->entry_count; i++) {
-        free(part->entries[i].key);
-        buffer_clear(&part->entries[i].data);
-    }
-    free(part->entries);
-}
-
-#define cleanup_entries __attribute__((cleanup(part_free_entries)))
-
 static int
 check(const struct part *part, struct failure **failure)
 {
@@ -75,7 +63,7 @@ takes_what_ssh_keygen_writes(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        cleanup_entries struct part part = make_part(cases[i], 3);
+        cleanup_unit_part struct part part = make_part(cases[i], 3);
         struct failure *failure = NULL;
 
         check(&part, &failure);
@@ -118,7 +106,7 @@ refuses_everything_else_and_repeats_none_of_it(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        cleanup_entries struct part part = make_part(cases[i], 3);
+        cleanup_unit_part struct part part = make_part(cases[i], 3);
         struct failure *failure = NULL;
 
         if (check(&part, &failure) == 0)
@@ -133,7 +121,7 @@ static void
 refuses_a_key_that_is_too_long(void **state)
 {
     const struct file files[] = {{"ssh_host_ed25519_key", PRIVATE}};
-    cleanup_entries struct part part = make_part(files, 1);
+    cleanup_unit_part struct part part = make_part(files, 1);
     struct buffer *data = &part.entries[0].data;
     struct failure *failure = NULL;
 
@@ -153,7 +141,7 @@ has_cloud_inits_names_and_ends_the_last_line(void **state)
     const struct file files[] = {{"ssh_host_rsa_key", "a\nb"},
                                  {"ssh_host_rsa_key-cert.pub", "c\n"},
                                  {"ssh_host_rsa_key.pub", "d"}};
-    cleanup_entries struct part part = make_part(files, 3);
+    cleanup_unit_part struct part part = make_part(files, 3);
     cleanup_json json_t *json = ssh_host_keys_to_json(&part);
     cleanup_free char *text = json_dumps(json, JSON_COMPACT);
 

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,20 +78,11 @@ unit_directory_setup(void **state)
     return directory->fd < 0 ? -1 : 0;
 }
 
-static int
-remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
 int
 unit_directory_teardown(void **state)
 {
     struct directory *directory = *state;
-    int result = nftw(directory->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    int result = fs_remove_tree(AT_FDCWD, directory->path);
 
     close(directory->fd);
     free(directory->path);
@@ -237,4 +227,14 @@ unit_domain_clear(struct unit_domain *unit)
     domain_clear(&unit->domain);
     xmlFreeDoc(unit->doc);
     *unit = (struct unit_domain){0};
+}
+
+void
+unit_part_clear(struct part *part)
+{
+    for (size_t i = 0; i < part->entry_count; i++) {
+        free(part->entries[i].key);
+        buffer_clear(&part->entries[i].data);
+    }
+    free(part->entries);
 }

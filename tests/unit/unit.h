@@ -95,3 +95,8 @@ int unit_request_read(struct unit_domain *unit, const char *request,
 void unit_domain_clear(struct unit_domain *unit);
 
 #define cleanup_unit_domain __attribute__((cleanup(unit_domain_clear)))
+
+/* For a part that is no list's: frees its entries, and nothing else. */
+void unit_part_clear(struct part *part);
+
+#define cleanup_unit_part __attribute__((cleanup(unit_part_clear)))
