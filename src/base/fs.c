@@ -188,15 +188,12 @@ fs_make_directories(int root, const char *path, mode_t mode)
 int
 fs_remove_prefixed(int dir, const char *prefix)
 {
-    cleanup_close int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    cleanup_closedir DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    cleanup_closedir DIR *stream = fs_list(dir);
     const struct dirent *entry;
     int error = 0;
 
     if (!stream)
         return -errno;
-    /* The stream has it now. */
-    (void)steal_fd(copy);
     while ((errno = 0, entry = readdir(stream))) {
         const char *name = entry->d_name;
         int one = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -274,27 +273,6 @@ host_key_prepare(int root, const char *uuid, bool may_make, struct failure **fai
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* Everything, also what a kill has left half written. */
-static int
-empty_directory(int directory)
-{
-    cleanup_close int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    cleanup_closedir DIR *stream = copy < 0 ? NULL : fdopendir(copy);
-    const struct dirent *entry;
-
-    if (!stream)
-        return -errno;
-    /* The stream has it now. */
-    (void)steal_fd(copy);
-    while ((errno = 0, entry = readdir(stream))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (unlinkat(directory, entry->d_name, 0) < 0 && errno != ENOENT)
-            return -errno;
-    }
-    return -errno;
-}
-
 static int
 remove_private(int root, const char *uuid)
 {
@@ -307,7 +285,8 @@ remove_private(int root, const char *uuid)
     directory = openat(parent, uuid, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (directory < 0)
         return -errno;
-    error = empty_directory(directory);
+    /* Everything, also what a kill has left half written. */
+    error = fs_remove_prefixed(directory, "");
     if (error == 0 && unlinkat(parent, uuid, AT_REMOVEDIR) < 0)
         error = -errno;
     return error;
