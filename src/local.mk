@@ -471,6 +471,8 @@ virt_seed_SOURCES = \
 	%D%/cli/table.h \
 	%D%/cli/wait-reason.c \
 	%D%/cli/wait-reason.h \
+	%D%/cli/waiting.c \
+	%D%/cli/waiting.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS)
