@@ -455,6 +455,8 @@ virt_seed_SOURCES = \
 	%D%/cli/scrub.h \
 	%D%/cli/secret-documents.c \
 	%D%/cli/secret-documents.h \
+	%D%/cli/progress-screen.c \
+	%D%/cli/progress-screen.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
