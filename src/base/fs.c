@@ -12,6 +12,14 @@
 #include "base/fs.h"
 #include "base/memory.h"
 
+const char *
+fs_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 static int
 open_resolved(int dir, const char *name, int flags, unsigned int resolve)
 {

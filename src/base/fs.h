@@ -13,6 +13,9 @@
 
 #include "base/buffer.h"
 
+/* Return: the path's last component, which is part of it. */
+const char *fs_base_name(const char *path);
+
 /*
  * Opens `name`, which may have slashes and symbolic links, for reading; a name that
  * leads out of `dir` is -EXDEV. `flags` are added to O_RDONLY | O_CLOEXEC | O_NONBLOCK

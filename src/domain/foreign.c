@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fs.h"
 #include "domain/foreign.h"
 #include "domain/seed-path.h"
 #include "domain/xml.h"
@@ -49,14 +50,6 @@ has_seed_label(const struct disk *disk)
     return false;
 }
 
-static const char *
-base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Return: by what the disk is known as another tool's seed, in words, or NULL. */
 static const char *
 reason(const struct disk *disk)
@@ -68,7 +61,7 @@ reason(const struct disk *disk)
     if (disk->label)
         return has_seed_label(disk) ? "has the label of a seed" : NULL;
     if (strcmp(disk->device, "cdrom") == 0 &&
-        matches(names, sizeof(names) / sizeof(names[0]), base_name(disk->source),
+        matches(names, sizeof(names) / sizeof(names[0]), fs_base_name(disk->source),
                 FNM_CASEFOLD))
         return "has the name of a seed";
     return NULL;

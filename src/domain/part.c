@@ -162,6 +162,15 @@ part_describe(const struct part *part)
     return xasprintf("<%s>", part->element);
 }
 
+int
+part_fail(const struct part *part, struct failure **failure)
+{
+    cleanup_free char *description = part_describe(part);
+
+    failure_prefix(failure, "%s", description);
+    return failure_at_line(failure, part->line);
+}
+
 static void
 put_placeholder(struct buffer *data, const char *name, const char *key, const char *end)
 {

@@ -105,6 +105,9 @@ char *part_word(const struct part *part);
  * (free). */
 char *part_describe(const struct part *part);
 
+/* Says in front of the failure which part has it, and in which line. Return: -1. */
+int part_fail(const struct part *part, struct failure **failure);
+
 /* Puts '<secret NAME/KEY>' in the place of what came, or would come, from a secret, and
  * PART_GENERATED_MASK in that of what was, or would be, generated. */
 #define PART_GENERATED_MASK "<generated at the first start>"

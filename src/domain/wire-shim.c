@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/shim-name.h"
 #include "domain/wire-disk.h"
@@ -18,9 +19,8 @@ emulator_name(const struct domain *domain)
 {
     const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "emulator");
     cleanup_free char *path = node ? xml_text(node) : xstrdup("");
-    const char *slash = strrchr(path, '/');
 
-    return xstrdup(slash ? slash + 1 : path);
+    return xstrdup(fs_base_name(path));
 }
 
 bool

@@ -111,7 +111,6 @@ parent_directory(IsoImage *image, const char *path)
 static int
 add_document(IsoImage *image, const struct document *document)
 {
-    const char *slash = strrchr(document->path, '/');
     IsoDir *dir = parent_directory(image, document->path);
     const struct buffer *data = &document->data;
     IsoStream *stream = NULL;
@@ -130,8 +129,8 @@ add_document(IsoImage *image, const struct document *document)
         free(copy);
         return code;
     }
-    code = iso_image_add_new_file(image, dir, slash ? slash + 1 : document->path, stream,
-                                  &file);
+    code =
+        iso_image_add_new_file(image, dir, fs_base_name(document->path), stream, &file);
     if (code < 0)
         iso_stream_unref(stream);
     return code;

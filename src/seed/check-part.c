@@ -177,7 +177,6 @@ int
 check_part(const struct request *request, const struct part *part,
            struct failure **failure)
 {
-    cleanup_free char *description = NULL;
     int result;
 
     if (part->masked)
@@ -186,9 +185,5 @@ check_part(const struct request *request, const struct part *part,
     if (result == 0 && !part_is_whole_secret(part) &&
         (part->data.size > 0 || !may_be_empty(part)))
         result = check_data(request, part, failure);
-    if (result == 0)
-        return 0;
-    description = part_describe(part);
-    failure_prefix(failure, "%s", description);
-    return failure_at_line(failure, part->line);
+    return result == 0 ? 0 : part_fail(part, failure);
 }

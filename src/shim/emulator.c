@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/shim-name.h"
 #include "shim/emulator.h"
@@ -13,18 +14,10 @@
 /* Red Hat's qemu-kvm is in the second. */
 static const char *const directories[] = {"/usr/bin", "/usr/libexec", "/usr/local/bin"};
 
-static const char *
-base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 char *
 emulator_find(int root, const char *called, struct failure **failure)
 {
-    const char *name = base_name(called);
+    const char *name = fs_base_name(called);
 
     if (strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) != 0) {
         failure_set(failure, FAILURE_USAGE,

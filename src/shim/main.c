@@ -59,11 +59,10 @@ int
 main(int argc, char **argv)
 {
     cleanup_failure struct failure *failure = NULL;
-    const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
 
     if (argc < 1 || process_open_standard() < 0)
         return EXIT_FAILURE;
-    if (argc == 2 && strcmp(name ? name + 1 : argv[0], "virt-seed-qemu") == 0) {
+    if (argc == 2 && strcmp(fs_base_name(argv[0]), "virt-seed-qemu") == 0) {
         if (strcmp(argv[1], "--help") == 0)
             return usage();
         if (strcmp(argv[1], "--version") == 0)

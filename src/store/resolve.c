@@ -110,7 +110,6 @@ int
 resolve_part(struct part *part, int root, const struct config *config,
              const struct domain *domain, struct failure **failure)
 {
-    cleanup_free char *description = part_describe(part);
     int result = 0;
 
     switch (part->origin) {
@@ -126,11 +125,7 @@ resolve_part(struct part *part, int root, const struct config *config,
     case PART_INLINE:
         break;
     }
-    if (result < 0) {
-        failure_prefix(failure, "%s", description);
-        failure_at_line(failure, part->line);
-    }
-    return result;
+    return result < 0 ? part_fail(part, failure) : 0;
 }
 
 int
@@ -154,14 +149,10 @@ static int
 prepare_part(const struct part *part, int root, const struct domain *domain,
              enum resolve_start start, struct failure **failure)
 {
-    cleanup_free char *description = NULL;
-
     if (part->origin != PART_GENERATED ||
         host_key_prepare(root, domain->uuid, start == RESOLVE_COLD_BOOT, failure) == 0)
         return 0;
-    description = part_describe(part);
-    failure_prefix(failure, "%s", description);
-    return failure_at_line(failure, part->line);
+    return part_fail(part, failure);
 }
 
 int
