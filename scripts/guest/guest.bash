@@ -4,7 +4,9 @@
 #   guest_provide GUEST DIR         copy the guest's kernel and disk to DIR, readable for QEMU
 #   guest_overlay DIR NAME          make a disk of its own for a domain, over the guest's
 #   guest_xml DIR NAME UUID CONSOLE print the domain's XML; its <metadata> is read from stdin
-#   guest_has_reported CONSOLE      whether the guest has printed what cloud-init did there
+#   guest_has_reported CONSOLE [COUNT]
+#                                   whether the guest has printed what cloud-init did there, COUNT
+#                                   times (1)
 #   guest_report CONSOLE            print that, one key=value a line
 #
 # Variables for guest_xml: machine (q35), root_bus (virtio), interfaces (XML; one), append (to the
@@ -64,7 +66,7 @@ END
 }
 
 guest_has_reported() {
-    grep -q -e '-----END VIRT-SEED PROBE-----' "$1" 2>/dev/null
+    [[ $(grep -ac -e '-----END VIRT-SEED PROBE-----' "$1" 2>/dev/null) -ge ${2:-1} ]]
 }
 
 guest_report() {

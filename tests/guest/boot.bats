@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
 # boot.bats: a real guest with the real cloud-init applies what its domain's metadata asks for.
 #
 # The guests boot side by side before the first test; the tests look at what each reported.
@@ -7,12 +8,7 @@ bats_require_minimum_version 1.5.0
 
 load ../libvirt/lab
 load ../../scripts/guest/guest
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
-
-# Under software emulation on a slow machine; a boot takes half a minute otherwise.
-boot_seconds=400
+load common
 
 serial_uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 label_uuid=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
@@ -194,11 +190,7 @@ nics() {
 }
 
 setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-    export images=$LAB_DIR/root/var/lib/libvirt/images
-
-    guest_provide "$guest" "$images"
+    common_start_lab
     lab_run install -d -m 0700 /etc/virt-seed/secrets /etc/virt-seed/secrets/web1
     lab_run install -d /etc/virt-seed/files/site
     user_data | lab_run install -m 0600 /dev/stdin /etc/virt-seed/secrets/web1/userdata
@@ -213,17 +205,15 @@ setup_file() {
     interfaces=$(nics 52:54:00:00:00:0a) start_guest drive $drive_uuid
     interfaces=$(nics 52:54:00:00:00:0a 52:54:00:00:00:0b 52:54:00:00:00:0c) \
         start_guest by-label $label_uuid
-    wait_for_guests by-serial by-label by_ide drive
+    for name in by-serial by-label by_ide drive; do
+        wait_for_report "$name"
+    done
 }
 
 # add_secret NAME KEY CONTENT
 add_secret() {
     lab_run install -d -m 0700 "/etc/virt-seed/secrets/$1"
     lab_run install -m 0600 /dev/stdin "/etc/virt-seed/secrets/$1/$2" <<<"$3"
-}
-
-teardown_file() {
-    lab_stop
 }
 
 # start_guest NAME UUID: refused at first, then wired by the hook.
@@ -233,29 +223,8 @@ start_guest() {
     guest_overlay "$images" "$name"
     "metadata_${name#by?}" | guest_xml "$images" "$name" "$uuid" "$(console "$name")" |
         lab_virsh define --validate /dev/stdin
-    lab_run "$builddir/virt-seed" wire "$name"
+    virt_seed wire "$name"
     lab_virsh start "$name"
-}
-
-console() {
-    echo "$images/$1.console"
-}
-
-wait_for_guests() {
-    local name second
-
-    for ((second = 0; second < boot_seconds; second++)); do
-        for name; do
-            guest_has_reported "$(console "$name")" || break
-        done
-        if guest_has_reported "$(console "$name")"; then
-            return
-        fi
-        sleep 1
-    done
-    echo "a guest did not report within $boot_seconds seconds" >&2
-    tail -n 30 "$images"/*.console >&2
-    return 1
 }
 
 # The network as the guest's own script saw it has such lines.
@@ -263,25 +232,10 @@ assert_network() {
     local name=$1 pattern report
 
     shift
-    report=$(guest_report "$(console "$name")")
+    report=$(last_report "$name")
     for pattern; do
         if ! grep -qE -e "^text=/etc/virt-seed-probe/network: $pattern" <<<"$report"; then
             echo "missing: $pattern"
-            echo "$report"
-            return 1
-        fi
-    done
-}
-
-# Each argument is a line of the guest's report.
-assert_reported() {
-    local name=$1 line report
-
-    shift
-    report=$(guest_report "$(console "$name")")
-    for line; do
-        if ! grep -qxF -e "$line" <<<"$report"; then
-            echo "missing: $line"
             echo "$report"
             return 1
         fi
@@ -309,7 +263,7 @@ assert_reported() {
 }
 
 @test "by serial and label: own metadata" {
-    run -0 guest_report "$(console by-serial)"
+    run -0 last_report by-serial
     [[ $output = *'"environment":"production"'* ]]
     [[ $output = *'"local-hostname":"web1.example.org"'* ]]
 }
@@ -357,7 +311,7 @@ assert_reported() {
     # QEMU's routers announce themselves, too: the default route of IPv6 has several hops.
     assert_network by-label 'default via 192.168.2.1 dev eth0 ' \
         '(default|.*nexthop) via 2001::fffa dev eth0 ' '.* eth2 .* inet6 fec0:'
-    run -1 grep -F 'address=eth2 ' <(guest_report "$(console by-label)")
+    run -1 grep -F 'address=eth2 ' <(last_report by-label)
 }
 
 @test "a guest that has powered off leaves no seed" {

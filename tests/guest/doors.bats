@@ -3,19 +3,14 @@
 # virt-seed-qemu as its emulator, one is what VDSM's hook makes of a VM's XML.
 #
 # They boot side by side before the first test.
-# shellcheck disable=SC2034,SC2154  # variables for and of vdsm.bash
+# shellcheck disable=SC2034,SC2154  # variables for and of vdsm.bash, and of common.bash
 
 bats_require_minimum_version 1.5.0
 
 load ../libvirt/lab
 load ../functional/vdsm
 load ../../scripts/guest/guest
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
-
-# Under software emulation on a slow machine; a boot takes half a minute otherwise.
-boot_seconds=400
+load common
 
 shim1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 vdsm1=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
@@ -35,25 +30,20 @@ END
 }
 
 setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-    export images=$LAB_DIR/root/var/lib/libvirt/images
-
-    guest_provide "$guest" "$images"
+    common_start_lab
     start_by_shim
     start_by_vdsm
-    wait_for "$shim1" shim1
-    wait_for "$vdsm1" vdsm1
-}
-
-teardown_file() {
-    lab_stop
+    # Both of their ways to say that they have ended.
+    wait_for_report shim1
+    wait_for_report vdsm1
+    _lab_wait "$boot_seconds" has_result "$shim1"
+    _lab_wait "$boot_seconds" has_result "$vdsm1"
 }
 
 # xml NAME UUID: the guest's domain, its <metadata> on standard input.
 xml() {
     guest_overlay "$images" "$1"
-    append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$images/$1.console"
+    append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$(console "$1")"
 }
 
 # QEMU's user must be able to come to the shim, under its installed name.
@@ -91,42 +81,19 @@ report() {
     lab_run cat "/var/log/libvirt/virt-seed/$1.report"
 }
 
-# has_ended UUID NAME: cloud-init in the guest has, and both of the guest's ways to say so are done.
-has_ended() {
-    guest_has_reported "$images/$2.console" &&
-        report "$1" | tail -n 1 | jq -e .result >/dev/null 2>&1
-}
-
-wait_for() {
-    local second
-
-    for ((second = 0; second < boot_seconds; second++)); do
-        if has_ended "$@"; then
-            return
-        fi
-        sleep 1
-    done
-    echo "the guest '$2' did not report within $boot_seconds seconds" >&2
-    tail -n 30 "$images/$2.console" >&2
-    report "$1" >&2
-    return 1
-}
-
 # assert_applied NAME LINE...: what every guest here must show, and lines of its own.
 assert_applied() {
-    local name=$1 line report
-
-    shift
-    report=$(guest_report "$images/$name.console")
-    echo "$report"
-    for line in 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0][dsmode=net]' 'errors=[]' \
-        "hostname=$name" 'timezone=Asia/Tokyo' "$@"; do
-        grep -qxF -e "$line" <<<"$report"
-    done
+    assert_reported "$1" 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0][dsmode=net]' \
+        'errors=[]' "hostname=$1" 'timezone=Asia/Tokyo' "${@:2}"
 }
 
-# assert_reported UUID: each stage, and the end without errors.
-assert_reported() {
+# has_result UUID: whether cloud-init's end is among what the guest has reported to the host.
+has_result() {
+    report "$1" | tail -n 1 | jq -e .result >/dev/null 2>&1
+}
+
+# assert_stages UUID: each stage, and the end without errors.
+assert_stages() {
     report "$1"
     run -0 report "$1"
     [[ ${#lines[@]} -ge 4 ]]
@@ -140,7 +107,7 @@ assert_reported() {
 }
 
 @test "virt-seed-qemu: the guest reports each stage, and libvirt does not mind the port" {
-    assert_reported "$shim1"
+    assert_stages "$shim1"
     run ! grep -F -e 'virt-seed-report' -e 'virt-seed-serial' <(lab_daemon_log)
 }
 
@@ -149,7 +116,7 @@ assert_reported() {
 }
 
 @test "VDSM's hook: the guest reports each stage" {
-    assert_reported "$vdsm1"
+    assert_stages "$vdsm1"
 }
 
 @test "nothing of guests that have ended is left" {

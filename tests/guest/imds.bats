@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
 # imds.bats: real guests without a disk for their seed get it over HTTP, from the real metadata server,
 # by QEMU's user networking.
 #
@@ -9,12 +10,7 @@ bats_require_minimum_version 1.5.0
 
 load ../libvirt/lab
 load ../../scripts/guest/guest
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
-
-# Under software emulation on a slow machine; a boot takes half a minute otherwise.
-boot_seconds=400
+load common
 
 plain_uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 keeper_uuid=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
@@ -44,24 +40,16 @@ END
 
 # What systemd-tmpfiles and the server's units do on a host.
 setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
     [[ -x $builddir/virt-seed-imds ]] || skip 'the metadata server is not built'
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-    export images=$LAB_DIR/root/var/lib/libvirt/images
-
+    common_start_lab
     lab_run install -d -m 0711 /run/libvirt/virt-seed
     lab_run install -d -m 0750 /run/libvirt/virt-seed/imds
     lab_run ip address add 169.254.169.254/32 dev lo
     start_server
-    guest_provide "$guest" "$images"
     start_guest plain $plain_uuid ''
     start_guest keeper $keeper_uuid 'cache="keep"'
     wait_for_report plain
     wait_for_report keeper
-}
-
-teardown_file() {
-    lab_stop
 }
 
 # The lab's own process id of it is kept: it is ended from within.
@@ -82,49 +70,16 @@ kill_server() {
 start_guest() {
     guest_overlay "$images" "$1"
     request "$3" | append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$(console "$1")" |
-        lab_run "$builddir/virt-seed" --quiet wire - >"$images/$1.xml"
+        virt_seed --quiet wire - >"$images/$1.xml"
     lab_virsh define --validate "$images/$1.xml"
     lab_virsh start "$1"
-}
-
-console() {
-    echo "$images/$1.console"
-}
-
-wait_for_report() {
-    local second
-
-    for ((second = 0; second < boot_seconds; second++)); do
-        if guest_has_reported "$(console "$1")"; then
-            return
-        fi
-        sleep 1
-    done
-    echo "guest $1 did not report within $boot_seconds seconds" >&2
-    tail -n 30 "$(console "$1")" "$LAB_DIR/imds.log" >&2
-    return 1
-}
-
-# Each argument is a line of the guest's report.
-assert_reported() {
-    local name=$1 line report
-
-    shift
-    report=$(guest_report "$(console "$name")")
-    for line; do
-        if ! grep -qxF -e "$line" <<<"$report"; then
-            echo "missing: $line"
-            echo "$report"
-            return 1
-        fi
-    done
 }
 
 # assert_boots NAME COUNT: so many boots, of which one was a first one.
 assert_boots() {
     local found
 
-    found=$(guest_report "$(console "$1")")
+    found=$(last_report "$1")
     [[ $(grep -cxF 'text=/etc/virt-seed-probe/boots: boot' <<<"$found") -eq $2 &&
         $(grep -cxF 'text=/etc/virt-seed-probe/first: first' <<<"$found") -eq 1 ]] || {
         echo "$found"
@@ -137,13 +92,13 @@ assert_boots() {
     [[ $output != *.iso* ]]
     run -0 lab_run find /run/libvirt/virt-seed -name '*.iso'
     [[ $output = '' ]]
-    run -0 guest_report "$(console plain)"
+    run -0 last_report plain
     [[ $output == *"product_serial=ds=nocloud;dsmode=net;s=http://169.254.169.254/$plain_uuid/"* ]]
 }
 
 @test "by user networking the guest reaches the address on the host's loopback, and takes its seed" {
     assert_reported plain 'errors=[]' "instance-id=$plain_uuid" 'hostname=plain'
-    run -0 guest_report "$(console plain)"
+    run -0 last_report plain
     [[ $output == *'datasource=DataSourceNoCloudNet [seed=dmi,http://169.254.169.254/'* ]]
 }
 
@@ -154,7 +109,7 @@ assert_boots() {
 }
 
 @test "own metadata" {
-    run -0 guest_report "$(console plain)"
+    run -0 last_report plain
     [[ $output == *'"environment":"production"'* ]]
 }
 

@@ -8,6 +8,7 @@ check-guest: all
 
 EXTRA_DIST += \
 	%D%/boot.bats \
+	%D%/common.bash \
 	%D%/doors.bats \
 	%D%/imds.bats \
 	%D%/medium.bats \

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
 # medium.bats: a guest whose medium is replaced while it runs, and what cloud-init makes of it when
 # the guest is reset.
 
@@ -6,12 +7,7 @@ bats_require_minimum_version 1.5.0
 
 load ../libvirt/lab
 load ../../scripts/guest/guest
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
-
-# Under software emulation on a slow machine; a boot takes half a minute otherwise.
-boot_seconds=400
+load common
 
 update_uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 scrub_uuid=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
@@ -32,61 +28,27 @@ END
 }
 
 setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-    export images=$LAB_DIR/root/var/lib/libvirt/images
-    guest_provide "$guest" "$images"
-}
-
-teardown_file() {
-    lab_stop
+    common_start_lab
 }
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-virt_seed() {
-    lab_run "$builddir/virt-seed" "$@"
-}
-
 # start_guest NAME UUID: with the user-data of the working directory.
 start_guest() {
     guest_overlay "$images" "$1"
-    append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$images/$1.console" </dev/null |
+    append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$(console "$1")" </dev/null |
         virt_seed --quiet set - --hostname=first --user-data="$PWD/user-data" |
         lab_virsh define --validate /dev/stdin
     lab_virsh start "$1"
 }
 
-# wait_for_boot NAME NUMBER: until the guest has reported that often.
+# wait_for_boot NAME NUMBER: until the guest has reported that often, and its disk has it all.
 wait_for_boot() {
-    local second console=$images/$1.console
-
-    for ((second = 0; second < boot_seconds; second++)); do
-        if [[ $(grep -ac -e '-----END VIRT-SEED PROBE-----' "$console") -ge $2 ]]; then
-            # The journal of the file system is written every five seconds.
-            sleep 10
-            return
-        fi
-        sleep 1
-    done
-    tail -n 30 "$console"
-    return 1
-}
-
-# assert_reported NAME LINE…: the guest's last report has these lines.
-assert_reported() {
-    local line report
-
-    report=$(guest_report "$images/$1.console" | tac | sed '/^datasource=/q')
-    shift
-    for line; do
-        if ! grep -qxF -e "$line" <<<"$report"; then
-            printf 'missing: %s\n%s\n' "$line" "$report"
-            return 1
-        fi
-    done
+    wait_for_report "$@"
+    # The journal of the file system is written every five seconds.
+    sleep 10
 }
 
 @test "what update gives a guest of the same instance is applied as pending foretold" {
@@ -130,10 +92,10 @@ assert_reported() {
   - chmod +x /var/lib/cloud/scripts/per-boot/keys
 END
     start_guest scrub1 $scrub_uuid
-    run -0 virt_seed wait --scrub --timeout=$boot_seconds scrub1
+    run -0 virt_seed wait --scrub --timeout="$boot_seconds" scrub1
     [[ $output = *'scrub1: scrubbed'* ]]
     wait_for_boot scrub1 1
-    run -0 lab_run "$builddir/virt-seed" inspect "/run/libvirt/virt-seed/$scrub_uuid.iso"
+    run -0 virt_seed inspect "/run/libvirt/virt-seed/$scrub_uuid.iso"
     [[ $output = *'user-data: 0 bytes'* ]]
 
     lab_virsh reset scrub1
@@ -141,8 +103,7 @@ END
     assert_reported scrub1 "instance-id=$scrub_uuid" hostname=first \
         'text=/etc/virt-seed-probe/once: first'
     # The same key twice.
-    guest_report "$images/scrub1.console" | tac | sed '/^datasource=/q' |
-        grep '^text=/etc/virt-seed-probe/keys: ' >keys
+    last_report scrub1 | grep '^text=/etc/virt-seed-probe/keys: ' >keys
     [[ $(wc -l <keys) -eq 2 && $(sort -u keys | wc -l) -eq 1 ]]
     lab_virsh destroy scrub1
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
 # report.bats: what guests report of themselves, and whether `virt-seed wait` and `virt-seed pending`
 # are right about them.
 #
@@ -9,12 +10,7 @@ bats_require_minimum_version 1.5.0
 
 load ../libvirt/lab
 load ../../scripts/guest/guest
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
-
-# Under software emulation on a slow machine; a boot takes half a minute otherwise.
-boot_seconds=400
+load common
 
 # request USER-DATA [ATTRIBUTES OF THE INSTANCE-ID]: what a domain asks for.
 request() {
@@ -40,14 +36,10 @@ packages: [virt-seed-no-such-package]'
 hanging='#cloud-config
 runcmd: [[sleep, "3600"]]'
 
-virt_seed() {
-    lab_run LC_ALL=C.UTF-8 "$builddir/virt-seed" "$@"
-}
-
 # define NAME USER-DATA [ATTRIBUTES]
 define() {
     request "$2" "${3-}" | append=virt_seed_probe=stay guest_xml "$images" "$1" "$(uuid_of "$1")" \
-        "$images/$1.console" | virt_seed --quiet wire - >"$images/$1.xml"
+        "$(console "$1")" | virt_seed --quiet wire - >"$images/$1.xml"
     lab_virsh define --validate "$images/$1.xml"
 }
 
@@ -60,11 +52,7 @@ uuid_of() {
 }
 
 setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-    export images=$LAB_DIR/root/var/lib/libvirt/images
-
-    guest_provide "$guest" "$images"
+    common_start_lab
     for name in ready failing packageless hanging; do
         guest_overlay "$images" "$name"
     done
@@ -77,10 +65,6 @@ setup_file() {
     done
 }
 
-teardown_file() {
-    lab_stop
-}
-
 # The guest's word for the end of its last stage, in seconds since 1970.
 end_of_boot() {
     tail -n 1 "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of "$1").report" |
@@ -89,19 +73,14 @@ end_of_boot() {
 
 # zone NAME: the time zone that the probe has seen in the last boot.
 zone() {
-    local second
-
-    for ((second = 0; second < 60; second++)); do
-        ! guest_has_reported "$images/$1.console" || break
-        sleep 1
-    done
-    guest_report "$images/$1.console" | sed -n 's/^timezone=//p'
+    wait_for_report "$1"
+    last_report "$1" | sed -n 's/^timezone=//p'
 }
 
 @test "a guest that succeeds: wait exits with 0, shortly after the guest's own end" {
     local end
 
-    run -0 virt_seed wait --timeout $boot_seconds ready
+    run -0 virt_seed wait --timeout "$boot_seconds" ready
     end=$EPOCHREALTIME
     echo "$output"
     echo "# from the guest's end of its last stage to the exit of wait, seconds:" \
@@ -118,20 +97,20 @@ zone() {
 
 @test "a guest that is rebooted reports again" {
     lab_virsh reset ready
-    run -0 virt_seed wait --next --timeout $boot_seconds ready
+    run -0 virt_seed wait --next --timeout "$boot_seconds" ready
     echo "$output"
     [[ $(jq -r .boot "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of ready).report" |
         sort -u | wc -l) -eq 2 ]]
 }
 
 @test "a command of user-data that fails: wait exits with 1 and says which module it was" {
-    run -1 virt_seed wait --timeout $boot_seconds failing
+    run -1 virt_seed wait --timeout "$boot_seconds" failing
     echo "$output"
     [[ $output == *scripts*user*runcmd* ]]
 }
 
 @test "a package that cannot be installed: wait exits with 1, and says which module it was" {
-    run -1 virt_seed wait --timeout $boot_seconds packageless
+    run -1 virt_seed wait --timeout "$boot_seconds" packageless
     echo "$output"
     [[ $output == *package* ]]
     lab_virsh destroy packageless
@@ -146,7 +125,7 @@ zone() {
     [[ $output == *ignored* ]]
     lab_virsh destroy ready
     lab_virsh start ready
-    run -0 virt_seed wait --timeout $boot_seconds ready
+    run -0 virt_seed wait --timeout "$boot_seconds" ready
     [[ $(zone ready) = Asia/Tokyo ]]
 }
 
@@ -172,7 +151,7 @@ zone() {
     [[ $output == *'first boot'* ]]
     lab_virsh destroy ready
     lab_virsh start ready
-    run -0 virt_seed wait --timeout $boot_seconds ready
+    run -0 virt_seed wait --timeout "$boot_seconds" ready
     [[ $(zone ready) = Asia/Seoul ]]
 }
 
