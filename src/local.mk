@@ -240,6 +240,8 @@ libstore_a_SOURCES = \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \
 	%D%/store/rundir.h \
+	%D%/store/running-seed.c \
+	%D%/store/running-seed.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
 	%D%/store/secret-write.c \
@@ -248,6 +250,8 @@ libstore_a_SOURCES = \
 	%D%/store/seed-file.h \
 	%D%/store/statedir.c \
 	%D%/store/statedir.h \
+	%D%/store/served-seed.c \
+	%D%/store/served-seed.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -308,8 +312,6 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/started.c \
 	%D%/lifecycle/sweep.c \
 	%D%/lifecycle/sweep.h \
-	%D%/lifecycle/serve.c \
-	%D%/lifecycle/serve.h \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)

@@ -16,7 +16,7 @@
 #include "domain/request-text.h"
 #include "domain/request.h"
 #include "seed/layout.h"
-#include "store/seed-file.h"
+#include "store/running-seed.h"
 
 /* What is said of the domain in the end. */
 #define NOT_RUNNING "does not run: its next start makes the seed"
@@ -70,7 +70,8 @@ replace(const struct context *context, const struct source *source,
     cleanup_seed struct seed old = {0};
     bool found = false;
 
-    if (seed_file_read(context->root, running->domain.uuid, &old, &found, failure) < 0 ||
+    if (running_seed_read(context->root, running->domain.uuid, &old, &found, failure) <
+            0 ||
         (found && check_label(&old, seed, failure) < 0))
         return NULL;
     if (found && seed_is_same(&old, seed) && medium_is_in(context, &running->domain) &&

@@ -20,7 +20,7 @@
 #include "domain/xml.h"
 #include "seed/layout.h"
 #include "store/record.h"
-#include "store/seed-file.h"
+#include "store/running-seed.h"
 
 static int
 read_old(const struct context *context, const struct domain *running, struct seed *old,
@@ -29,7 +29,7 @@ read_old(const struct context *context, const struct domain *running, struct see
     bool found = false;
     const struct layout *layout;
 
-    if (seed_file_read(context->root, running->uuid, old, &found, failure) < 0)
+    if (running_seed_read(context->root, running->uuid, old, &found, failure) < 0)
         return -1;
     layout = found ? layout_find(old->volume_id) : NULL;
     if (layout)

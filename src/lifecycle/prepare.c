@@ -26,12 +26,12 @@
 #include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/result.h"
-#include "lifecycle/serve.h"
 #include "seed/seed.h"
 #include "store/report-file.h"
 #include "store/resolve.h"
 #include "store/rundir.h"
 #include "store/seed-file.h"
+#include "store/served-seed.h"
 
 /* What is known of a start before check_cold_boot() wires the document. */
 struct start {
@@ -151,13 +151,16 @@ publish_documents(const struct lifecycle *lifecycle, const struct request *reque
                   struct seed *seed, const struct start *start, struct failure **failure)
 {
     cleanup_failure struct failure *reason = NULL;
+    cleanup_failure struct failure *unsaid = NULL;
+    int result =
+        served_seed_publish(start->rundir, lifecycle->domain, start->url.token, request,
+                            seed, &unsaid, start->resumes ? &reason : failure);
 
-    if (serve_publish(lifecycle, request, &start->url, seed, start->rundir,
-                      start->resumes ? &reason : failure) == 0)
-        return 0;
-    if (start->resumes)
+    if (unsaid)
+        lifecycle_log_failure(lifecycle, "not served in OpenStack's layout", unsaid);
+    if (reason)
         lifecycle_log_failure(lifecycle, "resumes without its documents", reason);
-    return start->resumes ? 0 : -1;
+    return start->resumes ? 0 : result;
 }
 
 static int
@@ -168,7 +171,7 @@ publish(const struct lifecycle *lifecycle, const struct request *request,
 
     /* Of a host that crashed something may still be served. */
     if (request_has_disk(request))
-        return serve_withdraw(start->rundir, uuid, failure) < 0
+        return served_seed_withdraw(start->rundir, uuid, failure) < 0
                    ? -1
                    : seed_file_publish(lifecycle->root, start->rundir, uuid, seed,
                                        failure);

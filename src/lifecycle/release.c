@@ -7,10 +7,10 @@
 #include "base/cleanup.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/result.h"
-#include "lifecycle/serve.h"
 #include "lifecycle/sweep.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
+#include "store/served-seed.h"
 
 static bool
 has_seed(int rundir, const char *uuid)
@@ -27,9 +27,9 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
     const char *uuid = lifecycle->domain->uuid;
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
     bool was_there =
-        rundir >= 0 && (has_seed(rundir, uuid) || serve_is_there(rundir, uuid));
+        rundir >= 0 && (has_seed(rundir, uuid) || served_seed_is_there(rundir, uuid));
 
-    if (rundir < 0 || serve_withdraw(rundir, uuid, failure) < 0 ||
+    if (rundir < 0 || served_seed_withdraw(rundir, uuid, failure) < 0 ||
         rundir_remove(rundir, uuid, failure) < 0)
         return -1;
     if (was_there)

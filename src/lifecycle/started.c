@@ -16,10 +16,10 @@
 #include "domain/request.h"
 #include "image/iso-read.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/serve.h"
 #include "seed/digest.h"
 #include "store/record.h"
 #include "store/rundir.h"
+#include "store/running-seed.h"
 
 /*
  * Who may read the journal could try guesses at a password against the digest of a seed of
@@ -49,17 +49,6 @@ log_made(const struct lifecycle *lifecycle, const struct request *request, int s
                         &(struct journal_field){"VIRT_SEED_DIGEST", digest}, "seed made");
 }
 
-/* A disk, or the directory of what is served. */
-static int
-read_seed(int seed, struct volume *volume, struct failure **failure)
-{
-    struct stat status;
-
-    return fstat(seed, &status) == 0 && S_ISDIR(status.st_mode)
-               ? serve_read(seed, volume, failure)
-               : iso_read(seed, volume, failure);
-}
-
 /* What is served has the documents of NoCloud's volume, and is none. */
 static void
 no_volume(struct record_boot *boot)
@@ -71,7 +60,7 @@ no_volume(struct record_boot *boot)
 
 static int
 record_boot(const struct lifecycle *lifecycle, const struct request *request, int seed,
-            struct failure **failure)
+            const struct stat *status, struct failure **failure)
 {
     cleanup_volume struct volume volume = {0};
     cleanup_record_boot struct record_boot boot = {0};
@@ -79,7 +68,7 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request, in
     cleanup_close int lock = record_lock(lifecycle->root);
 
     (void)lock;
-    if (read_seed(seed, &volume, failure) < 0 ||
+    if (running_seed_read_volume(seed, status, &volume, failure) < 0 ||
         record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
         return -1;
     boot.time = record_time(time(NULL));
@@ -93,21 +82,6 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request, in
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
 
-/* Return: a descriptor of the seed, owned by the caller, or -1 where there is none. */
-static int
-open_seed(const struct lifecycle *lifecycle, int rundir, struct stat *status)
-{
-    cleanup_free char *name = rundir_seed_name(lifecycle->domain->uuid);
-    cleanup_close int served = -1;
-
-    if (!lifecycle_has_place_for_seed(lifecycle->domain))
-        return -1;
-    served = serve_open(rundir, lifecycle->domain->uuid);
-    if (served < 0)
-        return fs_open_regular_beneath(rundir, name, status);
-    return fstat(served, status) < 0 ? -1 : steal_fd(served);
-}
-
 static int
 record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -118,7 +92,9 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
 
     if (rundir < 0)
         return -1;
-    seed = open_seed(lifecycle, rundir, &status);
+    if (!lifecycle_has_place_for_seed(lifecycle->domain))
+        return 0;
+    seed = running_seed_open(rundir, lifecycle->domain->uuid, &status);
     if (seed < 0)
         return 0;
     if (request_read(&request, lifecycle->domain, failure) < 0)
@@ -126,7 +102,7 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
     log_made(lifecycle, &request, seed);
     return rundir_is_resumed(rundir, lifecycle->domain->uuid, &status)
                ? 0
-               : record_boot(lifecycle, &request, seed, failure);
+               : record_boot(lifecycle, &request, seed, &status, failure);
 }
 
 int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed in the run-time directory: store/seed-file.h. */
+/* The seed in the run-time directory: store/seed-file.h, store/running-seed.h. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "store/rundir.h"
+#include "store/running-seed.h"
 #include "store/seed-file.h"
 #include "unit.h"
 
@@ -45,7 +46,7 @@ reads_back_what_was_published(void **state)
     bool found = false;
 
     publish(state, &seed);
-    seed_file_read(unit_directory(state), UNIT_UUID, &found_seed, &found, &failure);
+    running_seed_read(unit_directory(state), UNIT_UUID, &found_seed, &found, &failure);
     assert_no_failure(failure);
     assert_true(found);
     assert_true(seed_is_same(&seed, &found_seed));
@@ -59,11 +60,11 @@ finds_none_of_a_domain_that_does_not_run(void **state)
     struct failure *failure = NULL;
     bool found = true;
 
-    seed_file_read(unit_directory(state), UNIT_UUID, &none, &found, &failure);
+    running_seed_read(unit_directory(state), UNIT_UUID, &none, &found, &failure);
     assert_no_failure(failure);
     assert_false(found);
     publish(state, &seed);
-    seed_file_read(unit_directory(state), UNIT_OTHER_UUID, &none, &found, &failure);
+    running_seed_read(unit_directory(state), UNIT_OTHER_UUID, &none, &found, &failure);
     assert_no_failure(failure);
     assert_false(found);
 }
@@ -76,7 +77,7 @@ assert_cannot_be_read(void **state, enum failure_code code)
     bool found;
 
     assert_int_equal(
-        seed_file_read(unit_directory(state), UNIT_UUID, &seed, &found, &failure), -1);
+        running_seed_read(unit_directory(state), UNIT_UUID, &seed, &found, &failure), -1);
     assert_failure(&failure, code);
 }
 

@@ -11,16 +11,14 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
-#include "base/fs.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/interface.h"
 #include "domain/xml.h"
-#include "lifecycle/serve.h"
 #include "seed/json.h"
 #include "seed/nocloud.h"
 #include "seed/openstack.h"
 #include "store/imds-tree.h"
+#include "store/served-seed.h"
 
 #define HOST_NAME_SIZE 256
 
@@ -106,96 +104,84 @@ add_identity(struct seed *seed, const struct domain *domain)
     buffer_append_string(&seed_add_document(seed, IMDS_IDENTITY)->data, text);
 }
 
-/* --- what the hook does ----------------------------------------------------------- */
+/* --- what is done with it --------------------------------------------------------- */
 
 int
-serve_publish(const struct lifecycle *lifecycle, const struct request *request,
-              const struct seed_url *url, struct seed *seed, int rundir,
-              struct failure **failure)
+served_seed_publish(int rundir, const struct domain *domain, const char *token,
+                    const struct request *request, struct seed *seed,
+                    struct failure **unsaid, struct failure **failure)
 {
     cleanup_close int tree = open_tree(rundir, failure);
     cleanup_interfaces struct interfaces interfaces = {0};
-    cleanup_failure struct failure *unsaid = NULL;
     cleanup_free struct imds_mac *macs = NULL;
-    struct imds_domain domain;
-    size_t mac_count;
+    struct imds_domain published = {.uuid = domain->uuid, .token = token};
 
-    if (tree < 0 || interfaces_read(&interfaces, lifecycle->domain, failure) < 0)
+    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0)
         return -1;
-    add_identity(seed, lifecycle->domain);
-    if (openstack_add(seed, request, &unsaid) < 0)
-        lifecycle_log_failure(lifecycle, "not served in OpenStack's layout", unsaid);
-    macs = list_macs(&interfaces, &mac_count);
-    domain = (struct imds_domain){
-        .uuid = lifecycle->domain->uuid,
-        .token = url->token,
-        .macs = macs,
-        .mac_count = mac_count,
-        .documents = seed->documents,
-        .document_count = seed->document_count,
-    };
-    return imds_tree_publish(tree, &domain, failure);
+    add_identity(seed, domain);
+    openstack_add(seed, request, unsaid);
+    macs = list_macs(&interfaces, &published.mac_count);
+    published.macs = macs;
+    published.documents = seed->documents;
+    published.document_count = seed->document_count;
+    return imds_tree_publish(tree, &published, failure);
 }
 
 bool
-serve_is_there(int rundir, const char *uuid)
+served_seed_is_there(int rundir, const char *uuid)
 {
     cleanup_free char *path = xasprintf(IMDS_TREE_NAME "/%s", uuid);
 
     return faccessat(rundir, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* The lists are in the order of the interfaces. */
+static bool
+has_access(struct imds_access *access, const char *token, const struct imds_mac *macs,
+           size_t mac_count)
+{
+    char *rest = access->text + strlen(access->text) + 1;
+    const char *mac;
+    enum imds_link link;
+    size_t count = 0;
+
+    while (imds_next_mac(&rest, &mac, &link)) {
+        if (count == mac_count || strcmp(macs[count].mac, mac) != 0 ||
+            macs[count].link != link)
+            return false;
+        count++;
+    }
+    return count == mac_count && strcmp(access->text, token) == 0;
+}
+
+bool
+served_seed_is_open_to(int root, const struct domain *domain, const char *token)
+{
+    cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_free struct imds_mac *macs = NULL;
+    cleanup_imds_tree struct imds_tree tree = IMDS_TREE_NONE;
+    cleanup_close int directory = -1;
+    struct imds_access access;
+    size_t mac_count;
+
+    if (interfaces_read(&interfaces, domain, &ignored) < 0 ||
+        imds_tree_read(&tree, root) < 0)
+        return false;
+    directory = imds_tree_open_domain(&tree, domain->uuid);
+    if (directory < 0 || imds_tree_read_access(&tree, directory, &access) < 0)
+        return false;
+    macs = list_macs(&interfaces, &mac_count);
+    return has_access(&access, token, macs, mac_count);
+}
+
 int
-serve_withdraw(int rundir, const char *uuid, struct failure **failure)
+served_seed_withdraw(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_close int tree = -1;
 
-    if (!serve_is_there(rundir, uuid))
+    if (!served_seed_is_there(rundir, uuid))
         return 0;
     tree = imds_tree_open(rundir, failure);
     return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
-}
-
-/* --- what was published ------------------------------------------------------------- */
-
-int
-serve_open(int rundir, const char *uuid)
-{
-    cleanup_free char *path = xasprintf(IMDS_TREE_NAME "/%s", uuid);
-
-    return fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
-}
-
-static int
-read_document(struct volume *volume, int domain, const char *path)
-{
-    cleanup_close int fd = fs_open_strictly_beneath(domain, path, 0);
-    struct volume_file *file = &volume->files[volume->file_count];
-    int error = fd == -ENOENT ? 0 : fd;
-
-    if (fd < 0)
-        return error;
-    volume->file_count++;
-    *file = (struct volume_file){.path = xstrdup(path), .read = true};
-    error = fs_read_all(fd, LIMIT_SEED, &file->data);
-    file->size = file->data.size;
-    return error;
-}
-
-int
-serve_read(int domain, struct volume *volume, struct failure **failure)
-{
-    static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
-                                        IMDS_NETWORK_CONFIG};
-    const size_t count = sizeof(paths) / sizeof(paths[0]);
-    int error = 0;
-
-    *volume = (struct volume){.label = xstrdup("cidata"),
-                              .files = xcalloc(count, sizeof(*volume->files))};
-    for (size_t i = 0; i < count && error == 0; i++)
-        error = read_document(volume, domain, paths[i]);
-    if (error == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
-                             IMDS_TREE);
 }
