@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The tree of the metadata server (IMDS, instance metadata service), "imds" in the run-time
- * directory: what the hook publishes for
- * each running domain that has its seed over HTTP, and all that the server knows. The hook
- * writes, the server reads.
+ * directory: what the hook, and in the place of that 'virt-seed update', publishes for each
+ * running domain that has its seed over HTTP, and all that the server knows. They write, the
+ * server reads.
  *
  *   UUID/access          who may read it: the token, 32 digits of hex in lower case, and a
  *                        line for each interface, "52:54:00:12:34:56 filtered": its MAC, and
@@ -23,7 +23,7 @@
  * The tree is 0750, its files are 0640. All of it has the group of the directory "imds",
  * which tmpfiles.d makes for the group "virt-seed-imds". Made by imds_tree_open() it would
  * be root's alone (0700), and of no use to a server of another user: the hook looks first,
- * and refuses the start (lifecycle/serve.c).
+ * and refuses the start (served-seed.c).
  */
 #pragma once
 
@@ -86,7 +86,7 @@ bool imds_is_token(const char *text);
  * what is no such line. */
 bool imds_next_mac(char **rest, const char **mac, enum imds_link *link);
 
-/* --- writing: the hook (imds-publish.c) ---------------------------------------- */
+/* --- writing (imds-publish.c) --------------------------------------------------- */
 
 struct document; /* seed/seed.h */
 
