@@ -447,12 +447,13 @@ virt_seed_SOURCES = \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/medium.c \
-	%D%/cli/medium.h \
 	%D%/cli/main.c \
 	%D%/cli/output.c \
 	%D%/cli/output.h \
 	%D%/cli/pending.c \
 	%D%/cli/pending.h \
+	%D%/cli/replace.c \
+	%D%/cli/replace.h \
 	%D%/cli/scrub.c \
 	%D%/cli/scrub.h \
 	%D%/cli/secret-documents.c \
@@ -463,6 +464,7 @@ virt_seed_SOURCES = \
 	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
+	%D%/cli/served.c \
 	%D%/cli/settings.c \
 	%D%/cli/settings.h \
 	%D%/cli/signals.c \

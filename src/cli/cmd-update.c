@@ -10,7 +10,7 @@
 #include "base/print.h"
 #include "cli/cli.h"
 #include "cli/libvirt.h"
-#include "cli/medium.h"
+#include "cli/replace.h"
 #include "cli/seeding.h"
 #include "cli/source.h"
 #include "domain/request-text.h"
@@ -18,32 +18,68 @@
 #include "seed/layout.h"
 #include "store/running-seed.h"
 
-/* What is said of the domain in the end. */
-#define NOT_RUNNING "does not run: its next start makes the seed"
-#define UP_TO_DATE "has that seed in its drive already"
-#define SAME_INSTANCE                                                                      \
-    "has the new seed in its drive. It is the same instance: when the guest is rebooted, " \
-    "cloud-init reads it, and does again what it does at every boot"
-#define NEW_INSTANCE                                                                      \
-    "has the new seed in its drive. It is another instance: when the guest is rebooted, " \
-    "cloud-init sets it up anew"
+enum outcome {
+    OUTCOME_FAILURE,
+    OUTCOME_NOT_RUNNING,
+    OUTCOME_UP_TO_DATE,
+    OUTCOME_SAME_INSTANCE,
+    OUTCOME_NEW_INSTANCE,
+};
 
-/* The guest looks for the seed by its label. */
-static int
-check_label(const struct seed *old, const struct seed *seed, struct failure **failure)
+/* --- what is said in the end ------------------------------------------------------ */
+
+static void
+print_outcome(enum outcome outcome, const char *where)
 {
-    if (strcmp(old->volume_id, seed->volume_id) == 0 && !seed->served)
-        return 0;
-    if (seed->served)
+    switch (outcome) {
+    case OUTCOME_FAILURE:
+        break;
+    case OUTCOME_NOT_RUNNING:
+        puts("does not run: its next start makes the seed");
+        break;
+    case OUTCOME_UP_TO_DATE:
+        printf("has that seed %s already\n", where);
+        break;
+    case OUTCOME_SAME_INSTANCE:
+        printf(
+            "has the new seed %s. It is the same instance: when the guest is rebooted, "
+            "cloud-init reads it, and does again what it does at every boot\n",
+            where);
+        break;
+    case OUTCOME_NEW_INSTANCE:
+        printf("has the new seed %s. It is another instance: when the guest is rebooted, "
+               "cloud-init sets it up anew\n",
+               where);
+        break;
+    }
+}
+
+/* --- what is done ----------------------------------------------------------------- */
+
+static const char *
+in_words(bool served)
+{
+    return served ? "that is served" : "on a disk";
+}
+
+/* The guest looks for the seed where it was when it was started, and by its label. */
+static int
+check_datasource(const struct seed_place *place, const struct seed *old,
+                 const struct seed *seed, struct failure **failure)
+{
+    if (place->served != seed->served)
         failure_set(failure, FAILURE_DOMAIN,
-                    "runs with a seed on a disk, and the new one is served: the guest "
-                    "would not find it");
-    else
+                    "runs with a seed %s, and the new one is one %s: the guest would not "
+                    "find it",
+                    in_words(place->served), in_words(seed->served));
+    else if (old->volume_id && strcmp(old->volume_id, seed->volume_id) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
             "runs with a seed of the label '%s', and the new one has '%s': the guest "
             "would not find it",
             old->volume_id, seed->volume_id);
+    else
+        return 0;
     return failure_hint(failure, "shut it down and start it: a start changes the "
                                  "datasource");
 }
@@ -61,43 +97,53 @@ is_same_instance(const struct seed *old, const struct seed *seed)
            identity_is_same(&old_identity, &identity);
 }
 
-/* Return: what is to be said, or NULL. */
-static const char *
+static enum outcome
 replace(const struct context *context, const struct source *source,
-        const struct source *running, const struct seed *seed, struct failure **failure)
+        const struct source *running, const struct request *request, struct seed *seed,
+        struct failure **failure)
 {
-    const xmlNode *request = request_find(&source->domain);
+    const struct seed_place *place = seed_place_find(&running->domain);
     cleanup_seed struct seed old = {0};
     bool found = false;
 
     if (running_seed_read(context->root, running->domain.uuid, &old, &found, failure) <
             0 ||
-        (found && check_label(&old, seed, failure) < 0))
-        return NULL;
-    if (found && seed_is_same(&old, seed) && medium_is_in(context, &running->domain) &&
-        request_is_same(request_find(&running->domain), request))
-        return UP_TO_DATE;
-    if (medium_replace(context, source, running, request, seed, failure) < 0)
-        return NULL;
-    return found && is_same_instance(&old, seed) ? SAME_INSTANCE : NEW_INSTANCE;
+        check_datasource(place, &old, seed, failure) < 0)
+        return OUTCOME_FAILURE;
+    if (found && seed_is_same(&old, seed) && place->is_in(context, &running->domain) &&
+        request_is_same(request_find(&running->domain), request_find(&source->domain)))
+        return OUTCOME_UP_TO_DATE;
+    if (replace_seed(context, source, running, request, seed, failure) < 0)
+        return OUTCOME_FAILURE;
+    return found && is_same_instance(&old, seed) ? OUTCOME_SAME_INSTANCE
+                                                 : OUTCOME_NEW_INSTANCE;
 }
 
-static const char *
+/* `where` gets the place of the seed, in words. */
+static enum outcome
 update(const struct context *context, const struct arguments *arguments,
-       const struct source *source, struct failure **failure)
+       const struct source *source, const char **where, struct failure **failure)
 {
     cleanup_source struct source running = {0};
+    cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
+    const struct seed_place *place;
 
     if (virDomainIsActive(source->libvirt) == 0)
-        return NOT_RUNNING;
-    if (source_load_running(&running, source, failure) < 0 ||
-        medium_check_caller(context, failure) < 0 ||
-        medium_check(&running.domain, failure) < 0 ||
-        seeding_make_of(&seed, &source->domain, context, arguments, NULL, failure) < 0)
-        return NULL;
-    return replace(context, source, &running, &seed, failure);
+        return OUTCOME_NOT_RUNNING;
+    if (source_load_running(&running, source, failure) < 0)
+        return OUTCOME_FAILURE;
+    place = seed_place_find(&running.domain);
+    *where = place->where;
+    if (replace_check_caller(context, failure) < 0 ||
+        place->check(&running.domain, failure) < 0 ||
+        seeding_make_with(&seed, &request, &source->domain, context, arguments, NULL,
+                          failure) < 0)
+        return OUTCOME_FAILURE;
+    return replace(context, source, &running, &request, &seed, failure);
 }
+
+/* --- the command ------------------------------------------------------------------ */
 
 static int
 run(const struct context *context, const struct arguments *arguments,
@@ -105,21 +151,23 @@ run(const struct context *context, const struct arguments *arguments,
 {
     cleanup_source struct source source = {0};
     struct arguments own = *arguments;
-    const char *outcome;
+    const char *where = NULL;
+    enum outcome outcome;
 
-    /* There is no drive in a file. */
+    /* There is no guest in a file. */
     own.is_domain = true;
     if (source_load(&source, context, &own, SOURCE_DEVICE, failure) < 0)
         return STATUS_FAILURE;
-    outcome = update(context, &own, &source, failure);
-    if (!outcome) {
+    outcome = update(context, &own, &source, &where, failure);
+    if (outcome == OUTCOME_FAILURE) {
         failure_prefix(failure, "domain '%s'", source.domain.name);
         return STATUS_FAILURE;
     }
     if (!context->quiet) {
         fputs("domain '", stdout);
         print_outside_string(stdout, source.domain.name);
-        printf("' %s\n", outcome);
+        fputs("' ", stdout);
+        print_outcome(outcome, where);
     }
     return STATUS_OK;
 }
@@ -136,8 +184,9 @@ const struct command cmd_update = {
     .summary = "give a running guest the seed of its definition",
     .help =
         "Makes the seed of the domain's definition and puts it into the drive of the\n"
-        "domain that runs, in the place of the one it was started with. The guest\n"
-        "reads it when it is rebooted, or when 'cloud-init clean' has been run in it.\n"
+        "domain that runs, or has it served to it, in the place of the one it was\n"
+        "started with. The guest reads it when it is rebooted, or when 'cloud-init\n"
+        "clean' has been run in it.\n"
         "\n"
         "      --domain=NAME  the domain, whose name may begin with a dash then\n"
         "      --help         print this and exit\n",

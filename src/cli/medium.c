@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * The medium in the drive of a domain that runs: replaced through libvirt, which has QEMU
+ * open the file anew. To rename another file to its path is not enough: QEMU keeps what it
+ * has opened, and libvirt takes an update with the same path for none.
+ *
  * How it works: the new image takes the place of the old one, which gets a second name;
  * then the medium is ejected and inserted, by force, since guests lock the tray. When that
  * fails the old image gets its name back and is inserted again.
  *
  * The domain may end at any time, and the hook then removes all that is the domain's. What
- * is published after that is removed here. Two of us at once wait for each other.
+ * is published after that is removed here.
  */
 #include "config.h"
 
@@ -13,7 +17,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,10 +24,8 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "cli/libvirt.h"
-#include "cli/medium.h"
+#include "cli/replace.h"
 #include "domain/interface.h"
-#include "domain/request-text.h"
-#include "domain/request.h"
 #include "domain/seed-path.h"
 #include "domain/wire-disk.h"
 #include "domain/wire-shim.h"
@@ -32,9 +33,8 @@
 #include "store/rundir.h"
 #include "store/seed-file.h"
 
-struct replacement {
-    const struct context *context;
-    virDomainPtr domain;
+struct medium {
+    const struct replacement *replacement;
     const char *uuid;
     int rundir;
     char *name;     /* of the seed in the run-time directory */
@@ -45,14 +45,12 @@ struct replacement {
 };
 
 static void
-replacement_clear(struct replacement *replacement)
+medium_clear(struct medium *medium)
 {
-    if (replacement->rundir >= 0)
-        close(replacement->rundir);
-    free(replacement->name);
-    free(replacement->old_name);
-    free(replacement->empty);
-    free(replacement->loaded);
+    free(medium->name);
+    free(medium->old_name);
+    free(medium->empty);
+    free(medium->loaded);
 }
 
 /* --- the drive ---------------------------------------------------------------------- */
@@ -80,28 +78,15 @@ fail_no_drive(const struct domain *running, struct failure **failure)
                     "the drive is virt-seed-qemu's: libvirt does not know of it, and "
                     "cannot change its medium");
     else
-        failure_set(failure, FAILURE_UNWIRED, "runs without a drive for its seed");
+        failure_set(
+            failure, FAILURE_UNWIRED,
+            "runs without a drive for its seed, and without the URL of one that is "
+            "served");
     return failure_hint(failure,
                         "shut it down and start it: each start has the new seed");
 }
 
-int
-medium_check_caller(const struct context *context, struct failure **failure)
-{
-    if (strcmp(context->root_path, "/") != 0) {
-        failure_set(failure, FAILURE_USAGE,
-                    "QEMU reads the medium below /, not below '%s'", context->root_path);
-        return failure_hint(failure, "leave --root away");
-    }
-    if (geteuid() != 0) {
-        failure_set(failure, FAILURE_RUNDIR, "root alone may write into %s",
-                    VIRT_SEED_RUNDIR);
-        return failure_hint(failure, "run the command as root");
-    }
-    return 0;
-}
-
-int
+static int
 medium_check(const struct domain *running, struct failure **failure)
 {
     const struct disk *drive = find_drive(running);
@@ -148,11 +133,11 @@ find_or_add_source(xmlNode *node, const char *path)
 /* All that libvirt says of the drive stays, its alias, address, policy and labels: it takes
  * a difference for another drive. `index` counts the media that QEMU has had. */
 static void
-describe_drive(struct replacement *replacement, const struct disk *drive)
+describe_drive(struct medium *medium, const struct disk *drive)
 {
     xmlDoc *doc = drive->node->doc;
     xmlNode *node = xmlDocCopyNode(drive->node, doc, 1);
-    cleanup_free char *path = seed_path(replacement->uuid);
+    cleanup_free char *path = seed_path(medium->uuid);
     xmlNode *backing, *source;
 
     if (!node)
@@ -163,9 +148,9 @@ describe_drive(struct replacement *replacement, const struct disk *drive)
         xml_remove(backing);
     source = find_or_add_source(node, path);
     xmlUnsetProp(source, (const xmlChar *)"index");
-    replacement->loaded = format(node);
+    medium->loaded = format(node);
     xml_remove(source);
-    replacement->empty = format(node);
+    medium->empty = format(node);
     xmlFreeNode(node);
 }
 
@@ -180,50 +165,47 @@ old_seed_name(const char *uuid)
 }
 
 static int
-fail_file(const struct replacement *replacement, const char *what,
-          struct failure **failure)
+fail_file(const struct medium *medium, const char *what, struct failure **failure)
 {
     failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not %s %s/%s", what,
-                      VIRT_SEED_RUNDIR, replacement->name);
+                      VIRT_SEED_RUNDIR, medium->name);
     return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
 }
 
 static void
-note_published(struct replacement *replacement)
+note_published(struct medium *medium)
 {
     struct stat status = {0};
 
-    fstatat(replacement->rundir, replacement->name, &status, AT_SYMLINK_NOFOLLOW);
-    replacement->published = status.st_ino;
+    fstatat(medium->rundir, medium->name, &status, AT_SYMLINK_NOFOLLOW);
+    medium->published = status.st_ino;
 }
 
 /* Return: whether there was one. */
 static bool
-put_back_file(struct replacement *replacement)
+put_back_file(struct medium *medium)
 {
-    int rundir = replacement->rundir;
+    int rundir = medium->rundir;
 
-    if (renameat(rundir, replacement->old_name, rundir, replacement->name) < 0)
+    if (renameat(rundir, medium->old_name, rundir, medium->name) < 0)
         return false;
-    note_published(replacement);
+    note_published(medium);
     return true;
 }
 
 static int
-publish(struct replacement *replacement, const struct seed *seed,
-        struct failure **failure)
+publish(struct medium *medium, struct failure **failure)
 {
-    int rundir = replacement->rundir;
+    int rundir = medium->rundir;
 
-    if (unlinkat(rundir, replacement->old_name, 0) < 0 && errno != ENOENT)
-        return fail_file(replacement, "make room for", failure);
-    if (linkat(rundir, replacement->name, rundir, replacement->old_name, 0) < 0 &&
-        errno != ENOENT)
-        return fail_file(replacement, "keep", failure);
-    if (seed_file_publish(replacement->context->root, rundir, replacement->uuid, seed,
-                          failure) < 0)
+    if (unlinkat(rundir, medium->old_name, 0) < 0 && errno != ENOENT)
+        return fail_file(medium, "make room for", failure);
+    if (linkat(rundir, medium->name, rundir, medium->old_name, 0) < 0 && errno != ENOENT)
+        return fail_file(medium, "keep", failure);
+    if (seed_file_publish(medium->replacement->context->root, rundir, medium->uuid,
+                          medium->replacement->seed, failure) < 0)
         return -1;
-    note_published(replacement);
+    note_published(medium);
     return 0;
 }
 
@@ -233,19 +215,18 @@ publish(struct replacement *replacement, const struct seed *seed,
  * has made is another file.
  */
 static void
-remove_leftovers(const struct replacement *replacement)
+remove_leftovers(const struct medium *medium)
 {
     struct stat status;
 
-    unlinkat(replacement->rundir, replacement->old_name, 0);
-    if (virDomainIsActive(replacement->domain) == 0 &&
-        fstatat(replacement->rundir, replacement->name, &status, AT_SYMLINK_NOFOLLOW) ==
-            0 &&
-        status.st_ino == replacement->published)
-        unlinkat(replacement->rundir, replacement->name, 0);
+    unlinkat(medium->rundir, medium->old_name, 0);
+    if (virDomainIsActive(medium->replacement->domain) == 0 &&
+        fstatat(medium->rundir, medium->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        status.st_ino == medium->published)
+        unlinkat(medium->rundir, medium->name, 0);
 }
 
-bool
+static bool
 medium_is_in(const struct context *context, const struct domain *running)
 {
     cleanup_close int rundir = fs_open_directory_in_root(context->root, VIRT_SEED_RUNDIR);
@@ -259,18 +240,18 @@ medium_is_in(const struct context *context, const struct domain *running)
 /* --- the exchange ------------------------------------------------------------------- */
 
 static int
-update_device(const struct replacement *replacement, const char *xml)
+update_device(const struct medium *medium, const char *xml)
 {
-    return virDomainUpdateDeviceFlags(replacement->domain, xml,
+    return virDomainUpdateDeviceFlags(medium->replacement->domain, xml,
                                       VIR_DOMAIN_DEVICE_MODIFY_LIVE |
                                           VIR_DOMAIN_DEVICE_MODIFY_FORCE);
 }
 
 /* libvirt may take an update for none. */
 static int
-check_inserted(const struct replacement *replacement, struct failure **failure)
+check_inserted(const struct medium *medium, struct failure **failure)
 {
-    const struct source source = {.libvirt = replacement->domain};
+    const struct source source = {.libvirt = medium->replacement->domain};
     cleanup_source struct source running = {0};
 
     if (source_load_running(&running, &source, failure) < 0)
@@ -282,30 +263,18 @@ check_inserted(const struct replacement *replacement, struct failure **failure)
                        "there");
 }
 
-/* Return: whether that is all there is to say of a failure. */
-static bool
-has_ended(const struct replacement *replacement, struct failure **failure)
-{
-    if (virDomainIsActive(replacement->domain) != 0)
-        return false;
-    failure_hint(failure,
-                 "the domain has ended meanwhile; its next start has the seed of "
-                 "its definition");
-    return true;
-}
-
 /* After a failure that is set: what the guest has now, by libvirt's own word. */
 static int
-recover(struct replacement *replacement, struct failure **failure)
+recover(struct medium *medium, struct failure **failure)
 {
     cleanup_failure struct failure *ignored = NULL;
-    cleanup_free char *name = xshellquote(virDomainGetName(replacement->domain));
-    bool kept = put_back_file(replacement);
+    cleanup_free char *name = xshellquote(virDomainGetName(medium->replacement->domain));
+    bool kept = put_back_file(medium);
 
-    if (has_ended(replacement, failure))
+    if (replace_has_ended(medium->replacement, failure))
         return -1;
-    update_device(replacement, replacement->loaded);
-    if (check_inserted(replacement, &ignored) == 0)
+    update_device(medium, medium->loaded);
+    if (check_inserted(medium, &ignored) == 0)
         return failure_hint(failure, "the drive %s; run the command again",
                             kept ? "has its old medium, nothing has changed"
                                  : "is not empty");
@@ -317,74 +286,54 @@ recover(struct replacement *replacement, struct failure **failure)
 }
 
 static int
-exchange(struct replacement *replacement, struct failure **failure)
+exchange(struct medium *medium, struct failure **failure)
 {
-    if (update_device(replacement, replacement->empty) < 0)
+    if (update_device(medium, medium->empty) < 0)
         libvirt_fail(failure, "libvirt could not eject the old medium");
-    else if (update_device(replacement, replacement->loaded) < 0)
+    else if (update_device(medium, medium->loaded) < 0)
         libvirt_fail(failure, "libvirt could not insert the new medium");
-    else if (check_inserted(replacement, failure) == 0)
+    else if (check_inserted(medium, failure) == 0)
         return 0;
-    return recover(replacement, failure);
+    return recover(medium, failure);
 }
 
 static int
-set_request(virDomainPtr domain, const xmlNode *request, struct failure **failure)
+exchange_with_request(struct medium *medium, struct failure **failure)
 {
-    cleanup_free char *text = request_format(request);
-
-    if (virDomainSetMetadata(domain, VIR_DOMAIN_METADATA_ELEMENT, text, "ci",
-                             REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_LIVE) == 0)
-        return 0;
-    return libvirt_fail(failure,
-                        "libvirt did not take the request of the running domain");
-}
-
-/* The request goes first: where libvirt does not take it nothing has been ejected. */
-static int
-exchange_with_request(struct replacement *replacement, const xmlNode *before,
-                      const xmlNode *request, struct failure **failure)
-{
-    cleanup_failure struct failure *ignored = NULL;
-    bool differs = before && request && !request_is_same(before, request);
-
-    if (differs && set_request(replacement->domain, request, failure) < 0) {
-        put_back_file(replacement);
-        if (!has_ended(replacement, failure))
-            failure_hint(failure, "the drive has its old medium, nothing has changed");
+    if (replace_request(medium->replacement, failure) < 0) {
+        put_back_file(medium);
         return -1;
     }
-    if (exchange(replacement, failure) == 0)
+    if (exchange(medium, failure) == 0)
         return 0;
-    if (differs)
-        set_request(replacement->domain, before, &ignored);
+    replace_request_back(medium->replacement);
     return -1;
 }
 
-int
-medium_replace(const struct context *context, const struct source *source,
-               const struct source *running, const xmlNode *request,
-               const struct seed *seed, struct failure **failure)
+static int
+medium_replace(const struct replacement *replacement, struct failure **failure)
 {
-    __attribute__((cleanup(replacement_clear))) struct replacement replacement = {
-        .context = context,
-        .domain = source->libvirt,
-        .uuid = running->domain.uuid,
-        .rundir = rundir_open(context->root, failure),
+    const char *uuid = replacement->running->uuid;
+    __attribute__((cleanup(medium_clear))) struct medium medium = {
+        .replacement = replacement,
+        .uuid = uuid,
+        .rundir = replacement->rundir,
+        .name = rundir_seed_name(uuid),
+        .old_name = old_seed_name(uuid),
     };
     int result;
 
-    if (replacement.rundir < 0)
-        return -1;
-    replacement.name = rundir_seed_name(replacement.uuid);
-    replacement.old_name = old_seed_name(replacement.uuid);
-    describe_drive(&replacement, find_drive(&running->domain));
-    if (flock(replacement.rundir, LOCK_EX) < 0)
-        return fail_file(&replacement, "lock", failure);
-    result = publish(&replacement, seed, failure);
+    describe_drive(&medium, find_drive(replacement->running));
+    result = publish(&medium, failure);
     if (result == 0)
-        result = exchange_with_request(&replacement, request_find(&running->domain),
-                                       request, failure);
-    remove_leftovers(&replacement);
+        result = exchange_with_request(&medium, failure);
+    remove_leftovers(&medium);
     return result;
 }
+
+const struct seed_place medium_place = {
+    .where = "in its drive",
+    .check = medium_check,
+    .is_in = medium_is_in,
+    .replace = medium_replace,
+};

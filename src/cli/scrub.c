@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: the request of the running domain becomes one for the identity alone, with
- * the instance-id fixed to the one in the drive, whatever policy it came from. The seed is
+ * the instance-id fixed to the one that its seed has, whatever policy it came from. The seed is
  * made of that, and so is the one that the guest gets when it has been saved and comes back.
  * The definition keeps its request: the next start makes a full seed.
  */
@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/import/element.h"
-#include "cli/medium.h"
+#include "cli/replace.h"
 #include "cli/scrub.h"
 #include "cli/source.h"
 #include "domain/request-text.h"
@@ -54,9 +54,8 @@ check_booted(const struct context *context, const struct domain *running,
     if (!booted || !identity->instance_id || strcmp(booted, identity->instance_id) == 0)
         return 0;
     failure_set(failure, FAILURE_INSTANCE_ID,
-                "the seed in its drive is for the instance '%s', and it was started as "
-                "'%s'",
-                identity->instance_id, booted);
+                "the seed %s is for the instance '%s', and it was started as '%s'",
+                seed_place_find(running)->where, identity->instance_id, booted);
     return failure_hint(failure, "its content stays until the domain is started anew");
 }
 
@@ -93,23 +92,21 @@ check_identity(const struct seed *seed, const struct identity *old,
     failure_set(failure, FAILURE_INSTANCE_ID,
                 "a seed without content would have the instance-id '%s', not '%s'",
                 identity.instance_id, old->instance_id);
-    return failure_hint(failure, "the seed in its drive is left as it is");
+    return failure_hint(failure, "its seed is left as it is");
 }
 
 static int
-make_seed(struct seed *seed, struct source *running, const struct identity *old,
-          struct failure **failure)
+make_seed(struct seed *seed, struct request *request, struct source *running,
+          const struct identity *old, struct failure **failure)
 {
-    cleanup_request struct request request = {0};
-
     if (!request_find(&running->domain) || !old->instance_id || !old->request_id) {
         failure_set(failure, FAILURE_REQUEST_MISSING,
                     "its seed is not one of a <cloud-init> element");
         return failure_hint(failure, "what oVirt's engine has made stays as it is");
     }
     write_identity(&running->domain, old);
-    if (request_read(&request, &running->domain, failure) < 0 ||
-        seed_make(seed, &request, failure) < 0)
+    if (request_read(request, &running->domain, failure) < 0 ||
+        seed_make(seed, request, failure) < 0)
         return -1;
     return check_identity(seed, old, failure);
 }
@@ -121,21 +118,24 @@ scrub_domain(const struct context *context, const struct source *source,
     cleanup_source struct source running = {0};
     cleanup_source struct source scrubbed = {0};
     cleanup_identity struct identity identity = {0};
+    cleanup_request struct request request = {0};
     cleanup_seed struct seed old = {0};
     cleanup_seed struct seed seed = {0};
+    const struct seed_place *place;
 
-    if (source_load_running(&running, source, failure) < 0 ||
-        medium_check_caller(context, failure) < 0 ||
-        medium_check(&running.domain, failure) < 0 ||
+    if (source_load_running(&running, source, failure) < 0)
+        return -1;
+    place = seed_place_find(&running.domain);
+    if (replace_check_caller(context, failure) < 0 ||
+        place->check(&running.domain, failure) < 0 ||
         read_old(context, &running.domain, &old, &identity, failure) < 0 ||
         check_booted(context, &running.domain, &identity, failure) < 0 ||
         source_load_running(&scrubbed, source, failure) < 0 ||
-        make_seed(&seed, &scrubbed, &identity, failure) < 0)
+        make_seed(&seed, &request, &scrubbed, &identity, failure) < 0)
         return -1;
-    if (seed_is_same(&old, &seed) && medium_is_in(context, &running.domain))
+    if (seed_is_same(&old, &seed) && place->is_in(context, &running.domain))
         return 0;
-    return medium_replace(context, source, &running, request_find(&scrubbed.domain),
-                          &seed, failure);
+    return replace_seed(context, source, &running, &request, &seed, failure);
 }
 
 int

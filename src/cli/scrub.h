@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 
 /*
- * Replaces the medium of the running domain by a seed with the instance-id and the host name
- * that the one in its drive has, and nothing else. So the guest stays the same instance when
- * it is rebooted; with an empty drive it would become a new one.
+ * Replaces the seed of the running domain, in its drive or served, by one with its instance-id
+ * and host name, and nothing else. So the guest stays the same instance when it is rebooted;
+ * without any seed it would become a new one.
  */
 int scrub(const struct context *context, const char *uuid, struct failure **failure);

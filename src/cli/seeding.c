@@ -38,30 +38,39 @@ make_part(struct request *request, struct part *part, const struct context *cont
 }
 
 int
-seeding_make_of(struct seed *seed, const struct domain *domain,
-                const struct context *context, const struct arguments *arguments,
-                struct failure **denied, struct failure **failure)
+seeding_make_with(struct seed *seed, struct request *request, const struct domain *domain,
+                  const struct context *context, const struct arguments *arguments,
+                  struct failure **denied, struct failure **failure)
 {
     cleanup_config struct config config = {0};
-    cleanup_request struct request request = {0};
     const bool hides = denied && !arguments->show_secrets;
 
     if (domain_require_uuid(domain, failure) < 0 ||
         config_read(&config, context->root, failure) < 0 ||
-        request_read(&request, domain, failure) < 0 ||
-        resolve_begin(&request, context->root, &config, failure) < 0)
+        request_read(request, domain, failure) < 0 ||
+        resolve_begin(request, context->root, &config, failure) < 0)
         return -1;
-    for (size_t i = 0; i < request.parts.count; i++) {
-        struct part *part = request.parts.list[i];
+    for (size_t i = 0; i < request->parts.count; i++) {
+        struct part *part = request->parts.list[i];
 
         /* Whether it has been generated is not shown, and nobody needs a right for it. */
         if (!(hides && part->origin == PART_GENERATED) &&
-            make_part(&request, part, context, &config, denied, failure) < 0)
+            make_part(request, part, context, &config, denied, failure) < 0)
             return -1;
         if (hides)
             part_mask(part);
     }
-    return seed_make(seed, &request, failure);
+    return seed_make(seed, request, failure);
+}
+
+int
+seeding_make_of(struct seed *seed, const struct domain *domain,
+                const struct context *context, const struct arguments *arguments,
+                struct failure **denied, struct failure **failure)
+{
+    cleanup_request struct request request = {0};
+
+    return seeding_make_with(seed, &request, domain, context, arguments, denied, failure);
 }
 
 int

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/source.h"
+#include "domain/request.h"
 #include "seed/seed.h"
 
 /*
@@ -17,6 +18,13 @@
 int seeding_make_of(struct seed *seed, const struct domain *domain,
                     const struct context *context, const struct arguments *arguments,
                     struct failure **denied, struct failure **failure);
+
+/* The same, with the request that the seed was made of, for what is published beside it; it
+ * borrows the domain. */
+int seeding_make_with(struct seed *seed, struct request *request,
+                      const struct domain *domain, const struct context *context,
+                      const struct arguments *arguments, struct failure **denied,
+                      struct failure **failure);
 
 /* The same for the domain that the arguments name, which is loaded first. */
 int seeding_make(struct seed *seed, struct source *source, const struct context *context,

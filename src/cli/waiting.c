@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/domain-view.h"
-#include "cli/medium.h"
+#include "cli/replace.h"
 #include "cli/scrub.h"
 #include "cli/wait-reason.h"
 #include "cli/waiting.h"
@@ -182,7 +182,7 @@ check_scrub(const struct waited *waited, const struct domain_view *view,
             struct failure **failure)
 {
     if (!waited->waiting->options.scrub || !view->active ||
-        medium_check(&view->domain, failure) == 0)
+        seed_place_find(&view->domain)->check(&view->domain, failure) == 0)
         return 0;
     return failure_prefix(failure, "domain '%s'", name_of(waited));
 }
@@ -332,7 +332,7 @@ waiting_open(struct waiting *waiting, const struct waiting_options *options,
     };
     waiting->follow.owner = waiting;
     progress_open(&waiting->progress, options->style);
-    if (options->scrub && medium_check_caller(context, failure) < 0)
+    if (options->scrub && replace_check_caller(context, failure) < 0)
         return -1;
     return follow_open(&waiting->follow, &events, context->uri, context->root, failure);
 }

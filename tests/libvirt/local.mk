@@ -21,6 +21,7 @@ EXTRA_DIST += \
 	%D%/record.bats \
 	%D%/report.bash \
 	%D%/scrub.bats \
+	%D%/served.bats \
 	%D%/set.bats \
 	%D%/shim.bats \
 	%D%/start.bats \

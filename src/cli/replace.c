@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/libvirt.h"
+#include "cli/replace.h"
+#include "domain/request-text.h"
+#include "domain/seed-url.h"
+#include "store/rundir.h"
+
+const struct seed_place *
+seed_place_find(const struct domain *running)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    return seed_url_find_own(&url, running) ? &served_place : &medium_place;
+}
+
+int
+replace_check_caller(const struct context *context, struct failure **failure)
+{
+    if (strcmp(context->root_path, "/") != 0) {
+        failure_set(failure, FAILURE_USAGE,
+                    "running guests read their seeds below /, not below '%s'",
+                    context->root_path);
+        return failure_hint(failure, "leave --root away");
+    }
+    if (geteuid() != 0) {
+        failure_set(failure, FAILURE_RUNDIR, "root alone may write into %s",
+                    VIRT_SEED_RUNDIR);
+        return failure_hint(failure, "run the command as root");
+    }
+    return 0;
+}
+
+/* --- the request in the XML as it runs -------------------------------------------- */
+
+static int
+set_request(virDomainPtr domain, const xmlNode *request, struct failure **failure)
+{
+    cleanup_free char *text = request_format(request);
+
+    if (virDomainSetMetadata(domain, VIR_DOMAIN_METADATA_ELEMENT, text, "ci",
+                             REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_LIVE) == 0)
+        return 0;
+    return libvirt_fail(failure,
+                        "libvirt did not take the request of the running domain");
+}
+
+static bool
+has_other_request(const struct replacement *replacement)
+{
+    const xmlNode *before = request_find(replacement->running);
+    const xmlNode *request = request_find(replacement->request->domain);
+
+    return before && request && !request_is_same(before, request);
+}
+
+int
+replace_request(const struct replacement *replacement, struct failure **failure)
+{
+    if (!has_other_request(replacement) ||
+        set_request(replacement->domain, request_find(replacement->request->domain),
+                    failure) == 0)
+        return 0;
+    if (!replace_has_ended(replacement, failure))
+        failure_hint(failure, "the domain has its old seed, nothing has changed");
+    return -1;
+}
+
+void
+replace_request_back(const struct replacement *replacement)
+{
+    cleanup_failure struct failure *ignored = NULL;
+
+    if (has_other_request(replacement))
+        set_request(replacement->domain, request_find(replacement->running), &ignored);
+}
+
+bool
+replace_has_ended(const struct replacement *replacement, struct failure **failure)
+{
+    if (virDomainIsActive(replacement->domain) != 0)
+        return false;
+    failure_hint(failure,
+                 "the domain has ended meanwhile; its next start has the seed of "
+                 "its definition");
+    return true;
+}
+
+/* --- the replacement -------------------------------------------------------------- */
+
+static int
+fail_lock(struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not lock %s",
+                      VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
+}
+
+int
+replace_seed(const struct context *context, const struct source *source,
+             const struct source *running, const struct request *request,
+             struct seed *seed, struct failure **failure)
+{
+    cleanup_close int rundir = rundir_open(context->root, failure);
+    const struct replacement replacement = {
+        .context = context,
+        .domain = source->libvirt,
+        .running = &running->domain,
+        .request = request,
+        .seed = seed,
+        .rundir = rundir,
+    };
+
+    if (rundir < 0)
+        return -1;
+    if (flock(rundir, LOCK_EX) < 0)
+        return fail_lock(failure);
+    return seed_place_find(&running->domain)->replace(&replacement, failure);
+}

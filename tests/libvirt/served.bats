@@ -1,0 +1,311 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash and report.bash
+# served.bats: 'virt-seed update' and 'wait --scrub' of domains that run with a seed that is served,
+# with a real libvirtd and QEMU.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+load common
+load report
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seeds=/run/libvirt/virt-seed
+tree=$seeds/imds
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    lab_run install -d -m 0711 $seeds
+    # As systemd-tmpfiles does.
+    lab_run install -d -m 0750 $tree
+    lab_run mkdir -p -m 0755 /etc/virt-seed
+    lab_run install -d -m 0700 /etc/virt-seed/secrets /etc/virt-seed/secrets/web1
+    lab_run install -m 0600 /dev/stdin /etc/virt-seed/secrets/web1/userdata <<'END'
+#cloud-config
+password: hunter2
+END
+}
+
+teardown() {
+    if [[ -n ${server-} ]]; then
+        lab_run kill "$server"
+    fi
+    lab_reset
+    lab_run sh -c 'rm -rf /etc/virt-seed/* /var/lib/virt-seed/*'
+}
+
+# start_web1 [ELEMENT…]: a domain without a disk for its seed runs.
+start_web1() {
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'
+        datasource='${datasource-nocloud-net}'>$*</ci:cloud-init>" interface=user \
+        domain_define web1 $web1
+    virt_seed --quiet wire web1
+    lab_virsh start web1
+    definition_before=$(lab_virsh dumpxml --inactive web1)
+    access_before=$(access)
+}
+
+# access: who may read it.
+access() {
+    lab_run cat $tree/$web1/access
+}
+
+# document NAME: what is served.
+document() {
+    lab_run cat "$tree/$web1/$1"
+}
+
+# running_serial: the serial in the XML as it runs.
+running_serial() {
+    lab_virsh dumpxml web1 | xmllint --xpath 'string(//entry[@name="serial"])' -
+}
+
+# assert_published: all of it is there, for the same reader at the same URL, and nothing else is left.
+assert_published() {
+    [[ $(access) = "$access_before" ]]
+    [[ $(running_serial) = *"/$web1/$(head -n 1 <<<"$access_before")/" ]]
+    [[ $(lab_run ls $tree) = "$web1" && $(lab_run ls $seeds) = imds ]]
+    diff <(document user-data) <(document openstack/latest/user_data)
+}
+
+# assert_scrubbed: the guest is served nothing of a secret, and the definition is what it was.
+assert_scrubbed() {
+    [[ $(access) = "$access_before" ]]
+    [[ $(document user-data) = '' && $(lab_virsh dumpxml --inactive web1) = "$definition_before" ]]
+    run ! lab_run grep -r hunter2 $tree
+}
+
+# start_server: the metadata server.
+start_server() {
+    lab_run ip link set lo up
+    lab_run setpriv --reuid=nobody --regid=0 --clear-groups "$builddir/virt-seed-imds" \
+        --listen 127.0.0.1:8080 >server.log 2>&1 3>&- &
+    for _ in {1..100}; do
+        ! grep -q 'listening on' server.log || break
+        sleep 0.05
+    done
+    server=$(lab_run pgrep -f 'virt-seed-imds --listen')
+}
+
+# fetch NAME: what QEMU gets, on the guest's behalf.
+fetch() {
+    lab_run setpriv --reuid="$(lab_run stat -c %u /var/lib/libvirt/qemu)" --clear-groups \
+        curl --silent --fail "http://127.0.0.1:8080/$web1/$(head -n 1 <<<"$access_before")/$1"
+}
+
+# --- update -----------------------------------------------------------------------------------
+
+@test "update publishes the definition's seed at the URL of the domain that runs" {
+    local definition
+
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    echo '#cloud-config' >user-data
+    virt_seed set web1 --hostname=new --user-data=user-data
+    definition=$(lab_virsh dumpxml --inactive web1)
+    [[ $(document meta-data) = *'"old"'* ]]
+
+    run -0 virt_seed update web1
+    [[ $output = *'has the new seed at its URL. It is the same instance'* ]]
+    assert_published
+    [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#cloud-config' ]]
+    [[ $(document openstack/latest/meta_data.json) = *'"new"'* ]]
+    [[ $(lab_virsh dumpxml --inactive web1) = "$definition" ]]
+
+    run -0 virt_seed update web1
+    [[ $output = "domain 'web1' has that seed at its URL already" ]]
+}
+
+@test "a metadata server that runs serves what update has published" {
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    start_server
+    [[ $(fetch meta-data) = *'"old"'* ]]
+    virt_seed set web1 --hostname=new
+    virt_seed update web1
+    [[ $(fetch meta-data) = *'"new"'* ]]
+}
+
+@test "a guest that is saved after an update comes back with the new seed" {
+    local digest
+
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    virt_seed set web1 --hostname=new
+    virt_seed update web1
+    digest=$(document meta-data | sha256sum)
+    # What is changed in the definition after that is for the next start.
+    virt_seed set web1 --hostname=newer
+    lab_virsh managedsave web1
+    lab_virsh start web1
+    [[ $(document meta-data | sha256sum) = "$digest" && $(access) = "$access_before" ]]
+}
+
+@test "update says that another instance-id makes the guest another instance" {
+    start_web1
+    virt_seed set web1 --instance-id=second
+    run -0 virt_seed update web1
+    [[ $output = *'has the new seed at its URL. It is another instance'* ]]
+    [[ $(document identity) = *'"second"'* ]]
+}
+
+@test "the token stays that of the domain as it runs, whatever the definition has" {
+    start_web1
+    virt_seed --quiet unset --wiring-only web1
+    virt_seed --quiet wire web1
+    virt_seed set web1 --hostname=new
+    [[ $(lab_virsh dumpxml --inactive web1) != *"$(head -n 1 <<<"$access_before")"* ]]
+    virt_seed update web1
+    assert_published
+    [[ $(document meta-data) = *'"new"'* ]]
+}
+
+@test "a NIC that the domain got while it runs may read its seed after an update" {
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' datasource='nocloud-net'/>" \
+        machine=pc interface=user domain_define web1 $web1
+    virt_seed --quiet wire web1
+    lab_virsh start web1
+    run -0 virt_seed update web1
+    [[ $output = *'at its URL already' ]]
+    echo "<interface type='user'><mac address='52:54:00:00:00:99'/><model type='virtio'/></interface>" \
+        >nic.xml
+    lab_virsh attach-device web1 nic.xml --live
+    run -0 virt_seed update web1
+    [[ $output = *'has the new seed at its URL. It is the same instance'* ]]
+    [[ $(access) = *'52:54:00:00:00:99 user' ]]
+    run -0 virt_seed update web1
+    [[ $output = *'at its URL already' ]]
+}
+
+@test "another datasource needs a start, from a disk and to one" {
+    start_web1
+    virt_seed set web1 --datasource=configdrive
+    run -1 virt_seed update web1
+    [[ $output = *'runs with a seed that is served, and the new one is one on a disk'*'start it'* ]]
+    assert_published
+    lab_reset
+
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" interface=user \
+        domain_define web1 $web1
+    virt_seed --quiet wire web1
+    lab_virsh start web1
+    virt_seed set web1 --datasource=nocloud-net
+    run -1 virt_seed update web1
+    [[ $output = *'runs with a seed on a disk, and the new one is one that is served'*'start it'* ]]
+    [[ $(lab_run find $tree -mindepth 1) = '' ]]
+}
+
+@test "where nothing can be published the running domain keeps its request" {
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    virt_seed set web1 --hostname=new
+    lab_run mv $tree $tree.away
+    run -1 virt_seed update web1
+    lab_run mv $tree.away $tree
+    [[ $output = *'there is no metadata server'* ]]
+    run -0 lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --live
+    [[ $output = *'>old<'* ]]
+    assert_published
+    virt_seed update web1
+    [[ $(document meta-data) = *'"new"'* ]]
+}
+
+@test "what somebody has removed is published again" {
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    lab_run rm -r $tree/$web1
+    virt_seed update web1
+    assert_published
+    [[ $(document meta-data) = *'"old"'* ]]
+}
+
+@test "two updates at once leave one seed" {
+    local number
+
+    start_web1
+    for number in 1 2 3; do
+        virt_seed set web1 --hostname="name$number"
+        virt_seed update web1 &
+        virt_seed update web1 &
+        wait
+        assert_published
+        [[ $(document meta-data) = *"name$number"* ]]
+    done
+}
+
+@test "a domain that ends during an update leaves no seed" {
+    local delay
+
+    # The request stays the same, and so libvirt has nothing to refuse.
+    lab_run sh -c 'mkdir -p /etc/virt-seed/files; echo "#cloud-config" >/etc/virt-seed/files/user-data'
+    start_web1 '<ci:user-data file="user-data"/>'
+    lab_run sh -c 'echo "#cloud-config: late" >/etc/virt-seed/files/user-data'
+    # It waits for us, then is too late.
+    lab_run flock $seeds sleep 2 3>&- &
+    sleep 0.5
+    virt_seed update web1 >update.log 2>&1 3>&- &
+    sleep 0.7
+    lab_virsh destroy web1
+    wait
+    grep -q 'the domain has ended meanwhile' update.log
+    [[ $(lab_run find $tree -mindepth 1) = '' ]]
+
+    for delay in 0.00 0.02 0.04 0.06; do
+        lab_virsh start web1
+        virt_seed set web1 --hostname="name${delay#*.}"
+        virt_seed update web1 3>&- &
+        sleep "$delay"
+        lab_virsh destroy web1
+        wait
+        [[ $(lab_run find $tree -mindepth 1) = '' ]]
+    done
+}
+
+@test "root alone replaces what is served" {
+    start_web1
+    run -1 lab_run setpriv --reuid=65534 --clear-groups "$builddir/virt-seed" \
+        -c qemu:///system update web1
+    [[ $output = *'root alone may write into'* ]]
+}
+
+# --- wait --scrub -----------------------------------------------------------------------------
+
+done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
+
+@test "a guest that is done is served its identity alone, also when it is saved and comes back" {
+    local identity
+
+    start_web1 '<ci:hostname>one.example.org</ci:hostname><ci:user-data secret="web1"/>'
+    identity=$(document identity)
+    [[ $(document user-data) = *hunter2* ]]
+    report_say $web1 "$done_line"
+    run -0 virt_seed wait --scrub --timeout=10 web1
+    [[ $output = *$'web1: scrubbed\nweb1: done' ]]
+    assert_scrubbed
+    [[ $(document identity) = "$identity" && $(document meta-data) = *one.example.org* ]]
+
+    lab_virsh managedsave web1
+    lab_virsh start web1
+    assert_scrubbed
+    # A start is another matter.
+    lab_virsh destroy web1
+    lab_virsh start web1
+    [[ $(document user-data) = *hunter2* ]]
+}
+
+@test "a guest that is scrubbed already is left alone" {
+    local inode
+
+    start_web1 '<ci:user-data secret="web1"/>'
+    report_say $web1 "$done_line"
+    virt_seed wait --scrub --timeout=10 web1
+    inode=$(lab_run stat -c %i $tree/$web1)
+    run -0 virt_seed wait --scrub --timeout=10 web1
+    [[ $(lab_run stat -c %i $tree/$web1) = "$inode" ]]
+}
+
+@test "what is served for another instance, which the guest has not read yet, stays as it is" {
+    start_web1 '<ci:user-data secret="web1"/>'
+    virt_seed set web1 --instance-id=second
+    virt_seed update web1
+    report_say $web1 "$done_line"
+    run -1 virt_seed wait --scrub --timeout=10 web1
+    [[ $output = *"the seed at its URL is for the instance 'second', and it was started as '$web1'"* ]]
+    [[ $(document user-data) = *hunter2* ]]
+}
