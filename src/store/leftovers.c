@@ -13,7 +13,12 @@
 #include "base/report-name.h"
 #include "base/shim-name.h"
 #include "domain/part.h"
+#include "store/imds-tree.h"
 #include "store/leftovers.h"
+#include "store/rundir.h"
+
+/* What a process that was killed has not renamed any more (base/tmpfile.h, imds-tree.h). */
+#define TEMPORARY ".new."
 
 /* What comes behind the UUID in each directory. */
 static const struct {
@@ -27,6 +32,7 @@ static const struct {
     {VIRT_SEED_RUNDIR,
      false,
      {".iso", ".resume", ".resumed", SHIM_SUFFIX, SHIM_LINK_SUFFIX}},
+    {IMDS_TREE, false, {"", TEMPORARY}},
 };
 
 bool
@@ -48,12 +54,11 @@ is_made_of(const char *text, const char *characters, size_t least, size_t most)
     return !text[length] && length >= least && length <= most;
 }
 
-/* What a process that was killed has not renamed any more (base/tmpfile.h). */
 static bool
 is_temporary(const char *more)
 {
-    return strncmp(more, ".new.", 5) == 0 &&
-           is_made_of(more + 5, "0123456789abcdef", 8, 8);
+    return strncmp(more, TEMPORARY, strlen(TEMPORARY)) == 0 &&
+           is_made_of(more + strlen(TEMPORARY), "0123456789abcdef", 8, 8);
 }
 
 /* What virtlogd has renamed. */
@@ -72,6 +77,8 @@ has_suffix(const char *rest, const char *suffix, const char *uuid)
         return false;
     if (strcmp(suffix, SHIM_LINK_SUFFIX) == 0)
         return strcmp(more, uuid) == 0;
+    if (strcmp(suffix, TEMPORARY) == 0)
+        return is_temporary(rest);
     if (strcmp(suffix, REPORT_SUFFIX) == 0 && is_copy(more))
         return true;
     return !*more || (*suffix && is_temporary(more));
@@ -219,8 +226,18 @@ empty(int directory, int depth)
     return -errno;
 }
 
-int
-leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
+/* All that is there of the domain goes, and what the index says of it. */
+static int
+remove_served(int root, const char *uuid, struct failure **failure)
+{
+    cleanup_close int rundir = rundir_open(root, failure);
+    cleanup_close int tree = rundir < 0 ? -1 : imds_tree_open(rundir, failure);
+
+    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
+}
+
+static int
+remove_in_directory(int root, const struct leftover *leftover, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, leftover->directory);
     int error = directory < 0
@@ -233,6 +250,14 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
                       leftover->directory, leftover->name);
     return failure_hint(failure, "see what is there, as root: ls -l %s",
                         leftover->directory);
+}
+
+int
+leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
+{
+    return strcmp(leftover->directory, IMDS_TREE) == 0
+               ? remove_served(root, leftover->uuid, failure)
+               : remove_in_directory(root, leftover, failure);
 }
 
 void

@@ -8,6 +8,7 @@
  *   /var/lib/virt-seed/secrets/    what virt-seed has generated
  *   /var/log/libvirt/virt-seed/    reports
  *   /run/libvirt/virt-seed/        seeds, and what belongs to them
+ *   /run/libvirt/virt-seed/imds/   what the metadata server serves
  */
 #pragma once
 
@@ -38,7 +39,8 @@ bool leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1]);
 /* Finds all of them, those of a domain side by side. Only root may look. */
 int leftovers_find(int root, struct leftovers *leftovers, struct failure **failure);
 
-/* Removes one, a directory with all that is in it. One that is gone is no failure. */
+/* Removes one, a directory with all that is in it; with what is served all else goes that is
+ * there of the same domain. One that is gone is no failure. */
 int leftover_remove(int root, const struct leftover *leftover, struct failure **failure);
 
 void leftovers_clear(struct leftovers *leftovers);

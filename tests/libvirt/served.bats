@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of common.bash and report.bash
-# served.bats: 'virt-seed update' and 'wait --scrub' of domains that run with a seed that is served,
-# with a real libvirtd and QEMU.
+# served.bats: 'virt-seed update', 'wait --scrub' and 'gc' of domains that run with a seed that is
+# served, with a real libvirtd and QEMU.
 
 bats_require_minimum_version 1.5.0
 
@@ -308,4 +308,21 @@ done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
     run -1 virt_seed wait --scrub --timeout=10 web1
     [[ $output = *"the seed at its URL is for the instance 'second', and it was started as '$web1'"* ]]
     [[ $(document user-data) = *hunter2* ]]
+}
+
+# --- gc ---------------------------------------------------------------------------------------
+
+@test "gc removes what is served of a domain that is gone, and nothing of one that runs" {
+    local gone=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57 before
+
+    start_web1
+    before=$(lab_run find $tree)
+    lab_run cp -r $tree/$web1 $tree/$gone
+    # What a process that was killed leaves.
+    lab_run cp -r $tree/$web1 $tree/$gone.new.0123abcd
+    run -0 virt_seed gc
+    [[ $output = *"removed $tree/$gone"* && $output = *"removed $tree/$gone.new.0123abcd"* ]]
+    [[ $(lab_run find $tree) = "$before" ]]
+    run -0 virt_seed gc
+    [[ $output = '' ]]
 }

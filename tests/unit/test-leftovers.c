@@ -8,13 +8,16 @@
 
 #include "base/memory.h"
 #include "domain/part.h"
+#include "store/imds-tree.h"
 #include "store/leftovers.h"
+#include "store/rundir.h"
 #include "unit.h"
 
 /* Relative to the test's directory. */
 #define STATE (&VIRT_SEED_STATEDIR[1])
 #define REPORTS (&VIRT_SEED_REPORTDIR[1])
 #define SEEDS (&VIRT_SEED_RUNDIR[1])
+#define SERVED (&IMDS_TREE[1])
 
 static void
 make(int root, const char *directory, const char *name)
@@ -93,6 +96,9 @@ leaves_alone_what_only_begins_with_a_uuid(void **state)
     make(root, REPORTS, UNIT_UUID ".libvirt-" UNIT_OTHER_UUID);
     make(root, SEEDS, UNIT_UUID ".iso.old");
     make(root, SEEDS, UNIT_UUID ".iso.0");
+    make(root, SERVED, UNIT_UUID ".old/access");
+    make(root, SERVED, UNIT_UUID ".new.1/access");
+    make(root, SERVED, "mac/52:54:00:00:00:01/" UNIT_UUID);
     find(root, &leftovers);
     for (size_t i = 0; i < leftovers.count; i++)
         fail_msg("%s/%s", leftovers.list[i].directory, leftovers.list[i].name);
@@ -128,8 +134,10 @@ finds_all_that_virt_seed_makes(void **state)
 
         make(root, REPORTS, name);
     }
+    make(root, SERVED, UNIT_UUID "/access");
+    make(root, SERVED, UNIT_UUID ".new.0123abcd/access");
     find(root, &leftovers);
-    assert_int_equal(leftovers.count, 14);
+    assert_int_equal(leftovers.count, 16);
 }
 
 static void
@@ -175,6 +183,49 @@ removes_a_directory_with_all_that_is_in_it(void **state)
 }
 
 static void
+publish(int tree, const char *uuid)
+{
+    const struct imds_mac mac = {"52:54:00:00:00:01", IMDS_LINK_FILTERED};
+    const struct imds_domain domain = {.uuid = uuid,
+                                       .token = "0123456789abcdef0123456789abcdef",
+                                       .macs = &mac,
+                                       .mac_count = 1};
+    struct failure *failure = NULL;
+
+    imds_tree_publish(tree, &domain, &failure);
+    assert_no_failure(failure);
+}
+
+static void
+removes_what_is_served_from_the_index_too(void **state)
+{
+    cleanup_leftovers struct leftovers leftovers = {0};
+    struct failure *failure = NULL;
+    int root = unit_directory(state);
+    cleanup_close int rundir = rundir_open(root, &failure);
+    cleanup_close int tree = imds_tree_open(rundir, &failure);
+
+    assert_no_failure(failure);
+    publish(tree, UNIT_UUID);
+    publish(tree, UNIT_OTHER_UUID);
+    make(root, SERVED, UNIT_UUID ".new.0123abcd/access");
+    find(root, &leftovers);
+    assert_int_equal(leftovers.count, 3);
+    for (size_t i = 0; i < leftovers.count; i++) {
+        if (strcmp(leftovers.list[i].uuid, UNIT_UUID) == 0)
+            leftover_remove(root, &leftovers.list[i], &failure);
+        assert_no_failure(failure);
+    }
+    assert_int_not_equal(faccessat(tree, UNIT_UUID, F_OK, 0), 0);
+    assert_int_not_equal(faccessat(tree, UNIT_UUID ".new.0123abcd", F_OK, 0), 0);
+    assert_int_not_equal(faccessat(tree, "mac/52:54:00:00:00:01/" UNIT_UUID, F_OK, 0), 0);
+    /* And of others nothing. */
+    assert_int_equal(faccessat(tree, UNIT_OTHER_UUID "/access", F_OK, 0), 0);
+    assert_int_equal(faccessat(tree, "mac/52:54:00:00:00:01/" UNIT_OTHER_UUID, F_OK, 0),
+                     0);
+}
+
+static void
 removes_nothing_that_is_nested_without_end(void **state)
 {
     cleanup_leftovers struct leftovers leftovers = {0};
@@ -197,6 +248,7 @@ main(void)
         unit_test_in_directory(finds_all_that_virt_seed_makes),
         cmocka_unit_test(knows_names_of_domains),
         unit_test_in_directory(removes_a_directory_with_all_that_is_in_it),
+        unit_test_in_directory(removes_what_is_served_from_the_index_too),
         unit_test_in_directory(removes_nothing_that_is_nested_without_end),
     };
 
