@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/pending.h"
+#include "cli/replace.h"
 #include "cli/text-diff.h"
 
 /* What cloud-init does with new documents of the same instance: cc_set_hostname at each
@@ -26,6 +27,10 @@
 #define NEW_INSTANCE                                                                       \
     "a first boot for cloud-init: everything is applied, and ssh host keys are made anew " \
     "where the seed gives none"
+#define KEPT                                                                               \
+    "the same instance, whatever has changed: the guest was told to stay with what it "    \
+    "had read (cache=\"keep\"), and reads no seed before 'cloud-init clean' has been run " \
+    "in it, or it gets a new disk"
 #define UNRECORDED                                                                       \
     "a first boot for cloud-init, where its disk has not booted with this instance-id "  \
     "before: no boot of the domain is recorded on this host"
@@ -164,17 +169,35 @@ print_boot(const struct pending *pending)
         print_advice("to have that whenever the seed changes", name,
                      "instance-id-policy=content");
         break;
+    case PENDING_BOOT_KEPT:
+        puts("the next start is " KEPT);
+        break;
     case PENDING_BOOT_UNKNOWN:
         puts("whether the next start is a first boot for cloud-init is not known");
         break;
     }
 }
 
+/* What a reboot within the guest reads, and how it would read the new seed. */
+static void
+print_running(const struct pending *pending)
+{
+    cleanup_free char *name = xshellquote(pending->source.domain.name);
+    const struct seed_place *place = seed_place_find(&pending->running.domain);
+
+    printf("it runs: a reboot within the guest%s reads what is %s",
+           pending->boot == PENDING_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
+           place->where);
+    if (pending->next.served == place->served) {
+        fputs("; to put the new seed there: virt-seed update ", stdout);
+        print_outside_string(stdout, name);
+    }
+    putchar('\n');
+}
+
 static void
 print_circumstances(const struct pending *pending)
 {
-    cleanup_free char *name = xshellquote(pending->source.domain.name);
-
     for (size_t i = 0; i < pending->wiring.change_count; i++) {
         fputs("wiring: ", stdout);
         print_outside_string(stdout, pending->wiring.changes[i]);
@@ -189,14 +212,10 @@ print_circumstances(const struct pending *pending)
         puts("it has been saved: its next start resumes the guest, and that one reads no "
              "seed");
     if (pending->is_replaced)
-        puts("the seed in its drive has been replaced since it was started");
-    if (!pending->running.doc || !pending->has_changes)
-        return;
-    fputs("it runs: a reboot within the guest reads what is in its drive; to put the new "
-          "seed there: virt-seed update ",
-          stdout);
-    print_outside_string(stdout, name);
-    putchar('\n');
+        printf("the seed %s has been replaced since it was started\n",
+               pending->current.served ? served_place.where : medium_place.where);
+    if (pending->running.doc && pending->has_changes)
+        print_running(pending);
 }
 
 static void
@@ -237,6 +256,7 @@ boot_name(enum pending_boot boot)
         [PENDING_BOOT_UNRECORDED] = "unrecorded",
         [PENDING_BOOT_NEW_INSTANCE] = "new-instance",
         [PENDING_BOOT_SAME_INSTANCE] = "same-instance",
+        [PENDING_BOOT_KEPT] = "kept",
         [PENDING_BOOT_UNKNOWN] = "unknown",
     };
 

@@ -16,6 +16,7 @@
 #include "domain/request-text.h"
 #include "domain/request.h"
 #include "seed/layout.h"
+#include "store/record.h"
 #include "store/running-seed.h"
 
 enum outcome {
@@ -24,6 +25,7 @@ enum outcome {
     OUTCOME_UP_TO_DATE,
     OUTCOME_SAME_INSTANCE,
     OUTCOME_NEW_INSTANCE,
+    OUTCOME_KEPT,
 };
 
 /* --- what is said in the end ------------------------------------------------------ */
@@ -50,6 +52,13 @@ print_outcome(enum outcome outcome, const char *where)
         printf("has the new seed %s. It is another instance: when the guest is rebooted, "
                "cloud-init sets it up anew\n",
                where);
+        break;
+    case OUTCOME_KEPT:
+        printf(
+            "has the new seed %s. The guest was told to stay with what it had read "
+            "(cache=\"keep\"): it reads the new one when 'cloud-init clean' has been run "
+            "in it\n",
+            where);
         break;
     }
 }
@@ -97,6 +106,20 @@ is_same_instance(const struct seed *old, const struct seed *seed)
            identity_is_same(&old_identity, &identity);
 }
 
+/* What the guest makes of it. */
+static enum outcome
+judge(const struct context *context, const char *uuid, const struct seed *old,
+      const struct seed *seed)
+{
+    cleanup_record struct record record = {0};
+    cleanup_failure struct failure *ignored = NULL;
+
+    if (record_read(context->root, uuid, &record, &ignored) == 0 &&
+        record.boot.cache_keep)
+        return OUTCOME_KEPT;
+    return is_same_instance(old, seed) ? OUTCOME_SAME_INSTANCE : OUTCOME_NEW_INSTANCE;
+}
+
 static enum outcome
 replace(const struct context *context, const struct source *source,
         const struct source *running, const struct request *request, struct seed *seed,
@@ -115,8 +138,7 @@ replace(const struct context *context, const struct source *source,
         return OUTCOME_UP_TO_DATE;
     if (replace_seed(context, source, running, request, seed, failure) < 0)
         return OUTCOME_FAILURE;
-    return found && is_same_instance(&old, seed) ? OUTCOME_SAME_INSTANCE
-                                                 : OUTCOME_NEW_INSTANCE;
+    return judge(context, running->domain.uuid, &old, seed);
 }
 
 /* `where` gets the place of the seed, in words. */

@@ -2,7 +2,7 @@
 /*
  * How it works: the definition goes the hook's way to a seed. Its documents are compared by
  * digest with the record of the last boot, which outlives the domain and the host; the seed
- * in the drive of a running domain has the text, too, and counts where there is no record.
+ * that a running domain has, has the text, too, and counts where there is no record.
  */
 #include "config.h"
 
@@ -56,13 +56,13 @@ read_past(struct pending *pending, const struct context *context)
         deny(pending, &failure);
         pending->past_is_denied = true;
     }
-    if (running_seed_read(context->root, uuid, &pending->in_drive, &pending->has_drive,
+    if (running_seed_read(context->root, uuid, &pending->current, &pending->has_current,
                           &failure) == 0) {
         /* It tells enough where there is no record. */
-        pending->past_is_denied = pending->past_is_denied && !pending->has_drive;
+        pending->past_is_denied = pending->past_is_denied && !pending->has_current;
         return;
     }
-    pending->has_drive = false;
+    pending->has_current = false;
     if (pending->record.boot.time) {
         failure_free(failure);
         return;
@@ -90,6 +90,18 @@ make_next(struct pending *pending, const struct context *context,
     return 0;
 }
 
+/* Whether the guest that runs was told so; without a record nobody knows better. */
+static bool
+is_told_to_keep(const struct pending *pending)
+{
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *ignored = NULL;
+
+    return pending->running.doc &&
+           request_read(&request, &pending->running.domain, &ignored) == 0 &&
+           request.cache;
+}
+
 static int
 read_request(struct pending *pending, struct failure **failure)
 {
@@ -98,6 +110,8 @@ read_request(struct pending *pending, struct failure **failure)
     if (request_read(&request, &pending->source.domain, failure) < 0)
         return -1;
     pending->is_done = request.until_done && pending->record.done;
+    pending->is_kept = pending->record.boot.time ? pending->record.boot.cache_keep
+                                                 : is_told_to_keep(pending);
     return 0;
 }
 
@@ -134,12 +148,12 @@ has_digest(const struct document *document, const char *digest)
     return strcmp(own, digest) == 0;
 }
 
-/* Return: the document as the last boot had it, where it is in the drive still. */
+/* Return: the document as the last boot had it, where it is still there. */
 static const struct document *
 find_before(const struct pending *pending, const char *path)
 {
     const struct document *document =
-        pending->has_drive ? seed_find_document(&pending->in_drive, path) : NULL;
+        pending->has_current ? seed_find_document(&pending->current, path) : NULL;
     const char *digest;
 
     if (!document || !pending->record.boot.time)
@@ -161,7 +175,7 @@ compare_by_record(const struct pending *pending, const struct pending_document *
 }
 
 static enum pending_state
-compare_with_drive(const struct pending_document *document)
+compare_with_current(const struct pending_document *document)
 {
     if (!document->before)
         return PENDING_NEW;
@@ -189,7 +203,7 @@ add_document(struct pending *pending, const char *path, bool secret, bool is_den
         document->state = PENDING_UNKNOWN;
     else
         document->state = pending->record.boot.time ? compare_by_record(pending, document)
-                                                    : compare_with_drive(document);
+                                                    : compare_with_current(document);
     pending->has_changes = pending->has_changes || document->state != PENDING_UNCHANGED;
 }
 
@@ -201,8 +215,8 @@ path_before(const struct pending *pending, size_t index)
 
     if (boot->time)
         return index < boot->document_count ? boot->documents[index].path : NULL;
-    return pending->has_drive && index < pending->in_drive.document_count
-               ? pending->in_drive.documents[index].path
+    return pending->has_current && index < pending->current.document_count
+               ? pending->current.documents[index].path
                : NULL;
 }
 
@@ -232,7 +246,7 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
 {
     const struct record_boot *boot = &pending->record.boot;
     const struct layout *layout =
-        pending->has_drive ? layout_find(pending->in_drive.volume_id) : NULL;
+        pending->has_current ? layout_find(pending->current.volume_id) : NULL;
     cleanup_identity struct identity identity = {0};
 
     if (boot->time) {
@@ -241,7 +255,7 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
     }
     if (!layout)
         return 0;
-    if (layout_read_identity(layout, &pending->in_drive, &identity, failure) < 0)
+    if (layout_read_identity(layout, &pending->current, &identity, failure) < 0)
         return -1;
     pending->last_instance_id = steal(identity.instance_id);
     return 0;
@@ -250,9 +264,13 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
 static enum pending_boot
 judge_boot(const struct pending *pending, bool instance_id_denied)
 {
-    bool has_past = pending->record.boot.time || pending->has_drive;
+    bool has_past = pending->record.boot.time || pending->has_current;
 
-    if (pending->past_is_denied || (has_past && instance_id_denied))
+    if (pending->past_is_denied)
+        return PENDING_BOOT_UNKNOWN;
+    if (pending->is_kept)
+        return PENDING_BOOT_KEPT;
+    if (has_past && instance_id_denied)
         return PENDING_BOOT_UNKNOWN;
     if (!has_past)
         return PENDING_BOOT_UNRECORDED;
@@ -264,15 +282,15 @@ judge_boot(const struct pending *pending, bool instance_id_denied)
 }
 
 static bool
-is_drive_replaced(const struct pending *pending)
+is_current_replaced(const struct pending *pending)
 {
-    if (!pending->record.boot.time || !pending->has_drive)
+    if (!pending->record.boot.time || !pending->has_current)
         return false;
-    for (size_t i = 0; i < pending->in_drive.document_count; i++) {
-        if (!find_before(pending, pending->in_drive.documents[i].path))
+    for (size_t i = 0; i < pending->current.document_count; i++) {
+        if (!find_before(pending, pending->current.documents[i].path))
             return true;
     }
-    return pending->in_drive.document_count != pending->record.boot.document_count;
+    return pending->current.document_count != pending->record.boot.document_count;
 }
 
 /* --- all of it ---------------------------------------------------------------------- */
@@ -284,7 +302,7 @@ find_secrets_before(struct secret_documents *secrets, const struct pending *pend
     if (pending->running.doc)
         secret_documents_find(secrets, &pending->running.domain);
     else
-        secrets->all = pending->has_drive;
+        secrets->all = pending->has_current;
 }
 
 static int
@@ -302,7 +320,7 @@ compare(struct pending *pending, struct failure **failure)
         return -1;
     compare_documents(pending, &next, &before);
     pending->boot = judge_boot(pending, pending->secrets_are_denied && next.instance_id);
-    pending->is_replaced = is_drive_replaced(pending);
+    pending->is_replaced = is_current_replaced(pending);
     return 0;
 }
 
@@ -342,7 +360,7 @@ pending_clear(struct pending *pending)
     source_clear(&pending->source);
     source_clear(&pending->running);
     seed_clear(&pending->next);
-    seed_clear(&pending->in_drive);
+    seed_clear(&pending->current);
     record_clear(&pending->record);
     identity_clear(&pending->identity);
     free(pending->last_instance_id);

@@ -34,18 +34,20 @@ enum pending_boot {
     PENDING_BOOT_UNRECORDED, /* the first, as far as this host knows */
     PENDING_BOOT_NEW_INSTANCE,
     PENDING_BOOT_SAME_INSTANCE,
+    PENDING_BOOT_KEPT, /* the guest was told to keep what it has read (cache="keep") */
     PENDING_BOOT_UNKNOWN,
 };
 
 struct pending {
     struct source source;
     struct source running; /* empty where the domain does not run, or came from a file */
-    bool is_done;     /* recorded as set up: the next start gives the identity alone */
-    bool is_saved;    /* the next start resumes the guest, which reads no seed */
-    struct seed next; /* the documents that the next start makes */
-    struct seed in_drive; /* those of the running domain, where they may be read */
-    bool has_drive;
-    bool is_replaced; /* what is in the drive is not what was there at the boot */
+    bool is_done;        /* recorded as set up: the next start gives the identity alone */
+    bool is_kept;        /* the guest reads no seed, where its disk is still the same */
+    bool is_saved;       /* the next start resumes the guest, which reads no seed */
+    struct seed next;    /* the documents that the next start makes */
+    struct seed current; /* those that the running domain has, where they may be read */
+    bool has_current;
+    bool is_replaced; /* what it has is not what it had at the boot */
     struct record record;
     enum pending_boot boot;
     struct identity identity; /* of the next start */
@@ -56,12 +58,12 @@ struct pending {
     struct wiring wiring;    /* what the domain lacks */
     struct failure *denied;  /* why not all could be compared, or NULL */
     bool secrets_are_denied; /* because of secrets */
-    bool past_is_denied;     /* because of the record or the seed in the drive */
+    bool past_is_denied;     /* because of the record or the running domain's seed */
 };
 
 /*
  * Compares what the next start gives with what is recorded of the last one, or, where
- * nothing is, with what is in the drive.
+ * nothing is, with what the running domain has.
  */
 int pending_read(struct pending *pending, const struct context *context,
                  const struct arguments *arguments, struct failure **failure);

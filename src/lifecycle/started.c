@@ -75,6 +75,8 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request, in
     boot.name = xstrdup(lifecycle->domain->name);
     boot.version = xstrdup(PACKAGE_VERSION);
     boot.identity_alone = request->until_done && record.done;
+    /* Who was told so once does not hear of anything else. */
+    boot.cache_keep = request->cache || record.boot.cache_keep;
     record_boot_add_volume(&boot, &volume);
     if (!request_has_disk(request))
         no_volume(&boot);

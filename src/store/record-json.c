@@ -116,6 +116,7 @@ take_boot(json_t *record, struct record_boot *boot)
     take_text(object, "datasource", &boot->datasource);
     take_text(object, "instance-id", &boot->instance_id);
     boot->identity_alone = take_true(object, "identity-alone");
+    boot->cache_keep = take_true(object, "cache-keep");
     take_documents(object, boot);
     boot->others = object;
 }
@@ -187,6 +188,13 @@ add_texts(json_t *object, const char *key, char *const *texts, size_t count)
 }
 
 static void
+add_true(json_t *object, const char *key, bool value)
+{
+    if (value)
+        json_must(json_object_set_new(object, key, json_true()));
+}
+
+static void
 add_boot(json_t *record, const struct record_boot *boot)
 {
     json_t *object = start_object(boot->others);
@@ -204,8 +212,8 @@ add_boot(json_t *record, const struct record_boot *boot)
     add_text(object, "label", boot->label);
     add_text(object, "datasource", boot->datasource);
     add_text(object, "instance-id", boot->instance_id);
-    if (boot->identity_alone)
-        json_must(json_object_set_new(object, "identity-alone", json_true()));
+    add_true(object, "identity-alone", boot->identity_alone);
+    add_true(object, "cache-keep", boot->cache_keep);
     json_must(json_object_set_new(object, "documents", documents));
     json_must(json_object_set_new(record, "boot", object));
 }

@@ -41,6 +41,7 @@ struct record_boot {
     char *instance_id; /* NULL where the seed has none that can be read */
     bool
         identity_alone; /* the guest was recorded as set up before (boots="until-done") */
+    bool cache_keep;    /* the guest was told, then or before, to keep what it has read */
     struct record_document *documents; /* in the order of the image */
     size_t document_count;
     struct json_t *others; /* members that are not known, or NULL */

@@ -19,8 +19,8 @@ setup() {
 
 # wired [REQUEST]: a definition, with nothing in its seed but what it asks for.
 wired() {
-    domain_xml "$@" | sed "s/<ci:cloud-init /&report='no' ${attributes-} /" |
-        virt-seed --quiet wire -
+    domain_xml "$@" | sed -e "s/<ci:cloud-init /&report='no' ${attributes-} /" \
+        -e "s|</devices>|${devices-}&|" | virt-seed --quiet wire -
 }
 
 # start [REQUEST]: the domain is started with it.
@@ -115,6 +115,42 @@ END
     assert_said 'openstack/latest/meta_data.json: gone' 'meta-data: new' 'a first boot'
 }
 
+@test "what is served is compared like what is on a disk" {
+    export devices="<interface type='user'><mac address='52:54:00:00:00:01'/></interface>"
+    export attributes="datasource='nocloud-net'"
+
+    install -d -m 0711 "$seeds"
+    install -d -m 0750 "$seeds/imds"
+    start "$cloud_config"
+    run -0 pending --show-secrets "${cloud_config/Etc\/UTC/Europe\/Rome}"
+    assert_said 'user-data: changed, 48 bytes, then 52' '-timezone: Etc/UTC' \
+        '+timezone: Europe/Rome' 'the same instance'
+    # Replaced since.
+    cp "$seeds/imds/$uuid/meta-data" "$seeds/imds/$uuid/user-data"
+    run -0 pending --show-secrets "$cloud_config"
+    assert_said 'user-data: unchanged' 'the seed at its URL has been replaced since it was started'
+    stop
+    run -0 pending "$cloud_config"
+    assert_said 'changes nothing'
+}
+
+@test "who may not look into what is served finds the disk" {
+    install -d -m 0711 "$seeds"
+    install -d -m 0700 "$seeds/imds"
+    start "$cloud_config"
+    become_nobody
+    wired "$cloud_config" >next.xml
+    chmod go+rx "$root" "$root$confdir"
+    chmod 0755 "$root$statedir"
+    chmod 0644 "$record" "$seeds/$uuid.iso"
+    run -0 "${as_nobody[@]}" "$(type -P virt-seed)" --root="$root" pending ./next.xml
+    assert_said 'changes nothing'
+    stop
+    rm "$record"
+    run -0 "${as_nobody[@]}" "$(type -P virt-seed)" --root="$root" pending ./next.xml
+    assert_said 'no boot of the domain is recorded'
+}
+
 # --- the instance -----------------------------------------------------------------------------
 
 @test "without a record the next start may be the first" {
@@ -150,6 +186,29 @@ END
     run -0 pending "$cloud_config<ci:instance-id policy='content'/>"
     assert_said 'changes nothing'
     run -0 pending "${cloud_config/UTC/GMT}<ci:instance-id policy='content'/>"
+    assert_said 'a first boot for cloud-init: '
+}
+
+@test "a guest that keeps what it has read is the same instance at every start" {
+    attributes='cache="keep"' start "$cloud_config"
+    attributes='cache="keep"' run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
+    assert_said 'meta-data: changed' 'instance-id: second' "the same instance, whatever has changed" \
+        "before 'cloud-init clean' has been run in it"
+    [[ $output != *'a first boot'* && $output != *'hint:'* ]]
+    # Also when it is not told so any more, which it does not hear.
+    run -0 pending "$cloud_config"
+    assert_said 'the same instance, whatever has changed'
+    stop
+    start "$cloud_config"
+    stop
+    run -0 pending --json "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
+    [[ $(jq -r .boot <<<"$output") = kept ]]
+}
+
+@test "a guest that is told only now to keep what it reads still reads the next seed" {
+    start "$cloud_config"
+    stop
+    attributes='cache="keep"' run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
     assert_said 'a first boot for cloud-init: '
 }
 

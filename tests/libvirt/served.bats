@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of common.bash and report.bash
-# served.bats: 'virt-seed update', 'wait --scrub' and 'gc' of domains that run with a seed that is
-# served, with a real libvirtd and QEMU.
+# served.bats: 'virt-seed update', 'wait --scrub', 'pending' and 'gc' of domains that run with a seed
+# that is served, with a real libvirtd and QEMU.
 
 bats_require_minimum_version 1.5.0
 
@@ -38,7 +38,7 @@ teardown() {
 # start_web1 [ELEMENT…]: a domain without a disk for its seed runs.
 start_web1() {
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'
-        datasource='${datasource-nocloud-net}'>$*</ci:cloud-init>" interface=user \
+        datasource='nocloud-net' ${attributes-}>$*</ci:cloud-init>" interface=user \
         domain_define web1 $web1
     virt_seed --quiet wire web1
     lab_virsh start web1
@@ -308,6 +308,31 @@ done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
     run -1 virt_seed wait --scrub --timeout=10 web1
     [[ $output = *"the seed at its URL is for the instance 'second', and it was started as '$web1'"* ]]
     [[ $(document user-data) = *hunter2* ]]
+}
+
+# --- pending ----------------------------------------------------------------------------------
+
+@test "pending compares with what is served, and names where update puts the new seed" {
+    start_web1 '<ci:hostname>old</ci:hostname>'
+    run -0 virt_seed pending web1
+    [[ $output = *'meta-data: unchanged'*'changes nothing'* && $output != *'it runs'* ]]
+    virt_seed set web1 --hostname=new
+    run -0 virt_seed pending web1
+    [[ $output = *'-  "local-hostname": "old"'*'it runs: a reboot within the guest reads what is at its URL; '* ]]
+    [[ $output = *'to put the new seed there: virt-seed update web1' ]]
+    # Which would refuse that.
+    virt_seed set web1 --datasource=nocloud
+    run -0 virt_seed pending web1
+    [[ $output = *'a reboot within the guest reads what is at its URL' ]]
+}
+
+@test "update and pending know a guest that keeps what it has read" {
+    attributes='cache="keep"' start_web1 '<ci:hostname>old</ci:hostname>'
+    virt_seed set web1 --instance-id=second
+    run -0 virt_seed pending web1
+    [[ $output = *'the same instance, whatever has changed'*"after 'cloud-init clean', reads"* ]]
+    run -0 virt_seed update web1
+    [[ $output = *'has the new seed at its URL. The guest was told to stay with what it had read'* ]]
 }
 
 # --- gc ---------------------------------------------------------------------------------------
