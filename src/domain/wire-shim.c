@@ -47,10 +47,16 @@ wire_shim_emulator(const struct domain *domain)
     return xasprintf("%s/" SHIM_PREFIX "%s", VIRT_SEED_BINDIR, known);
 }
 
+static bool
+has_bus(const struct request *request)
+{
+    return request->bus == DOMAIN_BUS_OTHER || request->bus == DOMAIN_BUS_SCSI;
+}
+
 static int
 check_bus(const struct request *request, struct failure **failure)
 {
-    if (request->bus == DOMAIN_BUS_OTHER || request->bus == DOMAIN_BUS_SCSI)
+    if (has_bus(request))
         return 0;
     failure_set(failure, FAILURE_BUS,
                 "bus=\"%s\", but virt-seed-qemu, the domain's <emulator>, has scsi alone",
@@ -71,6 +77,12 @@ check_datasource(const struct request *request, struct failure **failure)
         "has a disk for the seed alone");
     return failure_hint(failure, "use datasource=\"nocloud\"; or name QEMU itself in "
                                  "<emulator>, and wire the domain: virt-seed wire");
+}
+
+bool
+wire_shim_can(const struct request *request)
+{
+    return request_has_disk(request) && has_bus(request);
 }
 
 int

@@ -13,6 +13,9 @@ bool wire_is_by_shim(const struct domain *domain);
 /* Return: the shim's path for the domain's emulator, owned by the caller (free). */
 char *wire_shim_emulator(const struct domain *domain);
 
+/* Return: whether the shim, as the emulator, could give a guest what the request asks for. */
+bool wire_shim_can(const struct request *request);
+
 /* What wire_domain() does for such a domain: takes away what the shim adds. */
 int wire_shim(struct domain *domain, const struct request *request,
               const struct wire_options *options, struct wiring *wiring,

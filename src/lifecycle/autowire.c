@@ -109,13 +109,32 @@ describe(const struct wiring *wiring)
     return text;
 }
 
+/* The emulator shim bears no wiring, and cannot do everything. */
+static int
+advise_transient(const struct lifecycle *lifecycle, const struct request *request,
+                 bool placed, struct failure **failure)
+{
+    cleanup_free char *emulator = wire_shim_emulator(lifecycle->domain);
+
+    if (placed || !wire_shim_can(request))
+        return failure_hint(
+            failure, "wire its XML before it is created: virt-seed wire FILE | "
+                     "virsh create /dev/stdin; or define it with virsh define, and "
+                     "start that");
+    return failure_hint(
+        failure,
+        "wire its XML before it is created: virt-seed wire FILE | virsh create "
+        "/dev/stdin; or give it <emulator>%s</emulator>; or define it with virsh "
+        "define, and start that",
+        emulator);
+}
+
 int
-autowire_refuse(struct lifecycle *lifecycle, bool placed, const struct wiring *wiring,
-                struct failure **failure)
+autowire_refuse(struct lifecycle *lifecycle, const struct request *request, bool placed,
+                const struct wiring *wiring, struct failure **failure)
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
     cleanup_free char *changes = describe(wiring);
-    cleanup_free char *emulator = NULL;
 
     failure_set(
         failure, FAILURE_UNWIRED,
@@ -123,13 +142,7 @@ autowire_refuse(struct lifecycle *lifecycle, bool placed, const struct wiring *w
         changes);
     switch (find_definition(lifecycle, placed)) {
     case DEFINITION_NONE:
-        emulator = wire_shim_emulator(lifecycle->domain);
-        return failure_hint(
-            failure,
-            "wire its XML before it is created: virt-seed wire FILE | virsh create "
-            "/dev/stdin; or give it <emulator>%s</emulator>; or define it with virsh "
-            "define, and start that",
-            emulator);
+        return advise_transient(lifecycle, request, placed, failure);
     case DEFINITION_WIRED:
         return failure_hint(
             failure, "its definition is wired, but this start has an older "

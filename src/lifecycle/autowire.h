@@ -2,6 +2,7 @@
 /* The refusal of an unwired domain, and the wiring of it a moment later. */
 #pragma once
 
+#include "domain/request.h"
 #include "domain/wire.h"
 #include "lifecycle/lifecycle.h"
 
@@ -11,5 +12,5 @@
  * is started, which waits for the end of this start and wires the definition. `placed` says
  * whether the start's XML had a place for a seed before that.
  */
-int autowire_refuse(struct lifecycle *lifecycle, bool placed, const struct wiring *wiring,
-                    struct failure **failure);
+int autowire_refuse(struct lifecycle *lifecycle, const struct request *request,
+                    bool placed, const struct wiring *wiring, struct failure **failure);

@@ -138,7 +138,7 @@ check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
      * writes where another's report belongs. */
     of_another = of_another || wiring.was_of_another;
     if (wiring.needed && (!lifecycle->config->warn_unwired || of_another))
-        return autowire_refuse(lifecycle, placed, &wiring, failure);
+        return autowire_refuse(lifecycle, request, placed, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
     return 0;

@@ -128,6 +128,23 @@ END
     [[ ! -e noted ]]
 }
 
+@test "the emulator that needs no wiring is offered to a transient domain that it can seed" {
+    refuses_start unwired.xml 'or give it <emulator>' 'virt-seed-qemu-system-x86_64'
+    offers_no_emulator 's|<ci:cloud-init |&bus="sata" |'
+    offers_no_emulator "s|<ci:cloud-init |&datasource='nocloud-net' |
+        s|</devices>|<interface type='user'/>&|"
+    # Its wiring in part would be in the way.
+    sed 's|<smbios[^>]*/>||' wired.xml >unwired.xml
+    offers_no_emulator ''
+}
+
+# offers_no_emulator SCRIPT: sed's, that makes a domain of unwired.xml.
+offers_no_emulator() {
+    sed "$1" unwired.xml >other.xml
+    refuses_start other.xml 'virt-seed wire FILE | virsh create'
+    [[ $stderr != *'<emulator>'* ]]
+}
+
 @test "a snapshot from before the wiring is told from a domain that is not wired" {
     lifecycle_beside_a_stand_in
     cp wired.xml "$root$definitions/web1.xml"
