@@ -81,6 +81,27 @@ read_metadata_server(struct kubevirt_machine *machine, const char **user_data,
     return look_for_metadata_server(machine, *user_data, failure);
 }
 
+/* The URL of a seed that is served stands in the SMBIOS serial, which s390x has not. */
+static int
+note_metadata_server(struct import *import, const struct kubevirt_machine *machine,
+                     struct failure **failure)
+{
+    const char *architecture;
+
+    if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
+        return -1;
+    if (architecture && strcmp(architecture, "s390x") == 0)
+        import_note(import,
+                    "what KubeVirt's metadata server would serve becomes a seed on "
+                    "a disk");
+    else
+        import_note(import,
+                    "what KubeVirt's metadata server would serve becomes a seed on "
+                    "a disk; with datasource=\"nocloud-net\" in the element "
+                    "virt-seed-imds serves it");
+    return 0;
+}
+
 /* --- the machine ------------------------------------------------------------------ */
 
 static int
@@ -138,9 +159,7 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
         return 0;
     if (user_data)
         element_add_data(import->element, "user-data", user_data, strlen(user_data));
-    import_note(import, "what KubeVirt's metadata server would serve becomes a seed on a "
-                        "disk");
-    return 0;
+    return note_metadata_server(import, machine, failure);
 }
 
 static void
