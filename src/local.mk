@@ -451,6 +451,7 @@ virt_seed_SOURCES = \
 	%D%/cli/output.c \
 	%D%/cli/output.h \
 	%D%/cli/pending.c \
+	%D%/cli/pending-boot.c \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \

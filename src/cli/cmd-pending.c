@@ -107,13 +107,20 @@ print_document(const struct pending_document *document, bool show_secrets)
 static void
 print_instance_id(const struct pending *pending)
 {
+    const char *other = pending_other_instance_id(pending);
+
     fputs("instance-id: ", stdout);
     print_outside_string(stdout, pending->identity.instance_id
                                      ? pending->identity.instance_id
                                      : "unknown");
-    if (pending->boot == PENDING_BOOT_NEW_INSTANCE) {
+    if (pending->boot == PENDING_BOOT_NEW_INSTANCE ||
+        pending->boot == PENDING_BOOT_DEPENDS) {
         fputs(", at the last boot ", stdout);
         print_outside_string(stdout, pending->last_instance_id);
+    }
+    if (other) {
+        fputs(", of the seed that was put there since ", stdout);
+        print_outside_string(stdout, other);
     }
     putchar('\n');
 }
@@ -128,18 +135,42 @@ print_advice(const char *purpose, const char *name, const char *option)
     putchar('\n');
 }
 
+static void
+advise_instance_id(const char *purpose, const char *name, const char *instance_id)
+{
+    cleanup_free char *id = xshellquote(instance_id);
+    cleanup_free char *option = xasprintf("instance-id=%s", id);
+
+    print_advice(purpose, name, option);
+}
+
 /* A ConfigDrive's is derived of the request's, and only that can be set. */
 static void
 advise_keeping(const struct pending *pending, const char *name)
 {
-    cleanup_free char *id = xshellquote(pending->last_instance_id);
-    cleanup_free char *option = xasprintf("instance-id=%s", id);
+    const char *other = pending_other_instance_id(pending);
 
-    if (pending->identity.request_id &&
-        strcmp(pending->identity.request_id, pending->identity.instance_id) == 0)
-        print_advice("to keep the guest as it is", name, option);
-    else
+    if (!pending->identity.request_id ||
+        strcmp(pending->identity.request_id, pending->identity.instance_id) != 0) {
         puts("hint: to keep the guest as it is, give it the <instance-id> that it had");
+        return;
+    }
+    advise_instance_id("to keep the guest as it is", name, pending->last_instance_id);
+    if (other)
+        advise_instance_id("the same, where it has been rebooted since", name, other);
+}
+
+/* It is one of both. */
+static void
+print_dependent_boot(const struct pending *pending, const char *name)
+{
+    if (strcmp(pending->identity.instance_id, pending->last_instance_id) == 0)
+        puts("the next start is the same instance, unless the guest has been rebooted "
+             "since its seed was replaced; then it is a first boot for cloud-init");
+    else
+        puts("the next start is a first boot for cloud-init, unless the guest has been "
+             "rebooted since its seed was replaced; then it is the same instance");
+    advise_keeping(pending, name);
 }
 
 static void
@@ -169,6 +200,9 @@ print_boot(const struct pending *pending)
         print_advice("to have that whenever the seed changes", name,
                      "instance-id-policy=content");
         break;
+    case PENDING_BOOT_DEPENDS:
+        print_dependent_boot(pending, name);
+        break;
     case PENDING_BOOT_KEPT:
         puts("the next start is " KEPT);
         break;
@@ -188,11 +222,30 @@ print_running(const struct pending *pending)
     printf("it runs: a reboot within the guest%s reads what is %s",
            pending->boot == PENDING_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
            place->where);
-    if (pending->next.served == place->served) {
+    /* Where it is not there already, and would not be refused. */
+    if (pending->next.served == place->served && !pending->is_as_replaced) {
         fputs("; to put the new seed there: virt-seed update ", stdout);
         print_outside_string(stdout, name);
     }
     putchar('\n');
+}
+
+/* A guest that keeps what it has read has read neither. */
+static void
+print_replaced(const struct pending *pending)
+{
+    if (pending->has_current)
+        printf("the seed %s has been replaced since it was started",
+               pending->current.served ? served_place.where : medium_place.where);
+    else
+        fputs("its seed was replaced after it was started", stdout);
+    if (pending->is_kept)
+        putchar('\n');
+    else if (pending->is_as_replaced)
+        puts(", by the one of the next start: where the guest has been rebooted since, "
+             "that changes nothing");
+    else
+        puts("; where the guest has been rebooted since, it has read that one");
 }
 
 static void
@@ -212,8 +265,7 @@ print_circumstances(const struct pending *pending)
         puts("it has been saved: its next start resumes the guest, and that one reads no "
              "seed");
     if (pending->is_replaced)
-        printf("the seed %s has been replaced since it was started\n",
-               pending->current.served ? served_place.where : medium_place.where);
+        print_replaced(pending);
     if (pending->running.doc && pending->has_changes)
         print_running(pending);
 }
@@ -256,6 +308,7 @@ boot_name(enum pending_boot boot)
         [PENDING_BOOT_UNRECORDED] = "unrecorded",
         [PENDING_BOOT_NEW_INSTANCE] = "new-instance",
         [PENDING_BOOT_SAME_INSTANCE] = "same-instance",
+        [PENDING_BOOT_DEPENDS] = "depends",
         [PENDING_BOOT_KEPT] = "kept",
         [PENDING_BOOT_UNKNOWN] = "unknown",
     };
@@ -274,14 +327,14 @@ print_json(const struct pending *pending, bool show_secrets)
                               document_to_json(&pending->documents[i], show_secrets));
     for (size_t i = 0; i < pending->wiring.change_count; i++)
         json_array_append_new(wiring, json_string(pending->wiring.changes[i]));
-    json_print(
-        json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?}", "domain",
-                  pending->source.domain.name, "boot", boot_name(pending->boot),
-                  "instance-id", pending->identity.instance_id, "last-instance-id",
-                  pending->last_instance_id, "documents", documents, "wiring", wiring,
-                  "running", pending->running.doc != NULL, "saved", pending->is_saved,
-                  "done", pending->is_done, "replaced", pending->is_replaced, "denied",
-                  pending->denied ? pending->denied->message : NULL));
+    json_print(json_pack(
+        "{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?}", "domain",
+        pending->source.domain.name, "boot", boot_name(pending->boot), "instance-id",
+        pending->identity.instance_id, "last-instance-id", pending->last_instance_id,
+        "other-instance-id", pending_other_instance_id(pending), "documents", documents,
+        "wiring", wiring, "running", pending->running.doc != NULL, "saved",
+        pending->is_saved, "done", pending->is_done, "replaced", pending->is_replaced,
+        "denied", pending->denied ? pending->denied->message : NULL));
 }
 
 /* --- the command ---------------------------------------------------------------------- */

@@ -239,60 +239,6 @@ compare_documents(struct pending *pending, const struct secret_documents *next,
     }
 }
 
-/* --- the instance ------------------------------------------------------------------- */
-
-static int
-find_last_instance_id(struct pending *pending, struct failure **failure)
-{
-    const struct record_boot *boot = &pending->record.boot;
-    const struct layout *layout =
-        pending->has_current ? layout_find(pending->current.volume_id) : NULL;
-    cleanup_identity struct identity identity = {0};
-
-    if (boot->time) {
-        pending->last_instance_id = boot->instance_id ? xstrdup(boot->instance_id) : NULL;
-        return 0;
-    }
-    if (!layout)
-        return 0;
-    if (layout_read_identity(layout, &pending->current, &identity, failure) < 0)
-        return -1;
-    pending->last_instance_id = steal(identity.instance_id);
-    return 0;
-}
-
-static enum pending_boot
-judge_boot(const struct pending *pending, bool instance_id_denied)
-{
-    bool has_past = pending->record.boot.time || pending->has_current;
-
-    if (pending->past_is_denied)
-        return PENDING_BOOT_UNKNOWN;
-    if (pending->is_kept)
-        return PENDING_BOOT_KEPT;
-    if (has_past && instance_id_denied)
-        return PENDING_BOOT_UNKNOWN;
-    if (!has_past)
-        return PENDING_BOOT_UNRECORDED;
-    if (!pending->last_instance_id || !pending->identity.instance_id)
-        return PENDING_BOOT_UNKNOWN;
-    return strcmp(pending->last_instance_id, pending->identity.instance_id) == 0
-               ? PENDING_BOOT_SAME_INSTANCE
-               : PENDING_BOOT_NEW_INSTANCE;
-}
-
-static bool
-is_current_replaced(const struct pending *pending)
-{
-    if (!pending->record.boot.time || !pending->has_current)
-        return false;
-    for (size_t i = 0; i < pending->current.document_count; i++) {
-        if (!find_before(pending, pending->current.documents[i].path))
-            return true;
-    }
-    return pending->current.document_count != pending->record.boot.document_count;
-}
-
 /* --- all of it ---------------------------------------------------------------------- */
 
 /* Of a file it is not known what the running domain asked for. */
@@ -316,11 +262,10 @@ compare(struct pending *pending, struct failure **failure)
     find_secrets_before(&before, pending);
     if ((layout &&
          layout_read_identity(layout, &pending->next, &pending->identity, failure) < 0) ||
-        find_last_instance_id(pending, failure) < 0)
+        pending_judge(pending, pending->secrets_are_denied && next.instance_id, failure) <
+            0)
         return -1;
     compare_documents(pending, &next, &before);
-    pending->boot = judge_boot(pending, pending->secrets_are_denied && next.instance_id);
-    pending->is_replaced = is_current_replaced(pending);
     return 0;
 }
 

@@ -34,6 +34,9 @@ enum pending_boot {
     PENDING_BOOT_UNRECORDED, /* the first, as far as this host knows */
     PENDING_BOOT_NEW_INSTANCE,
     PENDING_BOOT_SAME_INSTANCE,
+    /* One of both: it has the instance-id of the last boot or of the seed that replaced that
+     * one's, and whether the guest has read this is not known. */
+    PENDING_BOOT_DEPENDS,
     PENDING_BOOT_KEPT, /* the guest was told to keep what it has read (cache="keep") */
     PENDING_BOOT_UNKNOWN,
 };
@@ -41,24 +44,25 @@ enum pending_boot {
 struct pending {
     struct source source;
     struct source running; /* empty where the domain does not run, or came from a file */
-    bool is_done;        /* recorded as set up: the next start gives the identity alone */
-    bool is_kept;        /* the guest reads no seed, where its disk is still the same */
-    bool is_saved;       /* the next start resumes the guest, which reads no seed */
-    struct seed next;    /* the documents that the next start makes */
-    struct seed current; /* those that the running domain has, where they may be read */
+    bool is_done;     /* recorded as set up: the next start gives the identity alone */
+    bool is_kept;     /* the guest reads no seed, where its disk is still the same */
+    bool is_saved;    /* the next start resumes the guest, which reads no seed */
+    bool is_replaced; /* what it has, or had at its end, is not what it had at the boot */
+    bool is_as_replaced; /* and the next start makes that one, too */
     bool has_current;
-    bool is_replaced; /* what it has is not what it had at the boot */
+    struct seed current; /* that the running domain has, where it may be read */
+    struct seed next;    /* the documents that the next start makes */
     struct record record;
-    enum pending_boot boot;
     struct identity identity; /* of the next start */
     char *last_instance_id;   /* of the last one; NULL where it is not known */
+    enum pending_boot boot;
+    bool has_changes;        /* of the documents */
+    bool secrets_are_denied; /* not all could be compared because of secrets */
+    bool past_is_denied;     /* ... because of the record or the running domain's seed */
+    struct failure *denied;  /* why not all could be compared, or NULL */
     struct pending_document *documents;
     size_t document_count;
-    bool has_changes;        /* of the documents */
-    struct wiring wiring;    /* what the domain lacks */
-    struct failure *denied;  /* why not all could be compared, or NULL */
-    bool secrets_are_denied; /* because of secrets */
-    bool past_is_denied;     /* because of the record or the running domain's seed */
+    struct wiring wiring; /* what the domain lacks */
 };
 
 /*
@@ -67,6 +71,15 @@ struct pending {
  */
 int pending_read(struct pending *pending, const struct context *context,
                  const struct arguments *arguments, struct failure **failure);
+
+/* Its part that says what the next start is for cloud-init; `instance_id_denied`: of a secret
+ * that the caller may not read. */
+int pending_judge(struct pending *pending, bool instance_id_denied,
+                  struct failure **failure);
+
+/* Return: the instance-id of the seed that replaced the last boot's; NULL where there is none,
+ * or it is the same. */
+const char *pending_other_instance_id(const struct pending *pending);
 
 /* Return: the state's word, which `--json` prints, too. */
 const char *pending_state_name(enum pending_state state);

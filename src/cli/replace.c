@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,7 +14,9 @@
 #include "cli/replace.h"
 #include "domain/request-text.h"
 #include "domain/seed-url.h"
+#include "store/record.h"
 #include "store/rundir.h"
+#include "store/running-seed.h"
 
 const struct seed_place *
 seed_place_find(const struct domain *running)
@@ -104,6 +108,31 @@ fail_lock(struct failure **failure)
     return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
 }
 
+/* For `pending`, when the domain has ended, too. What has been done is not taken back where
+ * that cannot be recorded. */
+static void
+record_replacement(const struct replacement *replacement)
+{
+    int root = replacement->context->root;
+    const char *uuid = replacement->running->uuid;
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_record struct record record = {0};
+    cleanup_record_boot struct record_boot update = {0};
+    cleanup_volume struct volume volume = {0};
+    cleanup_close int lock = record_lock(root);
+    struct stat status;
+    cleanup_close int seed = running_seed_open(replacement->rundir, uuid, &status);
+
+    (void)lock;
+    if (seed < 0 || running_seed_read_volume(seed, &status, &volume, &ignored) < 0 ||
+        record_read(root, uuid, &record, &ignored) < 0 || !record.boot.time)
+        return;
+    update.time = record_time(time(NULL));
+    record_boot_add_volume(&update, &volume);
+    record_set_update(&record, &update);
+    record_write(root, uuid, &record, &ignored);
+}
+
 int
 replace_seed(const struct context *context, const struct source *source,
              const struct source *running, const struct request *request,
@@ -123,5 +152,8 @@ replace_seed(const struct context *context, const struct source *source,
         return -1;
     if (flock(rundir, LOCK_EX) < 0)
         return fail_lock(failure);
-    return seed_place_find(&running->domain)->replace(&replacement, failure);
+    if (seed_place_find(&running->domain)->replace(&replacement, failure) < 0)
+        return -1;
+    record_replacement(&replacement);
+    return 0;
 }

@@ -103,9 +103,9 @@ take_object(json_t *object, const char *key, const char *text)
 }
 
 static void
-take_boot(json_t *record, struct record_boot *boot)
+take_boot(json_t *record, const char *key, struct record_boot *boot)
 {
-    json_t *object = take_object(record, "boot", "time");
+    json_t *object = take_object(record, key, "time");
 
     if (!object)
         return;
@@ -145,7 +145,8 @@ record_from_json(struct record *record, json_t *json)
 {
     *record = (struct record){.others = json};
     take_text(json, "done", &record->done);
-    take_boot(json, &record->boot);
+    take_boot(json, "boot", &record->boot);
+    take_boot(json, "update", &record->update);
     take_result(json, &record->result);
 }
 
@@ -195,7 +196,7 @@ add_true(json_t *object, const char *key, bool value)
 }
 
 static void
-add_boot(json_t *record, const struct record_boot *boot)
+add_boot(json_t *record, const char *key, const struct record_boot *boot)
 {
     json_t *object = start_object(boot->others);
     json_t *documents = json_object();
@@ -215,7 +216,7 @@ add_boot(json_t *record, const struct record_boot *boot)
     add_true(object, "identity-alone", boot->identity_alone);
     add_true(object, "cache-keep", boot->cache_keep);
     json_must(json_object_set_new(object, "documents", documents));
-    json_must(json_object_set_new(record, "boot", object));
+    json_must(json_object_set_new(record, key, object));
 }
 
 static void
@@ -238,7 +239,9 @@ record_to_json(const struct record *record)
 
     add_text(object, "done", record->done);
     if (record->boot.time)
-        add_boot(object, &record->boot);
+        add_boot(object, "boot", &record->boot);
+    if (record->update.time)
+        add_boot(object, "update", &record->update);
     if (guest_state_is_end(record->result.state))
         add_result(object, &record->result);
     return object;

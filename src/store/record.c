@@ -149,12 +149,23 @@ void
 record_set_boot(struct record *record, struct record_boot *boot)
 {
     record_boot_clear(&record->boot);
+    record_boot_clear(&record->update);
     record_result_clear(&record->result);
     /* Of types that are not known, too. */
     json_object_del(record->others, "boot");
+    json_object_del(record->others, "update");
     json_object_del(record->others, "result");
     record->boot = *boot;
     *boot = (struct record_boot){0};
+}
+
+void
+record_set_update(struct record *record, struct record_boot *update)
+{
+    record_boot_clear(&record->update);
+    json_object_del(record->others, "update");
+    record->update = *update;
+    *update = (struct record_boot){0};
 }
 
 void
@@ -222,6 +233,7 @@ record_clear(struct record *record)
 {
     free(record->done);
     record_boot_clear(&record->boot);
+    record_boot_clear(&record->update);
     record_result_clear(&record->result);
     json_decref(record->others);
     *record = (struct record){0};

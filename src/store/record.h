@@ -63,6 +63,9 @@ struct record_result {
 struct record {
     char *done; /* since when the guest counts as set up (boots="until-done"), or NULL */
     struct record_boot boot;
+    /* The seed that took that one's place while the domain ran ('virt-seed update'), and when;
+     * the guest has read it where it was rebooted since. It has a label, and no name. */
+    struct record_boot update;
     struct record_result result;
     struct json_t *others;
 };
@@ -92,9 +95,12 @@ int record_lock(int root);
 /* Adds to an empty boot what the volume says: label, datasource, instance-id, documents. */
 void record_boot_add_volume(struct record_boot *boot, const struct volume *volume);
 
-/* Takes the boot, which is empty then, for the last one; the result of the one before it
- * is gone. */
+/* Takes the boot, which is empty then, for the last one; what replaced the seed of the one
+ * before it, and its result, are gone. */
 void record_set_boot(struct record *record, struct record_boot *boot);
+
+/* Takes what replaced the last boot's seed, which is empty then. */
+void record_set_update(struct record *record, struct record_boot *update);
 
 /* Takes the result, which is empty then, for that of the last boot. */
 void record_set_result(struct record *record, struct record_result *result);

@@ -27,6 +27,15 @@ make_secret() {
         printf '%s\n' '$1' >/etc/virt-seed/secrets/web1/userdata"
 }
 
+# assert_second_if_rebooted: whether the guest is the instance 'second' is said to depend.
+assert_second_if_rebooted() {
+    [[ $output = *"instance-id: second, at the last boot $web1, of the seed that was put there since second"* ]]
+    [[ $output = *'a first boot for cloud-init, unless the guest has been rebooted since'* ]]
+    [[ $output = *"to keep the guest as it is: virt-seed set web1 --instance-id=$web1"* ]]
+    [[ $output = *'the same, where it has been rebooted since: virt-seed set web1 --instance-id=second'* ]]
+    [[ $(virt_seed pending --json web1 | jq -r .boot) = depends ]]
+}
+
 @test "a change is foretold while the domain runs, and after it has ended" {
     printf '#cloud-config\nlocale: C.UTF-8\n' >user-data
     virt_seed set web1 --user-data=user-data
@@ -82,6 +91,40 @@ make_secret() {
     virt_seed update web1
     run -0 virt_seed pending web1
     [[ $output = *'meta-data: changed'*'what it was is not kept'*'has been replaced'* ]]
+    [[ $output = *'by the one of the next start: where the guest has been rebooted since, that changes nothing'* ]]
+    [[ $output = *'it runs: a reboot within the guest reads what is in its drive' ]]
+
+    virt_seed set web1 --meta-data=role=old
+    run -0 virt_seed pending web1
+    [[ $output = *'meta-data: unchanged'*'where the guest has been rebooted since, it has read that one'* ]]
+}
+
+@test "an instance that update has put there may be the guest's, until the next start" {
+    virt_seed set web1 --hostname=one
+    lab_virsh start web1
+    virt_seed set web1 --instance-id=second
+    virt_seed update web1
+    run -0 virt_seed pending web1
+    assert_second_if_rebooted
+    [[ $output = *'the seed in its drive has been replaced since it was started, by the one of the next'* ]]
+    # Also when nothing of it is there any more.
+    lab_virsh destroy web1
+    run -0 virt_seed pending web1
+    assert_second_if_rebooted
+    [[ $output = *'its seed was replaced after it was started, by the one of the next start'* ]]
+
+    virt_seed set web1 --instance-id=$web1
+    run -0 virt_seed pending web1
+    [[ $output = *'is the same instance, unless the guest has been rebooted'*'then it is a first boot'* ]]
+    virt_seed set web1 --instance-id=third
+    run -0 virt_seed pending web1
+    [[ $output = *'a first boot for cloud-init: '*"--instance-id=$web1"*'--instance-id=second'* ]]
+    [[ $(virt_seed pending --json web1 | jq -r '.boot, ."other-instance-id"') = $'new-instance\nsecond' ]]
+
+    virt_seed set web1 --instance-id=second
+    lab_virsh start web1
+    run -0 virt_seed pending web1
+    [[ $output = *'changes nothing for cloud-init' && $output != *replaced* ]]
 }
 
 @test "a domain that has been saved resumes, whatever has changed" {

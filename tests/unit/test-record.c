@@ -173,6 +173,30 @@ a_boot_takes_the_result_of_the_one_before_away(void **state)
  */
 
 static void
+keeps_what_replaced_the_seed_until_the_next_boot(void **state)
+{
+    cleanup_record struct record written = {.done = NULL};
+    cleanup_record struct record record = {0};
+    cleanup_record_boot struct record_boot update = {.time = NULL};
+    cleanup_record_boot struct record_boot boot = {.time = NULL};
+
+    make_boot(&written.boot);
+    update.time = xstrdup("2026-11-21T17:00:00Z");
+    update.instance_id = xstrdup("second");
+    record_set_update(&written, &update);
+    assert_null(update.time);
+    write_record(unit_directory(state), &written);
+    read_record(unit_directory(state), &record);
+    assert_string_equal(record.update.time, "2026-11-21T17:00:00Z");
+    assert_string_equal(record.update.instance_id, "second");
+    assert_string_equal(record.boot.instance_id, UNIT_UUID);
+
+    make_boot(&boot);
+    record_set_boot(&record, &boot);
+    assert_null(record.update.time);
+}
+
+static void
 keeps_what_it_does_not_know(void **state)
 {
     cleanup_record struct record record = {0};
@@ -319,6 +343,7 @@ main(void)
         unit_test_in_directory(an_empty_one_leaves_no_file),
         unit_test_in_directory(others_cannot_read_it_nor_one_that_they_could),
         cmocka_unit_test(a_boot_takes_the_result_of_the_one_before_away),
+        unit_test_in_directory(keeps_what_replaced_the_seed_until_the_next_boot),
         unit_test_in_directory(keeps_what_it_does_not_know),
         unit_test_in_directory(a_boot_takes_away_what_is_not_known_of_the_one_before),
         unit_test_in_directory(refuses_what_is_no_record),
