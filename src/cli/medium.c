@@ -239,12 +239,23 @@ medium_is_in(const struct context *context, const struct domain *running)
 
 /* --- the exchange ------------------------------------------------------------------- */
 
+#define TRAY_ATTEMPTS 3
+#define TRAY_PAUSE_MICROSECONDS 100000
+
+/* libvirt opens the tray and goes on, in two steps. Between them the guest, when it boots or
+ * looks at its drives, may close it: "Tray of device is not open". */
 static int
 update_device(const struct medium *medium, const char *xml)
 {
-    return virDomainUpdateDeviceFlags(medium->replacement->domain, xml,
-                                      VIR_DOMAIN_DEVICE_MODIFY_LIVE |
-                                          VIR_DOMAIN_DEVICE_MODIFY_FORCE);
+    for (int attempt = 1;; attempt++) {
+        int result = virDomainUpdateDeviceFlags(medium->replacement->domain, xml,
+                                                VIR_DOMAIN_DEVICE_MODIFY_LIVE |
+                                                    VIR_DOMAIN_DEVICE_MODIFY_FORCE);
+
+        if (result == 0 || attempt == TRAY_ATTEMPTS)
+            return result;
+        usleep(TRAY_PAUSE_MICROSECONDS);
+    }
 }
 
 /* libvirt may take an update for none. */
