@@ -8,6 +8,7 @@
 #                                   whether the guest has printed what cloud-init did there, COUNT
 #                                   times (1)
 #   guest_report CONSOLE            print that, one key=value a line
+#   guest_reset NAME                reset a guest of the tests' lab, as its button would
 #
 # Variables for guest_xml: machine (q35), root_bus (virtio), interfaces (XML; one), append (to the
 # kernel's command line).
@@ -73,4 +74,15 @@ guest_report() {
     tr -d '\r' <"$1" |
         sed -n '/-----BEGIN VIRT-SEED PROBE-----/,/-----END VIRT-SEED PROBE-----/p' |
         sed '1d;$d'
+}
+
+# Under software emulation each write to memory that held code of the boot before is slow, and the next
+# boot takes twice the time, or many times that. A QEMU that reads its memory back forgets that code.
+guest_reset() {
+    local command
+
+    for command in 'savevm reset' 'loadvm reset' 'delvm reset'; do
+        lab_virsh qemu-monitor-command "$1" --hmp "$command" || return
+    done
+    lab_virsh reset "$1"
 }

@@ -14,8 +14,8 @@
 builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
 
-# Under software emulation on a slow machine; a boot takes half a minute otherwise.
-boot_seconds=400
+# Under software emulation on a slow and busy machine; a boot takes half a minute otherwise.
+boot_seconds=900
 
 teardown_file() {
     lab_stop

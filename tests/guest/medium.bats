@@ -66,7 +66,7 @@ wait_for_boot() {
     run -0 virt_seed pending update1
     [[ $output = *'the same instance: of what changed, cloud-init takes the host name'* ]]
     virt_seed update update1
-    lab_virsh reset update1
+    guest_reset update1
     wait_for_boot update1 2
     assert_reported update1 "instance-id=$update_uuid" hostname=second \
         'text=/etc/virt-seed-probe/once: first' 'text=/etc/virt-seed-probe/always: second'
@@ -75,7 +75,7 @@ wait_for_boot() {
     virt_seed set update1 --instance-id=third
     run -0 virt_seed update update1
     [[ $output = *'It is another instance'* ]]
-    lab_virsh reset update1
+    guest_reset update1
     wait_for_boot update1 3
     assert_reported update1 instance-id=third hostname=second \
         'text=/etc/virt-seed-probe/once: second'
@@ -98,7 +98,7 @@ END
     run -0 virt_seed inspect "/run/libvirt/virt-seed/$scrub_uuid.iso"
     [[ $output = *'user-data: 0 bytes'* ]]
 
-    lab_virsh reset scrub1
+    guest_reset scrub1
     wait_for_boot scrub1 2
     assert_reported scrub1 "instance-id=$scrub_uuid" hostname=first \
         'text=/etc/virt-seed-probe/once: first'

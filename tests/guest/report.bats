@@ -95,14 +95,6 @@ zone() {
     jq -e '.[0] | .result == "done" and .datasource == "nocloud"' <<<"$output"
 }
 
-@test "a guest that is rebooted reports again" {
-    lab_virsh reset ready
-    run -0 virt_seed wait --next --timeout "$boot_seconds" ready
-    echo "$output"
-    [[ $(jq -r .boot "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of ready).report" |
-        sort -u | wc -l) -eq 2 ]]
-}
-
 @test "a command of user-data that fails: wait exits with 1 and says which module it was" {
     run -1 virt_seed wait --timeout "$boot_seconds" failing
     echo "$output"
@@ -116,6 +108,14 @@ zone() {
     lab_virsh destroy packageless
     lab_virsh destroy failing
     lab_virsh start hanging
+}
+
+@test "a guest that is rebooted reports again" {
+    guest_reset ready
+    run -0 virt_seed wait --next --timeout "$boot_seconds" ready
+    echo "$output"
+    [[ $(jq -r .boot "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of ready).report" |
+        sort -u | wc -l) -eq 2 ]]
 }
 
 @test "policy=\"domain\": pending says that the change will be ignored, and it is" {
