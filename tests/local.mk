@@ -252,3 +252,9 @@ AM_TESTS_ENVIRONMENT = \
 		VIRT_SEED_REPORTDIR='$(localstatedir)/log/libvirt/virt-seed' \
 		VIRT_SEED_DEFINITIONS='$(sysconfdir)/libvirt/qemu' \
 		PATH='$(abs_top_builddir)':"$$PATH";
+
+# --- the other rings --------------------------------------------------------------------------
+
+# $(call ring,FILES) makes check-TESTS run these, or what TESTS names on the command line, as it runs
+# the tests of `make check`: as many at a time as -j says, each with a log of its own.
+ring = TEST_SUITE_LOG='$@.log' TESTS='$(if $(filter command,$(origin TESTS)),$(TESTS),$(1))'

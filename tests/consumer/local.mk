@@ -2,24 +2,27 @@
 # The real cloud-init, unpacked by scripts/fetch-cloud-init, reads what virt-seed makes; no root,
 # and no network.
 
-check-consumer: all tests/imds/publish$(EXEEXT)
-	$(AM_TESTS_ENVIRONMENT) VIRT_SEED_CONSUMER='$(VIRT_SEED_CONSUMER)' $(BATS) '$(srcdir)/%D%'
-.PHONY: check-consumer
-
-EXTRA_DIST += \
+consumer_tests = \
 	%D%/combine.bats \
 	%D%/configdrive.bats \
-	%D%/consumer.bash \
 	%D%/identity.bats \
 	%D%/imds.bats \
 	%D%/initialization.bats \
 	%D%/interfaces.bats \
-	%D%/machine.py \
 	%D%/net.bats \
 	%D%/network.bats \
 	%D%/payload.bats \
-	%D%/read-seed.py \
 	%D%/requests.bats \
-	%D%/scalars.yaml \
 	%D%/user-data.bats \
 	$(NULL)
+EXTRA_DIST += $(consumer_tests) \
+	%D%/consumer.bash \
+	%D%/machine.py \
+	%D%/read-seed.py \
+	%D%/scalars.yaml \
+	$(NULL)
+MOSTLYCLEANFILES += check-consumer.log $(consumer_tests:.bats=.log) $(consumer_tests:.bats=.trs)
+
+check-consumer: all
+	VIRT_SEED_CONSUMER='$(VIRT_SEED_CONSUMER)' $(MAKE) check-TESTS $(call ring,$(consumer_tests))
+.PHONY: check-consumer

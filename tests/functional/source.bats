@@ -64,3 +64,13 @@ may_include() {
     run ! grep -n -w -E '(system|popen|atoi|atol|sprintf|strcpy|strcat|gets|tmpnam|mktemp) *\(' \
         ./*/*.[ch]
 }
+
+@test "each file of tests is in a makefile, so that a ring runs it" {
+    local makefile
+
+    cd ../tests || return
+    for makefile in local.mk */local.mk; do
+        sed "s|%D%|${makefile%local.mk}|" "$makefile"
+    done | grep -oE '[a-z]+/+[a-z-]+\.bats' | tr -s / | sort -u >"$BATS_TEST_TMPDIR/run"
+    diff <(printf '%s\n' */*.bats | sort) "$BATS_TEST_TMPDIR/run"
+}

@@ -1,17 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A real libvirtd and QEMU, private to the tests; needs root.
 
-check-libvirt: all tests/imds/publish$(EXEEXT)
-	VIRT_SEED_BUILDDIR='$(abs_builddir)' $(BATS) '$(srcdir)/%D%'
-.PHONY: check-libvirt
-
-EXTRA_DIST += \
-	%D%/common.bash \
-	%D%/domains.bash \
+libvirt_tests = \
 	%D%/imds.bats \
 	%D%/import.bats \
-	%D%/lab-namespace.bash \
-	%D%/lab.bash \
 	%D%/lab.bats \
 	%D%/medium.bats \
 	%D%/migrate.bats \
@@ -19,7 +11,6 @@ EXTRA_DIST += \
 	%D%/pending.bats \
 	%D%/recipes.bats \
 	%D%/record.bats \
-	%D%/report.bash \
 	%D%/scrub.bats \
 	%D%/served.bats \
 	%D%/set.bats \
@@ -29,3 +20,15 @@ EXTRA_DIST += \
 	%D%/wait.bats \
 	%D%/wiring.bats \
 	$(NULL)
+EXTRA_DIST += $(libvirt_tests) \
+	%D%/common.bash \
+	%D%/domains.bash \
+	%D%/lab-namespace.bash \
+	%D%/lab.bash \
+	%D%/report.bash \
+	$(NULL)
+MOSTLYCLEANFILES += check-libvirt.log $(libvirt_tests:.bats=.log) $(libvirt_tests:.bats=.trs)
+
+check-libvirt: all
+	VIRT_SEED_BUILDDIR='$(abs_builddir)' $(MAKE) check-TESTS $(call ring,$(libvirt_tests)) AM_TESTS_ENVIRONMENT=
+.PHONY: check-libvirt
