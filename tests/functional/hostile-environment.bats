@@ -101,10 +101,12 @@ root_option() {
     exec 9<>fifo
     virt-seed-lifecycle --root="$root" web1 prepare begin - <fifo >out 2>err 9>&- &
     pid=$!
-    # SigCgt, bit 13: the handler is there.
+    # SigCgt, bit 13: the handler is there; that of the program, since bash has one, too.
     for _ in {1..500}; do
         signals=$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status")
-        (((0x$signals & 0x2000) == 0)) || break
+        if [[ $(<"/proc/$pid/comm") = virt-seed-lifec ]] && (((0x$signals & 0x2000) != 0)); then
+            break
+        fi
         sleep 0.02
     done
     kill -ALRM "$pid"
