@@ -282,7 +282,7 @@ end(struct clients *clients, struct client *client, uint64_t now)
     /* To shut it down would look like the end of the answer. */
     const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
 
-    connect(client->fd, &nobody, sizeof(nobody));
+    (void)connect(client->fd, &nobody, sizeof(nobody));
     if (client->state == CLIENT_ARRIVING)
         remove_own(clients, client);
     else

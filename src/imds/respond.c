@@ -42,9 +42,9 @@ make_body(struct answer *answer)
 {
     struct MHD_Response *response;
 
+    /* libmicrohttpd reads it only. */
     if (answer->fd < 0)
-        return MHD_create_response_from_buffer(strlen(answer->text),
-                                               (void *)(uintptr_t)answer->text,
+        return MHD_create_response_from_buffer(strlen(answer->text), (void *)answer->text,
                                                MHD_RESPMEM_PERSISTENT);
     if (answer->size <= (off_t)LIMIT_IMDS_READ_AT_ONCE)
         return respond_from_memory(answer);
