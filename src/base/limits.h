@@ -154,13 +154,14 @@
 /*
  * The metadata server. Connections at a time, and those of one peer on another machine;
  * bytes of a request with its headers, and what libmicrohttpd needs to answer it; bytes of
- * answers that the kernel keeps for each, which counts them twice; seconds that a request may
+ * answers and of requests that the kernel keeps for each, which counts them twice; seconds that a request may
  * take, that an answer may take to be sent, and its end to arrive.
  */
 #define LIMIT_IMDS_CONNECTIONS 4096
 #define LIMIT_IMDS_PEER_CONNECTIONS 16
 #define LIMIT_IMDS_REQUEST (4 * KIB)
 #define LIMIT_IMDS_SEND_BUFFER (32 * KIB)
+#define LIMIT_IMDS_RECEIVE_BUFFER (8 * KIB)
 #define LIMIT_IMDS_ASK_SECONDS 10
 #define LIMIT_IMDS_ANSWER_SECONDS 60
 #define LIMIT_IMDS_ARRIVE_SECONDS 10

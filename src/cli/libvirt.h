@@ -27,6 +27,9 @@ int libvirt_require_system(virConnectPtr connection, struct failure **failure);
 virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
                                  struct failure **failure);
 
+/* Return: whether the domain surely runs no more; a transient one is not even known then. */
+bool libvirt_has_ended(virDomainPtr domain);
+
 /* Sets a failure with libvirt's last error behind the message. Return: -1. */
 int libvirt_fail(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -220,7 +220,7 @@ remove_leftovers(const struct medium *medium)
     struct stat status;
 
     unlinkat(medium->rundir, medium->old_name, 0);
-    if (virDomainIsActive(medium->replacement->domain) == 0 &&
+    if (libvirt_has_ended(medium->replacement->domain) &&
         fstatat(medium->rundir, medium->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         status.st_ino == medium->published)
         unlinkat(medium->rundir, medium->name, 0);

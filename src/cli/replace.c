@@ -90,7 +90,7 @@ replace_request_back(const struct replacement *replacement)
 bool
 replace_has_ended(const struct replacement *replacement, struct failure **failure)
 {
-    if (virDomainIsActive(replacement->domain) != 0)
+    if (!libvirt_has_ended(replacement->domain))
         return false;
     failure_hint(failure,
                  "the domain has ended meanwhile; its next start has the seed of "
@@ -128,7 +128,10 @@ record_replacement(const struct replacement *replacement)
         record_read(root, uuid, &record, &ignored) < 0 || !record.boot.time)
         return;
     update.time = record_time(time(NULL));
-    record_boot_add_volume(&update, &volume);
+    if (S_ISDIR(status.st_mode))
+        record_boot_add_served(&update, &volume);
+    else
+        record_boot_add_volume(&update, &volume);
     record_set_update(&record, &update);
     record_write(root, uuid, &record, &ignored);
 }

@@ -8,12 +8,12 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "cli/libvirt.h"
 #include "cli/replace.h"
 #include "domain/seed-url.h"
 #include "store/imds-tree.h"
@@ -71,7 +71,7 @@ static int
 check_running(const struct replacement *replacement, ino_t published,
               struct failure **failure)
 {
-    if (virDomainIsActive(replacement->domain) != 0)
+    if (!libvirt_has_ended(replacement->domain))
         return 0;
     if (find_published(replacement) == published &&
         served_seed_withdraw(replacement->rundir, replacement->running->uuid, failure) <

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -211,6 +212,13 @@ reset_when_closed(int fd, bool reset)
 }
 
 void
+clients_refuse(int fd)
+{
+    reset_when_closed(fd, true);
+    close(fd);
+}
+
+void
 clients_answered(struct clients *clients, struct client *client, uint64_t now)
 {
     if (client->state != CLIENT_ASKING)
@@ -226,12 +234,28 @@ clients_sent(struct client *client)
     client->whole = true;
 }
 
+/* Return: whether nothing is on its way any more; of a connection that the peer has reset, the
+ * kernel keeps what was. */
 static bool
 has_arrived(const struct client *client)
 {
+    struct tcp_info info = {0};
+    socklen_t size = sizeof(info);
     int rest;
 
-    return ioctl(client->fd, SIOCOUTQ, &rest) < 0 || rest == 0;
+    if (ioctl(client->fd, SIOCOUTQ, &rest) < 0 || rest == 0)
+        return true;
+    return getsockopt(client->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+           info.tcpi_state == TCP_CLOSE;
+}
+
+/* Return: whether what libmicrohttpd leaves is to arrive. To what is no request it has answered
+ * itself. */
+static bool
+is_to_arrive(const struct client *client)
+{
+    return client->state == CLIENT_ASKING ||
+           (client->state == CLIENT_ANSWERED && client->whole);
 }
 
 void
@@ -239,7 +263,7 @@ clients_leave(struct clients *clients, struct client *client, uint64_t now)
 {
     int own = -1;
 
-    if (client->state == CLIENT_ANSWERED && client->whole && !has_arrived(client))
+    if (is_to_arrive(client) && !has_arrived(client))
         own = fcntl(client->fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0) {
         clients_remove(clients, client);

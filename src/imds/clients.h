@@ -61,6 +61,8 @@ struct client *clients_add(struct clients *clients, int fd, const struct endpoin
 void clients_answered(struct clients *clients, struct client *client, uint64_t now);
 /* All of the answer is sent. */
 void clients_sent(struct client *client);
+/* Closes a connection for which there is no place; nothing of it is left. */
+void clients_refuse(int fd);
 /* libmicrohttpd is about to close the connection, and does not know it any more; the client
  * may be gone then. */
 void clients_leave(struct clients *clients, struct client *client, uint64_t now);

@@ -26,13 +26,18 @@ fail_count(struct failure **failure)
     return failure_hint(failure, "one address serves all bridges; see virt-seed-imds(8)");
 }
 
-/* Its connections inherit it. A guest that takes nothing costs the kernel no more. */
+/* Its connections inherit them. A guest that takes nothing, or sends more than its request,
+ * costs the kernel no more. */
 static int
-limit_buffer(int fd)
+limit_buffers(int fd)
 {
-    const int size = LIMIT_IMDS_SEND_BUFFER;
+    const int sending = LIMIT_IMDS_SEND_BUFFER;
+    const int receiving = LIMIT_IMDS_RECEIVE_BUFFER;
 
-    return setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) < 0 ? -errno : 0;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending)) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiving, sizeof(receiving)) < 0)
+        return -errno;
+    return 0;
 }
 
 /* Takes the socket, which listens. Return: 0 or -errno. */
@@ -44,8 +49,8 @@ keep(struct listeners *listeners, int fd)
     socklen_t size = sizeof(address);
     int flags = fcntl(fd, F_GETFL);
 
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || limit_buffer(fd) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+        limit_buffers(fd) < 0 || getsockname(fd, (struct sockaddr *)&address, &size) < 0)
         return -errno;
     *listener = (struct listener){.fd = fd, .own = endpoint_read(&address)};
     listeners->count++;

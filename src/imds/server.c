@@ -185,7 +185,7 @@ add_client(struct server *server, const struct listener *listener, int fd,
 
     server->adding = clients_add(server->clients, fd, &own, &other, server->now);
     if (!server->adding) {
-        close(fd);
+        clients_refuse(fd);
         return;
     }
     MHD_add_connection(server->daemon, fd, (const struct sockaddr *)address, size);
@@ -195,6 +195,8 @@ add_client(struct server *server, const struct listener *listener, int fd,
 
 /* Connections that are accepted before those that are there are served again. */
 #define ACCEPT_AT_ONCE 64
+/* Milliseconds from one word on want of places to the next. */
+#define PRESSURE_PERIOD 10000
 /* Milliseconds until it is tried again, when descriptors have run out, for example. */
 #define ACCEPT_AGAIN 1000
 
@@ -278,17 +280,12 @@ time_to_wait(struct server *server)
     return server->ending ? earlier(wait, 1000) : wait;
 }
 
-#define PRESSURE_PERIOD 10000
-
 /* Whoever has to look after the host should know that somebody uses up the places. */
 static void
 say_pressure(struct server *server)
 {
-    struct pressure pressure;
+    struct pressure pressure = clients_take_pressure(server->clients);
 
-    if (server->now - server->pressure_said < PRESSURE_PERIOD)
-        return;
-    pressure = clients_take_pressure(server->clients);
     if (pressure.ended == 0 && pressure.refused == 0)
         return;
     log_line(
@@ -325,7 +322,8 @@ turn(struct server *server)
     }
     MHD_run(server->daemon);
     handler_forget_host(&server->handler);
-    say_pressure(server);
+    if (server->now - server->pressure_said >= PRESSURE_PERIOD)
+        say_pressure(server);
     if (waits[0].revents != 0)
         on_signal(server);
     return 0;
@@ -423,8 +421,10 @@ start(struct server *server, const struct handler_options *options,
 static void
 end(struct server *server)
 {
-    if (server->clients)
+    if (server->clients) {
+        say_pressure(server);
         clients_end_all(server->clients, server->now);
+    }
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     clients_free(server->clients);

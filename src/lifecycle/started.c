@@ -49,15 +49,6 @@ log_made(const struct lifecycle *lifecycle, const struct request *request, int s
                         &(struct journal_field){"VIRT_SEED_DIGEST", digest}, "seed made");
 }
 
-/* What is served has the documents of NoCloud's volume, and is none. */
-static void
-no_volume(struct record_boot *boot)
-{
-    free(steal(boot->label));
-    free(boot->datasource);
-    boot->datasource = xstrdup("nocloud-net");
-}
-
 static int
 record_boot(const struct lifecycle *lifecycle, const struct request *request, int seed,
             const struct stat *status, struct failure **failure)
@@ -77,9 +68,10 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request, in
     boot.identity_alone = request->until_done && record.done;
     /* Who was told so once does not hear of anything else. */
     boot.cache_keep = request->cache || record.boot.cache_keep;
-    record_boot_add_volume(&boot, &volume);
-    if (!request_has_disk(request))
-        no_volume(&boot);
+    if (request_has_disk(request))
+        record_boot_add_volume(&boot, &volume);
+    else
+        record_boot_add_served(&boot, &volume);
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }

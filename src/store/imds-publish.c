@@ -145,7 +145,7 @@ add_to_index(const struct maker *maker, const char *mac, const char *uuid)
 
     if (index < 0)
         return index;
-    for (int attempt = 0; attempt < 16 && error == -ENOENT; attempt++) {
+    for (int attempt = 0; attempt < IMDS_ATTEMPTS && error == -ENOENT; attempt++) {
         cleanup_close int dir = make_directory(maker, index, mac);
 
         error = dir < 0 ? dir : make_file(maker, dir, uuid, NULL, 0);

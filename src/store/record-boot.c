@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/digest.h"
 #include "seed/layout.h"
@@ -34,4 +35,13 @@ record_boot_add_volume(struct record_boot *boot, const struct volume *volume)
         if (volume->files[i].read)
             add_document(boot, layout, &volume->files[i]);
     }
+}
+
+void
+record_boot_add_served(struct record_boot *boot, const struct volume *volume)
+{
+    record_boot_add_volume(boot, volume);
+    free(steal(boot->label));
+    free(boot->datasource);
+    boot->datasource = xstrdup("nocloud-net");
 }

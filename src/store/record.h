@@ -64,7 +64,7 @@ struct record {
     char *done; /* since when the guest counts as set up (boots="until-done"), or NULL */
     struct record_boot boot;
     /* The seed that took that one's place while the domain ran ('virt-seed update'), and when;
-     * the guest has read it where it was rebooted since. It has a label, and no name. */
+     * the guest has read it where it was rebooted since. It has no name. */
     struct record_boot update;
     struct record_result result;
     struct json_t *others;
@@ -94,6 +94,8 @@ int record_lock(int root);
 
 /* Adds to an empty boot what the volume says: label, datasource, instance-id, documents. */
 void record_boot_add_volume(struct record_boot *boot, const struct volume *volume);
+/* The same of what is served, which has the documents of NoCloud's volume, and is none. */
+void record_boot_add_served(struct record_boot *boot, const struct volume *volume);
 
 /* Takes the boot, which is empty then, for the last one; what replaced the seed of the one
  * before it, and its result, are gone. */

@@ -330,23 +330,66 @@ a_place_is_kept_until_the_answer_has_arrived(void **state)
     clients_free(clients);
 }
 
+/* Fills the connection, whose far end does not read, and lets libmicrohttpd leave it. */
+static void
+fill_and_leave(struct clients *clients, struct client *client)
+{
+    static char answer[512 * 1024];
+    int fd = client->fd;
+
+    while (send(fd, answer, sizeof(answer), MSG_DONTWAIT) > 0)
+        ;
+    clients_leave(clients, client, 1000);
+    close(fd);
+}
+
+static void
+what_was_answered_to_no_request_keeps_its_place_too(void **state)
+{
+    struct clients *clients = clients_new(16);
+    struct client *client;
+    int far;
+
+    (void)state;
+    add_connections(clients, &client, &far, 1, 1000);
+    fill_and_leave(clients, client);
+    clients_end_old(clients, 1200);
+    assert_int_equal(clients_count(clients), 1);
+    close(far);
+    clients_free(clients);
+}
+
+static void
+a_peer_that_resets_gives_its_place_back(void **state)
+{
+    const struct linger reset = {.l_onoff = 1};
+    struct clients *clients = clients_new(16);
+    struct client *client;
+    int far;
+
+    (void)state;
+    add_connections(clients, &client, &far, 1, 1000);
+    fill_and_leave(clients, client);
+    setsockopt(far, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    close(far);
+    clients_end_old(clients, 1200);
+    assert_int_equal(clients_count(clients), 0);
+    clients_free(clients);
+}
+
 static void
 what_does_not_arrive_is_reset(void **state)
 {
     struct clients *clients = clients_new(16);
     static char answer[512 * 1024];
     struct client *client;
-    int far, fd;
+    int far;
 
     (void)state;
     add_connections(clients, &client, &far, 1, 1000);
-    fd = client->fd;
     clients_answered(clients, client, 1000);
-    while (send(fd, answer, sizeof(answer), MSG_DONTWAIT) > 0)
-        ;
     clients_sent(client);
-    clients_leave(clients, client, 1000);
-    close(fd);
+    fill_and_leave(clients, client);
     clients_end_old(clients, LIMIT_IMDS_ARRIVE_SECONDS * 1000);
     assert_int_equal(clients_count(clients), 1);
     clients_end_old(clients, 1000 + LIMIT_IMDS_ARRIVE_SECONDS * 1000);
@@ -392,6 +435,8 @@ main(void)
         cmocka_unit_test(those_who_take_the_places_make_room),
         cmocka_unit_test(who_was_there_is_awaited_and_who_comes_is_not),
         cmocka_unit_test(a_place_is_kept_until_the_answer_has_arrived),
+        cmocka_unit_test(what_was_answered_to_no_request_keeps_its_place_too),
+        cmocka_unit_test(a_peer_that_resets_gives_its_place_back),
         cmocka_unit_test(what_does_not_arrive_is_reset),
         cmocka_unit_test(want_of_places_is_counted),
         cmocka_unit_test(to_ask_there_is_less_time_than_for_the_answer),
