@@ -385,6 +385,7 @@ libimds_a_SOURCES = \
 	%D%/imds/respond.h \
 	%D%/imds/server.c \
 	%D%/imds/server.h \
+	%D%/imds/wait.h \
 	$(NULL)
 libimds_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(SYSTEMD_CFLAGS) $(NETTLE_CFLAGS)
 

@@ -42,10 +42,10 @@ struct answer {
     bool allow;           /* say which methods there are */
 
     /* For the log, and for the limit on requests. */
-    char uuid[IMDS_UUID_LENGTH + 1]; /* the domain, where it is known; "" else */
-    const char *document;            /* of it that was asked for; NULL else */
-    const char *reason;              /* why there is none of it; NULL else */
-    bool granted;                    /* whether the peer may read that domain's */
+    char uuid[UUID_LENGTH + 1]; /* the domain, where it is known; "" else */
+    const char *document;       /* of it that was asked for; NULL else */
+    const char *reason;         /* why there is none of it; NULL else */
+    bool granted;               /* whether the peer may read that domain's */
 };
 
 /* Return: whether such a request needs the tree, and to know the peer. */

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "imds/clients.h"
 #include "imds/hash.h"
+#include "imds/wait.h"
 
 #define HASHES 1024
 
@@ -313,14 +314,6 @@ end(struct clients *clients, struct client *client, uint64_t now)
         enter(clients, client, CLIENT_ENDING, now);
 }
 
-static int
-earlier(int one, int other)
-{
-    if (one < 0 || other < 0)
-        return one < 0 ? other : one;
-    return one < other ? one : other;
-}
-
 /* Ends those whose time in that state is over. Return: milliseconds until that of the next
  * is, or -1. */
 static int
@@ -369,9 +362,9 @@ clients_end_old(struct clients *clients, uint64_t now)
 
     remove_arrived(clients, now);
     for (int state = CLIENT_ASKING; state < CLIENT_ENDING; state++)
-        next = earlier(next, end_overdue(clients, state, now));
+        next = wait_earlier(next, end_overdue(clients, state, now));
     make_room(clients, now);
-    return clients->queues[CLIENT_ARRIVING].count > 0 ? earlier(next, ARRIVAL_PERIOD)
+    return clients->queues[CLIENT_ARRIVING].count > 0 ? wait_earlier(next, ARRIVAL_PERIOD)
                                                       : next;
 }
 

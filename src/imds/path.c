@@ -51,7 +51,7 @@ static struct path
 read_token_path(const char *text)
 {
     struct path path = {.kind = PATH_UNKNOWN};
-    const char *rest = take_part(text, path.uuid, IMDS_UUID_LENGTH);
+    const char *rest = take_part(text, path.uuid, UUID_LENGTH);
 
     rest = rest ? take_part(rest, path.token, IMDS_TOKEN_LENGTH) : NULL;
     path.document_kind = rest ? find_document(rest) : NULL;

@@ -31,7 +31,7 @@ enum path_kind {
 
 struct path {
     enum path_kind kind;
-    char uuid[IMDS_UUID_LENGTH + 1];           /* of PATH_TOKEN */
+    char uuid[UUID_LENGTH + 1];                /* of PATH_TOKEN */
     char token[IMDS_TOKEN_LENGTH + 1];         /* of PATH_TOKEN */
     const struct document_kind *document_kind; /* of PATH_TOKEN and PATH_PEER */
 };

@@ -20,6 +20,7 @@
 #include "imds/log.h"
 #include "imds/respond.h"
 #include "imds/server.h"
+#include "imds/wait.h"
 
 struct server {
     struct handler handler;
@@ -258,14 +259,6 @@ has_ended(struct server *server)
            (clients_count(server->clients) == 0 || server->now >= server->end);
 }
 
-static int
-earlier(int one, int other)
-{
-    if (one < 0 || other < 0)
-        return one < 0 ? other : one;
-    return one < other ? one : other;
-}
-
 /* Return: milliseconds that may pass, or -1. */
 static int
 time_to_wait(struct server *server)
@@ -274,10 +267,10 @@ time_to_wait(struct server *server)
     int wait = clients_end_old(server->clients, server->now);
 
     if (MHD_get_timeout(server->daemon, &daemon) == MHD_YES)
-        wait = earlier(wait, daemon > 1000 ? 1000 : (int)daemon);
+        wait = wait_earlier(wait, daemon > 1000 ? 1000 : (int)daemon);
     if (server->accept_again > server->now)
-        wait = earlier(wait, (int)(server->accept_again - server->now));
-    return server->ending ? earlier(wait, 1000) : wait;
+        wait = wait_earlier(wait, (int)(server->accept_again - server->now));
+    return server->ending ? wait_earlier(wait, 1000) : wait;
 }
 
 /* Whoever has to look after the host should know that somebody uses up the places. */

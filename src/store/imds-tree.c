@@ -241,7 +241,7 @@ open_index(const struct imds_tree *tree, const char *mac)
 
 int
 imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
-                   char uuid[IMDS_UUID_LENGTH + 1])
+                   char uuid[UUID_LENGTH + 1])
 {
     cleanup_closedir DIR *dir = imds_is_mac(mac) ? open_index(tree, mac) : NULL;
     const struct dirent *entry;
@@ -265,7 +265,7 @@ imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
         if (links && found)
             return -ENOTUNIQ;
         if (links)
-            memcpy(uuid, entry->d_name, IMDS_UUID_LENGTH + 1);
+            memcpy(uuid, entry->d_name, UUID_LENGTH + 1);
         found |= links;
     }
     if (errno != 0)

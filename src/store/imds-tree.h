@@ -33,6 +33,7 @@
 #include <sys/types.h>
 
 #include "base/failure.h"
+#include "base/form.h"
 #include "base/limits.h"
 
 #define IMDS_TREE_NAME "imds"
@@ -67,7 +68,6 @@ enum imds_link {
 const char *imds_link_name(enum imds_link link);
 
 #define IMDS_TOKEN_LENGTH 32
-#define IMDS_UUID_LENGTH 36
 #define IMDS_MAC_LENGTH 17
 
 /* The names of the documents, below UUID/. */
@@ -171,6 +171,6 @@ unsigned int imds_access_links(const struct imds_access *access, const char *mac
  * the MAC, with a filter or without; another -errno.
  */
 int imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
-                       char uuid[IMDS_UUID_LENGTH + 1]);
+                       char uuid[UUID_LENGTH + 1]);
 
 #define cleanup_imds_tree __attribute__((cleanup(imds_tree_close)))

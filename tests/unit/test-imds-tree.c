@@ -159,7 +159,7 @@ a_domain_is_found_by_a_filtered_mac_alone(void **state)
     const struct host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED},
                                     {OTHER_MAC, IMDS_LINK_UNFILTERED}};
-    char uuid[IMDS_UUID_LENGTH + 1];
+    char uuid[UUID_LENGTH + 1];
 
     publish(host, UUID, macs, 2, "user-data", "");
     assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
@@ -175,7 +175,7 @@ a_mac_of_two_domains_finds_none(void **state)
     const struct host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
     cleanup_failure struct failure *failure = NULL;
-    char uuid[IMDS_UUID_LENGTH + 1];
+    char uuid[UUID_LENGTH + 1];
 
     publish(host, UUID, macs, 1, "user-data", "");
     publish(host, OTHER_UUID, macs, 1, "user-data", "");
@@ -199,7 +199,7 @@ a_domain_that_cannot_be_read_may_have_the_mac(void **state)
     const struct host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
     const char line[] = MAC " of-tomorrow\n";
-    char uuid[IMDS_UUID_LENGTH + 1];
+    char uuid[UUID_LENGTH + 1];
     int fd;
 
     publish(host, UUID, macs, 1, "user-data", "");
@@ -218,7 +218,7 @@ an_index_that_says_too_much_does_no_harm(void **state)
     cleanup_host struct host opened = open_host(state);
     const struct host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
-    char uuid[IMDS_UUID_LENGTH + 1];
+    char uuid[UUID_LENGTH + 1];
     int fd;
 
     publish(host, UUID, macs, 1, "user-data", "");
