@@ -24,6 +24,27 @@ storm() {
     python3 "$top_srcdir/tests/imds/raw.py" storm "$port" "$@"
 }
 
+# occupy COUNT [PATH]: opens that many connections that say nothing, or ask for it and do not take it.
+occupy() {
+    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" "$@" 3>&-; }
+    read -r -u "${idle[0]}" _
+}
+
+vacate() {
+    # shellcheck disable=SC2154  # coproc sets it
+    kill "$idle_PID"
+}
+
+# is_served PATH SECONDS: again and again, within the time.
+is_served() {
+    local i
+
+    for ((i = 0; i < 20; i++)); do
+        fetch "$1" --max-time "$2"
+        expect 200
+    done
+}
+
 @test "a guest gets its documents, whole, with their lengths" {
     imds_start
     fetch "$base/meta-data"
@@ -262,54 +283,28 @@ storm() {
 @test "five thousand connections that say nothing do not keep a guest from its documents" {
     [[ $(ulimit -Hn) -ge 5100 ]] || skip 'there are not enough descriptors'
     imds_start
-    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 5000 3>&-; }
-    read -r -u "${idle[0]}" _
-    for ((i = 0; i < 20; i++)); do
-        fetch "$base/meta-data" --max-time 5
-        expect 200
-    done
-    # shellcheck disable=SC2154  # coproc sets it
-    kill "$idle_PID"
-}
-
-# start_small: with 64 places.
-start_small() {
-    (
-        ulimit -n 192
-        exec virt-seed-imds --listen 127.0.0.1:0 --root "$root" >"$log" 2>&1 3>&-
-    ) &
-    imds=$!
-    imds_wait_for_port
-    [[ $(imds_log) == *'64 connections at a time'* ]]
+    occupy 5000
+    is_served "$base/meta-data" 5
+    vacate
 }
 
 @test "those who say nothing take the places of their own" {
-    : >"$log"
-    start_small
-    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 600 3>&-; }
-    read -r -u "${idle[0]}" _
-    for ((i = 0; i < 20; i++)); do
-        fetch "$base/meta-data" --max-time 1
-        expect 200
-    done
-    # shellcheck disable=SC2154  # coproc sets it
-    kill "$idle_PID"
+    descriptors=192 imds_start
+    [[ $(imds_log) == *'64 connections at a time'* ]]
+    occupy 600
+    is_served "$base/meta-data" 1
+    vacate
 }
 
 @test "those who do not take their answers take the places of their own" {
     imds_publish "$other_uuid" "$other_token"
     head -c 8000000 /dev/urandom >"$docs/user-data"
     imds_publish
-    : >"$log"
-    start_small
-    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 80 "$base/user-data" 3>&-; }
-    read -r -u "${idle[0]}" _
-    for ((i = 0; i < 20; i++)); do
-        fetch "/$other_uuid/$other_token/meta-data" --max-time 1
-        expect 200
-    done
-    # shellcheck disable=SC2154  # coproc sets it
-    kill "$idle_PID"
+    descriptors=192 imds_start
+    [[ $(imds_log) == *'64 connections at a time'* ]]
+    occupy 80 "$base/user-data"
+    is_served "/$other_uuid/$other_token/meta-data" 1
+    vacate
 }
 
 @test "a guest that asks too often is told to wait, and no other one" {
@@ -601,8 +596,7 @@ while part := c.recv(4096):
 
 @test "a second signal ends the server at once" {
     imds_start
-    coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" 1 3>&-; }
-    read -r -u "${idle[0]}" _
+    occupy 1
     fetch /healthz
     SECONDS=0
     kill -TERM "$imds"
@@ -611,8 +605,7 @@ while part := c.recv(4096):
     wait "$imds"
     imds=
     [[ $SECONDS -le 2 ]]
-    # shellcheck disable=SC2154  # coproc sets it
-    kill "$idle_PID"
+    vacate
 }
 
 @test "a restart loses no request, and serves the same bytes" {

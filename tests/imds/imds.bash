@@ -3,7 +3,8 @@
 #
 #   imds_setup                     make $root, whose QEMU is run by the test's user, and $docs
 #   imds_publish [UUID TOKEN MACS] publish what is in $docs, by default as $uuid
-#   imds_start [OPTION...]         start the server; sets $imds, its process, $port and $url
+#   imds_start [OPTION...]         start the server, with $descriptors where that is set; sets $imds, its
+#                                  process, $port and $url
 #   imds_stop                      end it, and wait until it has ended
 #   fetch PATH [OPTION...]         curl; sets $status (of HTTP), $header and $body
 #   raw TEXT                       send the text as printf %b makes it; sets $header and $body
@@ -33,7 +34,12 @@ imds_publish() {
 
 imds_start() {
     : >"$log"
-    virt-seed-imds --listen 127.0.0.1:0 --root "$root" "$@" >"$log" 2>&1 3>&- &
+    (
+        if [[ -n ${descriptors-} ]]; then
+            ulimit -n "$descriptors"
+        fi
+        exec virt-seed-imds --listen 127.0.0.1:0 --root "$root" "$@" >"$log" 2>&1 3>&-
+    ) &
     imds=$!
     imds_wait_for_port
 }
