@@ -33,7 +33,7 @@ struct progress_row {
     char *event;            /* the last one */
     enum guest_stage stage; /* the last one that has started */
     bool over;              /* it is no longer waited for */
-    char boot[GUEST_BOOT_LENGTH + 1];
+    char boot[UUID_LENGTH + 1];
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     struct progress_texts errors, warnings; /* of this boot's */
     size_t events; /* how many were shown of all; LIMIT_EVENTS at most */

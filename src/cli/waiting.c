@@ -25,8 +25,8 @@ struct waited {
     struct waiting *waiting;
     struct followed *followed;
     struct progress_row *row;
-    char passed[GUEST_BOOT_LENGTH + 1]; /* the boot that does not count (--next), or "" */
-    bool begun;                         /* the one that counts has begun */
+    char passed[UUID_LENGTH + 1]; /* the boot that does not count (--next), or "" */
+    bool begun;                   /* the one that counts has begun */
     bool over;
     int status;
 };

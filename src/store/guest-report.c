@@ -255,7 +255,7 @@ is_boot(const json_t *value)
 {
     uuid_t uuid;
 
-    return json_is_string(value) && json_string_length(value) == GUEST_BOOT_LENGTH &&
+    return json_is_string(value) && json_string_length(value) == UUID_LENGTH &&
            uuid_parse(json_string_value(value), uuid) == 0;
 }
 

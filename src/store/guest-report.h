@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "base/form.h"
 #include "base/limits.h"
 #include "store/guest-state.h"
 
@@ -54,12 +55,10 @@ struct guest_messages {
     size_t left_out; /* how many more there were than LIMIT_REPORT_MESSAGES */
 };
 
-#define GUEST_BOOT_LENGTH 36
-
 struct guest_report {
-    enum guest_state state;           /* NOTHING (no line yet), RUNNING, DONE or FAILED */
-    char boot[GUEST_BOOT_LENGTH + 1]; /* "" before the first line */
-    enum guest_stage stage;           /* that runs now, or GUEST_STAGE_NONE */
+    enum guest_state state;     /* NOTHING (no line yet), RUNNING, DONE or FAILED */
+    char boot[UUID_LENGTH + 1]; /* "" before the first line */
+    enum guest_stage stage;     /* that runs now, or GUEST_STAGE_NONE */
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     char *datasource;               /* as cloud-init describes it, or NULL */
     struct guest_messages errors;   /* also while the boot goes on */

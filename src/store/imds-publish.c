@@ -175,16 +175,16 @@ clean_index(int tree, const char *name, const char *uuid, const struct imds_doma
     cleanup_free char *path = xasprintf("%s/" IMDS_ACCESS, name);
     cleanup_close int fd = fs_open_strictly_beneath(tree, path, 0);
     cleanup_buffer struct buffer list = {0};
-    const char *mac;
-    char *rest;
+    char mac[IMDS_MAC_LENGTH + 1];
+    const char *rest;
     enum imds_link link;
 
-    if (fd < 0 || fs_read_all(fd, LIMIT_IMDS_ACCESS, &list) < 0)
+    if (fd < 0 || fs_read_all(fd, LIMIT_IMDS_ACCESS, &list) < 0 || !list.data)
         return;
-    rest = list.data;
-    /* The token. */
-    strsep(&rest, "\n");
-    while (imds_next_mac(&rest, &mac, &link)) {
+    /* Behind the token. */
+    rest = strchrnul(list.data, '\n');
+    rest += *rest == '\n';
+    while (imds_next_mac(&rest, mac, &link)) {
         if (is_on_link(link) && !(kept && lists_on_link(kept, mac)))
             remove_from_index(tree, mac, uuid);
     }

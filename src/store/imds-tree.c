@@ -46,10 +46,10 @@ imds_link_name(enum imds_link link)
 }
 
 static bool
-read_link_name(const char *word, enum imds_link *link)
+read_link_name(const char *word, size_t length, enum imds_link *link)
 {
     for (size_t i = 0; i < sizeof(link_names) / sizeof(link_names[0]); i++) {
-        if (strcmp(link_names[i], word) == 0) {
+        if (strlen(link_names[i]) == length && memcmp(link_names[i], word, length) == 0) {
             *link = (enum imds_link)i;
             return true;
         }
@@ -58,14 +58,21 @@ read_link_name(const char *word, enum imds_link *link)
 }
 
 bool
-imds_next_mac(char **rest, const char **mac, enum imds_link *link)
+imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1], enum imds_link *link)
 {
-    char *line = strsep(rest, "\n");
+    const char *line = *rest;
+    const char *end = strchr(line, '\n');
+    const char *word;
 
-    if (!line || !*line)
+    if (!end || end - line <= IMDS_MAC_LENGTH || line[IMDS_MAC_LENGTH] != ' ')
         return false;
-    *mac = strsep(&line, " ");
-    return imds_is_mac(*mac) && line && read_link_name(line, link);
+    word = line + IMDS_MAC_LENGTH + 1;
+    memcpy(mac, line, IMDS_MAC_LENGTH);
+    mac[IMDS_MAC_LENGTH] = '\0';
+    if (!imds_is_mac(mac) || !read_link_name(word, (size_t)(end - word), link))
+        return false;
+    *rest = end + 1;
+    return true;
 }
 
 /* --- reading ---------------------------------------------------------------------- */
@@ -138,23 +145,17 @@ imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
     return S_ISREG(status->st_mode) ? steal_fd(fd) : -EINVAL;
 }
 
-/* Return: whether every line is one of a MAC. What this server does not know, it must not take
- * for no MAC at all. */
+/* Return: whether every line is one of a MAC, and whole. What this server does not know, it
+ * must not take for no MAC at all. */
 static bool
 is_list(const char *macs)
 {
-    char list[LIMIT_IMDS_ACCESS + 1];
-    const char *mac;
+    char mac[IMDS_MAC_LENGTH + 1];
     enum imds_link link;
-    char *rest = list;
 
-    memcpy(list, macs, strlen(macs) + 1);
-    while (rest && *rest) {
-        if (!imds_next_mac(&rest, &mac, &link))
-            return false;
-    }
-    /* Where the last line has no end, something of it may be missing. */
-    return rest != NULL;
+    while (imds_next_mac(&macs, mac, &link))
+        ;
+    return !*macs;
 }
 
 /* At each request: so in one read, which a regular file gives whole. */
@@ -174,7 +175,7 @@ imds_tree_read_access(const struct imds_tree *tree, int domain,
         return -errno;
     access->text[size] = '\0';
     end = strchr(access->text, '\n');
-    if (size != status.st_size || !end)
+    if (size != status.st_size || strlen(access->text) != (size_t)size || !end)
         return -EINVAL;
     *end = '\0';
     access->macs = end + 1;
@@ -184,15 +185,12 @@ imds_tree_read_access(const struct imds_tree *tree, int domain,
 unsigned int
 imds_access_links(const struct imds_access *access, const char *mac)
 {
-    char list[LIMIT_IMDS_ACCESS + 1];
-    const char *listed;
+    const char *rest = access->macs;
+    char listed[IMDS_MAC_LENGTH + 1];
     enum imds_link link;
     unsigned int links = 0;
-    char *rest = list;
 
-    /* It is cut up. */
-    memcpy(list, access->macs, strlen(access->macs) + 1);
-    while (imds_next_mac(&rest, &listed, &link)) {
+    while (imds_next_mac(&rest, listed, &link)) {
         if (!mac || strcmp(listed, mac) == 0)
             links |= IMDS_LINK_SET(link);
     }

@@ -82,9 +82,10 @@ bool imds_is_uuid(const char *text);
 bool imds_is_mac(const char *text);
 bool imds_is_token(const char *text);
 
-/* Takes the next line of a list of MACs, which is cut up. Return: false at its end, and at
- * what is no such line. */
-bool imds_next_mac(char **rest, const char **mac, enum imds_link *link);
+/* Takes the next line of a list of MACs. Return: false at its end, where `rest` is "", and at
+ * what is no such line, where it stays. */
+bool imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1],
+                   enum imds_link *link);
 
 /* --- writing (imds-publish.c) --------------------------------------------------- */
 

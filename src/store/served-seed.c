@@ -136,15 +136,15 @@ served_seed_is_there(int rundir, const char *uuid)
 
 /* The lists are in the order of the interfaces. */
 static bool
-has_access(struct imds_access *access, const char *token, const struct imds_mac *macs,
-           size_t mac_count)
+has_access(const struct imds_access *access, const char *token,
+           const struct imds_mac *macs, size_t mac_count)
 {
-    char *rest = access->text + strlen(access->text) + 1;
-    const char *mac;
+    const char *rest = access->macs;
+    char mac[IMDS_MAC_LENGTH + 1];
     enum imds_link link;
     size_t count = 0;
 
-    while (imds_next_mac(&rest, &mac, &link)) {
+    while (imds_next_mac(&rest, mac, &link)) {
         if (count == mac_count || strcmp(macs[count].mac, mac) != 0 ||
             macs[count].link != link)
             return false;

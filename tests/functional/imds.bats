@@ -459,6 +459,10 @@ is_served() {
     printf '%s\n%s' "$token" '52:54:00:00:00:09 user' >"$tree/$uuid/access"
     fetch "/$uuid/$token/meta-data"
     expect 500
+    printf '%s\n%s\n\0%s\n' "$token" '52:54:00:00:00:09 user' '52:54:00:00:00:0a user' \
+        >"$tree/$uuid/access"
+    fetch "/$uuid/$token/meta-data"
+    expect 500
     printf '%s\n%s\n' "$token" '52:54:00:00:00:09 user' >"$tree/$uuid/access"
     fetch "/$uuid/$token/meta-data"
     expect 200
@@ -604,7 +608,7 @@ while part := c.recv(4096):
     kill -TERM "$imds"
     wait "$imds"
     imds=
-    [[ $SECONDS -le 2 ]]
+    [[ $SECONDS -le 5 ]]
     vacate
 }
 
