@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/memory.h"
@@ -15,15 +18,23 @@
 
 static unsigned int left_out;
 
-static void
-write_line(char *text)
+/* Return: whether there is room for a line now. While the journal is stuck, guests are served
+ * all the same. */
+static bool
+has_room(void)
 {
-    cleanup_free char *line = NULL;
+    struct pollfd log = {.fd = STDERR_FILENO, .events = POLLOUT};
 
-    utf8_repair(text);
-    utf8_replace_controls(text);
-    line = xasprintf("virt-seed-imds: %s\n", text);
-    fputs(line, stderr);
+    return poll(&log, 1, 0) != 0;
+}
+
+static void
+write_line(const char *line)
+{
+    if (has_room())
+        fprintf(stderr, "virt-seed-imds: %s\n", line);
+    else
+        left_out++;
 }
 
 static void
@@ -48,8 +59,9 @@ log_leave_out(void)
 void
 log_end(void)
 {
-    if (left_out > 0)
-        fprintf(stderr, "virt-seed-imds: %u messages were left out\n", left_out);
+    if (left_out == 0 || !has_room())
+        return;
+    fprintf(stderr, "virt-seed-imds: %u messages were left out\n", left_out);
     left_out = 0;
 }
 
@@ -63,5 +75,7 @@ log_line(const char *format, ...)
     va_start(arguments, format);
     text = xvasprintf(format, arguments);
     va_end(arguments);
+    utf8_repair(text);
+    utf8_replace_controls(text);
     write_line(text);
 }

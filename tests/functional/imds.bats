@@ -527,6 +527,47 @@ is_served() {
     expect 200
 }
 
+@test "a log that nobody reads holds nobody up" {
+    : >"$log"
+    mkfifo "$BATS_TEST_TMPDIR/stuck"
+    # Full behind the first line; read on when standard input ends.
+    coproc reader {
+        exec python3 -c "
+import os, sys
+stuck = open('$BATS_TEST_TMPDIR/stuck', 'rb', buffering=0)
+with open('$log', 'ab', buffering=0) as log:
+    line = stuck.read(4096)
+    rest = os.open(stuck.name, os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        while True:
+            os.write(rest, bytes(4096))
+    except BlockingIOError:
+        os.close(rest)
+    log.write(line)
+    sys.stdin.read()
+    while part := stuck.read(65536):
+        log.write(part)
+" 3>&-
+    }
+    virt-seed-imds --listen 127.0.0.1:0 --root "$root" 2>"$BATS_TEST_TMPDIR/stuck" 3>&- &
+    imds=$!
+    imds_wait_for_port
+    fetch "/$uuid/$other_token/meta-data" --max-time 5
+    statuses=$status
+    fetch "$base/meta-data" --max-time 5
+    statuses+=" $status"
+    input=${reader[1]}
+    exec {input}>&-
+    until [[ $(wc -c <"$log") -gt 4096 ]]; do
+        sleep 0.05
+    done
+    imds_stop
+    # shellcheck disable=SC2154  # coproc sets it
+    wait "$reader_PID"
+    [[ $statuses = '404 200' ]]
+    grep -aq '1 messages were left out' "$log"
+}
+
 @test "what was accepted is answered when the server ends" {
     imds_start
     {
