@@ -191,14 +191,13 @@ nics() {
 
 setup_file() {
     common_start_lab
-    lab_run install -d -m 0700 /etc/virt-seed/secrets /etc/virt-seed/secrets/web1
+    lab_make_secret web1 userdata "$(user_data)"
     lab_run install -d /etc/virt-seed/files/site
-    user_data | lab_run install -m 0600 /dev/stdin /etc/virt-seed/secrets/web1/userdata
     vendor_data | lab_run install -m 0644 /dev/stdin /etc/virt-seed/files/site/base.yaml
 
-    add_secret team alice "$key"
-    add_secret drive alice "$hash"
-    add_secret drive-meta region eu-1
+    lab_make_secret team alice "$key"
+    lab_make_secret drive alice "$hash"
+    lab_make_secret drive-meta region eu-1
 
     start_guest by-serial $serial_uuid
     machine=pc root_bus=ide start_guest by_ide $ide_uuid
@@ -208,12 +207,6 @@ setup_file() {
     for name in by-serial by-label by_ide drive; do
         wait_for_report "$name"
     done
-}
-
-# add_secret NAME KEY CONTENT
-add_secret() {
-    lab_run install -d -m 0700 "/etc/virt-seed/secrets/$1"
-    lab_run install -m 0600 /dev/stdin "/etc/virt-seed/secrets/$1/$2" <<<"$3"
 }
 
 # start_guest NAME UUID: refused at first, then wired by the hook.

@@ -19,6 +19,8 @@
 #   lab_run COMMAND...         run a command in the lab, in the caller's working directory
 #   lab_virsh ARGUMENT...      virsh, connected to the lab's libvirtd
 #   lab_install_hook PROGRAM   make PROGRAM (an absolute path) libvirt's qemu hook
+#   lab_make_secret NAME KEY CONTENT
+#                              give virt-seed a secret of the host's, in place of the one it had
 #   lab_restart_libvirtd       restart libvirtd; guests go on running
 #   lab_reset                  destroy and undefine every domain, between two tests
 #   lab_daemon_log             print what libvirtd logged
@@ -65,6 +67,14 @@ lab_run() {
         return 125
     fi
     nsenter --target "$pid" --mount --uts --net --pid -- env -C "$PWD" -- "$@"
+}
+
+lab_make_secret() {
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run sh -c 'secret=/etc/virt-seed/secrets/$1
+        mkdir -p -m 0755 /etc/virt-seed
+        install -d -m 0700 /etc/virt-seed/secrets "$secret"
+        install -m 0600 /dev/stdin "$secret/$2"' sh "$1" "$2" <<<"$3"
 }
 
 lab_virsh() {

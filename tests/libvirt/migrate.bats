@@ -90,9 +90,7 @@ seed_sum() {
 }
 
 @test "a destination that lacks the secret refuses, and the guest stays where it is" {
-    on_source lab_run install -d -m 0700 /etc/virt-seed/secrets /etc/virt-seed/secrets/web1
-    on_source lab_run install -m 0600 /dev/stdin /etc/virt-seed/secrets/web1/userdata \
-        <<<'#cloud-config'
+    on_source lab_make_secret web1 userdata '#cloud-config'
     start_on_source "<ci:user-data secret='web1'/>"
     run ! migrate web1
     [[ $output = *"there is no /etc/virt-seed/secrets/web1"* ]]

@@ -11,20 +11,12 @@ web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    lab_run mkdir -p -m 0755 /etc/virt-seed
-    lab_run mkdir -p -m 0700 /etc/virt-seed/secrets
     domain_define web1 $web1
 }
 
 teardown() {
     lab_reset
     lab_run sh -c 'rm -rf /etc/virt-seed/* /var/lib/virt-seed/*'
-}
-
-# make_secret CONTENT: puts it into the secret web1/userdata.
-make_secret() {
-    lab_run sh -c "umask 077; mkdir -p /etc/virt-seed/secrets/web1
-        printf '%s\n' '$1' >/etc/virt-seed/secrets/web1/userdata"
 }
 
 # assert_second_if_rebooted: whether the guest is the instance 'second' is said to depend.
@@ -61,7 +53,7 @@ assert_second_if_rebooted() {
 }
 
 @test "what a secret was is not shown when the request does not name it any more" {
-    make_secret '#cloud-config: hunter2'
+    lab_make_secret web1 userdata '#cloud-config: hunter2'
     virt_seed set web1 --secret=user-data=web1 --meta-data=role=old
     lab_virsh start web1
     printf '#cloud-config\n' >user-data
@@ -76,7 +68,7 @@ assert_second_if_rebooted() {
 
     # Not after an update, either: the running domain asks for what is in its drive.
     virt_seed update web1
-    make_secret '#cloud-config: hunter3'
+    lab_make_secret web1 userdata '#cloud-config: hunter3'
     virt_seed set web1 --user-data= --secret=user-data=web1
     virt_seed update web1
     virt_seed set web1 --secret=user-data= --user-data=user-data

@@ -19,12 +19,7 @@ setup() {
     lab_run install -d -m 0711 $seeds
     # As systemd-tmpfiles does.
     lab_run install -d -m 0750 $tree
-    lab_run mkdir -p -m 0755 /etc/virt-seed
-    lab_run install -d -m 0700 /etc/virt-seed/secrets /etc/virt-seed/secrets/web1
-    lab_run install -m 0600 /dev/stdin /etc/virt-seed/secrets/web1/userdata <<'END'
-#cloud-config
-password: hunter2
-END
+    lab_make_secret web1 userdata $'#cloud-config\npassword: hunter2'
 }
 
 teardown() {
