@@ -92,10 +92,10 @@ run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
         return -1;
-    /* The defaults serve, and are the strict ones: no start shall fail for a slip
-     * there. */
+    /* What there is besides serves: no start shall fail for a slip there. */
     if (config_read(&config, root, &config_failure) < 0)
-        lifecycle_log_failure(&lifecycle, "configuration ignored", config_failure);
+        lifecycle_log_failure(&lifecycle, "the rest of the configuration is used",
+                              config_failure);
     if (operation->run(&lifecycle, failure) == 0)
         return 0;
     if (operation->run == lifecycle_prepare)

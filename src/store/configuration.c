@@ -89,7 +89,7 @@ static const struct {
     {"autowire", take_autowire, "yes or no"},
     {"unwired", take_unwired, "refuse or warn"},
     {"file-directory", take_file_directory,
-     "an absolute path that the secrets are not below"},
+     "an absolute path, neither above the secrets nor below"},
     {"vendor-data", take_vendor_data, "a file"},
     {"imds-address", take_imds_address, "ADDRESS or ADDRESS:PORT, and no name"},
 };
@@ -162,40 +162,36 @@ read_file(struct buffer *text, int root, struct failure **failure)
     return failure_hint(failure, "see what is there: ls -l %s", CONFIG_PATH);
 }
 
+/* Goes on behind a mistake; the failure is the first one's. */
 static int
 read_lines(struct config *config, int root, struct failure **failure)
 {
     cleanup_buffer struct buffer text = {0};
+    int result = read_file(&text, root, failure);
+    char *rest = text.data;
     int number = 0;
-    char *rest;
 
-    if (read_file(&text, root, failure) < 0)
-        return -1;
-    rest = text.data;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        if (read_line(config, line, ++number, failure) < 0)
-            return -1;
-    }
-    return 0;
-}
+        cleanup_failure struct failure *further = NULL;
 
-static void
-set_defaults(struct config *config)
-{
-    *config = (struct config){.autowire = true};
-    take_file_directory(config, VIRT_SEED_CONFDIR "/files");
+        if (read_line(config, line, ++number, result < 0 ? &further : failure) < 0)
+            result = -1;
+    }
+    return result;
 }
 
 int
 config_read(struct config *config, int root, struct failure **failure)
 {
-    set_defaults(config);
-    config->imds_address = xstrdup(VIRT_SEED_IMDS_ADDRESS);
-    if (read_lines(config, root, failure) == 0)
-        return 0;
-    config_clear(config);
-    set_defaults(config);
-    return -1;
+    *config = (struct config){.autowire = true};
+    take_file_directory(config, VIRT_SEED_CONFDIR "/files");
+    if (read_lines(config, root, failure) < 0) {
+        config->autowire = false;
+        return -1;
+    }
+    if (!config->imds_address)
+        config->imds_address = xstrdup(VIRT_SEED_IMDS_ADDRESS);
+    return 0;
 }
 
 void

@@ -159,10 +159,20 @@ offers_no_emulator() {
 }
 
 @test "a mistake in the configuration hinders no start" {
-    echo 'unwired = perhaps' >"$root$confdir/virt-seed.conf"
+    printf '%s\n' 'unwired = perhaps' 'vendor-data = base' >"$root$confdir/virt-seed.conf"
+    mkdir -p "$root$confdir/files"
+    echo '#cloud-config-of-the-host' >"$root$confdir/files/base"
     lifecycle wired.xml prepare
+    grep -q cloud-config-of-the-host "$seeds/$uuid.iso"
     lifecycle wired.xml release end
-    refuses_start unwired.xml 'not wired'
+}
+
+@test "with a mistake in the configuration nothing is wired" {
+    lifecycle_beside_a_stand_in
+    echo 'autowire: no' >"$root$confdir/virt-seed.conf"
+    refuses_start unwired.xml 'virt-seed wire web1 && virsh start web1'
+    sleep 0.2
+    [[ ! -e noted ]]
 }
 
 @test "a domain that carries another domain's seed is refused" {
