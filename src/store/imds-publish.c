@@ -215,6 +215,19 @@ put_in_place(int tree, const char *name, const char *uuid)
 }
 
 static int
+add_all_to_index(const struct maker *maker, const struct imds_domain *domain)
+{
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
+        if (is_on_link(domain->macs[i].link))
+            error = add_to_index(maker, domain->macs[i].mac, domain->uuid);
+    }
+    return error;
+}
+
+/* What fails, fails before the last step: the domain has what it had, then. */
+static int
 make_domain(const struct maker *maker, const char *name, const struct imds_domain *domain)
 {
     int error = mkdirat(maker->tree, name, CLOSED_MODE) < 0 ? -errno : 0;
@@ -222,11 +235,9 @@ make_domain(const struct maker *maker, const char *name, const struct imds_domai
     if (error == 0)
         error = fill_directory(maker, name, domain);
     if (error == 0)
+        error = add_all_to_index(maker, domain);
+    if (error == 0)
         error = put_in_place(maker->tree, name, domain->uuid);
-    for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
-        if (is_on_link(domain->macs[i].link))
-            error = add_to_index(maker, domain->macs[i].mac, domain->uuid);
-    }
     /* What was made and not published, or what was there before. */
     clean_index(maker->tree, name, domain->uuid, domain);
     fs_remove_tree(maker->tree, name);

@@ -110,7 +110,7 @@ struct imds_domain {
  * Return: a descriptor, owned by the caller, or -1. */
 int imds_tree_open(int rundir, struct failure **failure);
 
-/* Publishes the domain, in place of what was there of it. */
+/* Publishes the domain, in place of what was there of it, which stays on failure. */
 int imds_tree_publish(int tree, const struct imds_domain *domain,
                       struct failure **failure);
 

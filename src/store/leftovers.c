@@ -24,14 +24,14 @@
 static const struct {
     const char *path;
     bool lasting;
-    const char *suffixes[6];
+    const char *suffixes[7];
 } directories[] = {
     {VIRT_SEED_STATEDIR, true, {".json", "." PART_HOST_KEY_PUBLIC}},
     {VIRT_SEED_STATEDIR "/secrets", true, {""}},
     {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SHIM_LINK_SUFFIX}},
     {VIRT_SEED_RUNDIR,
      false,
-     {".iso", ".resume", ".resumed", SHIM_SUFFIX, SHIM_LINK_SUFFIX}},
+     {".iso", ".iso.old", ".resume", ".resumed", SHIM_SUFFIX, SHIM_LINK_SUFFIX}},
     {IMDS_TREE, false, {"", TEMPORARY}},
 };
 

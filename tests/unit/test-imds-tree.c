@@ -248,6 +248,20 @@ a_mac_that_a_domain_gives_up_leaves_the_index(void **state)
 }
 
 static void
+what_was_published_stays_where_the_new_cannot_be(void **state)
+{
+    cleanup_host struct host opened = open_host(state);
+    const struct host *host = &opened;
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
+
+    publish(host, UUID, NULL, 0, "user-data", "one");
+    /* In the way of the index. */
+    unit_make_file(host->tree, IMDS_INDEX, 0640, "");
+    assert_int_equal(publish(host, UUID, macs, 1, "user-data", "other"), -1);
+    assert_content(host, UUID, "user-data", "one");
+}
+
+static void
 nothing_is_left_of_a_domain_that_is_removed(void **state)
 {
     cleanup_host struct host opened = open_host(state);
@@ -324,6 +338,7 @@ main(void)
         unit_test_in_directory(a_domain_that_cannot_be_read_may_have_the_mac),
         unit_test_in_directory(an_index_that_says_too_much_does_no_harm),
         unit_test_in_directory(a_mac_that_a_domain_gives_up_leaves_the_index),
+        unit_test_in_directory(what_was_published_stays_where_the_new_cannot_be),
         unit_test_in_directory(nothing_is_left_of_a_domain_that_is_removed),
         unit_test_in_directory(
             the_tree_has_the_group_and_the_modes_that_the_server_needs),

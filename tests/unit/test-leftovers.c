@@ -94,7 +94,7 @@ leaves_alone_what_only_begins_with_a_uuid(void **state)
     make(root, REPORTS, UNIT_UUID ".report.0.gz");
     make(root, REPORTS, UNIT_UUID ".report.");
     make(root, REPORTS, UNIT_UUID ".libvirt-" UNIT_OTHER_UUID);
-    make(root, SEEDS, UNIT_UUID ".iso.old");
+    make(root, SEEDS, UNIT_UUID ".iso.older");
     make(root, SEEDS, UNIT_UUID ".iso.0");
     make(root, SERVED, UNIT_UUID ".old/access");
     make(root, SERVED, UNIT_UUID ".new.1/access");
@@ -109,6 +109,7 @@ finds_all_that_virt_seed_makes(void **state)
 {
     static const char *const seeds[] = {
         ".iso",
+        ".iso.old",
         ".resume",
         ".resumed",
         ".shim",
@@ -137,7 +138,7 @@ finds_all_that_virt_seed_makes(void **state)
     make(root, SERVED, UNIT_UUID "/access");
     make(root, SERVED, UNIT_UUID ".new.0123abcd/access");
     find(root, &leftovers);
-    assert_int_equal(leftovers.count, 16);
+    assert_int_equal(leftovers.count, 17);
 }
 
 static void
