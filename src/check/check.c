@@ -66,17 +66,18 @@ check_seed(struct findings *findings, const struct domain *domain,
 }
 
 static void
-add_change(struct findings *findings, const char *change, bool needed)
+add_changes(struct findings *findings, const struct wiring *wiring)
 {
     static const char hint[] = "run 'virt-seed wire'";
     static const char text[] = "not wired; 'virt-seed wire' would report:";
+    cleanup_free char *changes = wiring_describe(wiring);
     cleanup_failure struct failure *unwired = NULL;
 
-    if (!needed) {
-        findings_warn(findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text, change);
+    if (!wiring->needed) {
+        findings_warn(findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text, changes);
         return;
     }
-    failure_set(&unwired, FAILURE_UNWIRED, "%s %s", text, change);
+    failure_set(&unwired, FAILURE_UNWIRED, "%s %s", text, changes);
     failure_hint(&unwired, "%s", hint);
     findings_take(findings, &unwired);
 }
@@ -90,8 +91,8 @@ check_wiring(struct findings *findings, const struct config *config,
     cleanup_failure struct failure *failure = NULL;
 
     wire_domain(domain, request, &options, &wiring, &failure);
-    for (size_t i = 0; !failure && i < wiring.change_count; i++)
-        add_change(findings, wiring.changes[i], wiring.needed);
+    if (!failure && wiring.change_count > 0)
+        add_changes(findings, &wiring);
     findings_take(findings, &failure);
 }
 

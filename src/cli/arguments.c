@@ -6,7 +6,9 @@
 #include "config.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 
@@ -136,10 +138,28 @@ take_operands(struct arguments *arguments, const struct command *command, int ar
     if (!arguments->name && optind < argc)
         arguments->name = argv[optind++];
     if (!arguments->name && command->operands > 0 && !command->optional)
-        return fail_misused(command, command->name, "lacks the name of a domain or file",
-                            failure);
+        return fail_misused(command, command->name, "lacks an argument", failure);
     arguments->document = optind < argc ? argv[optind] : NULL;
     return 0;
+}
+
+static bool
+has_letter(const char *word, int letter)
+{
+    return word && word[0] == '-' && word[1] != '-' && strchr(word + 1, letter);
+}
+
+/* It is the one before optind, but for a letter that has others behind it: getopt has not left
+ * that word yet. */
+const char *
+arguments_refused(char **argv)
+{
+    const char *before = argv[optind - 1];
+    bool is_letter = optopt > 0 && optopt <= CHAR_MAX;
+
+    return is_letter && !has_letter(before, optopt) && has_letter(argv[optind], optopt)
+               ? argv[optind]
+               : before;
 }
 
 int
@@ -157,9 +177,8 @@ arguments_read(struct arguments *arguments, const struct command *command, int a
             print_help(command);
             return 1;
         }
-        /* getopt has just refused the word before optind. */
         if (!take_option(arguments, option))
-            return fail_misused(command, argv[optind - 1],
+            return fail_misused(command, arguments_refused(argv),
                                 "is no option, or lacks its value", failure);
     }
     return take_operands(arguments, command, argc, argv, failure);

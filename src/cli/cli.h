@@ -143,3 +143,6 @@ enum {
  */
 int arguments_read(struct arguments *arguments, const struct command *command, int argc,
                    char **argv, struct failure **failure);
+
+/* Return: the word that getopt has just refused. */
+const char *arguments_refused(char **argv);

@@ -115,6 +115,20 @@ wiring_note(struct wiring *wiring, const char *format, ...)
     texts_add(&wiring->changes, &wiring->change_count, change);
 }
 
+char *
+wiring_describe(const struct wiring *wiring)
+{
+    char *text = xstrdup(wiring->changes[0]);
+
+    for (size_t i = 1; i < wiring->change_count; i++) {
+        char *longer = xasprintf("%s; %s", text, wiring->changes[i]);
+
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 void
 wiring_clear(struct wiring *wiring)
 {

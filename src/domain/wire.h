@@ -61,6 +61,10 @@ bool wire_looks_like_amazon(const char *uuid);
 void wiring_note(struct wiring *wiring, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Return: all changes in one line, "cdrom 'sda' added …; …", owned by the caller (free); there
+ * is one at least. */
+char *wiring_describe(const struct wiring *wiring);
+
 void wiring_clear(struct wiring *wiring);
 
 #define cleanup_wiring __attribute__((cleanup(wiring_clear)))

@@ -14,13 +14,23 @@
 
 /* --- the request ------------------------------------------------------------------ */
 
+/* Blanks behind a value are no part of it (RFC 9110, section 5.5). */
+static bool
+is_word(const char *value, const char *word)
+{
+    size_t length = strlen(word);
+
+    return strncasecmp(value, word, length) == 0 &&
+           !value[length + strspn(value + length, " \t")];
+}
+
 /* One that means a body for some reader is enough: no request here has one. */
 static bool
 means_body(const char *name, const char *value)
 {
     if (strcasecmp(name, "Transfer-Encoding") == 0 || strcasecmp(name, "Upgrade") == 0)
         return true;
-    return strcasecmp(name, "Content-Length") == 0 && !(value && strcmp(value, "0") == 0);
+    return strcasecmp(name, "Content-Length") == 0 && !(value && is_word(value, "0"));
 }
 
 void
@@ -33,7 +43,7 @@ request_add_header(struct request_headers *headers, const char *name, const char
     else if (!value)
         return;
     else if (strcasecmp(name, "Metadata") == 0)
-        headers->metadata = strcasecmp(value, "true") == 0;
+        headers->metadata = is_word(value, "true");
     else if (strcasecmp(name, "If-None-Match") == 0)
         headers->if_none_match = value;
 }
@@ -93,6 +103,10 @@ refuse_broken(struct answer *answer, int error)
     if (error == -EPERM || error == -ELOOP || error == -EXDEV || error == -EINVAL)
         refuse(answer, 500, "the host's files are not in order\n",
                "in the tree: another owner, a symbolic link, or no regular file");
+    else if (error == -EACCES)
+        refuse(answer, 500, "the host's files are not in order\n",
+               "the server may not read " IMDS_TREE ", which must have its group: "
+               "systemd-tmpfiles --create virt-seed-imds.conf");
     else
         refuse(answer, 500, "the host could not read it\n", strerror(-error));
 }

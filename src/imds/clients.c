@@ -250,7 +250,7 @@ has_arrived(const struct client *client)
            info.tcpi_state == TCP_CLOSE;
 }
 
-/* Return: whether what libmicrohttpd leaves is to arrive. To what is no request it has answered
+/* Return: whether what libmicrohttpd leaves is to arrive. What is no request it has answered
  * itself. */
 static bool
 is_to_arrive(const struct client *client)

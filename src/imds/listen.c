@@ -162,6 +162,14 @@ open_socket(const union address *address, socklen_t size)
     return steal_fd(fd);
 }
 
+static bool
+is_default(const char *text)
+{
+    static const char address[] = VIRT_SEED_IMDS_ADDRESS ":";
+
+    return strncmp(text, address, strlen(address)) == 0;
+}
+
 /* What to do when the address cannot be had. */
 static int
 hint_at_error(int error, const char *text, const union address *address,
@@ -177,12 +185,13 @@ hint_at_error(int error, const char *text, const union address *address,
                             "given its own address in place of all, or --listen another "
                             "port",
                             port);
+    if (error == -EADDRNOTAVAIL && is_default(text))
+        return failure_hint(failure, "no interface has that address; 'systemctl start "
+                                     "virt-seed-imds-address' puts it on lo");
     if (error == -EADDRNOTAVAIL)
         return failure_hint(failure,
-                            "no interface has that address; 'systemctl start "
-                            "virt-seed-imds-address' puts " VIRT_SEED_IMDS_ADDRESS
-                            " on lo, "
-                            "'ip address add %.*s/%d dev lo' any other",
+                            "no interface has that address; 'ip address add %.*s/%d dev "
+                            "lo' puts it on one",
                             (int)(strrchr(text, ':') - text), text,
                             address->any.sa_family == AF_INET ? 32 : 128);
     if (error == -EACCES)

@@ -148,5 +148,5 @@ main(int argc, char **argv)
     if (run(&options, &failure) == 0)
         return EXIT_SUCCESS;
     print_failure(failure);
-    return EXIT_FAILURE;
+    return failure->code == FAILURE_USAGE ? STATUS_USAGE : EXIT_FAILURE;
 }

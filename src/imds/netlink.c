@@ -154,15 +154,30 @@ ask_for_socket(struct netlink *netlink, const struct endpoint *local,
     return 0;
 }
 
+/* A socket of IPv6 may have the other end's IPv4 address mapped. */
+static bool
+leads_to(const struct inet_diag_msg *found, const struct endpoint *remote)
+{
+    struct in6_addr address;
+    const uint8_t *bytes = address.s6_addr;
+
+    memcpy(&address, found->id.idiag_dst, sizeof(address));
+    if (found->idiag_family != remote->family) {
+        if (!IN6_IS_ADDR_V4MAPPED(&address))
+            return false;
+        bytes += sizeof(address) - sizeof(struct in_addr);
+    }
+    return memcmp(bytes, &remote->address, endpoint_address_size(remote)) == 0 &&
+           found->id.idiag_dport == htons(remote->port);
+}
+
 /* The kernel gives a listening socket where none is connected. One that its process has
  * closed has no inode, and root for its owner. */
 static bool
 is_connected(const struct inet_diag_msg *found, const struct endpoint *remote)
 {
     return found->idiag_state != TCP_LISTEN && found->idiag_inode != 0 &&
-           found->id.idiag_dport == htons(remote->port) &&
-           memcmp(found->id.idiag_dst, &remote->address, endpoint_address_size(remote)) ==
-               0;
+           leads_to(found, remote);
 }
 
 int

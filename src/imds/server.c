@@ -194,7 +194,7 @@ add_client(struct server *server, const struct listener *listener, int fd,
         clients_remove(server->clients, steal(server->adding));
 }
 
-/* Connections that are accepted before those that are there are served again. */
+/* At most so many are accepted before those that are there are served again. */
 #define ACCEPT_AT_ONCE 64
 /* Milliseconds from one word on want of places to the next. */
 #define PRESSURE_PERIOD 10000
@@ -259,12 +259,11 @@ has_ended(struct server *server)
            (clients_count(server->clients) == 0 || server->now >= server->end);
 }
 
-/* Return: milliseconds that may pass, or -1. */
+/* Return: milliseconds that may pass, or -1; `wait` at most. */
 static int
-time_to_wait(struct server *server)
+time_to_wait(struct server *server, int wait)
 {
     MHD_UNSIGNED_LONG_LONG daemon;
-    int wait = clients_end_old(server->clients, server->now);
 
     if (MHD_get_timeout(server->daemon, &daemon) == MHD_YES)
         wait = wait_earlier(wait, daemon > 1000 ? 1000 : (int)daemon);
@@ -299,7 +298,7 @@ turn(struct server *server)
     };
     struct listeners *listeners = server->listeners;
     nfds_t count = 2;
-    int wait = time_to_wait(server);
+    int wait = time_to_wait(server, clients_end_old(server->clients, server->now));
 
     if (!clients_is_full(server->clients) && server->accept_again <= server->now) {
         for (size_t i = 0; i < listeners->count; i++)
@@ -376,16 +375,26 @@ take_signals(void)
 }
 
 static void
+say_listener(const struct endpoint *own)
+{
+    char text[ENDPOINT_TEXT];
+
+    endpoint_format(own, true, text);
+    log_line("listening on %s", text);
+    if (!endpoint_is_loopback(own))
+        log_line("guests on a bridge reach it where the host's packet filter lets them; "
+                 "with firewalld: firewall-cmd --permanent --zone=libvirt "
+                 "--add-port=%u/tcp && firewall-cmd --reload",
+                 own->port);
+}
+
+static void
 say_where(struct server *server)
 {
     const struct listener *first = &server->listeners->items[0];
 
-    for (size_t i = 0; i < server->listeners->count; i++) {
-        char text[ENDPOINT_TEXT];
-
-        endpoint_format(&server->listeners->items[i].own, true, text);
-        log_line("listening on %s", text);
-    }
+    for (size_t i = 0; i < server->listeners->count; i++)
+        say_listener(&server->listeners->items[i].own);
     if (!netlink_knows_sockets(&server->handler.netlink, first->fd, &first->own))
         log_line("the kernel does not tell whose sockets are whose (modprobe tcp_diag): "
                  "guests of user networking are refused");

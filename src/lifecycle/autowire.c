@@ -94,21 +94,6 @@ find_definition(const struct lifecycle *lifecycle, bool placed)
                : DEFINITION_UNWIRED;
 }
 
-/* Return: the wiring in words, "cdrom 'sda' added …; …", owned by the caller (free). */
-static char *
-describe(const struct wiring *wiring)
-{
-    char *text = xstrdup(wiring->changes[0]);
-
-    for (size_t i = 1; i < wiring->change_count; i++) {
-        char *longer = xasprintf("%s; %s", text, wiring->changes[i]);
-
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
 /* The emulator shim bears no wiring, and cannot do everything. */
 static int
 advise_transient(const struct lifecycle *lifecycle, const struct request *request,
@@ -134,7 +119,7 @@ autowire_refuse(struct lifecycle *lifecycle, const struct request *request, bool
                 const struct wiring *wiring, struct failure **failure)
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
-    cleanup_free char *changes = describe(wiring);
+    cleanup_free char *changes = wiring_describe(wiring);
 
     failure_set(
         failure, FAILURE_UNWIRED,

@@ -372,22 +372,6 @@ guest_report_feed(struct guest_report *report, const char *data, size_t size, bo
     return end ? length + 1 : length;
 }
 
-size_t
-guest_report_feed_all(struct guest_report *report, const char *data, size_t size)
-{
-    size_t count = 0;
-
-    while (size > 0) {
-        bool news;
-        size_t taken = guest_report_feed(report, data, size, &news);
-
-        count += news;
-        data += taken;
-        size -= taken;
-    }
-    return count;
-}
-
 void
 guest_report_clear(struct guest_report *report)
 {

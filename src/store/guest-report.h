@@ -78,10 +78,6 @@ struct guest_report {
 size_t guest_report_feed(struct guest_report *report, const char *data, size_t size,
                          bool *news);
 
-/* The same for all of the bytes, where the lines between do not matter. Return: how many lines
- * counted. */
-size_t guest_report_feed_all(struct guest_report *report, const char *data, size_t size);
-
 /* Return: whether the boot has come to its end, well or not. */
 bool guest_report_is_complete(const struct guest_report *report);
 

@@ -7,8 +7,8 @@
  *
  * How it works: the private key is made once, at the first start that finds none, and
  * never replaced: of two starts at the same time one puts its key there, and both use
- * that. The public one is made of it, at each start that does not find it. So whoever
- * brings a domain to another host brings the directory of its UUID along.
+ * that. The public one is made of it, at each start that does not find it, or finds
+ * another. So whoever brings a domain to another host brings the directory of its UUID along.
  */
 #pragma once
 
@@ -34,6 +34,3 @@ int host_key_read(int root, const char *uuid, struct part *part,
 /* The same for the public key alone, which anybody may read. */
 int host_key_read_public(int root, const char *uuid, struct part *part,
                          struct failure **failure);
-
-/* Removes the domain's keys, where there are any. */
-int host_key_remove(int root, const char *uuid, struct failure **failure);

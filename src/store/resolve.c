@@ -34,7 +34,7 @@ fail_file(const struct config *config, const char *name, int error,
         failure_set(failure, FAILURE_FILE, "there is no such file in %s%s", directory,
                     config->file_directory_count > 1 ? " and the other file directories"
                                                      : "");
-        return failure_hint(failure, "put it there, or correct file=\"%.256s\"", name);
+        return failure_hint(failure, "put it there, or correct the name '%.256s'", name);
     case EXDEV:
         failure_set(failure, FAILURE_FILE, "the name leads out of %s", directory);
         return failure_hint(failure,

@@ -94,9 +94,8 @@ fail_open(int error, const char *path, struct failure **failure)
     switch (-error) {
     case ENOENT:
         failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
-        return failure_hint(
-            failure, "make it, closed to others: install -d -m 0700 " SECRETS " " SECRETS
-                     "/NAME && install -m 0600 FILE " SECRETS "/NAME/KEY");
+        return failure_hint(failure, "make it, closed to others: install -m 0600 FILE %s",
+                            path);
     case EXDEV:
         failure_set(failure, FAILURE_SECRET, "%s leads out of its directory", path);
         return failure_hint(failure, "replace the symbolic link by a copy of the file");
@@ -155,17 +154,31 @@ secret_read_file(int directory, const char *name, const char *path, size_t limit
 }
 
 static int
+fail_missing(const char *path, struct failure **failure)
+{
+    failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
+    return failure_hint(failure,
+                        "make it, closed to others: install -d -m 0700 " SECRETS
+                        " %s && install -m 0600 FILE %s/KEY",
+                        path, path);
+}
+
+static int
 open_secret(int root, const char *name, struct failure **failure)
 {
     cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
     cleanup_close int secrets = fs_open_directory_in_root(root, SECRETS);
     cleanup_close int fd = -1;
 
+    if (secrets == -ENOENT)
+        return fail_missing(path, failure);
     if (secrets < 0)
-        return fail_open(secrets, secrets == -ENOENT ? path : SECRETS, failure);
+        return fail_open(secrets, SECRETS, failure);
     if (secret_check_closed(secrets, SECRETS, failure) < 0)
         return -1;
     fd = fs_open_beneath(secrets, name, O_DIRECTORY);
+    if (fd == -ENOENT)
+        return fail_missing(path, failure);
     if (fd < 0)
         return fail_open(fd, path, failure);
     if (secret_check_closed(fd, path, failure) < 0)

@@ -148,8 +148,12 @@ is_served() {
     expect 400 "this needs the header 'Metadata: true'"
     fetch "$base/identity" --header 'Metadata: yes'
     expect 400
-    fetch "$base/identity" --header 'Metadata: true'
-    expect 200 "{\"uuid\": \"$uuid\"}"
+    fetch "$base/identity" --header 'Metadata: trueish'
+    expect 400
+    for value in true 'TRUE  '; do
+        fetch "$base/identity" --header "Metadata: $value"
+        expect 200 "{\"uuid\": \"$uuid\"}"
+    done
 }
 
 @test "/healthz answers anybody" {
@@ -490,6 +494,13 @@ is_served() {
     [[ $(imds_log) == *'right token, but the domain has no user networking'* ]]
 }
 
+@test "a process that has the address mapped into IPv6 is known as well" {
+    imds_start
+    url=http://[::ffff:127.0.0.1]:$port
+    fetch "$base/meta-data" --globoff
+    expect 200 'instance-id: web1'
+}
+
 @test "where nobody knows QEMU's user, no process of the host is served" {
     imds_start
     rmdir "$root$qemu_home"
@@ -691,10 +702,10 @@ while part := c.recv(4096):
     run virt-seed-imds --listen 192.0.2.1:8080 --root "$root"
     assert_refused 1 '192.0.2.1:8080' 'ip address add 192.0.2.1/32 dev lo'
     run virt-seed-imds --listen localhost:80
-    assert_refused 1 "'localhost:80' is no address" 'for example 169.254.169.254:80'
+    assert_refused 2 "'localhost:80' is no address" 'for example 169.254.169.254:80'
     for text in 127.0.0.1 127.0.0.1: 127.0.0.1:65536 127.0.0.1:-1 127.0.0.1:http '[::1' '::1:80' :80 ''; do
         run virt-seed-imds --listen "$text"
-        assert_refused 1 'expected ADDRESS:PORT'
+        assert_refused 2 'expected ADDRESS:PORT'
     done
     run virt-seed-imds --root "$BATS_TEST_TMPDIR/nowhere"
     [[ $status -eq 1 && $output == *nowhere* ]]

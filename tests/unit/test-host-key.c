@@ -212,29 +212,6 @@ is_not_replaced_when_it_is_damaged(void **state)
     assert_int_equal(after.size, 0);
 }
 
-static void
-is_removed_with_all_that_is_left(void **state)
-{
-    cleanup_free char *left =
-        xasprintf("%s/" UNIT_UUID "/" PART_HOST_KEY ".new.0a1b2c3d", secrets);
-    cleanup_close int directory = -1;
-    struct failure *failure = NULL;
-
-    prepare(state, UNIT_UUID);
-    prepare(state, UNIT_OTHER_UUID);
-    unit_make_file(unit_directory(state), left, 0600, "");
-    host_key_remove(unit_directory(state), UNIT_UUID, &failure);
-    assert_no_failure(failure);
-    host_key_remove(unit_directory(state), UNIT_UUID, &failure);
-    assert_no_failure(failure);
-    directory = openat(unit_directory(state), secrets, O_RDONLY | O_DIRECTORY);
-    assert_int_equal(unit_count_entries(directory), 1);
-    close(directory);
-    /* The secrets, and the other's public key. */
-    directory = openat(unit_directory(state), state_directory, O_RDONLY | O_DIRECTORY);
-    assert_int_equal(unit_count_entries(directory), 2);
-}
-
 int
 main(void)
 {
@@ -248,7 +225,6 @@ main(void)
         unit_test_in_directory(tells_its_public_half_wherever_it_came_from),
         unit_test_in_directory(is_refused_where_others_may_read_it),
         unit_test_in_directory(is_not_replaced_when_it_is_damaged),
-        unit_test_in_directory(is_removed_with_all_that_is_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

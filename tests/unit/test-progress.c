@@ -40,7 +40,10 @@ show(const char *const *lines)
     progress_open(&progress, PROGRESS_JSON);
     row = progress_add(&progress, "web1", UNIT_UUID);
     for (; *lines; lines++) {
-        guest_report_feed_all(&report, *lines, strlen(*lines));
+        bool news;
+
+        /* Each is a line. */
+        guest_report_feed(&report, *lines, strlen(*lines), &news);
         progress_show(&progress, row, &report);
     }
     progress_close(&progress);
