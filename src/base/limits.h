@@ -154,8 +154,8 @@
 /*
  * The metadata server. Connections at a time, and those of one peer on another machine;
  * bytes of a request with its headers, and what libmicrohttpd needs to answer it; bytes of
- * answers and of requests that the kernel keeps for each, which counts them twice; seconds that a request may
- * take, that an answer may take to be sent, and its end to arrive.
+ * answers and of requests that the kernel keeps for each connection (it takes twice that);
+ * seconds that a request may take, that an answer may take to be sent, and its end to arrive.
  */
 #define LIMIT_IMDS_CONNECTIONS 4096
 #define LIMIT_IMDS_PEER_CONNECTIONS 16

@@ -56,8 +56,8 @@ print_outcome(enum outcome outcome, const char *where)
     case OUTCOME_KEPT:
         printf(
             "has the new seed %s. The guest was told to stay with what it had read "
-            "(cache=\"keep\"): it reads the new one when 'cloud-init clean' has been run "
-            "in it\n",
+            "(cache=\"keep\"): it reads the new one when it is rebooted after 'cloud-init "
+            "clean' in it\n",
             where);
         break;
     }
@@ -207,8 +207,8 @@ const struct command cmd_update = {
     .help =
         "Makes the seed of the domain's definition and puts it into the drive of the\n"
         "domain that runs, or has it served to it, in the place of the one it was\n"
-        "started with. The guest reads it when it is rebooted, or when 'cloud-init\n"
-        "clean' has been run in it.\n"
+        "started with. The guest reads it when it is rebooted; with cache=\"keep\",\n"
+        "when it is rebooted after 'cloud-init clean' in it.\n"
         "\n"
         "      --domain=NAME  the domain, whose name may begin with a dash then\n"
         "      --help         print this and exit\n",

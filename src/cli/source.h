@@ -37,7 +37,7 @@ int source_load(struct source *source, const struct context *context,
                 struct failure **failure);
 
 /* Reads into `running` the XML of the same domain as it runs, which must have come from
- * libvirt; it borrows the connection. */
+ * libvirt. */
 int source_load_running(struct source *running, const struct source *source,
                         struct failure **failure);
 

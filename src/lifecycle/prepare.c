@@ -58,7 +58,6 @@ has_own_url(const struct domain *domain)
     return seed_url_find_own(&url, domain);
 }
 
-/* Whether there will be a disk for the seed, or the guest knows where it is served. */
 bool
 lifecycle_has_place_for_seed(const struct domain *domain)
 {

@@ -5,8 +5,8 @@
  * running domain that has its seed over HTTP, and all that the server knows. They write, the
  * server reads.
  *
- *   UUID/access          who may read it: the token, 32 digits of hex in lower case, and a
- *                        line for each interface, "52:54:00:12:34:56 filtered": its MAC, and
+ *   UUID/access          who may read it: the token, 32 digits of hex in lower case
+ *                        (seed_url_make_token), and a line for each interface, "52:54:00:12:34:56 filtered": its MAC, and
  *                        how it is linked with the host (enum imds_link)
  *   UUID/meta-data, user-data, vendor-data, network-config
  *                        the documents; one that is not there is empty
@@ -39,7 +39,7 @@
 #define IMDS_TREE_NAME "imds"
 #define IMDS_TREE VIRT_SEED_RUNDIR "/" IMDS_TREE_NAME
 #define IMDS_INDEX "mac"
-/* How often a domain is opened that is replaced meanwhile. */
+/* How often something is opened that another process replaces or removes meanwhile. */
 #define IMDS_ATTEMPTS 16
 #define IMDS_ACCESS "access"
 
@@ -127,8 +127,8 @@ struct imds_tree {
 #define IMDS_TREE_NONE ((struct imds_tree){.fd = -1})
 
 /*
- * Opens the tree of the host whose "/" is the directory `root`. All of the tree must belong
- * to the owner of `root`, and be closed to others for writing.
+ * Opens the tree of the host whose "/" is the directory `root`. It must belong to the owner of
+ * `root`, and be closed to others for writing; whose the rest is, is seen when it is opened.
  * Return: 0; -EPERM where that does not hold; another -errno.
  */
 int imds_tree_read(struct imds_tree *tree, int root);

@@ -39,8 +39,8 @@ bool leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1]);
 /* Finds all of them, those of a domain side by side. Only root may look. */
 int leftovers_find(int root, struct leftovers *leftovers, struct failure **failure);
 
-/* Removes one, a directory with all that is in it; with what is served all else goes that is
- * there of the same domain. One that is gone is no failure. */
+/* Removes one, a directory with all that is in it; of what is served, all of the same domain
+ * at once. One that is gone is no failure. */
 int leftover_remove(int root, const struct leftover *leftover, struct failure **failure);
 
 void leftovers_clear(struct leftovers *leftovers);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The run-time directory, /run/libvirt/virt-seed: the seeds of the domains that run.
- * Every name in it begins with a domain's UUID, and goes when the domain is released:
+ * Every name in it but "imds" (imds-tree.h) begins with a domain's UUID, and goes when the
+ * domain is released:
  *
  *   UUID.iso      the seed
  *   UUID.iso.old  the one before, while the medium of a running domain is replaced
