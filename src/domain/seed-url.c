@@ -63,14 +63,17 @@ seed_url_make_token(struct seed_url *url)
 bool
 seed_url_parse(struct seed_url *url, const char *word)
 {
-    size_t prefix = strlen(PREFIX);
-    bool ours = strncmp(word, PREFIX, prefix) == 0;
-    cleanup_free char *copy = ours ? xstrdup(word + prefix) : NULL;
-    char *rest = copy;
-    const char *address = strsep(&rest, "/");
-    const char *uuid = strsep(&rest, "/");
-    const char *token = strsep(&rest, "/");
+    cleanup_free char *copy = NULL;
+    const char *address, *uuid, *token;
+    char *rest;
 
+    if (strncmp(word, PREFIX, strlen(PREFIX)) != 0)
+        return false;
+    copy = xstrdup(word + strlen(PREFIX));
+    rest = copy;
+    address = strsep(&rest, "/");
+    uuid = strsep(&rest, "/");
+    token = strsep(&rest, "/");
     /* Nothing is behind the last slash. */
     if (!rest || *rest || !seed_url_is_address(address) || !form_is_uuid(uuid) ||
         !form_is_hex(token, SEED_URL_TOKEN_LENGTH))

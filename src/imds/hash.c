@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include "imds/hash.h"
@@ -8,11 +9,11 @@
 uint64_t
 hash_seed(void)
 {
-    uint64_t seed = 0;
+    uint64_t seed;
 
-    /* So few bytes come whole, and where none come, an address is hard to guess, too. */
+    /* So few bytes come whole, or the kernel knows no such call. */
     if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-        seed = (uint64_t)(uintptr_t)&seed;
+        abort();
     return seed;
 }
 

@@ -496,7 +496,7 @@ is_served() {
 
 @test "a process that has the address mapped into IPv6 is known as well" {
     imds_start
-    url=http://[::ffff:127.0.0.1]:$port
+    url="http://[::ffff:127.0.0.1]:$port"
     fetch "$base/meta-data" --globoff
     expect 200 'instance-id: web1'
 }
