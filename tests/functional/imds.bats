@@ -45,12 +45,40 @@ is_served() {
     done
 }
 
+# activate ADDRESS: starts the server as systemd does that listens there; sets $server, its process,
+# $port and $url.
+activate() {
+    grep -q 'HAVE_LIBSYSTEMD 1' "$top_builddir/config.h" || skip 'built without libsystemd'
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    url=http://127.0.0.1:$port
+    coproc activated {
+        exec python3 "$top_srcdir/tests/imds/raw.py" activate "$port" "$1" \
+            "$(type -P virt-seed-imds)" --root "$root" 2>"$log" 3>&-
+    }
+    # shellcheck disable=SC2154  # coproc sets it
+    activator=$activated_PID
+    await_activated
+}
+
+# await_activated: until the server is ready that comes next.
+await_activated() {
+    read -r -u "${activated[0]}" server || { cat "$log" && return 1; }
+}
+
+deactivate() {
+    local input=${activated[1]}
+
+    exec {input}>&-
+    wait "$activator" || { cat "$log" && return 1; }
+}
+
 @test "a guest gets its documents, whole, with their lengths" {
     imds_start
     fetch "$base/meta-data"
     expect 200 'instance-id: web1'
     [[ $header == *$'\nContent-Length: 18'* ]]
     [[ $header == *$'\nContent-Type: text/plain; charset=utf-8'* ]]
+    [[ $header == *$'\nCache-Control: private, no-cache'* ]]
     fetch "$base/user-data"
     expect 200 $'#cloud-config\npackages: [nginx]'
     fetch "$base/openstack/latest/meta_data.json"
@@ -288,6 +316,9 @@ is_served() {
     [[ $(ulimit -Hn) -ge 5100 ]] || skip 'there are not enough descriptors'
     imds_start
     occupy 5000
+    # Nor do they cost a thread each.
+    tasks=("/proc/$imds/task"/*)
+    [[ ${#tasks[@]} -eq 1 ]]
     is_served "$base/meta-data" 5
     vacate
 }
@@ -665,16 +696,7 @@ while part := c.recv(4096):
 }
 
 @test "a restart loses no request, and serves the same bytes" {
-    local server
-
-    grep -q 'HAVE_LIBSYSTEMD 1' "$top_builddir/config.h" || skip 'built without libsystemd'
-    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    url=http://127.0.0.1:$port
-    coproc activated {
-        exec python3 "$top_srcdir/tests/imds/raw.py" activate "$port" \
-            "$(type -P virt-seed-imds)" --root "$root" 2>"$log" 3>&-
-    }
-    read -r -u "${activated[0]}" server
+    activate 127.0.0.1
     fetch "$base/user-data"
     expect 200
     expected=$(grep -v '^Date:' <<<"$header")
@@ -683,16 +705,13 @@ while part := c.recv(4096):
     for ((i = 0; i < 5; i++)); do
         sleep 0.2
         kill -TERM "$server"
-        read -r -u "${activated[0]}" server
+        await_activated
     done
     wait "$client"
     [[ $(<"$BATS_TEST_TMPDIR/storm") = '200 90' ]]
     fetch "$base/user-data"
     [[ $(grep -v '^Date:' <<<"$header") = "$expected" ]]
-    input=${activated[1]}
-    exec {input}>&-
-    # shellcheck disable=SC2154  # coproc sets it
-    wait "$activated_PID"
+    deactivate
 }
 
 @test "what is in the way of listening is said, with what to do" {
@@ -717,18 +736,35 @@ while part := c.recv(4096):
     run ! grep -E 'libvirt|libxml2|libisofs|libyaml|libjansson' < <(ldd "$(type -P virt-seed-imds)")
 }
 
-@test "systemd finds nothing wrong with the units" {
-    local units=$BATS_TEST_TMPDIR/units
-
+# make_units: sets $units, a directory with the units as systemd can look at them where nothing is
+# installed.
+make_units() {
+    units=$BATS_TEST_TMPDIR/units
     [[ -e $top_builddir/scripts/systemd/virt-seed-imds.service ]] || skip 'built without libsystemd'
     type -P systemd-analyze >/dev/null || skip 'there is no systemd-analyze'
     mkdir "$units"
     cp "$top_builddir"/scripts/systemd/*.{service,socket} "$units"
-    # Where it is not installed.
     sed -i -e "s|^ExecStart=.*/virt-seed-imds\$|ExecStart=$(type -P virt-seed-imds)|" \
         -e '/^Documentation=/d' "$units"/*
+}
+
+@test "systemd finds nothing wrong with the units" {
+    make_units
     run systemd-analyze verify "$units"/*
     [[ $status -eq 0 && $output = '' ]]
+}
+
+@test "the server's unit leaves it little, and starts it again" {
+    make_units
+    [[ $(systemd-analyze --help) == *--offline* ]] || skip 'systemd-analyze wants a systemd that runs'
+    # Tenths: version 252 says 1.6, of 10.
+    run -0 systemd-analyze security --offline=true --no-pager --threshold=20 "$units/virt-seed-imds.service"
+    # What weighs little there.
+    for setting in User=/DynamicUser= NoNewPrivileges= ProtectSystem= ProtectHome= \
+        CapabilityBoundingSet=~CAP_SYS_ADMIN SystemCallFilter=~@privileged; do
+        assert_said "✓ $setting "
+    done
+    grep -qx Restart=always "$units/virt-seed-imds.service"
 }
 
 @test "it listens on IPv6 as well, and on several addresses" {
@@ -738,4 +774,23 @@ while part := c.recv(4096):
     url="http://[::1]:$other"
     fetch "$base/meta-data" -g
     expect 200 'instance-id: web1'
+}
+
+@test "a guest is known at a server that listens on any address" {
+    imds_start --listen 0.0.0.0:0
+    other=$(sed -n 's/.*listening on 0\.0\.0\.0:\([0-9]*\)$/\1/p' "$log")
+    url=http://127.0.0.1:$other
+    fetch "$base/meta-data"
+    expect 200 'instance-id: web1'
+}
+
+@test "a guest of IPv4 is known at a socket for IPv6 and IPv4" {
+    [[ -e /proc/net/if_inet6 ]] || skip 'no IPv6 here'
+    activate ::
+    fetch "$base/meta-data"
+    expect 200 'instance-id: web1'
+    url="http://[::1]:$port"
+    fetch "$base/meta-data" -g
+    expect 200 'instance-id: web1'
+    deactivate
 }

@@ -87,18 +87,24 @@ fetch() {
 raw() {
     local answer
 
-    answer=$(printf '%b' "$1" | python3 "$top_srcdir/tests/imds/raw.py" send "$port" \
-        "${2-30}" 2>/dev/null | tr -d '\0\r') || :
+    answer=$(
+        set -o pipefail
+        printf '%b' "$1" | python3 "$top_srcdir/tests/imds/raw.py" send "$port" "${2-30}" | tr -d '\0\r'
+    ) || return
     header=${answer%%$'\n\n'*}
     status=${header#HTTP/1.1 }
     status=${status%% *}
     body=${answer#*$'\n\n'}
 }
 
-# expect STATUS [BODY]: what the last fetch or raw got.
+# expect STATUS [BODY]: what the last fetch or raw got, with its length; but 304 has none.
 expect() {
     if [[ $status != "$1" || ($# -gt 1 && $body != "$2") ]]; then
         printf 'expected %s, found %s:\n%s\n\n%s\n' "$*" "$status" "$header" "$body"
+        return 1
+    fi
+    if [[ $status != 304 && $header != *$'\nContent-Length: '[0-9]* ]]; then
+        printf 'expected Content-Length, found:\n%s\n' "$header"
         return 1
     fi
 }

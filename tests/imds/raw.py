@@ -10,8 +10,11 @@ raw.py slow-read PORT PATH [SECONDS]
                                 reads a document a little at a time, for so long; prints its SHA-256
 raw.py stall PORT PATH          asks, prints "answered" when there is something, and reads the rest when
                                 standard input ends; prints "reset", or "end" and how much it was
-raw.py activate PORT COMMAND... runs COMMAND as systemd would that listens on the port, again each
-                                time that it has ended, until standard input ends
+raw.py activate PORT ADDRESS COMMAND...
+                                runs COMMAND as systemd would that listens there ("::": for IPv4, too),
+                                again each time that it has ended, until standard input ends; prints
+                                each one's process once it is ready, and fails where one does not say
+                                that it is, or that it ends
 raw.py storm PORT PATH COUNT SECONDS
                                 fetches it that often, one after the other with pauses; prints each
                                 status that came, and how often
@@ -36,8 +39,8 @@ def receive(connection):
     try:
         while part := connection.recv(65536):
             parts.append(part)
-    except ConnectionResetError:
-        # The end of what was not read to its end.
+    except (ConnectionResetError, TimeoutError):
+        # The end of what was not read to its end, or of patience.
         pass
     return b"".join(parts)
 
@@ -119,11 +122,13 @@ def stall(port, path):
         print("reset")
 
 
-def activate(port, *command):
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
-    listener.listen(1024)
+def activate(port, address, *command):
+    ipv6 = ":" in address
+    listener = socket.create_server((address, port), backlog=1024, dualstack_ipv6=ipv6,
+                                    family=socket.AF_INET6 if ipv6 else socket.AF_INET)
+    name = f"virt-seed-imds-{os.getpid()}"
+    notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    notices.bind("\0" + name)
     child = None
     ended = False
 
@@ -135,9 +140,19 @@ def activate(port, *command):
 
     def watch():
         nonlocal ended
-        sys.stdin.read()
+        os.read(0, 1)
         ended = True
         end_child()
+
+    def expect_notice(text, seconds):
+        notices.settimeout(seconds)
+        try:
+            found = notices.recv(1000).decode()
+        except (BlockingIOError, TimeoutError):
+            found = "nothing"
+        if found != text:
+            end_child()
+            sys.exit(f"expected {text} from the server, found {found}")
 
     threading.Thread(target=watch, daemon=True).start()
     while not ended:
@@ -146,13 +161,16 @@ def activate(port, *command):
             # Where it is that one already, it would be closed.
             os.dup2(listener.fileno(), 3)
             os.set_inheritable(3, True)
-            os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+            os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()),
+                              NOTIFY_SOCKET="@" + name)
             os.execv(command[0], command)
+        expect_notice("READY=1", 30)
         if ended:
             end_child()
         else:
             print(child, flush=True)
         os.waitpid(child, 0)
+        expect_notice("STOPPING=1", 0)
 
 
 def storm(port, path, count, pause):
