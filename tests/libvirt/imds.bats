@@ -27,7 +27,7 @@ setup() {
     log=$BATS_TEST_TMPDIR/log
     ip netns add "$host"
     on_host ip link set lo up
-    on_host ip address add "$address/32" dev lo
+    run_unit ExecStart
     on_host ip link add br0 type bridge
     on_host ip address add 192.168.150.1/24 dev br0
     on_host ip -6 address add fd00:150::1/64 dev br0 nodad
@@ -56,6 +56,15 @@ teardown() {
 
 on_host() {
     ip netns exec "$host" "$@"
+}
+
+# run_unit SETTING: what the unit that brings the address has there.
+run_unit() {
+    local unit=$builddir/scripts/systemd/virt-seed-imds-address.service command
+
+    [[ -e $unit ]] || skip 'built without systemd'
+    read -ra command < <(sed -n "s/^$1=//p" "$unit")
+    on_host "${command[@]}"
 }
 
 # in_guest NUMBER COMMAND...
@@ -157,6 +166,14 @@ filter() {
     expect 200 "of $uuid"
     get 2 "$other_base/user-data"
     expect 200 "of $other_uuid"
+}
+
+@test "the unit that brings the address may find it there, and takes it away again" {
+    run_unit ExecStart
+    get 1 "$base/user-data"
+    expect 200 "of $uuid"
+    run_unit ExecStop
+    [[ $(on_host ip -oneline address show) != *"$address"* ]]
 }
 
 @test "a guest reads its documents by a link-local route, without a gateway" {
