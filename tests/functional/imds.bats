@@ -192,6 +192,19 @@ deactivate() {
     run -0 "${as_nobody[@]}" curl --silent --fail "$url/healthz"
 }
 
+@test "that the server may not read the tree is said, with what to do" {
+    become_nobody
+    [[ ${#as_nobody[@]} -gt 0 ]] || skip 'needs root, to be another user'
+    chmod 0700 "$tree"
+    : >"$log"
+    "${as_nobody[@]}" virt-seed-imds --listen 127.0.0.1:0 --root "$root" >>"$log" 2>&1 3>&- &
+    imds=$!
+    imds_wait_for_port
+    fetch "$base/meta-data"
+    expect 500
+    grep -q 'may not read .*systemd-tmpfiles --create' "$log"
+}
+
 @test "there is GET and HEAD, and no other method" {
     imds_start
     for method in POST PUT DELETE OPTIONS TRACE PATCH BREW; do
@@ -776,9 +789,13 @@ make_units() {
     expect 200 'instance-id: web1'
 }
 
-@test "a guest is known at a server that listens on any address" {
+@test "a guest is known at a server that listens on any address, and firewalld is thought of" {
+    imds_start
+    run ! grep firewalld "$log"
+    imds_stop
     imds_start --listen 0.0.0.0:0
     other=$(sed -n 's/.*listening on 0\.0\.0\.0:\([0-9]*\)$/\1/p' "$log")
+    grep -q "firewall-cmd.*--add-port=$other/tcp" "$log"
     url=http://127.0.0.1:$other
     fetch "$base/meta-data"
     expect 200 'instance-id: web1'
