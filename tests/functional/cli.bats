@@ -86,7 +86,14 @@ options_of_help() {
         # Whatever is said is said by virt-seed.
         run ! grep -v '^virt-seed: ' <<<"$output"
     done
-    run -2 virt-seed --no-such-option
+    run virt-seed --no-such-option
+    assert_refused 2 "'--no-such-option' is no option"
+    run virt-seed -qx
+    assert_refused 2 "'-qx' is no option"
+    run virt-seed wire -xi web1.xml
+    assert_refused 2 "'-xi' is no option"
+    run virt-seed wire web1.xml -o
+    assert_refused 2 "'-o' is no option, or lacks its value"
     run -2 virt-seed-lifecycle --no-such-option
 }
 
