@@ -193,8 +193,8 @@ fs_make_directories(int root, const char *path, mode_t mode)
 
 /* --- removing --------------------------------------------------------------------- */
 
-int
-fs_remove_prefixed(int dir, const char *prefix)
+static int
+remove_entries(int dir)
 {
     cleanup_closedir DIR *stream = fs_list(dir);
     const struct dirent *entry;
@@ -206,8 +206,7 @@ fs_remove_prefixed(int dir, const char *prefix)
         const char *name = entry->d_name;
         int one = 0;
 
-        if (strncmp(name, prefix, strlen(prefix)) == 0 && strcmp(name, ".") != 0 &&
-            strcmp(name, "..") != 0)
+        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
             one = fs_remove_tree(dir, name);
         if (error == 0)
             error = one;
@@ -226,7 +225,7 @@ fs_remove_tree(int dir, const char *name)
     if (errno != EISDIR)
         return -errno;
     fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    error = fd < 0 ? -errno : fs_remove_prefixed(fd, "");
+    error = fd < 0 ? -errno : remove_entries(fd);
     if (error == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
         error = -errno;
     return error;

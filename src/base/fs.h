@@ -72,6 +72,3 @@ int fs_make_directories(int root, const char *path, mode_t mode);
  * symbolic link is followed. Return: 0, or the first error as -errno.
  */
 int fs_remove_tree(int dir, const char *name);
-
-/* The same for everything in the directory whose name begins so. */
-int fs_remove_prefixed(int dir, const char *prefix);

@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -149,15 +148,18 @@ has_letter(const char *word, int letter)
     return word && word[0] == '-' && word[1] != '-' && strchr(word + 1, letter);
 }
 
-/* It is the one before optind, but for a letter that has others behind it: getopt has not left
- * that word yet. */
+/* It is the one before optind, but for an unknown letter that has others behind it: getopt has
+ * not left that word yet. */
 const char *
-arguments_refused(char **argv)
+arguments_refused(char **argv, const struct option *options)
 {
     const char *before = argv[optind - 1];
-    bool is_letter = optopt > 0 && optopt <= CHAR_MAX;
 
-    return is_letter && !has_letter(before, optopt) && has_letter(argv[optind], optopt)
+    for (; options->name; options++) {
+        if (options->val == optopt)
+            return before;
+    }
+    return optopt > 0 && !has_letter(before, optopt) && has_letter(argv[optind], optopt)
                ? argv[optind]
                : before;
 }
@@ -178,7 +180,7 @@ arguments_read(struct arguments *arguments, const struct command *command, int a
             return 1;
         }
         if (!take_option(arguments, option))
-            return fail_misused(command, arguments_refused(argv),
+            return fail_misused(command, arguments_refused(argv, command->options),
                                 "is no option, or lacks its value", failure);
     }
     return take_operands(arguments, command, argc, argv, failure);

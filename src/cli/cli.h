@@ -144,5 +144,5 @@ enum {
 int arguments_read(struct arguments *arguments, const struct command *command, int argc,
                    char **argv, struct failure **failure);
 
-/* Return: the word that getopt has just refused. */
-const char *arguments_refused(char **argv);
+/* Return: the word that getopt, which had that table of long options, has just refused. */
+const char *arguments_refused(char **argv, const struct option *options);

@@ -135,7 +135,7 @@ main(int argc, char **argv)
             return finish(STATUS_OK, NULL);
         default:
             failure_set(&failure, FAILURE_USAGE, "'%s' is no option, or lacks its value",
-                        arguments_refused(argv));
+                        arguments_refused(argv, options));
             failure_hint(&failure, "virt-seed --help lists them");
             return finish(STATUS_USAGE, failure);
         }

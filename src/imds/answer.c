@@ -30,7 +30,7 @@ means_body(const char *name, const char *value)
 {
     if (strcasecmp(name, "Transfer-Encoding") == 0 || strcasecmp(name, "Upgrade") == 0)
         return true;
-    return strcasecmp(name, "Content-Length") == 0 && !(value && is_word(value, "0"));
+    return strcasecmp(name, "Content-Length") == 0 && !(value && strcmp(value, "0") == 0);
 }
 
 void

@@ -188,12 +188,16 @@ hint_at_error(int error, const char *text, const union address *address,
     if (error == -EADDRNOTAVAIL && is_default(text))
         return failure_hint(failure, "no interface has that address; 'systemctl start "
                                      "virt-seed-imds-address' puts it on lo");
+    if (error == -EADDRNOTAVAIL && address->any.sa_family == AF_INET6)
+        return failure_hint(failure,
+                            "no interface has that address; 'ip address add %.*s/128 dev "
+                            "lo' puts it on one",
+                            (int)strcspn(text + 1, "]"), text + 1);
     if (error == -EADDRNOTAVAIL)
         return failure_hint(failure,
-                            "no interface has that address; 'ip address add %.*s/%d dev "
+                            "no interface has that address; 'ip address add %.*s/32 dev "
                             "lo' puts it on one",
-                            (int)(strrchr(text, ':') - text), text,
-                            address->any.sa_family == AF_INET ? 32 : 128);
+                            (int)strcspn(text, ":"), text);
     if (error == -EACCES)
         return failure_hint(failure,
                             "port %u needs a privilege: let systemd listen, "

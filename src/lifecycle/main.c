@@ -92,9 +92,9 @@ run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
         return -1;
-    /* What there is besides serves: no start shall fail for a slip there. */
+    /* No start shall fail for a slip there, but one that needs what the line should say. */
     if (config_read(&config, root, &config_failure) < 0)
-        lifecycle_log_failure(&lifecycle, "the rest of the configuration is used",
+        lifecycle_log_failure(&lifecycle, "goes on without this in the configuration",
                               config_failure);
     if (operation->run(&lifecycle, failure) == 0)
         return 0;

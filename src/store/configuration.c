@@ -17,13 +17,12 @@
 
 #define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"
 
+/* A mistake leaves nothing of an earlier line: false is the one that does less. */
 static int
 take_choice(bool *choice, const char *value, const char *if_true, const char *if_false)
 {
-    if (strcmp(value, if_true) != 0 && strcmp(value, if_false) != 0)
-        return -EINVAL;
     *choice = strcmp(value, if_true) == 0;
-    return 0;
+    return *choice || strcmp(value, if_false) == 0 ? 0 : -EINVAL;
 }
 
 static int
@@ -74,11 +73,11 @@ take_vendor_data(struct config *config, const char *value)
 static int
 take_imds_address(struct config *config, const char *value)
 {
-    if (!seed_url_is_address(value))
-        return -EINVAL;
+    bool well = seed_url_is_address(value);
+
     free(config->imds_address);
-    config->imds_address = xstrdup(value);
-    return 0;
+    config->imds_address = well ? xstrdup(value) : NULL;
+    return well ? 0 : -EINVAL;
 }
 
 static const struct {
@@ -167,10 +166,13 @@ static int
 read_lines(struct config *config, int root, struct failure **failure)
 {
     cleanup_buffer struct buffer text = {0};
-    int result = read_file(&text, root, failure);
-    char *rest = text.data;
-    int number = 0;
+    int result = 0, number = 0;
+    char *rest;
 
+    /* The end of a line may be missing, then. */
+    if (read_file(&text, root, failure) < 0)
+        return -1;
+    rest = text.data;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         cleanup_failure struct failure *further = NULL;
 

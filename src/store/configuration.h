@@ -14,12 +14,12 @@ struct config {
     size_t file_directory_count;
     char *vendor_data;  /* a file of those directories, for every domain; or NULL */
     char *imds_address; /* where guests find the metadata server; NULL where nobody
-                           knows: there are mistakes, and no line says it */
+                           knows: there are mistakes, and no right line says it last */
 };
 
 /*
  * Reads the configuration below `root`; without a file everything has its default. On
- * failure `config` holds what is no mistake, for a start that shall not fail for one; but no
+ * failure `config` holds what is no mistake, for starts that do without the rest; but no
  * definition is to be changed then (autowire).
  */
 int config_read(struct config *config, int root, struct failure **failure);

@@ -125,11 +125,29 @@ is_on_link(enum imds_link link)
     return (IMDS_LINK_SET(link) & IMDS_ON_LINK) != 0;
 }
 
-static bool
-lists_on_link(const struct imds_domain *domain, const char *mac)
+/* Return: the list of MACs in the directory `name`, borrowed from `text`; "" where none can be
+ * read. */
+static const char *
+read_list(int tree, const char *name, struct buffer *text)
 {
-    for (size_t i = 0; i < domain->mac_count; i++) {
-        if (is_on_link(domain->macs[i].link) && strcmp(domain->macs[i].mac, mac) == 0)
+    cleanup_free char *path = xasprintf("%s/" IMDS_ACCESS, name);
+    cleanup_close int fd = fs_open_strictly_beneath(tree, path, 0);
+    const char *token_end;
+
+    if (fd < 0 || fs_read_all(fd, LIMIT_IMDS_ACCESS, text) < 0 || !text->data)
+        return "";
+    token_end = strchrnul(text->data, '\n');
+    return *token_end ? token_end + 1 : token_end;
+}
+
+static bool
+lists_on_link(const char *list, const char *mac)
+{
+    char listed[IMDS_MAC_LENGTH + 1];
+    enum imds_link link;
+
+    while (imds_next_mac(&list, listed, &link)) {
+        if (is_on_link(link) && strcmp(listed, mac) == 0)
             return true;
     }
     return false;
@@ -167,25 +185,19 @@ remove_from_index(int tree, const char *mac, const char *uuid)
     unlinkat(tree, path, AT_REMOVEDIR);
 }
 
-/* Takes the domain's MACs, as the directory `name` lists them, out of the index, but those
- * that it keeps. An index that says too much does no harm. */
+/* Takes the MACs of the directory `name`, which is of no meaning any more, out of the index, but
+ * those that the domain has in what is published. An index that says too much does no harm. */
 static void
-clean_index(int tree, const char *name, const char *uuid, const struct imds_domain *kept)
+clean_index(int tree, const char *name, const char *uuid)
 {
-    cleanup_free char *path = xasprintf("%s/" IMDS_ACCESS, name);
-    cleanup_close int fd = fs_open_strictly_beneath(tree, path, 0);
-    cleanup_buffer struct buffer list = {0};
+    cleanup_buffer struct buffer text = {0}, published = {0};
+    const char *list = read_list(tree, name, &text);
+    const char *kept = read_list(tree, uuid, &published);
     char mac[IMDS_MAC_LENGTH + 1];
-    const char *rest;
     enum imds_link link;
 
-    if (fd < 0 || fs_read_all(fd, LIMIT_IMDS_ACCESS, &list) < 0 || !list.data)
-        return;
-    /* Behind the token. */
-    rest = strchrnul(list.data, '\n');
-    rest += *rest == '\n';
-    while (imds_next_mac(&rest, mac, &link)) {
-        if (is_on_link(link) && !(kept && lists_on_link(kept, mac)))
+    while (imds_next_mac(&list, mac, &link)) {
+        if (is_on_link(link) && !lists_on_link(kept, mac))
             remove_from_index(tree, mac, uuid);
     }
 }
@@ -239,7 +251,7 @@ make_domain(const struct maker *maker, const char *name, const struct imds_domai
     if (error == 0)
         error = put_in_place(maker->tree, name, domain->uuid);
     /* What was made and not published, or what was there before. */
-    clean_index(maker->tree, name, domain->uuid, domain);
+    clean_index(maker->tree, name, domain->uuid);
     fs_remove_tree(maker->tree, name);
     return error;
 }
@@ -284,18 +296,40 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
 
 /* --- removing --------------------------------------------------------------------- */
 
+/* All generations: what was published, which has another name now, and what processes that were
+ * killed have left. */
+static int
+remove_generations(int tree, const char *uuid)
+{
+    cleanup_closedir DIR *dir = fs_list(tree);
+    const struct dirent *entry;
+    int error = 0;
+
+    if (!dir)
+        return -errno;
+    while ((errno = 0, entry = readdir(dir))) {
+        int one = 0;
+
+        if (strncmp(entry->d_name, uuid, strlen(uuid)) == 0) {
+            clean_index(tree, entry->d_name, uuid);
+            one = fs_remove_tree(tree, entry->d_name);
+        }
+        if (error == 0)
+            error = one;
+    }
+    return error == 0 ? -errno : error;
+}
+
 int
 imds_tree_remove(int tree, const char *uuid, struct failure **failure)
 {
     cleanup_free char *name = other_name(uuid);
     int error = 0;
 
-    clean_index(tree, uuid, uuid, NULL);
     if (!name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT))
         error = -errno;
-    /* With what killed processes may have left. */
     if (error == 0)
-        error = fs_remove_prefixed(tree, uuid);
+        error = remove_generations(tree, uuid);
     if (error == 0)
         return 0;
     failure_set_errno(failure, FAILURE_RUNDIR, error,

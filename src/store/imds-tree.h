@@ -6,8 +6,9 @@
  * server reads.
  *
  *   UUID/access          who may read it: the token, 32 digits of hex in lower case
- *                        (seed_url_make_token), and a line for each interface, "52:54:00:12:34:56 filtered": its MAC, and
- *                        how it is linked with the host (enum imds_link)
+ *                        (seed_url_make_token), and a line for each interface,
+ *                        "52:54:00:12:34:56 filtered": its MAC, and how it is linked with
+ *                        the host (enum imds_link)
  *   UUID/meta-data, user-data, vendor-data, network-config
  *                        the documents; one that is not there is empty
  *   UUID/identity        JSON: who the guest is

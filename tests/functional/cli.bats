@@ -92,6 +92,8 @@ options_of_help() {
     assert_refused 2 "'-qx' is no option"
     run virt-seed wire -xi web1.xml
     assert_refused 2 "'-xi' is no option"
+    run virt-seed --quiet=yes -q wire web1.xml
+    assert_refused 2 "'--quiet=yes' is no option"
     run virt-seed wire web1.xml -o
     assert_refused 2 "'-o' is no option, or lacks its value"
     run -2 virt-seed-lifecycle --no-such-option

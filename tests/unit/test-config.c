@@ -85,7 +85,7 @@ refuses_what_it_does_not_know_and_keeps_the_rest(void **state)
 {
     const char *const lines[] = {
         "autowire",         "autowire =",       "autowire = maybe",
-        "autowire = No",    "unwired = ignore", "file-directory = a",
+        "autowire = No",    "imds-address = x", "file-directory = a",
         "file-directory =", "autowires = no",   "= no",
         "[section]",
     };
@@ -110,19 +110,37 @@ refuses_what_it_does_not_know_and_keeps_the_rest(void **state)
 }
 
 static void
+keeps_nothing_of_a_setting_that_a_mistake_repeats(void **state)
+{
+    cleanup_config struct config config = {0};
+    struct failure *failure = NULL;
+
+    unit_make_file(unit_directory(state), BELOW(CONFIG), 0644,
+                   "unwired = warn\nunwired = refuze\n"
+                   "imds-address = 192.0.2.1\nimds-address = 192.0.2.2:80x\n");
+    assert_int_equal(config_read(&config, unit_directory(state), &failure), -1);
+    assert_failure(&failure, FAILURE_CONFIG);
+    assert_false(config.warn_unwired);
+    assert_null(config.imds_address);
+}
+
+static void
 refuses_what_is_no_small_regular_file(void **state)
 {
     cleanup_config struct config config = {0};
+    const char whole[] = "vendor-data = base\n";
     cleanup_free char *large = xcalloc(1, LIMIT_CONFIG + 2);
     cleanup_failure struct failure *failure = NULL;
     int root = unit_directory(state);
 
     memset(large, '\n', LIMIT_CONFIG + 1);
+    memcpy(large, whole, strlen(whole));
     unit_make_file(root, BELOW(CONFIG), 0644, large);
     assert_int_equal(config_read(&config, root, &failure), -1);
     assert_int_equal(failure->code, FAILURE_CONFIG);
     assert_false(config.autowire);
     assert_int_equal(config.file_directory_count, 1);
+    assert_null(config.vendor_data);
     config_clear(&config);
     failure_free(steal(failure));
 
@@ -141,6 +159,7 @@ main(void)
         unit_test_in_directory(reads_every_setting),
         unit_test_in_directory(lets_the_last_line_count),
         unit_test_in_directory(refuses_what_it_does_not_know_and_keeps_the_rest),
+        unit_test_in_directory(keeps_nothing_of_a_setting_that_a_mistake_repeats),
         unit_test_in_directory(refuses_what_is_no_small_regular_file),
     };
 

@@ -281,22 +281,6 @@ removes_a_tree_and_nothing_behind_its_links(void **state)
     assert_int_equal(faccessat(dir, "kept/file", F_OK, 0), 0);
 }
 
-static void
-removes_what_begins_so_and_nothing_else(void **state)
-{
-    int dir = unit_directory(state);
-
-    unit_make_file(dir, "seed", 0644, "");
-    unit_make_file(dir, "seed.new/a", 0644, "");
-    unit_make_file(dir, "see", 0644, "");
-    unit_make_file(dir, "other-seed", 0644, "");
-    assert_int_equal(fs_remove_prefixed(dir, "seed"), 0);
-    assert_int_equal(faccessat(dir, "seed", F_OK, 0), -1);
-    assert_int_equal(faccessat(dir, "seed.new", F_OK, 0), -1);
-    assert_int_equal(faccessat(dir, "see", F_OK, 0), 0);
-    assert_int_equal(faccessat(dir, "other-seed", F_OK, 0), 0);
-}
-
 int
 main(void)
 {
@@ -316,7 +300,6 @@ main(void)
         unit_test_in_directory(makes_no_directory_behind_a_link),
         unit_test_in_directory(follows_no_link_where_none_may_be),
         unit_test_in_directory(removes_a_tree_and_nothing_behind_its_links),
-        unit_test_in_directory(removes_what_begins_so_and_nothing_else),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define MAC "52:54:00:00:00:01"
 #define OTHER_MAC "52:54:00:00:00:02"
+#define THIRD_MAC "52:54:00:00:00:03"
 
 /* The directory of the test stands for the host's "/". */
 struct host {
@@ -252,13 +253,18 @@ what_was_published_stays_where_the_new_cannot_be(void **state)
 {
     cleanup_host struct host opened = open_host(state);
     const struct host *host = &opened;
-    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
+    const struct imds_mac before[] = {{MAC, IMDS_LINK_FILTERED}};
+    const struct imds_mac after[] = {{MAC, IMDS_LINK_FILTERED},
+                                     {THIRD_MAC, IMDS_LINK_FILTERED},
+                                     {OTHER_MAC, IMDS_LINK_FILTERED}};
 
-    publish(host, UUID, NULL, 0, "user-data", "one");
+    publish(host, UUID, before, 1, "user-data", "one");
     /* In the way of the index. */
-    unit_make_file(host->tree, IMDS_INDEX, 0640, "");
-    assert_int_equal(publish(host, UUID, macs, 1, "user-data", "other"), -1);
+    unit_make_file(host->tree, IMDS_INDEX "/" OTHER_MAC, 0640, "");
+    assert_int_equal(publish(host, UUID, after, 3, "user-data", "other"), -1);
     assert_content(host, UUID, "user-data", "one");
+    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" MAC "/" UUID, F_OK, 0), 0);
+    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" THIRD_MAC, F_OK, 0), -1);
 }
 
 static void
@@ -271,12 +277,16 @@ nothing_is_left_of_a_domain_that_is_removed(void **state)
 
     publish(host, UUID, macs, 1, "openstack/latest/user_data", "");
     publish(host, OTHER_UUID, NULL, 0, "user-data", "other");
-    mkdirat(host->tree, UUID ".new.00000000", 0700);
+    /* As a killed process leaves it. */
+    unit_make_file(host->tree, UUID ".new.00000000/access", 0640,
+                   TOKEN "\n" OTHER_MAC " unfiltered\n");
+    unit_make_file(host->tree, IMDS_INDEX "/" OTHER_MAC "/" UUID, 0640, "");
     assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
     assert_int_equal(imds_tree_remove(host->tree, UUID, &failure), 0);
     assert_int_equal(imds_tree_open_domain(&host->reading, UUID), -ENOENT);
     assert_int_equal(faccessat(host->tree, UUID ".new.00000000", F_OK, 0), -1);
     assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" MAC, F_OK, 0), -1);
+    assert_int_equal(faccessat(host->tree, IMDS_INDEX "/" OTHER_MAC, F_OK, 0), -1);
     assert_content(host, OTHER_UUID, "user-data", "other");
 }
 
