@@ -28,8 +28,12 @@ guest_overlay() {
 # Software emulation and hardware virtualisation alike: type='kvm' only where libvirt says so.
 guest_xml() {
     local dir=$1 name=$2 uuid=$3 console=$4
-    local target=vda bus=${root_bus:-virtio}
+    local target=vda bus=${root_bus:-virtio} clock=''
 
+    # There the guest's TSC is the host's, and a guest whose clock leaps with it is lost.
+    if [[ ${virt_type:-qemu} = qemu ]]; then
+        clock=clocksource=hpet
+    fi
     if [[ $bus = ide ]]; then
         target=hda
     fi
@@ -46,7 +50,7 @@ $(cat)
     <type arch='x86_64' machine='${machine:-q35}'>hvm</type>
     <kernel>$dir/vmlinuz</kernel>
     <initrd>$dir/initrd.img</initrd>
-    <cmdline>$(<"$dir/cmdline") ${append-}</cmdline>
+    <cmdline>$(<"$dir/cmdline") $clock ${append-}</cmdline>
   </os>
   <features><acpi/></features>
   <cpu mode='maximum'/>
