@@ -26,6 +26,7 @@ EXTRA_DIST += $(libvirt_tests) \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \
 	%D%/report.bash \
+	%D%/update.bash \
 	$(NULL)
 MOSTLYCLEANFILES += check-libvirt.log $(libvirt_tests:.bats=.log) $(libvirt_tests:.bats=.trs)
 

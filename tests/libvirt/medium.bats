@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 load lab
 load domains
 load common
+load update
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
@@ -190,43 +191,14 @@ document() {
 }
 
 @test "two updates at once leave one seed" {
-    local number
-
     start_web1
-    for number in 1 2 3; do
-        virt_seed set web1 --hostname="name$number"
-        virt_seed update web1 &
-        virt_seed update web1 &
-        wait
-        assert_medium_in
-        [[ $(document meta-data) = *"name$number"* ]]
-    done
+    updates_at_once_leave_one assert_medium_in
 }
 
 @test "a domain that ends during an update leaves no seed" {
-    local delay
-
     start_web1
     virt_seed set web1 --hostname=late
-    # It waits for us, then is too late.
-    lab_run flock "$seeds" sleep 2 3>&- &
-    sleep 0.5
-    virt_seed update web1 >update.log 2>&1 3>&- &
-    sleep 0.7
-    lab_virsh destroy web1
-    wait
-    grep -q 'the domain has ended meanwhile' update.log
-    [[ $(lab_run ls "$seeds") = '' ]]
-
-    for delay in 0.00 0.02 0.04 0.06 0.08 0.10; do
-        lab_virsh start web1
-        virt_seed set web1 --hostname="name${delay#*.}"
-        virt_seed update web1 3>&- &
-        sleep "$delay"
-        lab_virsh destroy web1
-        wait
-        [[ $(lab_run ls "$seeds") = '' ]]
-    done
+    late_updates_leave_nothing lab_run ls "$seeds"
 }
 
 @test "a read-only disk has no medium to change" {

@@ -8,6 +8,7 @@ bats_require_minimum_version 1.5.0
 load lab
 load domains
 load common
+load update
 load report
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
@@ -211,45 +212,16 @@ fetch() {
 }
 
 @test "two updates at once leave one seed" {
-    local number
-
     start_web1
-    for number in 1 2 3; do
-        virt_seed set web1 --hostname="name$number"
-        virt_seed update web1 &
-        virt_seed update web1 &
-        wait
-        assert_published
-        [[ $(document meta-data) = *"name$number"* ]]
-    done
+    updates_at_once_leave_one assert_published
 }
 
 @test "a domain that ends during an update leaves no seed" {
-    local delay
-
     # The request stays the same, and so libvirt has nothing to refuse.
     lab_run sh -c 'mkdir -p /etc/virt-seed/files; echo "#cloud-config" >/etc/virt-seed/files/user-data'
     start_web1 '<ci:user-data file="user-data"/>'
     lab_run sh -c 'echo "#cloud-config: late" >/etc/virt-seed/files/user-data'
-    # It waits for us, then is too late.
-    lab_run flock $seeds sleep 2 3>&- &
-    sleep 0.5
-    virt_seed update web1 >update.log 2>&1 3>&- &
-    sleep 0.7
-    lab_virsh destroy web1
-    wait
-    grep -q 'the domain has ended meanwhile' update.log
-    [[ $(lab_run find $tree -mindepth 1) = '' ]]
-
-    for delay in 0.00 0.02 0.04 0.06; do
-        lab_virsh start web1
-        virt_seed set web1 --hostname="name${delay#*.}"
-        virt_seed update web1 3>&- &
-        sleep "$delay"
-        lab_virsh destroy web1
-        wait
-        [[ $(lab_run find $tree -mindepth 1) = '' ]]
-    done
+    late_updates_leave_nothing lab_run find $tree -mindepth 1
 }
 
 @test "root alone replaces what is served" {
