@@ -172,13 +172,10 @@ fail_file(const struct medium *medium, const char *what, struct failure **failur
     return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
 }
 
-static void
-note_published(struct medium *medium)
+static ino_t
+find_published(const struct medium *medium)
 {
-    struct stat status = {0};
-
-    fstatat(medium->rundir, medium->name, &status, AT_SYMLINK_NOFOLLOW);
-    medium->published = status.st_ino;
+    return replace_find_inode(medium->replacement, medium->name);
 }
 
 /* Return: whether there was one. */
@@ -189,7 +186,7 @@ put_back_file(struct medium *medium)
 
     if (renameat(rundir, medium->old_name, rundir, medium->name) < 0)
         return false;
-    note_published(medium);
+    medium->published = find_published(medium);
     return true;
 }
 
@@ -205,7 +202,7 @@ publish(struct medium *medium, struct failure **failure)
     if (seed_file_publish(medium->replacement->context->root, rundir, medium->uuid,
                           medium->replacement->seed, failure) < 0)
         return -1;
-    note_published(medium);
+    medium->published = find_published(medium);
     return 0;
 }
 
@@ -217,12 +214,9 @@ publish(struct medium *medium, struct failure **failure)
 static void
 remove_leftovers(const struct medium *medium)
 {
-    struct stat status;
-
     unlinkat(medium->rundir, medium->old_name, 0);
     if (libvirt_has_ended(medium->replacement->domain) &&
-        fstatat(medium->rundir, medium->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        status.st_ino == medium->published)
+        find_published(medium) == medium->published)
         unlinkat(medium->rundir, medium->name, 0);
 }
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -96,6 +97,15 @@ replace_has_ended(const struct replacement *replacement, struct failure **failur
                  "the domain has ended meanwhile; its next start has the seed of "
                  "its definition");
     return true;
+}
+
+ino_t
+replace_find_inode(const struct replacement *replacement, const char *name)
+{
+    struct stat status = {0};
+
+    fstatat(replacement->rundir, name, &status, AT_SYMLINK_NOFOLLOW);
+    return status.st_ino;
 }
 
 /* --- the replacement -------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "cli/cli.h"
 #include "cli/source.h"
@@ -65,6 +66,10 @@ int replace_request(const struct replacement *replacement, struct failure **fail
 
 /* Writes the old one again. */
 void replace_request_back(const struct replacement *replacement);
+
+/* Return: the inode of the name in the run-time directory, by which one sees whether it is still
+ * what was published; 0 where there is none. */
+ino_t replace_find_inode(const struct replacement *replacement, const char *name);
 
 /* Of a failure that is set, says so where the domain has ended meanwhile. Return: whether that
  * is all there is to say. */

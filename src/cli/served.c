@@ -8,9 +8,6 @@
  */
 #include "config.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/libvirt.h"
@@ -42,10 +39,8 @@ static ino_t
 find_published(const struct replacement *replacement)
 {
     cleanup_free char *path = xasprintf(IMDS_TREE_NAME "/%s", replacement->running->uuid);
-    struct stat status = {0};
 
-    fstatat(replacement->rundir, path, &status, AT_SYMLINK_NOFOLLOW);
-    return status.st_ino;
+    return replace_find_inode(replacement, path);
 }
 
 static int

@@ -175,9 +175,9 @@ static int
 hint_at_error(int error, const char *text, const union address *address,
               struct failure **failure)
 {
-    unsigned int port =
-        ntohs(address->any.sa_family == AF_INET ? address->ipv4.sin_port
-                                                : address->ipv6.sin6_port);
+    bool ipv6 = address->any.sa_family == AF_INET6;
+    const char *host = ipv6 ? text + 1 : text;
+    unsigned int port = ntohs(ipv6 ? address->ipv6.sin6_port : address->ipv4.sin_port);
 
     if (error == -EADDRINUSE)
         return failure_hint(failure,
@@ -188,16 +188,11 @@ hint_at_error(int error, const char *text, const union address *address,
     if (error == -EADDRNOTAVAIL && is_default(text))
         return failure_hint(failure, "no interface has that address; 'systemctl start "
                                      "virt-seed-imds-address' puts it on lo");
-    if (error == -EADDRNOTAVAIL && address->any.sa_family == AF_INET6)
-        return failure_hint(failure,
-                            "no interface has that address; 'ip address add %.*s/128 dev "
-                            "lo' puts it on one",
-                            (int)strcspn(text + 1, "]"), text + 1);
     if (error == -EADDRNOTAVAIL)
         return failure_hint(failure,
-                            "no interface has that address; 'ip address add %.*s/32 dev "
+                            "no interface has that address; 'ip address add %.*s/%d dev "
                             "lo' puts it on one",
-                            (int)strcspn(text, ":"), text);
+                            (int)strcspn(host, ipv6 ? "]" : ":"), host, ipv6 ? 128 : 32);
     if (error == -EACCES)
         return failure_hint(failure,
                             "port %u needs a privilege: let systemd listen, "

@@ -192,7 +192,7 @@ clean_index(int tree, const char *name, const char *uuid)
 {
     cleanup_buffer struct buffer text = {0}, published = {0};
     const char *list = read_list(tree, name, &text);
-    const char *kept = read_list(tree, uuid, &published);
+    const char *kept = *list ? read_list(tree, uuid, &published) : "";
     char mac[IMDS_MAC_LENGTH + 1];
     enum imds_link link;
 

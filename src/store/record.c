@@ -145,27 +145,33 @@ record_lock(int root)
 
 /* --- in memory -------------------------------------------------------------------- */
 
+/* Puts the boot, which is empty then, into the place of the member `key`; of a type that is not
+ * known, too. */
+static void
+set_boot(struct record *record, const char *key, struct record_boot *place,
+         struct record_boot *boot)
+{
+    record_boot_clear(place);
+    json_object_del(record->others, key);
+    *place = *boot;
+    *boot = (struct record_boot){0};
+}
+
 void
 record_set_boot(struct record *record, struct record_boot *boot)
 {
-    record_boot_clear(&record->boot);
-    record_boot_clear(&record->update);
+    struct record_boot none = {0};
+
     record_result_clear(&record->result);
-    /* Of types that are not known, too. */
-    json_object_del(record->others, "boot");
-    json_object_del(record->others, "update");
     json_object_del(record->others, "result");
-    record->boot = *boot;
-    *boot = (struct record_boot){0};
+    record_set_update(record, &none);
+    set_boot(record, "boot", &record->boot, boot);
 }
 
 void
 record_set_update(struct record *record, struct record_boot *update)
 {
-    record_boot_clear(&record->update);
-    json_object_del(record->others, "update");
-    record->update = *update;
-    *update = (struct record_boot){0};
+    set_boot(record, "update", &record->update, update);
 }
 
 void
