@@ -22,6 +22,8 @@ libbase_a_SOURCES = \
 	%D%/base/form.h \
 	%D%/base/fs.c \
 	%D%/base/fs.h \
+	%D%/base/inet.c \
+	%D%/base/inet.h \
 	%D%/base/journal.c \
 	%D%/base/journal.h \
 	%D%/base/limits.h \
@@ -302,6 +304,8 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/autowire.c \
 	%D%/lifecycle/autowire.h \
 	%D%/lifecycle/lifecycle.h \
+	%D%/lifecycle/listening.c \
+	%D%/lifecycle/listening.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/prepare.c \

@@ -22,6 +22,7 @@ unit_tests = \
 	%D%/unit/test-host-key \
 	%D%/unit/test-hostname \
 	%D%/unit/test-imds-tree \
+	%D%/unit/test-inet \
 	%D%/unit/test-initialization \
 	%D%/unit/test-iso \
 	%D%/unit/test-iso-read \
@@ -106,6 +107,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD)
 %C%_unit_test_imds_tree_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_tree_LDADD = $(UNIT_LDADD)
+%C%_unit_test_inet_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_inet_LDADD = $(UNIT_LDADD)
 %C%_unit_test_initialization_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_initialization_LDADD = $(UNIT_LDADD)
 %C%_unit_test_iso_CFLAGS = $(UNIT_CFLAGS)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/form.h"
+#include "base/inet.h"
 #include "base/memory.h"
 #include "domain/seed-url.h"
 #include "domain/xml.h"
@@ -20,30 +20,13 @@
 
 /* --- its parts -------------------------------------------------------------------- */
 
-static bool
-is_port(const char *text)
-{
-    size_t length = strspn(text, "0123456789");
-    long port = length > 0 && length <= 5 && !text[length] ? strtol(text, NULL, 10) : 0;
-
-    return port >= 1 && port <= 65535 && *text != '0';
-}
-
 bool
 seed_url_is_address(const char *text)
 {
-    bool bracket = *text == '[';
-    const char *start = bracket ? text + 1 : text;
-    size_t length = strcspn(start, bracket ? "]" : ":");
-    const char *behind = start + length;
-    cleanup_free char *host = xstrndup(start, length);
-    unsigned char address[sizeof(struct in6_addr)];
+    union inet_address address;
+    int port;
 
-    if (inet_pton(bracket ? AF_INET6 : AF_INET, host, address) != 1)
-        return false;
-    if (bracket && *behind++ != ']')
-        return false;
-    return !*behind || (*behind == ':' && is_port(behind + 1));
+    return inet_address_read(&address, text, &port) > 0 && port != 0;
 }
 
 int

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #if HAVE_LIBSYSTEMD
@@ -12,6 +10,7 @@
 #endif
 
 #include "base/cleanup.h"
+#include "base/inet.h"
 #include "base/memory.h"
 #include "imds/listen.h"
 
@@ -97,56 +96,9 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
 
 /* --- sockets of our own ----------------------------------------------------------- */
 
-union address {
-    struct sockaddr any;
-    struct sockaddr_in ipv4;
-    struct sockaddr_in6 ipv6;
-};
-
-static bool
-read_port(const char *text, in_port_t *port)
-{
-    char *end;
-    unsigned long number;
-
-    if (strspn(text, "0123456789") != strlen(text) || !*text || strlen(text) > 5)
-        return false;
-    number = strtoul(text, &end, 10);
-    *port = htons((uint16_t)number);
-    return number <= UINT16_MAX;
-}
-
-/* Return: bytes of the address, or 0 when the text is none. */
-static socklen_t
-read_address(const char *text, union address *address)
-{
-    cleanup_free char *host = xstrdup(text);
-    char *colon = strrchr(host, ':');
-    size_t length = colon ? (size_t)(colon - host) : 0;
-    in_port_t port;
-
-    memset(address, 0, sizeof(*address));
-    if (!colon || !read_port(colon + 1, &port))
-        return 0;
-    *colon = '\0';
-    if (inet_pton(AF_INET, host, &address->ipv4.sin_addr) == 1) {
-        address->ipv4.sin_family = AF_INET;
-        address->ipv4.sin_port = port;
-        return sizeof(address->ipv4);
-    }
-    if (length < 2 || host[0] != '[' || host[length - 1] != ']')
-        return 0;
-    host[length - 1] = '\0';
-    if (inet_pton(AF_INET6, host + 1, &address->ipv6.sin6_addr) != 1)
-        return 0;
-    address->ipv6.sin6_family = AF_INET6;
-    address->ipv6.sin6_port = port;
-    return sizeof(address->ipv6);
-}
-
 /* Return: a socket, or -errno. */
 static int
-open_socket(const union address *address, socklen_t size)
+open_socket(const union inet_address *address, socklen_t size)
 {
     cleanup_close int fd =
         socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -172,7 +124,7 @@ is_default(const char *text)
 
 /* What to do when the address cannot be had. */
 static int
-hint_at_error(int error, const char *text, const union address *address,
+hint_at_error(int error, const char *text, const union inet_address *address,
               struct failure **failure)
 {
     bool ipv6 = address->any.sa_family == AF_INET6;
@@ -204,11 +156,11 @@ hint_at_error(int error, const char *text, const union address *address,
 int
 listeners_add(struct listeners *listeners, const char *text, struct failure **failure)
 {
-    union address address;
-    socklen_t size = read_address(text, &address);
-    int fd, error;
+    union inet_address address;
+    int fd, error, port;
+    socklen_t size = inet_address_read(&address, text, &port);
 
-    if (size == 0) {
+    if (size == 0 || port < 0) {
         failure_set(failure, FAILURE_USAGE,
                     "'%s' is no address to listen on, expected ADDRESS:PORT", text);
         return failure_hint(failure,

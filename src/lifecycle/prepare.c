@@ -25,6 +25,7 @@
 #include "image/label.h"
 #include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
+#include "lifecycle/listening.h"
 #include "lifecycle/result.h"
 #include "seed/seed.h"
 #include "store/report-file.h"
@@ -162,6 +163,20 @@ publish_documents(const struct lifecycle *lifecycle, const struct request *reque
     return start->resumes ? 0 : result;
 }
 
+/* A guest that keeps what it has read, cache="keep", may do without. */
+static int
+check_listening(const struct lifecycle *lifecycle, const struct request *request,
+                const struct seed_url *url, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+
+    if (!request->cache)
+        return listening_check(url, failure);
+    if (listening_check(url, &reason) < 0)
+        lifecycle_log_failure(lifecycle, "may boot with what it has kept", reason);
+    return 0;
+}
+
 static int
 publish(const struct lifecycle *lifecycle, const struct request *request,
         struct seed *seed, const struct start *start, struct failure **failure)
@@ -177,6 +192,8 @@ publish(const struct lifecycle *lifecycle, const struct request *request,
     /* Without a URL it starts unwired, as the configuration says. */
     if (!start->served)
         return 0;
+    if (!start->resumes && check_listening(lifecycle, request, &start->url, failure) < 0)
+        return -1;
     return publish_documents(lifecycle, request, seed, start, failure);
 }
 

@@ -18,8 +18,7 @@
  * `unsaid` says why.
  *
  * Where nobody has made the tree for the server, that is a failure: without its server the
- * guest would come up as a new machine. Whether the server runs is not asked: it may be about
- * to be restarted.
+ * guest would come up as a new machine. Whether the server runs is not asked here.
  */
 int served_seed_publish(int rundir, const struct domain *domain, const char *token,
                         const struct request *request, struct seed *seed,

@@ -74,6 +74,26 @@ make_root() {
     mkdir -p "$root$confdir"
 }
 
+# make_server: makes the directory of what the metadata server serves in $root, as systemd-tmpfiles
+# does; and somebody listens, at an address that is in $root's configuration and in $imds_address.
+make_server() {
+    install -d -m 0711 "$root$rundir"
+    install -d -m 0750 "$root$rundir/imds"
+    # It ends with the test, which has the other end of its standard input.
+    coproc listener { exec python3 "$top_srcdir/tests/imds/raw.py" listen 0 127.0.0.1 3>&-; }
+    read -r imds_address <&"${listener[0]}"
+    imds_address=127.0.0.1:$imds_address
+    echo "imds-address = $imds_address" >>"$root$confdir/virt-seed.conf"
+}
+
+# end_server: nobody listens any more.
+end_server() {
+    local process=$listener_PID
+
+    exec {listener[1]}>&-
+    wait "$process"
+}
+
 # make_case_root: the same with the files of the golden case in the working directory, as
 # golden.bats describes them.
 make_case_root() {

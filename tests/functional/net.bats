@@ -13,15 +13,9 @@ setup() {
     make_root
     seeds=$root$rundir
     tree=$seeds/imds
-    make_tree
+    make_server
     net_xml >unwired.xml
     virt-seed --quiet --root="$root" wire unwired.xml >wired.xml
-}
-
-# As systemd-tmpfiles makes it.
-make_tree() {
-    install -d -m 0711 "$seeds"
-    install -d -m 0750 "$tree"
 }
 
 # net_xml [REQUEST]
@@ -56,21 +50,21 @@ token() {
 
 @test "the URL has the domain's UUID, and a token of 128 random bits" {
     read -r address id token < <(url wired.xml)
-    [[ $address = 169.254.169.254 && $id = "$uuid" && $token =~ ^[0-9a-f]{32}$ ]]
+    [[ $address = "$imds_address" && $id = "$uuid" && $token =~ ^[0-9a-f]{32}$ ]]
     wired_net_xml >other.xml
     [[ $(token other.xml) != "$token" ]]
 }
 
 @test "a token is made once: wired again, a domain keeps it" {
-    virt-seed --quiet wire wired.xml >again.xml
+    virt-seed --quiet --root="$root" wire wired.xml >again.xml
     cmp wired.xml again.xml
     # Also where something else of the wiring is missing.
-    sed 's|<smbios mode="sysinfo"/>||' wired.xml | virt-seed --quiet wire - >again.xml
+    sed 's|<smbios mode="sysinfo"/>||' wired.xml | virt-seed --quiet --root="$root" wire - >again.xml
     [[ $(token again.xml) = "$(token wired.xml)" ]]
 }
 
 @test "a clone gets a token of its own" {
-    sed "s|<uuid>$uuid|<uuid>$other_uuid|" wired.xml | virt-seed --quiet wire - >clone.xml
+    sed "s|<uuid>$uuid|<uuid>$other_uuid|" wired.xml | virt-seed --quiet --root="$root" wire - >clone.xml
     read -r _ id token < <(url clone.xml)
     [[ $id = "$other_uuid" && $token != "$(token wired.xml)" ]]
 }
@@ -81,7 +75,7 @@ token() {
         virt-seed --root="$root" wire wired.xml >again.xml 2>said
         assert_wired_to "$address"
     done
-    refuses_start wired.xml 'not wired' "http://169.254.169.254/$uuid/…/" "http://[fd00::1]:8080/$uuid/…/"
+    refuses_start wired.xml 'not wired' "http://$imds_address/$uuid/…/" "http://[fd00::1]:8080/$uuid/…/"
     rm "$root$confdir/virt-seed.conf"
     refuses_start again.xml 'not wired' "became 'ds=nocloud;dsmode=net;s=http://169.254.169.254/$uuid/…/'"
 }
@@ -101,10 +95,8 @@ assert_wired_to() {
 }
 
 @test "where the configuration cannot be read, the address that is there is as good as any" {
-    echo 'imds-address = 192.0.2.1' >"$root$confdir/virt-seed.conf"
-    virt-seed --quiet --root="$root" wire unwired.xml >elsewhere.xml
     echo 'no setting' >"$root$confdir/virt-seed.conf"
-    lifecycle elsewhere.xml prepare
+    lifecycle wired.xml prepare
     [[ -e $tree/$uuid/meta-data ]]
 }
 
@@ -255,11 +247,11 @@ END
 # --- refusals ---------------------------------------------------------------------------------
 
 @test "a cold boot of an unwired domain is refused" {
-    refuses_start unwired.xml 'not wired' "http://169.254.169.254/$uuid/…/" 'virt-seed wire'
+    refuses_start unwired.xml 'not wired' "http://$imds_address/$uuid/…/" 'virt-seed wire'
 }
 
 @test "unwired = warn lets it start, and nothing is published" {
-    echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
+    echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
     lifecycle unwired.xml prepare
     [[ $(ls "$tree") = '' ]]
 }
@@ -275,6 +267,40 @@ END
     refuses_start wired.xml 'there is no metadata server'
 }
 
+@test "where nobody listens a start is refused, and told what to start" {
+    end_server
+    refuses_start wired.xml "nobody listens at $imds_address" 'new machine' \
+        'systemctl enable --now virt-seed-imds.socket virt-seed-imds.service'
+    # Who listens on all addresses listens there.
+    coproc others { exec python3 "$top_srcdir/tests/imds/raw.py" listen "${imds_address#*:}" 0.0.0.0 3>&-; }
+    read -r _ <&"${others[0]}"
+    lifecycle wired.xml prepare
+}
+
+@test "where nobody listens, a guest that keeps what it has read is started" {
+    net_xml | sed "s|<ci:cloud-init |&cache='keep' |" | virt-seed --quiet --root="$root" wire - >keep.xml
+    end_server
+    lifecycle keep.xml prepare
+    [[ -e $tree/$uuid/meta-data ]]
+}
+
+@test "somebody may listen at an address that no interface has yet" {
+    local address=192.0.2.1:${imds_address#*:}
+
+    echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
+    wired_net_xml >elsewhere.xml
+    refuses_start elsewhere.xml "nobody listens at $address"
+    coproc others { exec python3 "$top_srcdir/tests/imds/raw.py" listen "${address#*:}" "${address%:*}" 3>&-; }
+    read -r _ <&"${others[0]}"
+    lifecycle elsewhere.xml prepare
+}
+
+@test "that nobody listens is known of IPv6, too" {
+    echo "imds-address = [2001:db8::1]:${imds_address#*:}" >"$root$confdir/virt-seed.conf"
+    wired_net_xml >elsewhere.xml
+    refuses_start elsewhere.xml "nobody listens at [2001:db8::1]:${imds_address#*:}"
+}
+
 @test "a directory of another user's is not filled" {
     [[ $EUID -eq 0 ]] || skip 'needs root, to make one'
     chown 65534 "$tree"
@@ -283,13 +309,13 @@ END
 
 # clone_xml: prints a wired domain that has another's URL, and nothing else of another's.
 clone_xml() {
-    net_xml | sed "s|<ci:cloud-init |&report='no' |" | virt-seed --quiet wire - |
+    net_xml | sed "s|<ci:cloud-init |&report='no' |" | virt-seed --quiet --root="$root" wire - |
         sed "s|<uuid>$uuid|<uuid>$other_uuid|"
 }
 
 @test "a clone with its original's URL is refused" {
     clone_xml >clone.xml
-    echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
+    echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
     refuses_start clone.xml "became" "$other_uuid/…/"
     [[ $(ls "$tree") = '' ]]
 }
@@ -332,6 +358,11 @@ clone_xml() {
 }
 
 @test "a guest is resumed where no server is, too" {
+    end_server
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    [[ -e $tree/$uuid/meta-data ]]
+    lifecycle wired.xml release end
     rmdir "$tree"
     lifecycle wired.xml restore
     lifecycle wired.xml prepare

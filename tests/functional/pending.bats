@@ -20,7 +20,7 @@ setup() {
 # wired [REQUEST]: a definition, with nothing in its seed but what it asks for.
 wired() {
     domain_xml "$@" | sed -e "s/<ci:cloud-init /&report='no' ${attributes-} /" \
-        -e "s|</devices>|${devices-}&|" | virt-seed --quiet wire -
+        -e "s|</devices>|${devices-}&|" | virt-seed --quiet --root="$root" wire -
 }
 
 # start [REQUEST]: the domain is started with it.
@@ -119,8 +119,7 @@ END
     export devices="<interface type='user'><mac address='52:54:00:00:00:01'/></interface>"
     export attributes="datasource='nocloud-net'"
 
-    install -d -m 0711 "$seeds"
-    install -d -m 0750 "$seeds/imds"
+    make_server
     start "$cloud_config"
     run -0 pending --show-secrets "${cloud_config/Etc\/UTC/Europe\/Rome}"
     assert_said 'user-data: changed, 48 bytes, then 52' '-timezone: Etc/UTC' \

@@ -15,6 +15,8 @@ raw.py activate PORT ADDRESS COMMAND...
                                 again each time that it has ended, until standard input ends; prints
                                 each one's process once it is ready, and fails where one does not say
                                 that it is, or that it ends
+raw.py listen PORT ADDRESS      listens there (0: on any port), whether an interface has the address or
+                                not, prints the port, and takes no connection until standard input ends
 raw.py storm PORT PATH COUNT SECONDS
                                 fetches it that often, one after the other with pauses; prints each
                                 status that came, and how often
@@ -28,6 +30,9 @@ import socket
 import sys
 import threading
 import time
+
+# Not in the module before Python 3.14.
+IP_FREEBIND = 15
 
 
 def connect(port):
@@ -173,6 +178,16 @@ def activate(port, address, *command):
         expect_notice("STOPPING=1", 0)
 
 
+def listen(port, address):
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.IPPROTO_IP, IP_FREEBIND, 1)
+        listener.bind((address, port))
+        listener.listen()
+        print(listener.getsockname()[1], flush=True)
+        sys.stdin.read()
+
+
 def storm(port, path, count, pause):
     statuses = collections.Counter()
     for _ in range(int(count)):
@@ -202,6 +217,7 @@ COMMANDS = {
     "slow-read": slow_read,
     "stall": stall,
     "activate": activate,
+    "listen": listen,
     "storm": storm,
 }
 COMMANDS[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])

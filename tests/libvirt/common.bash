@@ -25,6 +25,27 @@ common_start_lab() {
     LAB_HOOK=$builddir/virt-seed-hook lab_start
 }
 
+# common_make_server: makes a host on which guests may fetch their seeds: the directory, as
+# systemd-tmpfiles does, and somebody who listens at the usual address.
+common_make_server() {
+    lab_run install -d -m 0711 /run/libvirt/virt-seed
+    lab_run install -d -m 0750 /run/libvirt/virt-seed/imds
+    common_listen
+}
+
+# common_listen, common_stop_listening: its process id is the lab's.
+common_listen() {
+    # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
+    lab_run bash -c 'exec 2>/run/listener.log 3>&- 4>&-; mkfifo -m 0600 /run/listener.port
+        sleep infinity | python3 "$0" listen 80 169.254.169.254 >/run/listener.port &
+        read -r _ </run/listener.port; rm /run/listener.port; echo $! >/run/listener.pid' \
+        "$BATS_TEST_DIRNAME/../imds/raw.py"
+}
+
+common_stop_listening() {
+    lab_run sh -c 'kill "$(cat /run/listener.pid)"'
+}
+
 virt_seed() {
     lab_run "$builddir/virt-seed" "$@"
 }

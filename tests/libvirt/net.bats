@@ -5,20 +5,14 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 
 uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 tree=/run/libvirt/virt-seed/imds
 
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
-
 setup_file() {
-    export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start
-    lab_run install -d -m 0711 /run/libvirt/virt-seed
-}
-
-teardown_file() {
-    lab_stop
+    common_start_lab
+    common_make_server
 }
 
 # As systemd-tmpfiles does.
@@ -26,10 +20,6 @@ setup() {
     lab_run install -d -m 0750 $tree
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' datasource='nocloud-net'/>" \
         interface=user domain_define web1 $uuid
-}
-
-teardown() {
-    lab_reset
 }
 
 # serial [OPTION...]: prints the serial in the domain's XML.
@@ -90,6 +80,24 @@ published() {
     lab_virsh destroy web1
     run lab_virsh start web1
     [[ $status -ne 0 && $output == *'there is no metadata server'*'virt-seed-imds.service'* ]]
+}
+
+@test "where nobody listens the start is refused, and a saved guest comes back" {
+    lab_run sh -c 'mkdir -p /etc/virt-seed; echo "imds-address = 127.0.0.1:8080" >/etc/virt-seed/virt-seed.conf'
+    lab_run "$builddir/virt-seed" wire web1
+    run lab_virsh start web1
+    [[ $status -ne 0 && $output == *'nobody listens at 127.0.0.1:8080'*'virt-seed-imds.socket'* ]]
+    [[ $(lab_run find $tree -mindepth 1) = '' ]]
+    lab_run rm /etc/virt-seed/virt-seed.conf
+    lab_run "$builddir/virt-seed" wire web1
+    lab_virsh start web1
+    lab_virsh managedsave web1
+    common_stop_listening
+    lab_virsh start web1
+    lab_virsh destroy web1
+    run lab_virsh start web1
+    [[ $status -ne 0 && $output == *'nobody listens at 169.254.169.254, port 80'* ]]
+    common_listen
 }
 
 @test "a domain that changes its datasource keeps nothing of the other" {

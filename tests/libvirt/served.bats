@@ -15,11 +15,13 @@ web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
 tree=$seeds/imds
 
+setup_file() {
+    common_start_lab
+    common_make_server
+}
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    lab_run install -d -m 0711 $seeds
-    # As systemd-tmpfiles does.
-    lab_run install -d -m 0750 $tree
     lab_make_secret web1 userdata $'#cloud-config\npassword: hunter2'
 }
 

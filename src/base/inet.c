@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/inet.h"
+#include "base/memory.h"
+
+/* Return: the number, or -1. */
+static int
+read_port(const char *text)
+{
+    size_t length = strspn(text, "0123456789");
+    long port;
+
+    if (length < 1 || length > 5 || text[length] || (*text == '0' && length > 1))
+        return -1;
+    port = strtol(text, NULL, 10);
+    return port <= UINT16_MAX ? (int)port : -1;
+}
+
+void
+inet_address_set_port(union inet_address *address, int port)
+{
+    if (address->any.sa_family == AF_INET6)
+        address->ipv6.sin6_port = htons((uint16_t)port);
+    else
+        address->ipv4.sin_port = htons((uint16_t)port);
+}
+
+socklen_t
+inet_address_read(union inet_address *address, const char *text, int *port)
+{
+    bool bracket = *text == '[';
+    const char *start = bracket ? text + 1 : text;
+    size_t length = strcspn(start, bracket ? "]" : ":");
+    const char *behind = start + length;
+    cleanup_free char *host = xstrndup(start, length);
+
+    memset(address, 0, sizeof(*address));
+    address->any.sa_family = bracket ? AF_INET6 : AF_INET;
+    *port = -1;
+    if (inet_pton(address->any.sa_family, host,
+                  bracket ? (void *)&address->ipv6.sin6_addr
+                          : (void *)&address->ipv4.sin_addr) != 1)
+        return 0;
+    if (bracket && *behind++ != ']')
+        return 0;
+    if (*behind == ':') {
+        *port = read_port(behind + 1);
+        if (*port < 0)
+            return 0;
+        inet_address_set_port(address, *port);
+    } else if (*behind) {
+        return 0;
+    }
+    return bracket ? sizeof(address->ipv6) : sizeof(address->ipv4);
+}

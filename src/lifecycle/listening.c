@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: of two sockets that may be bound to one address, none may listen
+ * (SO_REUSEADDR, socket(7)). So where ours can be bound, nobody listens; it is in the way of
+ * none that is about to.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/inet.h"
+#include "lifecycle/listening.h"
+
+#define HTTP_PORT 80
+
+/* The address may be put on its interface later (IP_FREEBIND, ip(7)). */
+static bool
+set_options(int fd, int family)
+{
+    const int on = 1;
+    int level = family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
+    int option = family == AF_INET6 ? IPV6_FREEBIND : IP_FREEBIND;
+
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+           setsockopt(fd, level, option, &on, sizeof(on)) == 0;
+}
+
+static bool
+can_be_bound(const union inet_address *address, socklen_t size)
+{
+    cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return fd >= 0 && set_options(fd, address->any.sa_family) &&
+           bind(fd, &address->any, size) == 0;
+}
+
+int
+listening_check(const struct seed_url *url, struct failure **failure)
+{
+    union inet_address address;
+    int port;
+    socklen_t size = inet_address_read(&address, url->address, &port);
+
+    if (port < 0)
+        inet_address_set_port(&address, HTTP_PORT);
+    if (!can_be_bound(&address, size))
+        return 0;
+    failure_set(
+        failure, FAILURE_IMDS,
+        "asks for datasource=\"nocloud-net\", and nobody listens at %s%s: the guest "
+        "would come up as a new machine",
+        url->address, port < 0 ? ", port 80" : "");
+    return failure_hint(failure, "start the metadata server: systemctl enable --now "
+                                 "virt-seed-imds.socket virt-seed-imds.service; where it "
+                                 "listens, see virt-seed-imds(8)");
+}
