@@ -16,8 +16,11 @@
 #include "cli/libvirt.h"
 #include "cli/table.h"
 #include "seed/json.h"
+#include "store/configuration.h"
 
 struct rows {
+    int root;                    /* borrowed */
+    const struct config *config; /* borrowed */
     struct domain_status *list;
     size_t count;
 };
@@ -36,11 +39,12 @@ rows_clear(struct rows *rows)
 
 /* A domain that is gone when it is its turn has none. */
 static int
-add_row(struct rows *rows, int root, virDomainPtr domain, struct failure **failure)
+add_row(struct rows *rows, virDomainPtr domain, struct failure **failure)
 {
     struct domain_status row;
 
-    if (domain_status_read(&row, root, domain, failure) < 0) {
+    if (domain_status_read(&row, rows->root, rows->config->imds_address, domain,
+                           failure) < 0) {
         if (virGetLastErrorCode() != VIR_ERR_NO_DOMAIN)
             return -1;
         failure_free(steal(*failure));
@@ -59,7 +63,7 @@ compare_names(const void *one, const void *other)
 }
 
 static int
-add_all(struct rows *rows, int root, virConnectPtr connection, struct failure **failure)
+add_all(struct rows *rows, virConnectPtr connection, struct failure **failure)
 {
     virDomainPtr *domains = NULL;
     int count = virConnectListAllDomains(connection, &domains, 0);
@@ -69,7 +73,7 @@ add_all(struct rows *rows, int root, virConnectPtr connection, struct failure **
         return libvirt_fail(failure, "could not list the domains");
     for (int i = 0; i < count; i++) {
         if (result == 0)
-            result = add_row(rows, root, domains[i], failure);
+            result = add_row(rows, domains[i], failure);
         virDomainFree(domains[i]);
     }
     free(domains);
@@ -79,11 +83,11 @@ add_all(struct rows *rows, int root, virConnectPtr connection, struct failure **
 }
 
 static int
-add_named(struct rows *rows, int root, virConnectPtr connection, const char *name,
+add_named(struct rows *rows, virConnectPtr connection, const char *name,
           struct failure **failure)
 {
     virDomainPtr domain = libvirt_find_domain(connection, name, failure);
-    int result = domain ? add_row(rows, root, domain, failure) : -1;
+    int result = domain ? add_row(rows, domain, failure) : -1;
 
     if (domain)
         virDomainFree(domain);
@@ -91,17 +95,15 @@ add_named(struct rows *rows, int root, virConnectPtr connection, const char *nam
 }
 
 static int
-collect(struct rows *rows, const struct context *context,
-        const struct arguments *arguments, virConnectPtr connection,
+collect(struct rows *rows, const struct arguments *arguments, virConnectPtr connection,
         struct failure **failure)
 {
     if (libvirt_require_local(connection, failure) < 0)
         return -1;
     if (arguments->operand_count == 0)
-        return add_all(rows, context->root, connection, failure);
+        return add_all(rows, connection, failure);
     for (size_t i = 0; i < arguments->operand_count; i++) {
-        if (add_named(rows, context->root, connection, arguments->operands[i], failure) <
-            0)
+        if (add_named(rows, connection, arguments->operands[i], failure) < 0)
             return -1;
     }
     return 0;
@@ -200,10 +202,15 @@ static int
 run(const struct context *context, const struct arguments *arguments,
     struct failure **failure)
 {
-    cleanup_rows struct rows rows = {0};
+    cleanup_config struct config config = {0};
+    cleanup_failure struct failure *mistake = NULL;
+    cleanup_rows struct rows rows = {.root = context->root, .config = &config};
     virConnectPtr connection = libvirt_connect(context->uri, true, failure);
-    int result =
-        connection ? collect(&rows, context, arguments, connection, failure) : -1;
+    int result;
+
+    /* Where there is a mistake it tells what it can: `check` finds those. */
+    config_read(&config, context->root, &mistake);
+    result = connection ? collect(&rows, arguments, connection, failure) : -1;
 
     if (connection)
         virConnectClose(connection);

@@ -13,6 +13,7 @@
 #include "cli/domain-view.h"
 #include "domain/wire.h"
 #include "seed/json.h"
+#include "store/imds-tree.h"
 #include "store/record.h"
 #include "store/report-reader.h"
 #include "store/rundir.h"
@@ -39,9 +40,9 @@ find_state(virDomainPtr domain)
 
 /* What is missing is added to our copy of the XML. */
 static enum answer
-find_wiring(struct domain_view *view)
+find_wiring(struct domain_view *view, const char *imds_address)
 {
-    const struct wire_options options = {.replace = false};
+    const struct wire_options options = {.imds_address = imds_address};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_failure struct failure *failure = NULL;
 
@@ -52,18 +53,27 @@ find_wiring(struct domain_view *view)
     return wiring.change_count == 0 ? ANSWER_YES : ANSWER_NO;
 }
 
+/* Return: owned by the caller (free). */
+static char *
+place_of_seed(const struct domain_view *view, const char *uuid)
+{
+    if (view->has_request && !request_has_disk(&view->request))
+        return xasprintf(IMDS_TREE_NAME "/%s", uuid);
+    return rundir_seed_name(uuid);
+}
+
 /* By its name: who may not list the directory may know that. */
 static enum answer
-find_seed(int root, const char *uuid)
+find_seed(int root, const struct domain_view *view, const char *uuid)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    cleanup_free char *name = rundir_seed_name(uuid);
+    cleanup_free char *name = place_of_seed(view, uuid);
     struct stat status;
 
     if (rundir < 0)
         return rundir == -ENOENT ? ANSWER_NO : ANSWER_UNKNOWN;
     if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-        return S_ISREG(status.st_mode) ? ANSWER_YES : ANSWER_NO;
+        return S_ISLNK(status.st_mode) ? ANSWER_NO : ANSWER_YES;
     return errno == ENOENT ? ANSWER_NO : ANSWER_UNKNOWN;
 }
 
@@ -87,7 +97,7 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
         return;
     status->datasource = xstrdup(request_datasource_name(request->datasource));
     /* That of a ConfigDrive is made of this one. */
-    if (request->datasource != DATASOURCE_NOCLOUD)
+    if (!request_is_nocloud(request))
         return;
     if (request->instance_id_policy == INSTANCE_ID_FIXED)
         status->instance_id = xstrdup(request->instance_id);
@@ -155,12 +165,12 @@ describe_result(struct domain_status *status, int root, bool active,
 /* Reads what the domain's XML says. One that is gone meanwhile is a failure of libvirt's; one
  * whose XML is odd has little in its status. */
 static int
-load_view(struct domain_view *view, virDomainPtr domain, struct domain_status *status,
-          struct failure **failure)
+load_view(struct domain_view *view, virDomainPtr domain, const char *imds_address,
+          struct domain_status *status, struct failure **failure)
 {
     if (domain_view_load(view, domain, failure) == 0) {
         status->asks = !view->refused || view->refused->code != FAILURE_REQUEST_MISSING;
-        status->wired = find_wiring(view);
+        status->wired = find_wiring(view, imds_address);
         return 0;
     }
     if ((*failure)->code == FAILURE_LIBVIRT)
@@ -172,8 +182,8 @@ load_view(struct domain_view *view, virDomainPtr domain, struct domain_status *s
 }
 
 int
-domain_status_read(struct domain_status *status, int root, virDomainPtr domain,
-                   struct failure **failure)
+domain_status_read(struct domain_status *status, int root, const char *imds_address,
+                   virDomainPtr domain, struct failure **failure)
 {
     cleanup_domain_view struct domain_view view = {0};
     cleanup_record struct record record = {0};
@@ -183,12 +193,12 @@ domain_status_read(struct domain_status *status, int root, virDomainPtr domain,
         .result = GUEST_STATE_UNTOLD,
         .stage = GUEST_STAGE_NONE,
     };
-    if (load_view(&view, domain, status, failure) < 0)
+    if (load_view(&view, domain, imds_address, status, failure) < 0)
         return -1;
     status->name = xstrdup(virDomainGetName(domain));
     virDomainGetUUIDString(domain, status->uuid);
     status->state = find_state(domain);
-    status->seed = find_seed(root, status->uuid);
+    status->seed = find_seed(root, &view, status->uuid);
     status->errors = json_array();
     record_read(root, status->uuid, &record, &unreadable);
     describe_seed(status, &view, &record);

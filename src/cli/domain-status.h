@@ -36,9 +36,12 @@ struct domain_status {
     json_t *errors; /* a list of strings */
 };
 
-/* Return: 0, or -1 where libvirt fails; VIR_ERR_NO_DOMAIN is its last error where the domain is
- * gone. */
-int domain_status_read(struct domain_status *status, int root, virDomainPtr domain,
-                       struct failure **failure);
+/*
+ * `imds_address` is the one of the configuration, or NULL where nobody knows.
+ * Return: 0, or -1 where libvirt fails; VIR_ERR_NO_DOMAIN is its last error where the domain is
+ * gone.
+ */
+int domain_status_read(struct domain_status *status, int root, const char *imds_address,
+                       virDomainPtr domain, struct failure **failure);
 
 void domain_status_clear(struct domain_status *status);

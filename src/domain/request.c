@@ -17,26 +17,34 @@
 
 /* --- its attributes --------------------------------------------------------------- */
 
+/* oVirt's payload is no element's. */
+static const char *const datasources[] = {
+    [DATASOURCE_NOCLOUD] = "nocloud",
+    [DATASOURCE_CONFIGDRIVE] = "configdrive",
+    [DATASOURCE_NOCLOUD_NET] = "nocloud-net",
+    [DATASOURCE_PAYLOAD] = "payload",
+};
+
+const char *
+request_datasource_name(enum datasource datasource)
+{
+    return datasources[datasource];
+}
+
 static int
 read_datasource(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    static const struct {
-        const char *word;
-        enum datasource datasource;
-    } words[] = {{"nocloud", DATASOURCE_NOCLOUD},
-                 {"configdrive", DATASOURCE_CONFIGDRIVE},
-                 {"nocloud-net", DATASOURCE_NOCLOUD_NET}};
-    cleanup_free char *datasource = xml_attribute(node, "datasource");
+    cleanup_free char *word = xml_attribute(node, "datasource");
 
-    for (size_t i = 0; datasource && i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(words[i].word, datasource) == 0) {
-            request->datasource = words[i].datasource;
+    if (!word)
+        return 0;
+    for (size_t i = 0; i < DATASOURCE_PAYLOAD; i++) {
+        if (strcmp(datasources[i], word) == 0) {
+            request->datasource = (enum datasource)i;
             return 0;
         }
     }
-    if (!datasource)
-        return 0;
-    return vocabulary_fail_value(node, "datasource", datasource,
+    return vocabulary_fail_value(node, "datasource", word,
                                  "\"nocloud\", \"configdrive\" or \"nocloud-net\"",
                                  failure);
 }
@@ -233,18 +241,6 @@ request_is_by_label(const struct request *request)
 {
     return request->datasource == DATASOURCE_CONFIGDRIVE ||
            (request->payload && strcasecmp(request->payload->volume_id, "cidata") != 0);
-}
-
-const char *
-request_datasource_name(enum datasource datasource)
-{
-    static const char *const names[] = {
-        [DATASOURCE_NOCLOUD] = "nocloud",
-        [DATASOURCE_CONFIGDRIVE] = "configdrive",
-        [DATASOURCE_PAYLOAD] = "payload",
-    };
-
-    return names[datasource];
 }
 
 bool

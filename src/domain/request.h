@@ -19,7 +19,7 @@ enum datasource {
     DATASOURCE_NOCLOUD,
     DATASOURCE_CONFIGDRIVE,
     DATASOURCE_NOCLOUD_NET, /* NoCloud's documents, from the metadata server: no disk */
-    DATASOURCE_PAYLOAD,     /* a seed that oVirt's engine has made */
+    DATASOURCE_PAYLOAD,     /* a seed that oVirt's engine has made; the last one */
 };
 
 /* Return: the word for it in the attribute datasource=, or "payload". */

@@ -42,8 +42,9 @@
  * names none of them is none of ours. The directories' last component finds them both, also
  * spelled with "//" or "/./". A test compares these with the schema and the directories. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed/",
-                                      "/" SHIM_NAME, "ds=nocloud;dsmode=net;s=http://"};
-/* What all of them have: one search tells most domains from ours. */
+                                      "/" SHIM_NAME};
+#define URL_NEEDLE "ds=nocloud;dsmode=net;s=http://"
+/* What all but the last have: two searches tell most domains from ours. */
 #define COMMON_NEEDLE "virt-seed"
 
 #define TIME_LIMIT_SECONDS 20
@@ -78,6 +79,8 @@ has(const struct buffer *xml, const char *needle)
 static bool
 concerns_us(const struct buffer *xml)
 {
+    if (has(xml, URL_NEEDLE))
+        return true;
     if (!has(xml, COMMON_NEEDLE))
         return false;
     for (size_t i = 0; i < sizeof(needles) / sizeof(needles[0]); i++) {

@@ -65,28 +65,6 @@ lifecycle_has_place_for_seed(const struct domain *domain)
     return seed_path_find_disk(domain) || wire_is_by_shim(domain) || has_own_url(domain);
 }
 
-/* The XML names a seed or a report of ours, or our namespace somewhere, but asks for
- * nothing. */
-static int
-without_request(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
-{
-    const struct domain *domain = lifecycle->domain;
-    cleanup_free char *name = xshellquote(domain->name);
-
-    if (wire_report_check(domain, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", domain->name);
-    if (resumes || !lifecycle_has_place_for_seed(domain))
-        return 0;
-    failure_set(failure, FAILURE_UNASKED_SEED,
-                "domain '%s' carries virt-seed's %s, but its <metadata> has no "
-                "<cloud-init>",
-                domain->name, seed_path_find_disk(domain) ? "disk" : "address");
-    return failure_hint(failure,
-                        "take the wiring away with 'virt-seed unset %s', or put the "
-                        "request back",
-                        name);
-}
-
 static bool
 has_seed_of_another(const struct domain *domain)
 {
@@ -99,6 +77,30 @@ has_seed_of_another(const struct domain *domain)
             return true;
     }
     return wire_url_is_of_another(domain);
+}
+
+/* The XML names a seed or a report of ours, or our namespace somewhere, but asks for
+ * nothing. */
+static int
+without_request(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
+{
+    const struct domain *domain = lifecycle->domain;
+    cleanup_free char *name = xshellquote(domain->name);
+
+    if (wire_report_check(domain, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", domain->name);
+    /* Whosever: of another's URL its guest would get what that one asked for. */
+    if (resumes ||
+        (!lifecycle_has_place_for_seed(domain) && !has_seed_of_another(domain)))
+        return 0;
+    failure_set(failure, FAILURE_UNASKED_SEED,
+                "domain '%s' carries virt-seed's %s, but its <metadata> has no "
+                "<cloud-init>",
+                domain->name, seed_path_find_disk(domain) ? "disk" : "address");
+    return failure_hint(failure,
+                        "take the wiring away with 'virt-seed unset %s', or put the "
+                        "request back",
+                        name);
 }
 
 /* A guest that is resumed has its own seed and report, or somebody has changed what it is

@@ -325,6 +325,13 @@ clone_xml() {
     refuses_start unasked.xml "carries virt-seed's address" 'virt-seed unset web1'
 }
 
+@test "a domain that has another's URL and asks for nothing is refused" {
+    clone_xml | sed '/<ci:cloud-init/d' >unasked.xml
+    refuses_start unasked.xml "carries virt-seed's address" 'virt-seed unset web1'
+    virt-seed --quiet unset unasked.xml >unset.xml
+    lifecycle unset.xml prepare
+}
+
 @test "a snapshot from before the wiring is told from a domain that is not wired" {
     mkdir -p "$root$definitions"
     cp wired.xml "$root$definitions/web1.xml"

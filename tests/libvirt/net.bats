@@ -61,6 +61,29 @@ published() {
     [[ $(published) = "$before" && $(serial) = "$url" ]]
 }
 
+# assert_row CELL...: how status describes the domain, but for when.
+assert_row() {
+    run -0 virt_seed status web1
+    [[ $(awk 'NR == 2 {print $3, $4, $5, $6}' <<<"$output") = "$*" ]] || {
+        printf 'expected %s, found:\n%s\n' "$*" "$output"
+        return 1
+    }
+}
+
+@test "status knows the data source of a domain that never ran, and that there is a seed when it runs" {
+    assert_row no no nocloud-net $uuid
+    virt_seed wire web1
+    assert_row yes no nocloud-net $uuid
+    lab_virsh start web1
+    assert_row yes yes nocloud-net $uuid
+    lab_virsh destroy web1
+    assert_row yes no nocloud-net $uuid
+    # The hook would refuse it.
+    lab_run sh -c 'mkdir -p /etc/virt-seed; echo "imds-address = 192.0.2.1" >/etc/virt-seed/virt-seed.conf'
+    assert_row no no nocloud-net $uuid
+    lab_run rm /etc/virt-seed/virt-seed.conf
+}
+
 @test "a guest that is reset goes on being served" {
     local before
 
