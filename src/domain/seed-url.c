@@ -12,21 +12,51 @@
 #include "base/form.h"
 #include "base/inet.h"
 #include "base/memory.h"
+#include "domain/address.h"
 #include "domain/seed-url.h"
 #include "domain/xml.h"
 
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
+#define HTTP_PORT 80
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
 
 /* --- its parts -------------------------------------------------------------------- */
 
-bool
-seed_url_is_address(const char *text)
+/* Return: whether the text is an address with a port or without. */
+static bool
+read_address(struct address *address, const char *text, int *port)
 {
-    union inet_address address;
-    int port;
+    union inet_address inet;
 
-    return inet_address_read(&address, text, &port) > 0 && port != 0;
+    if (inet_address_read(&inet, text, port) == 0 || *port == 0)
+        return false;
+    *address = (struct address){.family = inet.any.sa_family};
+    if (address->family == AF_INET6) {
+        address->prefix = 128;
+        memcpy(address->bytes, &inet.ipv6.sin6_addr, sizeof(inet.ipv6.sin6_addr));
+    } else {
+        address->prefix = 32;
+        memcpy(address->bytes, &inet.ipv4.sin_addr, sizeof(inet.ipv4.sin_addr));
+    }
+    return true;
+}
+
+char *
+seed_url_read_address(const char *text)
+{
+    cleanup_free char *host = NULL;
+    struct address address;
+    int port;
+    bool ipv6;
+
+    if (!read_address(&address, text, &port) || !address_is_host(&address) ||
+        address_is_link_local6(&address))
+        return NULL;
+    ipv6 = address.family == AF_INET6;
+    host = address_format(&address);
+    if (port < 0 || port == HTTP_PORT)
+        return xasprintf("%s%s%s", ipv6 ? "[" : "", host, ipv6 ? "]" : "");
+    return xasprintf("%s%s%s:%d", ipv6 ? "[" : "", host, ipv6 ? "]" : "", port);
 }
 
 int
@@ -48,7 +78,9 @@ seed_url_parse(struct seed_url *url, const char *word)
 {
     cleanup_free char *copy = NULL;
     const char *address, *uuid, *token;
+    struct address parsed;
     char *rest;
+    int port;
 
     if (strncmp(word, PREFIX, strlen(PREFIX)) != 0)
         return false;
@@ -58,7 +90,7 @@ seed_url_parse(struct seed_url *url, const char *word)
     uuid = strsep(&rest, "/");
     token = strsep(&rest, "/");
     /* Nothing is behind the last slash. */
-    if (!rest || *rest || !seed_url_is_address(address) || !form_is_uuid(uuid) ||
+    if (!rest || *rest || !read_address(&parsed, address, &port) || !form_is_uuid(uuid) ||
         !form_is_hex(token, SEED_URL_TOKEN_LENGTH))
         return false;
     url->address = xstrdup(address);

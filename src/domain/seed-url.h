@@ -38,9 +38,14 @@ bool seed_url_find_own(struct seed_url *url, const struct domain *domain);
 /* Return: 0, or -errno where the kernel gives no random bits. */
 int seed_url_make_token(struct seed_url *url);
 
-/* Return: whether the text is an IPv4 address, or an IPv6 one in brackets, and perhaps a
- * port. No name: who would resolve it for a guest that boots? */
-bool seed_url_is_address(const char *text);
+/*
+ * Reads where guests are to find the server: an IPv4 address, or an IPv6 one in brackets, and
+ * perhaps a port; one that a host can have and a guest can reach, so no loopback, which would be
+ * the guest's own, and none that needs a scope. No name: who would resolve it for a guest that
+ * boots?
+ * Return: its usual form, without the port of HTTP, owned by the caller (free); or NULL.
+ */
+char *seed_url_read_address(const char *text);
 
 void seed_url_clear(struct seed_url *url);
 

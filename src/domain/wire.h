@@ -28,7 +28,7 @@ struct wiring {
 
 struct wire_options {
     bool replace; /* a foreign seed and its serial give way to ours */
-    /* Where guests without a seed's disk find the metadata server (seed_url_is_address());
+    /* Where guests without a seed's disk find the metadata server (seed_url_read_address());
      * NULL where that is not known: VIRT_SEED_IMDS_ADDRESS, and what is there stays. */
     const char *imds_address;
 };

@@ -37,26 +37,44 @@ take_unwired(struct config *config, const char *value)
     return take_choice(&config->warn_unwired, value, "warn", "refuse");
 }
 
-/* Where it holds the secrets, or is one of them, file= would hand them to every domain. */
-static bool
-holds_secrets(const char *path)
+/* Cuts the next component off. Return: it, without a slash; NULL at the end. */
+static char *
+next_component(char **rest)
 {
-    const char *secrets = VIRT_SEED_CONFDIR "/secrets";
-    size_t length = strlen(path);
-    size_t shorter;
+    char *component;
 
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    shorter = length < strlen(secrets) ? length : strlen(secrets);
-    return length == 1 || (strncmp(path, secrets, shorter) == 0 &&
-                           (shorter == length ? strchr("/", secrets[shorter]) != NULL
-                                              : path[shorter] == '/'));
+    do
+        component = strsep(rest, "/");
+    while (component && (!*component || strcmp(component, ".") == 0));
+    return component;
+}
+
+/*
+ * Where it holds the secrets, or is one of them, file= would hand them to every domain. So
+ * does what leads there by "..", of which nobody can tell by its text where it leads.
+ */
+static bool
+may_hold_secrets(const char *path)
+{
+    cleanup_free char *copy = xstrdup(path);
+    cleanup_free char *secrets = xstrdup(VIRT_SEED_CONFDIR "/secrets");
+    char *rest = copy, *secrets_rest = secrets;
+    char *component, *other;
+    bool same = true;
+
+    while ((component = next_component(&rest))) {
+        if (strcmp(component, "..") == 0)
+            return true;
+        other = next_component(&secrets_rest);
+        same = same && (!other || strcmp(component, other) == 0);
+    }
+    return same;
 }
 
 static int
 take_file_directory(struct config *config, const char *value)
 {
-    if (*value != '/' || holds_secrets(value))
+    if (*value != '/' || may_hold_secrets(value))
         return -EINVAL;
     texts_add(&config->file_directories, &config->file_directory_count, xstrdup(value));
     return 0;
@@ -73,11 +91,9 @@ take_vendor_data(struct config *config, const char *value)
 static int
 take_imds_address(struct config *config, const char *value)
 {
-    bool well = seed_url_is_address(value);
-
     free(config->imds_address);
-    config->imds_address = well ? xstrdup(value) : NULL;
-    return well ? 0 : -EINVAL;
+    config->imds_address = seed_url_read_address(value);
+    return config->imds_address ? 0 : -EINVAL;
 }
 
 static const struct {
@@ -88,9 +104,10 @@ static const struct {
     {"autowire", take_autowire, "yes or no"},
     {"unwired", take_unwired, "refuse or warn"},
     {"file-directory", take_file_directory,
-     "an absolute path, neither above the secrets nor below"},
+     "an absolute path without '..', neither above the secrets nor below"},
     {"vendor-data", take_vendor_data, "a file"},
-    {"imds-address", take_imds_address, "ADDRESS or ADDRESS:PORT, and no name"},
+    {"imds-address", take_imds_address,
+     "ADDRESS or ADDRESS:PORT, [ADDRESS] where it is IPv6, that guests can reach; no name"},
 };
 
 /* Cuts blanks off both ends, in place. */

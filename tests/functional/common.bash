@@ -80,9 +80,9 @@ make_server() {
     install -d -m 0711 "$root$rundir"
     install -d -m 0750 "$root$rundir/imds"
     # It ends with the test, which has the other end of its standard input.
-    coproc listener { exec python3 "$top_srcdir/tests/imds/raw.py" listen 0 127.0.0.1 3>&-; }
+    coproc listener { exec python3 "$top_srcdir/tests/imds/raw.py" listen 0 192.0.2.1 3>&-; }
     read -r imds_address <&"${listener[0]}"
-    imds_address=127.0.0.1:$imds_address
+    imds_address=192.0.2.1:$imds_address
     echo "imds-address = $imds_address" >>"$root$confdir/virt-seed.conf"
 }
 

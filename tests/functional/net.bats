@@ -87,10 +87,10 @@ assert_wired_to() {
 
 @test "what is no address is refused in the configuration" {
     for address in host.example.org 192.0.2.256 '192.0.2.1:' 192.0.2.1:0 192.0.2.1:65536 fd00::1 \
-        '[fd00::1' '[192.0.2.1]' 192.0.2.1/x '192.0.2.1;x' http://192.0.2.1 '::1' ''; do
+        '[fd00::1' '[192.0.2.1]' 192.0.2.1/x '192.0.2.1;x' http://192.0.2.1 '::1' 127.0.0.1 ''; do
         echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
         run virt-seed --root="$root" wire unwired.xml
-        assert_refused 1 "imds-address is '$address', expected ADDRESS or ADDRESS:PORT, and no name"
+        assert_refused 1 "imds-address is '$address', expected ADDRESS or ADDRESS:PORT, [ADDRESS] where it is IPv6, that guests can reach; no name"
     done
 }
 
@@ -285,8 +285,9 @@ END
 }
 
 @test "somebody may listen at an address that no interface has yet" {
-    local address=192.0.2.1:${imds_address#*:}
+    local address=192.0.2.2:${imds_address#*:}
 
+    end_server
     echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
     wired_net_xml >elsewhere.xml
     refuses_start elsewhere.xml "nobody listens at $address"

@@ -106,10 +106,10 @@ assert_row() {
 }
 
 @test "where nobody listens the start is refused, and a saved guest comes back" {
-    lab_run sh -c 'mkdir -p /etc/virt-seed; echo "imds-address = 127.0.0.1:8080" >/etc/virt-seed/virt-seed.conf'
+    lab_run sh -c 'mkdir -p /etc/virt-seed; echo "imds-address = 192.0.2.1:8080" >/etc/virt-seed/virt-seed.conf'
     lab_run "$builddir/virt-seed" wire web1
     run lab_virsh start web1
-    [[ $status -ne 0 && $output == *'nobody listens at 127.0.0.1:8080'*'virt-seed-imds.socket'* ]]
+    [[ $status -ne 0 && $output == *'nobody listens at 192.0.2.1:8080'*'virt-seed-imds.socket'* ]]
     [[ $(lab_run find $tree -mindepth 1) = '' ]]
     lab_run rm /etc/virt-seed/virt-seed.conf
     lab_run "$builddir/virt-seed" wire web1

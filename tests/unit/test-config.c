@@ -109,6 +109,88 @@ refuses_what_it_does_not_know_and_keeps_the_rest(void **state)
     }
 }
 
+static int
+read_setting(void **state, const char *key, const char *value, struct config *config)
+{
+    cleanup_free char *text = xasprintf("%s = %s\n", key, value);
+    struct failure *failure = NULL;
+    int result;
+
+    unit_make_file(unit_directory(state), BELOW(CONFIG), 0644, text);
+    result = config_read(config, unit_directory(state), &failure);
+    if (result < 0)
+        assert_failure(&failure, FAILURE_CONFIG);
+    return result;
+}
+
+static void
+refuses_a_directory_with_the_secrets_however_it_is_written(void **state)
+{
+    static const char *const refused[] = {
+        "/",
+        "//",
+        VIRT_SEED_CONFDIR,
+        VIRT_SEED_CONFDIR "/",
+        VIRT_SEED_CONFDIR "/secrets",
+        VIRT_SEED_CONFDIR "//secrets/./web1",
+        "/." VIRT_SEED_CONFDIR "/.",
+        "/srv/a/b/c/d/e/f/g/h/i/j/k/l/../../etc",
+        VIRT_SEED_CONFDIR "/files/../secrets",
+    };
+    static const char *const taken[] = {
+        VIRT_SEED_CONFDIR "/secret",
+        VIRT_SEED_CONFDIR "/secrets2",
+        "/srv/..a/b..",
+    };
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        cleanup_config struct config config = {0};
+
+        assert_int_equal(read_setting(state, "file-directory", refused[i], &config), -1);
+    }
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+        cleanup_config struct config config = {0};
+
+        assert_int_equal(read_setting(state, "file-directory", taken[i], &config), 0);
+        assert_string_equal(config.file_directories[1], taken[i]);
+    }
+}
+
+static void
+takes_an_address_that_guests_can_reach_in_its_usual_form(void **state)
+{
+    static const struct {
+        const char *value;
+        const char *address; /* NULL: refused */
+    } cases[] = {
+        {"192.0.2.1", "192.0.2.1"},
+        {"192.0.2.1:80", "192.0.2.1"},
+        {"192.0.2.1:8080", "192.0.2.1:8080"},
+        {"[FD00:0::1]", "[fd00::1]"},
+        {"[fd00::1]:80", "[fd00::1]"},
+        {"[fd00::1]:8080", "[fd00::1]:8080"},
+        {"0.0.0.0", NULL},
+        {"127.0.0.1:8080", NULL},
+        {"224.0.0.1", NULL},
+        {"255.255.255.255", NULL},
+        {"[::]:80", NULL},
+        {"[::1]", NULL},
+        {"[::ffff:192.0.2.1]", NULL},
+        {"[fe80::1]", NULL},
+        {"[ff02::1]", NULL},
+        {"192.0.2.1:0", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cleanup_config struct config config = {0};
+        int result = read_setting(state, "imds-address", cases[i].value, &config);
+
+        assert_int_equal(result, cases[i].address ? 0 : -1);
+        if (cases[i].address)
+            assert_string_equal(config.imds_address, cases[i].address);
+    }
+}
+
 static void
 keeps_nothing_of_a_setting_that_a_mistake_repeats(void **state)
 {
@@ -159,6 +241,9 @@ main(void)
         unit_test_in_directory(reads_every_setting),
         unit_test_in_directory(lets_the_last_line_count),
         unit_test_in_directory(refuses_what_it_does_not_know_and_keeps_the_rest),
+        unit_test_in_directory(
+            refuses_a_directory_with_the_secrets_however_it_is_written),
+        unit_test_in_directory(takes_an_address_that_guests_can_reach_in_its_usual_form),
         unit_test_in_directory(keeps_nothing_of_a_setting_that_a_mistake_repeats),
         unit_test_in_directory(refuses_what_is_no_small_regular_file),
     };
