@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
-#include "domain/wire-url.h"
+#include "domain/seed-url.h"
 #include "domain/xml.h"
 
 static const struct meaning {
@@ -94,7 +94,7 @@ check_clone(const struct check *check)
 {
     const struct disk *disk = seed_path_find_disk(check->domain);
     cleanup_free char *path = seed_path(check->domain->uuid);
-    bool clone = wire_url_is_of_another(check->domain) ||
+    bool clone = seed_url_is_of_another(check->domain) ||
                  (disk && strcmp(disk->source, path) != 0);
 
     if (!clone || check->request->instance_id_policy != INSTANCE_ID_FIXED)

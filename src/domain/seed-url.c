@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/form.h"
 #include "base/inet.h"
@@ -106,30 +107,84 @@ seed_url_word(const struct seed_url *url)
 }
 
 char *
-seed_url_describe(const struct seed_url *url)
+seed_url_describe(const char *word)
 {
-    return xasprintf(PREFIX "%s/%s/…/", url->address, url->uuid);
+    static const char hex[] = "0123456789abcdefABCDEF";
+    cleanup_buffer struct buffer text = {0};
+
+    buffer_append_string(&text, "");
+    while (*word) {
+        size_t other = strcspn(word, hex);
+        size_t digits = strspn(word + other, hex);
+
+        buffer_append(&text, word, other);
+        if (digits < SEED_URL_TOKEN_LENGTH)
+            buffer_append(&text, word + other, digits);
+        else
+            buffer_append_string(&text, "…");
+        word += other + digits;
+    }
+    return steal(text.data);
 }
 
-bool
-seed_url_find(struct seed_url *url, const struct domain *domain)
+/* Takes the next such word of a serial. Return: whether there is one. */
+static bool
+next_url(struct seed_url *url, char **rest)
 {
-    const xmlNode *entry = domain_find_serial(domain);
-    cleanup_free char *serial = entry ? xml_text(entry) : NULL;
-    char *rest = NULL;
+    char *word;
 
-    for (char *word = serial ? strtok_r(serial, " \t\r\n", &rest) : NULL; word;
-         word = strtok_r(NULL, " \t\r\n", &rest)) {
+    while ((word = strsep(rest, " \t\r\n"))) {
+        seed_url_clear(url);
         if (seed_url_parse(url, word))
             return true;
     }
     return false;
 }
 
+static char *
+read_serial(const struct domain *domain)
+{
+    const xmlNode *entry = domain_find_serial(domain);
+
+    return entry ? xml_text(entry) : xstrdup("");
+}
+
+bool
+seed_url_find(struct seed_url *url, const struct domain *domain)
+{
+    cleanup_free char *serial = read_serial(domain);
+    cleanup_seed_url struct seed_url next = {.address = NULL};
+    char *rest = serial;
+    bool found = false;
+
+    seed_url_clear(url);
+    while (next_url(&next, &rest)) {
+        seed_url_clear(url);
+        *url = next;
+        next.address = NULL;
+        found = true;
+    }
+    return found;
+}
+
 bool
 seed_url_find_own(struct seed_url *url, const struct domain *domain)
 {
     return seed_url_find(url, domain) && strcmp(url->uuid, domain->uuid) == 0;
+}
+
+bool
+seed_url_is_of_another(const struct domain *domain)
+{
+    cleanup_free char *serial = read_serial(domain);
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+    char *rest = serial;
+
+    while (next_url(&url, &rest)) {
+        if (strcmp(url.uuid, domain->uuid) != 0)
+            return true;
+    }
+    return false;
 }
 
 void

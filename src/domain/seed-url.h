@@ -27,13 +27,18 @@ bool seed_url_parse(struct seed_url *url, const char *word);
 /* Return: the word, owned by the caller (free). */
 char *seed_url_word(const struct seed_url *url);
 
-/* Return: the word for messages, without the token, owned by the caller (free). */
-char *seed_url_describe(const struct seed_url *url);
+/* Return: a word of a serial for messages, owned by the caller (free): without a token, also
+ * where somebody has put one into a word of his own. */
+char *seed_url_describe(const char *word);
 
-/* Finds the first such word in the domain's serial. Return: whether there is one. */
+/* Finds the last such word in the domain's serial, by which cloud-init goes
+ * (DataSourceNoCloud.load_cmdline_data). Return: whether there is one. */
 bool seed_url_find(struct seed_url *url, const struct domain *domain);
 /* The same; whether it was made for this domain. A clone has its original's. */
 bool seed_url_find_own(struct seed_url *url, const struct domain *domain);
+
+/* Return: whether any such word was made for another domain. */
+bool seed_url_is_of_another(const struct domain *domain);
 
 /* Return: 0, or -errno where the kernel gives no random bits. */
 int seed_url_make_token(struct seed_url *url);

@@ -107,23 +107,15 @@ set_mode(struct domain *domain, struct wiring *wiring)
 
 /* --- the words -------------------------------------------------------------------- */
 
-/* Return: the word for messages, owned by the caller (free). */
-static char *
-describe_word(const char *word)
-{
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-
-    return seed_url_parse(&url, word) ? seed_url_describe(&url) : xstrdup(word);
-}
-
 static int
 fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
                   struct failure **failure)
 {
-    cleanup_free char *expected = describe_word(word);
+    cleanup_free char *expected = seed_url_describe(word);
+    cleanup_free char *found = seed_url_describe(foreign);
 
     failure_set(failure, FAILURE_SERIAL, "the SMBIOS serial has '%.64s', expected '%s'",
-                foreign, expected);
+                found, expected);
     failure_at_line(failure, xml_line(entry));
     if (strcmp(word, NOCLOUD_WORD) != 0)
         return failure_hint(failure, "remove it, or let 'virt-seed wire --replace' put "
@@ -210,11 +202,13 @@ set_serial(xmlNode *entry, const char *user, const char *word, struct failure **
 static void
 note_words(const struct words *before, const char *word, struct wiring *wiring)
 {
-    cleanup_free char *now = describe_word(word);
-    cleanup_free char *ours = before->ours ? describe_word(before->ours) : NULL;
+    cleanup_free char *now = seed_url_describe(word);
+    cleanup_free char *ours = before->ours ? seed_url_describe(before->ours) : NULL;
+    cleanup_free char *foreign =
+        before->foreign ? seed_url_describe(before->foreign) : NULL;
 
-    if (before->foreign)
-        wiring_note(wiring, "'%s' removed from the SMBIOS serial", before->foreign);
+    if (foreign)
+        wiring_note(wiring, "'%s' removed from the SMBIOS serial", foreign);
     if (ours && strcmp(ours, now) != 0)
         wiring_note(wiring, "'%s' of the SMBIOS serial became '%s'", ours, now);
     else
@@ -384,7 +378,7 @@ wire_remove_serial(struct domain *domain, struct wiring *wiring)
     words = split_serial(serial);
     if (!words.ours)
         return;
-    removed = describe_word(words.ours);
+    removed = seed_url_describe(words.ours);
     if (*words.user) {
         set_text(entry, words.user);
     } else {

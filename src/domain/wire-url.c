@@ -70,11 +70,3 @@ wire_url_word(const struct domain *domain, const struct wire_options *options,
     set_address(&url, options);
     return seed_url_word(&url);
 }
-
-bool
-wire_url_is_of_another(const struct domain *domain)
-{
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-
-    return seed_url_find(&url, domain) && strcmp(url.uuid, domain->uuid) != 0;
-}

@@ -15,6 +15,3 @@ int wire_url_check(const struct domain *domain, struct failure **failure);
  */
 char *wire_url_word(const struct domain *domain, const struct wire_options *options,
                     struct failure **failure);
-
-/* Return: whether the domain would ask for another domain's seed. */
-bool wire_url_is_of_another(const struct domain *domain);

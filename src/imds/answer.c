@@ -211,17 +211,14 @@ make_tag(struct answer *answer, const struct stat *status)
              (unsigned long)status->st_mtim.tv_nsec, (uintmax_t)status->st_size);
 }
 
+/* What every guest has alike. */
 static void
-give_nothing(struct answer *answer, const struct document_kind *kind)
+give_text(struct answer *answer, const struct document_kind *kind, const char *text)
 {
-    if (!kind->always) {
-        refuse(answer, 404, "this guest has no such document\n", "it has none");
-        return;
-    }
     answer->status = 200;
     answer->type = kind->type;
-    answer->text = "";
-    snprintf(answer->tag, sizeof(answer->tag), "\"empty\"");
+    answer->text = text;
+    snprintf(answer->tag, sizeof(answer->tag), "\"%s\"", *text ? "fixed" : "empty");
 }
 
 static void
@@ -229,10 +226,15 @@ give_document(struct answer *answer, const struct imds_tree *tree, int domain,
               const struct document_kind *kind)
 {
     struct stat status;
-    cleanup_close int fd = imds_tree_open_file(tree, domain, kind->path, &status);
+    cleanup_close int fd =
+        kind->text ? -1 : imds_tree_open_file(tree, domain, kind->path, &status);
 
-    if (fd == -ENOENT) {
-        give_nothing(answer, kind);
+    if (kind->text) {
+        give_text(answer, kind, kind->text);
+    } else if (fd == -ENOENT && kind->always) {
+        give_text(answer, kind, "");
+    } else if (fd == -ENOENT) {
+        refuse(answer, 404, "this guest has no such document\n", "it has none");
     } else if (fd < 0) {
         refuse_broken(answer, fd);
     } else {

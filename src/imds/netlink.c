@@ -171,13 +171,17 @@ leads_to(const struct inet_diag_msg *found, const struct endpoint *remote)
            found->id.idiag_dport == htons(remote->port);
 }
 
-/* The kernel gives a listening socket where none is connected. One that its process has
- * closed has no inode, and root for its owner. */
+/*
+ * The kernel gives a listening socket where none is connected. Any process can have one that
+ * begins to connect from an address of another machine (IPV6_FREEBIND); it never comes to be
+ * connected, since the answer goes there. One that its process has closed has no inode, and
+ * root for its owner.
+ */
 static bool
 is_connected(const struct inet_diag_msg *found, const struct endpoint *remote)
 {
-    return found->idiag_state != TCP_LISTEN && found->idiag_inode != 0 &&
-           leads_to(found, remote);
+    return found->idiag_state != TCP_LISTEN && found->idiag_state != TCP_SYN_SENT &&
+           found->idiag_inode != 0 && leads_to(found, remote);
 }
 
 int

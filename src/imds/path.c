@@ -8,7 +8,8 @@
 #define TEXT "text/plain; charset=utf-8"
 #define BYTES "application/octet-stream"
 #define JSON "application/json"
-#define OPENSTACK "openstack/latest/"
+#define VERSIONS "openstack"
+#define OPENSTACK VERSIONS "/latest/"
 
 /* cloud-init asks ten times, for ten seconds, for each of the first four that is a 404, and
  * takes the seed for none without the first two. */
@@ -18,6 +19,8 @@ static const struct document_kind documents[] = {
     {.path = IMDS_VENDOR_DATA, .type = BYTES, .always = true},
     {.path = IMDS_NETWORK_CONFIG, .type = TEXT, .always = true},
     {.path = IMDS_IDENTITY, .type = JSON, .guarded = true},
+    /* cloud-init asks for it first (DataSourceOpenStack.wait_for_metadata_service). */
+    {.path = VERSIONS, .type = TEXT, .text = "latest\n"},
     {.path = OPENSTACK "meta_data.json", .type = JSON},
     {.path = OPENSTACK "user_data", .type = BYTES},
     {.path = OPENSTACK "vendor_data.json", .type = JSON},
@@ -80,7 +83,8 @@ path_read(const char *text)
         return (struct path){.kind = PATH_UNKNOWN};
     if (strncmp(text, v1, strlen(v1)) == 0)
         return read_peer_path(text + strlen(v1));
-    if (strncmp(text + 1, OPENSTACK, strlen(OPENSTACK)) == 0)
+    if (strcmp(text + 1, VERSIONS) == 0 ||
+        strncmp(text + 1, OPENSTACK, strlen(OPENSTACK)) == 0)
         return read_peer_path(text + 1);
     return read_token_path(text + 1);
 }

@@ -6,7 +6,8 @@
  *   /healthz
  *   /UUID/TOKEN/NAME            for NAME the names of the documents
  *   /v1/NAME                    the same, of the guest that the peer is
- *   /openstack/latest/NAME      the same in OpenStack's layout
+ *   /openstack, /openstack/latest/NAME
+ *                               the same in OpenStack's layout
  */
 #pragma once
 
@@ -15,8 +16,9 @@
 #include "store/imds-tree.h"
 
 struct document_kind {
-    const char *path; /* below UUID/ in the tree */
+    const char *path; /* below UUID/ in the tree, unless it has its `text` here */
     const char *type; /* its media type */
+    const char *text; /* all of it, where it is the same for every guest; else NULL */
     bool always;      /* empty, where it is not there; else 404 */
     bool guarded;     /* wants the header 'Metadata: true' */
 };

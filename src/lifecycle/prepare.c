@@ -20,7 +20,6 @@
 #include "domain/seed-url.h"
 #include "domain/wire-report.h"
 #include "domain/wire-shim.h"
-#include "domain/wire-url.h"
 #include "domain/xml.h"
 #include "image/label.h"
 #include "lifecycle/autowire.h"
@@ -76,7 +75,7 @@ has_seed_of_another(const struct domain *domain)
         if (source && seed_path_is(source) && strcmp(source, own) != 0)
             return true;
     }
-    return wire_url_is_of_another(domain);
+    return seed_url_is_of_another(domain);
 }
 
 /* The XML names a seed or a report of ours, or our namespace somewhere, but asks for
@@ -184,13 +183,14 @@ publish(const struct lifecycle *lifecycle, const struct request *request,
         struct seed *seed, const struct start *start, struct failure **failure)
 {
     const char *uuid = lifecycle->domain->uuid;
+    bool has_disk = request_has_disk(request);
 
-    /* Of a host that crashed something may still be served. */
-    if (request_has_disk(request))
-        return served_seed_withdraw(start->rundir, uuid, failure) < 0
-                   ? -1
-                   : seed_file_publish(lifecycle->root, start->rundir, uuid, seed,
-                                       failure);
+    /* What a release that failed has left is not this start's. */
+    if ((has_disk || !start->served) && served_seed_is_there(start->rundir, uuid) &&
+        served_seed_withdraw(start->rundir, uuid, failure) < 0)
+        return -1;
+    if (has_disk)
+        return seed_file_publish(lifecycle->root, start->rundir, uuid, seed, failure);
     /* Without a URL it starts unwired, as the configuration says. */
     if (!start->served)
         return 0;

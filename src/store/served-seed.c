@@ -52,6 +52,9 @@ is_filtered(const xmlNode *interface)
 {
     const xmlNode *filter = xml_child(interface, "filterref");
 
+    /* Of another switch than the kernel's bridge, libvirt's filter sees nothing. */
+    if (xml_child(interface, "virtualport"))
+        return false;
     for (const xmlNode *parameter = filter ? xml_child(filter, "parameter") : NULL;
          parameter; parameter = xml_next(parameter, "parameter")) {
         if (xml_attribute_is(parameter, "name", "MAC"))
@@ -179,7 +182,7 @@ served_seed_withdraw(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_close int tree = -1;
 
-    if (!served_seed_is_there(rundir, uuid))
+    if (faccessat(rundir, IMDS_TREE_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
         return 0;
     tree = imds_tree_open(rundir, failure);
     return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);

@@ -31,5 +31,6 @@ bool served_seed_is_there(int rundir, const char *uuid);
  * interfaces, and by no others. */
 bool served_seed_is_open_to(int root, const struct domain *domain, const char *token);
 
-/* Takes away what is published of the domain, if there is something. */
+/* Takes away what is published of the domain, and what processes that were killed have left of
+ * that; it looks at all names in the tree. */
 int served_seed_withdraw(int rundir, const char *uuid, struct failure **failure);

@@ -81,6 +81,8 @@ deactivate() {
     [[ $header == *$'\nCache-Control: private, no-cache'* ]]
     fetch "$base/user-data"
     expect 200 $'#cloud-config\npackages: [nginx]'
+    fetch "$base/openstack"
+    expect 200 latest
     fetch "$base/openstack/latest/meta_data.json"
     expect 200 '{"hostname": "web1"}'
     [[ $header == *$'\nContent-Type: application/json'* ]]
@@ -224,7 +226,7 @@ deactivate() {
     imds_start
     for path in "$base/../../outside" "$base/../$other_uuid/meta-data" "$base/./meta-data" \
         "$base//meta-data" "/$base/meta-data" "$base/meta-data/" "$base/access" "$base/macs" \
-        "$base/openstack" "$base/openstack/latest/" "$base/openstack/latest/../../access" \
+        "$base/openstack/" "$base/openstack/latest/" "$base/openstack/latest/../../access" \
         "$base/%2e%2e/%2e%2e/outside" "$base/..%2f..%2foutside" "$base/%2E./outside" \
         "$base/%252e%252e%252foutside" "$base/..%c0%af..%c0%afoutside" "$base/..\\outside" \
         "$base/..%5coutside" "$base/%00meta-data" "$base/meta-data%00" "$base/m%65ta-data" \
@@ -557,7 +559,7 @@ deactivate() {
 @test "guests of user networking are not told apart by their address" {
     imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02@
     imds_start --by-mac
-    for path in /v1/meta-data /v1/identity /openstack/latest/meta_data.json; do
+    for path in /v1/meta-data /v1/identity /openstack /openstack/latest/meta_data.json; do
         fetch "$path"
         expect 403
     done
@@ -566,7 +568,7 @@ deactivate() {
 
 @test "nobody is served without a token, unless --by-mac says so" {
     imds_start
-    for path in /v1/meta-data /v1/user-data /v1/identity /openstack/latest/user_data; do
+    for path in /v1/meta-data /v1/user-data /v1/identity /openstack /openstack/latest/user_data; do
         fetch "$path" -H 'Metadata: true'
         expect 403 'this host wants a token'
     done

@@ -116,6 +116,14 @@ assert_wired_to() {
     run virt-seed --root="$root" check --no-schema wired.xml
     [[ $output == *became* ]]
     run ! grep -F "$(token wired.xml)" <<<"$output"
+    # Also one that somebody has put into a word of his own.
+    sed "s|dsmode=net;||" wired.xml >foreign.xml
+    run virt-seed --root="$root" check --no-schema foreign.xml
+    assert_said "has 'ds=nocloud;s=http://$imds_address/"
+    run ! grep -E '[0-9a-f]{32}' <<<"$output"
+    run virt-seed --root="$root" wire --replace -o replaced.xml foreign.xml
+    assert_said "'ds=nocloud;s=http://$imds_address/$other_uuid/…/' removed"
+    run ! grep -E '[0-9a-f]{32}' <<<"$output"
 }
 
 # --- a boot -----------------------------------------------------------------------------------
@@ -171,6 +179,8 @@ assert_wired_to() {
     interface+="<interface type='bridge'><mac address='52:54:00:00:01:05'/>"
     interface+="<filterref filter='clean-traffic'><parameter name='MAC' value='x'/></filterref>"
     interface+="</interface>"
+    interface+="<interface type='bridge'><mac address='52:54:00:00:01:06'/>"
+    interface+="<virtualport type='openvswitch'/><filterref filter='clean-traffic'/></interface>"
     wired_net_xml >filtered.xml
     lifecycle filtered.xml prepare
     diff <(sed 1d "$tree/$uuid/access") - <<'END'
@@ -179,6 +189,7 @@ assert_wired_to() {
 52:54:00:00:01:03 unfiltered
 52:54:00:00:01:04 unfiltered
 52:54:00:00:01:05 unfiltered
+52:54:00:00:01:06 unfiltered
 END
     lifecycle filtered.xml release end
     [[ $(find "$tree" -mindepth 1 ! -name mac) = '' ]]
@@ -196,6 +207,21 @@ END
     lifecycle wired.xml prepare
     wired_xml >disk.xml
     lifecycle disk.xml release end
+    [[ ! -e $tree/$uuid ]]
+}
+
+@test "release takes away what a start that was killed has left" {
+    lifecycle wired.xml prepare
+    cp -R "$tree/$uuid" "$tree/$uuid.new.0123abcd"
+    rm -r "${tree:?}/$uuid"
+    lifecycle wired.xml release end
+    [[ $(ls "$tree") = mac || $(ls "$tree") = '' ]]
+}
+
+@test "a start without a URL takes away what was served before" {
+    lifecycle wired.xml prepare
+    echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
+    lifecycle unwired.xml prepare
     [[ ! -e $tree/$uuid ]]
 }
 
@@ -312,6 +338,20 @@ END
 clone_xml() {
     net_xml | sed "s|<ci:cloud-init |&report='no' |" | virt-seed --quiet --root="$root" wire - |
         sed "s|<uuid>$uuid|<uuid>$other_uuid|"
+}
+
+@test "a domain with another's URL beside its own is refused, whichever is the last" {
+    local own another order
+
+    own=$(sed -n 's|.*\(ds=nocloud;[^<]*\)<.*|\1|p' wired.xml)
+    another=${own/$uuid/$other_uuid}
+    echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
+    for order in "$own $another" "$another $own"; do
+        sed "s|$own|$order|" wired.xml >both.xml
+        refuses_start both.xml "not wired"
+        lifecycle both.xml restore
+        refuses_start both.xml "another domain's seed"
+    done
 }
 
 @test "a clone with its original's URL is refused" {

@@ -17,6 +17,9 @@ raw.py activate PORT ADDRESS COMMAND...
                                 that it is, or that it ends
 raw.py listen PORT ADDRESS      listens there (0: on any port), whether an interface has the address or
                                 not, prints the port, and takes no connection until standard input ends
+raw.py begin PORT ADDRESS OWN OWN-PORT
+                                begins to connect with the IPv6 ADDRESS from OWN, of another machine, and
+                                prints a line; until standard input ends
 raw.py storm PORT PATH COUNT SECONDS
                                 fetches it that often, one after the other with pauses; prints each
                                 status that came, and how often
@@ -31,8 +34,9 @@ import sys
 import threading
 import time
 
-# Not in the module before Python 3.14.
+# The module has the first from Python 3.14 on.
 IP_FREEBIND = 15
+IPV6_FREEBIND = 78
 
 
 def connect(port):
@@ -188,6 +192,16 @@ def listen(port, address):
         sys.stdin.read()
 
 
+def begin(port, address, own, own_port):
+    with socket.socket(socket.AF_INET6) as connection:
+        connection.setsockopt(socket.IPPROTO_IPV6, IPV6_FREEBIND, 1)
+        connection.bind((own, int(own_port)))
+        connection.setblocking(False)
+        connection.connect_ex((address, port))
+        print("begun", flush=True)
+        sys.stdin.read()
+
+
 def storm(port, path, count, pause):
     statuses = collections.Counter()
     for _ in range(int(count)):
@@ -218,6 +232,7 @@ COMMANDS = {
     "stall": stall,
     "activate": activate,
     "listen": listen,
+    "begin": begin,
     "storm": storm,
 }
 COMMANDS[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])

@@ -357,6 +357,17 @@ assert_other_bridge_alone() {
     expect 200 "of $uuid"
 }
 
+@test "who begins to connect from a guest's address does not stand for the guest" {
+    url="http://[fd00:150::1]"
+    coproc other {
+        on_host python3 "$BATS_TEST_DIRNAME/../imds/raw.py" begin 80 fd00:150::1 fd00:150::11 40000 3>&-
+    }
+    read -r _ <&"${other[0]}"
+    [[ $(on_host ss -Htn state syn-sent | wc -l) -eq 1 ]]
+    get 1 "$base/user-data" --local-port 40000
+    expect 200 "of $uuid"
+}
+
 @test "on the host itself, QEMU's user is served for user networking, and root is not" {
     run -22 on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups \
         curl --silent --fail "http://$address$base/user-data"
