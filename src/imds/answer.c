@@ -97,16 +97,20 @@ refuse_unknown(struct answer *answer, const char *reason)
     refuse(answer, 404, "there is nothing here\n", reason);
 }
 
+/* What is wrong with a file of the domain's, or with its directory. */
 static void
 refuse_broken(struct answer *answer, int error)
 {
-    if (error == -EPERM || error == -ELOOP || error == -EXDEV || error == -EINVAL)
-        refuse(answer, 500, "the host's files are not in order\n",
-               "in the tree: another owner, a symbolic link, or no regular file");
+    static const char text[] = "the host's files are not in order\n";
+
+    if (error == -EPERM)
+        refuse(answer, 500, text, "it does not belong to the owner of the tree");
+    else if (error == -ELOOP || error == -EXDEV)
+        refuse(answer, 500, text, "a symbolic link or a mount is in the tree");
+    else if (error == -EINVAL)
+        refuse(answer, 500, text, "its 'access' is malformed, or it is no regular file");
     else if (error == -EACCES)
-        refuse(answer, 500, "the host's files are not in order\n",
-               "the server may not read " IMDS_TREE ", which must have its group: "
-               "systemd-tmpfiles --create virt-seed-imds.conf");
+        refuse(answer, 500, text, imds_tree_reason(error));
     else
         refuse(answer, 500, "the host could not read it\n", strerror(-error));
 }
@@ -190,8 +194,10 @@ open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct p
     }
     answer->uuid[0] = '\0';
     if (error == -ENOENT)
-        refuse(answer, 403, "your network interface has no filter against forged MACs\n",
-               "no domain has the peer's MAC at an interface with a filter");
+        refuse(
+            answer, 403,
+            "no guest has your MAC at an interface with a filter against forged ones\n",
+            "no domain has the peer's MAC at an interface with a filter");
     else if (error == -ENOTUNIQ)
         refuse(answer, 403, "more than one guest has your MAC\n",
                "several domains have the peer's MAC");
@@ -285,10 +291,12 @@ answer_document(struct answer *answer, const struct request_headers *headers,
 {
     if (!tree) {
         answer->document = path->document_kind->path;
+        memcpy(answer->uuid, path->uuid, sizeof(answer->uuid));
         if (tree_error == -ENOENT)
-            refuse_unknown(answer, "there are no domains");
+            refuse_unknown(answer, imds_tree_reason(tree_error));
         else
-            refuse_broken(answer, tree_error);
+            refuse(answer, 500, "the host's files are not in order\n",
+                   imds_tree_reason(tree_error));
         return;
     }
     for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {

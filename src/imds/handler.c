@@ -27,13 +27,26 @@ handler_forget_host(struct handler *handler)
     handler->view.taken = false;
 }
 
+void
+handler_check_host(struct handler *handler)
+{
+    const struct handler_view *view = look_at_host(handler);
+
+    if (view->tree_error < 0)
+        log_line("nothing can be served yet: %s", imds_tree_reason(view->tree_error));
+    if (!view->qemu.known)
+        log_line(VIRT_SEED_QEMU_HOME " is not there, whose owner QEMU runs as: guests of "
+                                     "user networking are refused");
+    handler_forget_host(handler);
+}
+
 /* --- limits and the log ----------------------------------------------------------- */
 
 /* A guest is known by its domain; who has none of them, by what he is. So nobody uses up what
  * another may have. */
 static bool
-may_have(struct rate *rate, uint64_t now, const struct peer *peer,
-         const struct answer *answer)
+take_share(struct rate *rate, uint64_t now, const struct peer *peer,
+           const struct answer *answer)
 {
     char name[PEER_NAME];
 
@@ -50,7 +63,7 @@ may_log(struct handler *handler, uint64_t now, const struct peer *peer,
 {
     bool proven = answer->granted || peer->local;
 
-    return may_have(handler->lines, now, peer, answer) &&
+    return take_share(handler->lines, now, peer, answer) &&
            (proven || rate_take(handler->crowd_lines, "", now));
 }
 
@@ -101,7 +114,7 @@ handler_answer(struct handler *handler, const struct client *client,
                 view && view->tree_error == 0 ? &view->tree : NULL,
                 view ? view->tree_error : 0);
     /* What is the same for all costs no more than to refuse it. */
-    if (view && !may_have(handler->requests, now, &peer, answer))
+    if (view && !take_share(handler->requests, now, &peer, answer))
         answer_refuse_rate(answer);
     log_answer(handler, client, &peer, answer, now);
 }

@@ -59,5 +59,8 @@ void handler_answer(struct handler *handler, const struct client *client,
                     const struct request_headers *headers, uint64_t now,
                     struct answer *answer);
 
+/* Logs what of the host is not as it must be for guests to be served. */
+void handler_check_host(struct handler *handler);
+
 /* The next request looks at the host anew. */
 void handler_forget_host(struct handler *handler);

@@ -398,6 +398,7 @@ say_where(struct server *server)
     if (!netlink_knows_sockets(&server->handler.netlink, first->fd, &first->own))
         log_line("the kernel does not tell whose sockets are whose (modprobe tcp_diag): "
                  "guests of user networking are refused");
+    handler_check_host(&server->handler);
 }
 
 static int

@@ -334,7 +334,9 @@ imds_tree_remove(int tree, const char *uuid, struct failure **failure)
         return 0;
     failure_set_errno(failure, FAILURE_RUNDIR, error,
                       "could not remove the domain's files from %s", IMDS_TREE);
-    return failure_hint(failure, "remove %s/%s by hand; it holds the domain's seed",
+    return failure_hint(failure,
+                        "remove by hand what begins with %s/%s; it holds the domain's "
+                        "seed",
                         IMDS_TREE, uuid);
 }
 

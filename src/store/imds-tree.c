@@ -93,6 +93,27 @@ imds_tree_read(struct imds_tree *tree, int root)
     return 0;
 }
 
+const char *
+imds_tree_reason(int error)
+{
+    switch (error) {
+    case -ENOENT:
+        return IMDS_TREE " is not there: systemd-tmpfiles --create virt-seed-imds.conf";
+    case -EACCES:
+        return "the server may not read " IMDS_TREE ", which must have its group: "
+               "systemd-tmpfiles --create virt-seed-imds.conf";
+    case -EPERM:
+        return IMDS_TREE " does not belong to root, or others may write into it: find "
+                         "out why, and remove it";
+    case -ELOOP:
+    case -ENOTDIR:
+    case -EXDEV:
+        return IMDS_TREE " is no directory, or a symbolic link leads to it";
+    default:
+        return strerror(-error);
+    }
+}
+
 void
 imds_tree_close(struct imds_tree *tree)
 {

@@ -133,6 +133,8 @@ struct imds_tree {
  * Return: 0; -EPERM where that does not hold; another -errno.
  */
 int imds_tree_read(struct imds_tree *tree, int root);
+/* Return: what that error means, and what to do. */
+const char *imds_tree_reason(int error);
 void imds_tree_close(struct imds_tree *tree);
 
 /* Return: the domain's directory, a descriptor owned by the caller, or -errno: -ENOENT

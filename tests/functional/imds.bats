@@ -467,7 +467,8 @@ deactivate() {
     ln -s elsewhere "$tree/$uuid"
     fetch "$base/meta-data"
     expect 500
-    [[ $(imds_log) == *'another owner, a symbolic link, or no regular file'* ]]
+    [[ $(imds_log) == *': 500 for user-data of domain '*': a symbolic link or a mount is in the tree'* ]]
+    [[ $(imds_log) == *"its 'access' is malformed, or it is no regular file"* ]]
 }
 
 @test "a file or a tree that another user owns, or may write, is not served" {
@@ -475,6 +476,7 @@ deactivate() {
     chmod 0777 "$tree"
     fetch "$base/meta-data"
     expect 500
+    [[ $(imds_log) == *"of domain $uuid: "*'/imds does not belong to root, or others may write into it'* ]]
     chmod 0750 "$tree"
     fetch "$base/meta-data"
     expect 200
@@ -576,10 +578,13 @@ deactivate() {
 }
 
 @test "a server without a tree serves nothing, and what comes later" {
-    rm -r "$root$rundir"
+    rm -r "${root:?}$rundir" "$root$qemu_home"
     imds_start
     fetch "$base/meta-data"
     expect 404
+    [[ $(imds_log) == *'nothing can be served yet: '*'/imds is not there: systemd-tmpfiles --create'* ]]
+    [[ $(imds_log) == *"$qemu_home is not there"* ]]
+    mkdir -p "$root$qemu_home"
     imds_publish
     fetch "$base/meta-data"
     expect 200
