@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 
 const char *
@@ -193,8 +194,10 @@ fs_make_directories(int root, const char *path, mode_t mode)
 
 /* --- removing --------------------------------------------------------------------- */
 
+static int remove_at(int dir, const char *name, int depth);
+
 static int
-remove_entries(int dir)
+remove_entries(int dir, int depth)
 {
     cleanup_closedir DIR *stream = fs_list(dir);
     const struct dirent *entry;
@@ -207,15 +210,15 @@ remove_entries(int dir)
         int one = 0;
 
         if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            one = fs_remove_tree(dir, name);
+            one = remove_at(dir, name, depth);
         if (error == 0)
             error = one;
     }
     return error == 0 ? -errno : error;
 }
 
-int
-fs_remove_tree(int dir, const char *name)
+static int
+remove_at(int dir, const char *name, int depth)
 {
     cleanup_close int fd = -1;
     int error;
@@ -224,9 +227,17 @@ fs_remove_tree(int dir, const char *name)
         return 0;
     if (errno != EISDIR)
         return -errno;
+    if (depth == 0)
+        return -ELOOP;
     fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    error = fd < 0 ? -errno : remove_entries(fd);
+    error = fd < 0 ? -errno : remove_entries(fd, depth - 1);
     if (error == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
         error = -errno;
     return error;
+}
+
+int
+fs_remove_tree(int dir, const char *name)
+{
+    return remove_at(dir, name, LIMIT_TREE_DEPTH);
 }

@@ -69,6 +69,7 @@ int fs_make_directories(int root, const char *path, mode_t mode);
 
 /*
  * Removes the file or the directory, with all that is in it; nothing there is no error. No
- * symbolic link is followed. Return: 0, or the first error as -errno.
+ * symbolic link is followed. Return: 0, or the first error as -errno, -ELOOP where it is too deep
+ * (LIMIT_TREE_DEPTH).
  */
 int fs_remove_tree(int dir, const char *name);

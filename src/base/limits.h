@@ -109,9 +109,11 @@
 #define LIMIT_RECORD_TEXT 2048
 #define LIMIT_RECORD_TEXTS 100
 
-/* What is on the host for domains: files and directories, and directories within each other. */
+/* What is on the host for domains: files and directories. */
 #define LIMIT_LEFTOVERS 1000000U
-#define LIMIT_LEFTOVER_DEPTH 4
+
+/* Directories within each other, in what is removed whole. */
+#define LIMIT_TREE_DEPTH 64
 
 /* What `check` says of one domain; what an installed cloud-init may say of a document, and
  * the memory (bytes) and time (seconds) that it has for it. */

@@ -103,10 +103,11 @@ const struct command cmd_wire = {
     .summary = "add the cdrom and the serial that lead the guest to its seed",
     .help =
         "Adds to a domain what cloud-init in the guest needs to find its seed: a\n"
-        "cdrom, whose file is made at each start, and the SMBIOS serial; and the\n"
-        "channel by which it reports. A domain is wired once; what is wired already\n"
-        "stays as it is. A FILE's result goes to standard output, a DOMAIN of libvirt's\n"
-        "is defined anew; a running one sees it at its next start.\n"
+        "cdrom, whose file is made at each start, and the SMBIOS serial, or the serial\n"
+        "alone, with a URL, where the seed is served over HTTP; and the channel by which\n"
+        "it reports. A domain is wired once; what is wired already stays as it is. A\n"
+        "FILE's result goes to standard output, a DOMAIN of libvirt's is defined anew; a\n"
+        "running one sees it at its next start.\n"
         "\n"
         "  -o, --output=OUTPUT  write the XML to this file instead\n"
         "  -i, --in-place       write the XML back into FILE\n"

@@ -323,7 +323,6 @@ answer_make(struct answer *answer, const struct request_line *line,
     *answer = ANSWER_NONE;
     if (strcmp(line->method, "GET") != 0 && strcmp(line->method, "HEAD") != 0) {
         refuse(answer, 405, "there is GET and HEAD\n", "neither GET nor HEAD");
-        answer->allow = true;
     } else if (headers->body) {
         refuse(answer, 400, "a request here has no body\n", "it has a body");
     } else if (headers->malformed) {

@@ -39,7 +39,6 @@ struct answer {
     int fd;               /* the file with the body, not sent with a 304; owned; or -1 */
     off_t size;           /* of that file */
     char tag[ANSWER_TAG]; /* the entity tag, "" where there is none */
-    bool allow;           /* say which methods there are */
 
     /* For the log, and for the limit on requests. */
     char uuid[UUID_LENGTH + 1]; /* the domain, where it is known; "" else */

@@ -63,7 +63,7 @@ add_headers(struct MHD_Response *response, const struct answer *answer)
         MHD_add_response_header(response, "ETag", answer->tag);
     if (answer->granted)
         MHD_add_response_header(response, "Cache-Control", "private, no-cache");
-    if (answer->allow)
+    if (answer->status == 405)
         MHD_add_response_header(response, "Allow", "GET, HEAD");
     if (answer->status == 429)
         MHD_add_response_header(response, "Retry-After", "1");

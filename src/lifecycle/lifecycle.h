@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is done at libvirt's operations (https://libvirt.org/hooks.html,
- * "/etc/libvirt/hooks/ qemu"). An operation returns -1 to make libvirt give up what it
+ * "/etc/libvirt/hooks/qemu"). An operation returns -1 to make libvirt give up what it
  * was about to do; the failure is what the user reads then.
  */
 #pragma once

@@ -183,49 +183,6 @@ leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* Return: 0 or -errno, as the next. */
-static int empty(int directory, int depth);
-
-static int
-remove_at(int directory, const char *name, int depth)
-{
-    cleanup_close int inner = -1;
-    int error;
-
-    if (unlinkat(directory, name, 0) == 0 || errno == ENOENT)
-        return 0;
-    if (errno != EISDIR && errno != EPERM)
-        return -errno;
-    inner = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (inner < 0)
-        return -errno;
-    error = empty(inner, depth);
-    if (error < 0)
-        return error;
-    return unlinkat(directory, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
-
-static int
-empty(int directory, int depth)
-{
-    cleanup_closedir DIR *dir = fs_list(directory);
-    const struct dirent *entry;
-
-    if (!dir)
-        return -errno;
-    if (depth == 0)
-        return -ELOOP;
-    while ((errno = 0, entry = readdir(dir))) {
-        int error = 0;
-
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            error = remove_at(directory, entry->d_name, depth - 1);
-        if (error < 0)
-            return error;
-    }
-    return -errno;
-}
-
 /* All that is there of the domain goes, and what the index says of it. */
 static int
 remove_served(int root, const char *uuid, struct failure **failure)
@@ -242,7 +199,7 @@ remove_in_directory(int root, const struct leftover *leftover, struct failure **
     cleanup_close int directory = fs_open_directory_in_root(root, leftover->directory);
     int error = directory < 0
                     ? directory
-                    : remove_at(directory, leftover->name, LIMIT_LEFTOVER_DEPTH);
+                    : fs_remove_tree(directory, leftover->name);
 
     if (error == 0)
         return 0;

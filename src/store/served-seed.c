@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/interface.h"
+#include "domain/seed-url.h"
 #include "domain/xml.h"
 #include "seed/json.h"
 #include "seed/nocloud.h"
@@ -20,6 +21,8 @@
 #include "store/served-seed.h"
 
 #define HOST_NAME_SIZE 256
+
+_Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token");
 
 /* --- the tree --------------------------------------------------------------------- */
 

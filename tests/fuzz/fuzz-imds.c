@@ -174,7 +174,7 @@ check_answer(const struct answer *answer, const char *method, const char *path,
     fuzz_require(answer->fd < 0 ||
                  (answer->granted && (answer->status == 200 || answer->status == 304)));
     fuzz_require(answer->status != 500);
-    fuzz_require(answer->allow == (answer->status == 405) && reads != answer->allow);
+    fuzz_require(reads != (answer->status == 405));
     fuzz_require(answer->status != 304 || (headers->if_none_match && answer->granted));
     if (answer->status == 200 && !answer->granted)
         fuzz_require(strcmp(path, "/healthz") == 0);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "unit.h"
 
 /* --- opening ---------------------------------------------------------------------------
@@ -264,6 +265,21 @@ follows_no_link_where_none_may_be(void **state)
 }
 
 static void
+removes_no_tree_that_is_too_deep(void **state)
+{
+    cleanup_buffer struct buffer path = {0};
+    int dir = unit_directory(state);
+
+    for (int i = 0; i <= LIMIT_TREE_DEPTH; i++) {
+        buffer_append_string(&path, i > 0 ? "/a" : "a");
+        assert_int_equal(mkdirat(dir, path.data, 0755), 0);
+    }
+    assert_int_equal(fs_remove_tree(dir, "a"), -ELOOP);
+    assert_int_equal(unlinkat(dir, path.data, AT_REMOVEDIR), 0);
+    assert_int_equal(fs_remove_tree(dir, "a"), 0);
+}
+
+static void
 removes_a_tree_and_nothing_behind_its_links(void **state)
 {
     int dir = unit_directory(state);
@@ -299,6 +315,7 @@ main(void)
         unit_test_in_directory(makes_the_directories_that_are_missing),
         unit_test_in_directory(makes_no_directory_behind_a_link),
         unit_test_in_directory(follows_no_link_where_none_may_be),
+        unit_test_in_directory(removes_no_tree_that_is_too_deep),
         unit_test_in_directory(removes_a_tree_and_nothing_behind_its_links),
     };
 

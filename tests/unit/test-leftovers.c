@@ -226,19 +226,6 @@ removes_what_is_served_from_the_index_too(void **state)
                      0);
 }
 
-static void
-removes_nothing_that_is_nested_without_end(void **state)
-{
-    cleanup_leftovers struct leftovers leftovers = {0};
-    struct failure *failure = NULL;
-    int root = unit_directory(state);
-
-    make(root, STATE, "secrets/" UNIT_UUID "/a/b/c/d/e/f/g/h");
-    find(root, &leftovers);
-    assert_int_equal(leftover_remove(root, &leftovers.list[0], &failure), -1);
-    assert_failure(&failure, FAILURE_SYSTEM);
-}
-
 int
 main(void)
 {
@@ -250,7 +237,6 @@ main(void)
         cmocka_unit_test(knows_names_of_domains),
         unit_test_in_directory(removes_a_directory_with_all_that_is_in_it),
         unit_test_in_directory(removes_what_is_served_from_the_index_too),
-        unit_test_in_directory(removes_nothing_that_is_nested_without_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
