@@ -43,7 +43,8 @@ setup_file() {
     [[ -x $builddir/virt-seed-imds ]] || skip 'the metadata server is not built'
     common_start_lab
     lab_run install -d -m 0711 /run/libvirt/virt-seed
-    lab_run install -d -m 0750 /run/libvirt/virt-seed/imds
+    lab_run install -d -m 0750 -g nogroup /run/libvirt/virt-seed/imds
+    lab_run sh -c 'echo 80 >/proc/sys/net/ipv4/ip_unprivileged_port_start'
     lab_run ip address add 169.254.169.254/32 dev lo
     start_server
     start_guest plain $plain_uuid ''
@@ -52,10 +53,12 @@ setup_file() {
     wait_for_report keeper
 }
 
-# The lab's own process id of it is kept: it is ended from within.
+# As a user of its own, and without capabilities. The lab's own process id of it is kept: it is ended
+# from within.
 start_server() {
     # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
-    lab_run bash -c 'echo $$ >/run/server.pid; exec "$1" --verbose' - "$builddir/virt-seed-imds" \
+    lab_run bash -c 'echo $$ >/run/server.pid; exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
+        --bounding-set=-all --inh-caps=-all --no-new-privs "$1" --verbose' - "$builddir/virt-seed-imds" \
         >>"$LAB_DIR/imds.log" 2>&1 3>&- 4>&- &
     disown
     _lab_wait 10 lab_run bash -c 'exec 9<>/dev/tcp/169.254.169.254/80'
