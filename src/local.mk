@@ -229,6 +229,8 @@ libstore_a_SOURCES = \
 	%D%/store/imds-publish.c \
 	%D%/store/imds-tree.c \
 	%D%/store/imds-tree.h \
+	%D%/store/qemu-user.c \
+	%D%/store/qemu-user.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
 	%D%/store/report-file.c \

@@ -14,7 +14,7 @@ look_at_host(struct handler *handler)
 
     if (!view->taken) {
         view->tree_error = imds_tree_read(&view->tree, handler->options->root);
-        view->qemu = peer_find_qemu(handler->options->root);
+        view->qemu = qemu_user_find(handler->options->root);
         view->taken = true;
     }
     return view;

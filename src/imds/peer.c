@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/cleanup.h"
-#include "base/fs.h"
 #include "imds/peer.h"
 
 static struct peer
@@ -29,17 +26,6 @@ judge_local(const struct qemu_user *qemu, uid_t owner)
     peer.local = true;
     peer.owner = owner;
     return peer;
-}
-
-struct qemu_user
-peer_find_qemu(int root)
-{
-    cleanup_close int home = fs_open_directory_in_root(root, VIRT_SEED_QEMU_HOME);
-    struct stat status;
-
-    if (home < 0 || fstat(home, &status) < 0)
-        return (struct qemu_user){.known = false};
-    return (struct qemu_user){.known = true, .uid = status.st_uid};
 }
 
 struct peer

@@ -16,6 +16,7 @@
 
 #include "imds/endpoint.h"
 #include "imds/netlink.h"
+#include "store/qemu-user.h"
 
 enum peer_kind {
     PEER_QEMU,      /* a socket of QEMU's user on this host */
@@ -34,15 +35,6 @@ struct peer {
     ((struct peer){.kind = PEER_OTHER, .reason = "nobody asked who it is"})
 
 #define PEER_NAME (ENDPOINT_TEXT + 32)
-
-struct qemu_user {
-    bool known;
-    uid_t uid;
-};
-
-/* Finds QEMU's user on the host whose "/" is the directory `root`: the owner of libvirt's
- * directory for it. */
-struct qemu_user peer_find_qemu(int root);
 
 /* Finds who is at the other end of the connected socket `fd`. */
 struct peer peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,

@@ -16,6 +16,7 @@
 #include "base/shim-name.h"
 #include "base/tmpfile.h"
 #include "store/own-directory.h"
+#include "store/qemu-user.h"
 #include "store/rundir.h"
 
 /* QEMU's user must get through to its seed, and need not list the others. */
@@ -39,15 +40,10 @@ rundir_seed_name(const char *uuid)
 void
 rundir_seed_owner(int root, uid_t *uid, gid_t *gid)
 {
-    cleanup_close int fd = fs_open_directory_in_root(root, VIRT_SEED_QEMU_HOME);
-    struct stat status;
+    const struct qemu_user qemu = qemu_user_find(root);
 
-    *uid = geteuid();
-    *gid = getegid();
-    if (fd >= 0 && fstat(fd, &status) == 0) {
-        *uid = status.st_uid;
-        *gid = status.st_gid;
-    }
+    *uid = qemu.known ? qemu.uid : geteuid();
+    *gid = qemu.known ? qemu.gid : getegid();
 }
 
 /* --- the mark of a resumed start -------------------------------------------------- */
