@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -22,21 +21,18 @@ fail_open(const char *path, int error, struct failure **failure)
     return failure_hint(failure, "see that it can be written: df %s", path);
 }
 
-static int
-check_owner(int fd, const char *path, struct failure **failure)
+int
+own_directory_check(const struct stat *status, uid_t owner, const char *path,
+                    struct failure **failure)
 {
-    struct stat status;
-
-    if (fstat(fd, &status) < 0)
-        return fail_open(path, -errno, failure);
-    if (status.st_uid != geteuid()) {
+    if (status->st_uid != owner) {
         failure_set(failure, FAILURE_RUNDIR, "%s belongs to user %ld, expected %ld", path,
-                    (long)status.st_uid, (long)geteuid());
+                    (long)status->st_uid, (long)owner);
         return failure_hint(failure, "find out who made it, and remove it");
     }
-    if (status.st_mode & 022) {
+    if (status->st_mode & 022) {
         failure_set(failure, FAILURE_RUNDIR, "%s has mode %04o: others may write into it",
-                    path, status.st_mode & 07777);
+                    path, status->st_mode & 07777);
         return failure_hint(failure, "find out what others put there, then remove it");
     }
     return 0;
@@ -46,10 +42,11 @@ int
 own_directory_open(int root, const char *path, mode_t mode, struct failure **failure)
 {
     cleanup_close int fd = fs_make_directories(root, path, mode);
+    struct stat status;
 
     if (fd < 0)
         return fail_open(path, fd, failure);
-    if (check_owner(fd, path, failure) < 0)
-        return -1;
-    return steal_fd(fd);
+    if (fstat(fd, &status) < 0)
+        return fail_open(path, -errno, failure);
+    return own_directory_check(&status, geteuid(), path, failure) < 0 ? -1 : steal_fd(fd);
 }

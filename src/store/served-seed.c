@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "seed/nocloud.h"
 #include "seed/openstack.h"
 #include "store/imds-tree.h"
+#include "store/own-directory.h"
 #include "store/served-seed.h"
 
 #define HOST_NAME_SIZE 256
@@ -26,24 +28,57 @@ _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token
 
 /* --- the tree --------------------------------------------------------------------- */
 
-/* Opens it as somebody has made it for the server: to make it here would be for nobody. */
+#define ASKS "asks for datasource=\"nocloud-net\", and there is no metadata server: "
+#define MAKE "systemd-tmpfiles --create virt-seed-imds.conf"
+
+static int
+fail_missing(struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS, ASKS "%s is not there", IMDS_TREE);
+    return failure_hint(failure,
+                        "make it, and start the server: systemd-sysusers && " MAKE
+                        " && systemctl enable --now virt-seed-imds.socket "
+                        "virt-seed-imds.service; or use datasource=\"nocloud\", which is "
+                        "a disk");
+}
+
+static int
+fail_no_directory(struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS, ASKS "%s is not a directory", IMDS_TREE);
+    return failure_hint(failure, "remove it, and make the directory: " MAKE);
+}
+
+static int
+fail_closed(mode_t mode, struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS,
+                ASKS "%s has mode %04o, expected 0750 with the server's group", IMDS_TREE,
+                mode & 07777);
+    return failure_hint(failure, "have it mended: " MAKE);
+}
+
+/* As somebody has made it for the server: to make it here would be for nobody. */
+static int
+check_tree(int rundir, struct failure **failure)
+{
+    struct stat above, status;
+
+    if (fstat(rundir, &above) < 0)
+        return 0;
+    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? fail_missing(failure) : 0;
+    if (!S_ISDIR(status.st_mode))
+        return fail_no_directory(failure);
+    if ((status.st_mode & 050) != 050)
+        return fail_closed(status.st_mode, failure);
+    return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
+}
+
 static int
 open_tree(int rundir, struct failure **failure)
 {
-    struct stat status;
-
-    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISDIR(status.st_mode) && (status.st_mode & 050) == 050)
-        return imds_tree_open(rundir, failure);
-    failure_set(
-        failure, FAILURE_IMDS,
-        "asks for datasource=\"nocloud-net\", and there is no metadata server: %s "
-        "is not a directory that its group may read",
-        IMDS_TREE);
-    return failure_hint(failure, "install virt-seed-imds, and then: systemd-sysusers && "
-                                 "systemd-tmpfiles --create virt-seed-imds.conf && "
-                                 "systemctl enable --now virt-seed-imds.socket "
-                                 "virt-seed-imds.service; or use datasource=\"nocloud\"");
+    return check_tree(rundir, failure) < 0 ? -1 : imds_tree_open(rundir, failure);
 }
 
 /* --- whose it is ------------------------------------------------------------------ */

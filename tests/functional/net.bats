@@ -284,13 +284,26 @@ END
 
 @test "without the server's directory a start is refused: the guest would be a new machine" {
     rmdir "$tree"
-    refuses_start wired.xml 'there is no metadata server' 'systemctl enable --now virt-seed-imds.socket virt-seed-imds.service'
+    refuses_start wired.xml "there is no metadata server: $rundir/imds is not there" \
+        'systemd-sysusers && systemd-tmpfiles --create virt-seed-imds.conf && systemctl enable --now virt-seed-imds.socket virt-seed-imds.service; or use datasource="nocloud"'
     [[ ! -e $tree ]]
-    install -d -m 0700 "$tree"
-    refuses_start wired.xml 'not a directory that its group may read'
+}
+
+@test "a server's directory that is none, or closed to its group, or another's, refuses a start" {
     rmdir "$tree"
     ln -s "$BATS_TEST_TMPDIR" "$tree"
-    refuses_start wired.xml 'there is no metadata server'
+    refuses_start wired.xml "$rundir/imds is not a directory" \
+        'remove it, and make the directory: systemd-tmpfiles --create virt-seed-imds.conf'
+    rm "$tree"
+    install -d -m 0700 "$tree"
+    refuses_start wired.xml "$rundir/imds has mode 0700, expected 0750 with the server's group" \
+        'systemd-tmpfiles --create virt-seed-imds.conf'
+    chmod 0770 "$tree"
+    refuses_start wired.xml "$rundir/imds has mode 0770: others may write into it" 'find out'
+    [[ $EUID -eq 0 ]] || skip 'the last needs root, to make a directory that is of another user'
+    chmod 0750 "$tree"
+    chown 65534 "$tree"
+    refuses_start wired.xml "$rundir/imds belongs to user 65534, expected 0" 'find out'
 }
 
 @test "where nobody listens a start is refused, and told what to start" {
@@ -326,12 +339,6 @@ END
     echo "imds-address = [2001:db8::1]:${imds_address#*:}" >"$root$confdir/virt-seed.conf"
     wired_net_xml >elsewhere.xml
     refuses_start elsewhere.xml "nobody listens at [2001:db8::1]:${imds_address#*:}"
-}
-
-@test "a directory of another user's is not filled" {
-    [[ $EUID -eq 0 ]] || skip 'needs root, to make one'
-    chown 65534 "$tree"
-    refuses_start wired.xml 'belongs to user 65534'
 }
 
 # clone_xml: prints a wired domain that has another's URL, and nothing else of another's.
