@@ -113,10 +113,11 @@ check_disks(const struct check *check)
     const struct disk *disk = seed_path_find_disk(check->domain);
 
     if (!has_something_to_boot(check->domain))
-        findings_warn(
-            check->findings, WARNING_NO_ROOT_DISK, xml_line(check->domain->root),
-            "add the disk that the guest boots from",
-            "the domain has no disk but the seed, and nothing else to boot from");
+        findings_warn(check->findings, WARNING_NO_ROOT_DISK,
+                      xml_line(check->domain->root),
+                      "add the disk that the guest boots from",
+                      "the domain has no disk%s, and nothing else to boot from",
+                      disk ? " but the seed" : "");
     if (!disk)
         return;
     check_bus(check, disk);
