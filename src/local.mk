@@ -218,6 +218,8 @@ libstore_a_SOURCES = \
 	%D%/store/leftovers.h \
 	%D%/store/libvirt-group.c \
 	%D%/store/libvirt-group.h \
+	%D%/store/listening.c \
+	%D%/store/listening.h \
 	%D%/store/own-directory.c \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
@@ -274,6 +276,7 @@ libcheck_a_SOURCES = \
 	%D%/check/scalar.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
+	%D%/check/served.c \
 	%D%/check/smbios.c \
 	%D%/check/tree.c \
 	%D%/check/tree.h \
@@ -306,8 +309,6 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/autowire.c \
 	%D%/lifecycle/autowire.h \
 	%D%/lifecycle/lifecycle.h \
-	%D%/lifecycle/listening.c \
-	%D%/lifecycle/listening.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/prepare.c \

@@ -13,8 +13,9 @@
 
 /* A subject is one file in this folder and one row here. */
 static void (*const subjects[])(const struct check *check) = {
-    check_secrets,   check_user_data, check_cloud_config, check_network,
-    check_meta_data, check_smbios,    check_disks,        check_initialization,
+    check_secrets, check_user_data, check_cloud_config,
+    check_network, check_served,    check_meta_data,
+    check_smbios,  check_disks,     check_initialization,
 };
 
 /* --- what would fail ---------------------------------------------------------------- */
@@ -105,8 +106,11 @@ check_domain(struct findings *findings, struct domain *domain,
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
     cleanup_failure struct failure *failure = NULL;
-    const struct check check = {
-        .findings = findings, .domain = domain, .request = &request};
+    const struct check check = {.findings = findings,
+                                .domain = domain,
+                                .request = &request,
+                                .config = &config,
+                                .root = options->root};
 
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);
@@ -124,4 +128,5 @@ check_domain(struct findings *findings, struct domain *domain,
     if (findings->errors == 0)
         check_seed(findings, domain, &request);
     check_wiring(findings, &config, domain, &request);
+    check_server(&check);
 }

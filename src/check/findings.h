@@ -30,6 +30,7 @@
     X(NIC_MISSING, "nic-missing")                                                        \
     X(NETWORK_LATE, "network-late")                                                      \
     X(HOST_UNREACHED, "host-unreached")                                                  \
+    X(NOBODY_LISTENS, "nobody-listens")                                                  \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(DEPRECATED, "deprecated")                                                          \
     X(OTHER_CLOUD, "other-cloud")                                                        \

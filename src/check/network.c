@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/interface.h"
 #include "domain/mac.h"
 #include "seed/network.h"
 
@@ -117,54 +116,6 @@ check_name_servers(const struct check *check)
             "that use netplan pass over them on a ConfigDrive");
 }
 
-/* --- what is fetched over the network itself ------------------------------------------ */
-
-/* By then cloud-init has brought up its fallback, DHCP, and does so again at each boot
- * (cmd/main.py, main_init; stages.py, apply_network_config). Versions from 24.3 on apply what
- * they fetch then, at the first boot. */
-static void
-check_late(const struct check *check, const struct part *part)
-{
-    if (check->request->network || (part && part->data.size > 0))
-        findings_warn(check->findings, WARNING_NETWORK_LATE, check->request->line,
-                      "let DHCP give the addresses, or use datasource=\"nocloud\"",
-                      "network-config comes over the network here, too late: cloud-init "
-                      "applies it not at all, or at the first boot alone");
-}
-
-/* Return: whether what the guest sends to its host by the interface arrives there. */
-static bool
-reaches_host(const struct interface *interface)
-{
-    static const char *const types[] = {"network", "bridge", "user", "ethernet"};
-
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (interface->type && strcmp(interface->type, types[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void
-check_way(const struct check *check)
-{
-    cleanup_interfaces struct interfaces interfaces = {0};
-    cleanup_failure struct failure *failure = NULL;
-
-    if (interfaces_read(&interfaces, check->domain, &failure) < 0)
-        return;
-    for (size_t i = 0; i < interfaces.count; i++) {
-        if (reaches_host(&interfaces.items[i]))
-            return;
-    }
-    findings_warn(check->findings, WARNING_HOST_UNREACHED, check->request->line,
-                  "add an interface of type 'network', 'bridge' or 'user', or use "
-                  "datasource=\"nocloud\"",
-                  "by none of its interfaces the guest reaches its own host, where its "
-                  "seed is served: those of type 'direct' and NICs of the host lead past "
-                  "it");
-}
-
 void
 check_network(const struct check *check)
 {
@@ -172,10 +123,6 @@ check_network(const struct check *check)
     cleanup_tree struct tree tree = {0};
 
     check_name_servers(check);
-    if (!request_has_disk(check->request)) {
-        check_late(check, part);
-        check_way(check);
-    }
     if (part && part->data.size > 0 && !part->masked &&
         request_is_nocloud(check->request) && tree_load(&tree, &part->data))
         check_part_network(check, part, &tree);

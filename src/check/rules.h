@@ -6,12 +6,15 @@
 #include "check/findings.h"
 #include "check/tree.h"
 #include "domain/request.h"
+#include "store/configuration.h"
 
 /* What they look at. The parts were resolved where that was possible. */
 struct check {
     struct findings *findings;
     const struct domain *domain; /* with the labels of its disks */
     const struct request *request;
+    const struct config *config;
+    int root; /* the host's "/" */
 };
 
 void check_user_data(const struct check *check);
@@ -21,8 +24,12 @@ void check_meta_data(const struct check *check);
 void check_initialization(const struct check *check);
 void check_secrets(const struct check *check);
 void check_smbios(const struct check *check);
+void check_served(const struct check *check);
 void check_disks(const struct check *check);
 void check_schema(const struct check *check);
+
+/* The one that adds errors, too: for what the hook would refuse of the metadata server. */
+void check_server(const struct check *check);
 
 /* Return: whether the part holds a cloud-config, and not in disguise (MIME, templates). */
 bool check_is_cloud_config(const struct part *part);

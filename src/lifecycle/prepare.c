@@ -24,9 +24,9 @@
 #include "image/label.h"
 #include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/listening.h"
 #include "lifecycle/result.h"
 #include "seed/seed.h"
+#include "store/listening.h"
 #include "store/report-file.h"
 #include "store/resolve.h"
 #include "store/rundir.h"
@@ -172,8 +172,8 @@ check_listening(const struct lifecycle *lifecycle, const struct request *request
     cleanup_failure struct failure *reason = NULL;
 
     if (!request->cache)
-        return listening_check(url, failure);
-    if (listening_check(url, &reason) < 0)
+        return listening_check(url->address, failure);
+    if (listening_check(url->address, &reason) < 0)
         lifecycle_log_failure(lifecycle, "may boot with what it has kept", reason);
     return 0;
 }

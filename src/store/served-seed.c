@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/memory.h"
 #include "domain/interface.h"
 #include "domain/seed-url.h"
@@ -73,6 +74,16 @@ check_tree(int rundir, struct failure **failure)
     if ((status.st_mode & 050) != 050)
         return fail_closed(status.st_mode, failure);
     return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
+}
+
+int
+served_seed_check_tree(int root, struct failure **failure)
+{
+    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+
+    if (rundir == -ENOENT)
+        return fail_missing(failure);
+    return rundir < 0 ? 0 : check_tree(rundir, failure);
 }
 
 static int

@@ -24,6 +24,12 @@ int served_seed_publish(int rundir, const struct domain *domain, const char *tok
                         const struct request *request, struct seed *seed,
                         struct failure **unsaid, struct failure **failure);
 
+/*
+ * Refuses a host, whose "/" is the directory `root`, on which served_seed_publish() would find
+ * no tree of the server's. Where the caller may not look, it may be that there is one.
+ */
+int served_seed_check_tree(int root, struct failure **failure);
+
 /* Return: whether something of the domain is published. */
 bool served_seed_is_there(int rundir, const char *uuid);
 

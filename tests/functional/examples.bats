@@ -19,9 +19,10 @@ valid() {
 
 @test "every example has a seed, can be wired, and has no finding then" {
     make_host_of_examples
+    make_server
     for example in "$top_srcdir"/xml/examples/*.xml; do
         run -0 virt-seed --root="$root" dump "$example"
-        virt-seed --quiet wire -o "$BATS_TEST_TMPDIR/wired.xml" "$example"
+        virt-seed --quiet --root="$root" wire -o "$BATS_TEST_TMPDIR/wired.xml" "$example"
         run -0 virt-seed --root="$root" check --no-schema "$BATS_TEST_TMPDIR/wired.xml"
         # oVirt's own example has its password in the XML.
         if [[ $example == */ovirt.xml ]]; then

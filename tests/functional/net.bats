@@ -2,6 +2,7 @@
 # net.bats: domains without a disk for their seed, whose documents the hook publishes for the metadata
 # server: the URL in the serial, and what is published when.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
+# shellcheck disable=SC2030,SC2031  # each test is a process
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -282,9 +283,17 @@ END
     [[ $(ls "$tree") = '' ]]
 }
 
+# refuses_start_and_check FILE SENTENCE HINT: so does check, in the same words.
+refuses_start_and_check() {
+    refuses_start "$@"
+    run -1 virt-seed --root="$root" check --no-schema "$1"
+    assert_said ': error: ' "$2" $'\n  hint: ' "$3"
+    [[ $(wc -l <<<"$output") -eq 2 ]]
+}
+
 @test "without the server's directory a start is refused: the guest would be a new machine" {
     rmdir "$tree"
-    refuses_start wired.xml "there is no metadata server: $rundir/imds is not there" \
+    refuses_start_and_check wired.xml "there is no metadata server: $rundir/imds is not there" \
         'systemd-sysusers && systemd-tmpfiles --create virt-seed-imds.conf && systemctl enable --now virt-seed-imds.socket virt-seed-imds.service; or use datasource="nocloud"'
     [[ ! -e $tree ]]
 }
@@ -292,33 +301,80 @@ END
 @test "a server's directory that is none, or closed to its group, or another's, refuses a start" {
     rmdir "$tree"
     ln -s "$BATS_TEST_TMPDIR" "$tree"
-    refuses_start wired.xml "$rundir/imds is not a directory" \
+    refuses_start_and_check wired.xml "$rundir/imds is not a directory" \
         'remove it, and make the directory: systemd-tmpfiles --create virt-seed-imds.conf'
     rm "$tree"
     install -d -m 0700 "$tree"
-    refuses_start wired.xml "$rundir/imds has mode 0700, expected 0750 with the server's group" \
+    refuses_start_and_check wired.xml "$rundir/imds has mode 0700, expected 0750 with the server's group" \
         'systemd-tmpfiles --create virt-seed-imds.conf'
     chmod 0770 "$tree"
-    refuses_start wired.xml "$rundir/imds has mode 0770: others may write into it" 'find out'
+    refuses_start_and_check wired.xml "$rundir/imds has mode 0770: others may write into it" 'find out'
     [[ $EUID -eq 0 ]] || skip 'the last needs root, to make a directory that is of another user'
     chmod 0750 "$tree"
     chown 65534 "$tree"
-    refuses_start wired.xml "$rundir/imds belongs to user 65534, expected 0" 'find out'
+    refuses_start_and_check wired.xml "$rundir/imds belongs to user 65534, expected 0" 'find out'
+}
+
+@test "check finds that the run-time directory was never made, with the server's in it" {
+    rm -r "$seeds"
+    run -1 virt-seed --root="$root" check --no-schema wired.xml
+    assert_said "$rundir/imds is not there" '[metadata-server]'
+    [[ ! -e $seeds ]]
 }
 
 @test "where nobody listens a start is refused, and told what to start" {
     end_server
-    refuses_start wired.xml "nobody listens at $imds_address" 'new machine' \
+    refuses_start_and_check wired.xml "nobody listens at $imds_address: the guest would come up as a new machine" \
         'systemctl enable --now virt-seed-imds.socket virt-seed-imds.service'
     # Who listens on all addresses listens there.
     coproc others { exec python3 "$top_srcdir/tests/imds/raw.py" listen "${imds_address#*:}" 0.0.0.0 3>&-; }
     read -r _ <&"${others[0]}"
     lifecycle wired.xml prepare
+    run -0 virt-seed --root="$root" check --no-schema wired.xml
+}
+
+@test "check looks where the guest would ask once it is wired" {
+    local server=$imds_address
+
+    # The last line holds. In the one that is wired, the address that is there is no more.
+    echo "imds-address = 192.0.2.2:${imds_address#*:}" >>"$root$confdir/virt-seed.conf"
+    run -1 virt-seed --root="$root" check --no-schema wired.xml
+    assert_said '[unwired]' "nobody listens at 192.0.2.2:${imds_address#*:}"
+    run -1 virt-seed --root="$root" check --no-schema unwired.xml
+    assert_said '[unwired]' "nobody listens at 192.0.2.2:${imds_address#*:}"
+    # Where nobody knows, it is the one that is there.
+    echo 'imds-address = host' >"$root$confdir/virt-seed.conf"
+    run -1 virt-seed --root="$root" check --no-schema wired.xml
+    [[ $output != *'nobody listens'* ]]
+    end_server
+    run -1 virt-seed --root="$root" check --no-schema wired.xml
+    assert_said '[config]' "nobody listens at $server"
+}
+
+@test "check says nothing of what its user may not know" {
+    become_nobody
+    echo 'imds-address = 192.0.2.1' >"$root$confdir/virt-seed.conf"
+    wired_net_xml >usual.xml
+    # Of a port below 1024 the kernel does not tell.
+    if [[ $(</proc/sys/net/ipv4/ip_unprivileged_port_start) -gt 80 ]]; then
+        run -0 "${as_nobody[@]}" virt-seed --root="$root" check --no-schema usual.xml
+        assert_said 'nothing to complain of'
+    fi
+    rmdir "$tree"
+    run -1 "${as_nobody[@]}" virt-seed --root="$root" check --no-schema usual.xml
+    assert_said "$rundir/imds is not there"
+    [[ $EUID -eq 0 ]] || skip 'what its own user has closed is open to him'
+    for directory in "$seeds" "${seeds%/*}"; do
+        chmod 0700 "$directory"
+        run -0 "${as_nobody[@]}" virt-seed --root="$root" check --no-schema usual.xml
+    done
 }
 
 @test "where nobody listens, a guest that keeps what it has read is started" {
     net_xml | sed "s|<ci:cloud-init |&cache='keep' |" | virt-seed --quiet --root="$root" wire - >keep.xml
     end_server
+    run -0 virt-seed --root="$root" check --no-schema keep.xml
+    assert_said 'warning: ' "nobody listens at $imds_address" 'unless it has kept its seed' '[nobody-listens]'
     lifecycle keep.xml prepare
     [[ -e $tree/$uuid/meta-data ]]
 }

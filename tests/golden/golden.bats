@@ -6,6 +6,7 @@
 #   no-inverse  of wire: why unset cannot give back what was there
 #   out.txt     of dump: what it prints
 #   out.txt     of check: its findings
+#   no-server   of check: the host has nothing that serves seeds; else it has, for a domain that asks
 #   etc/        of dump and check: what the host has in /etc/virt-seed; links are in the file links, a line
 #               each, LINK TARGET
 #   in.yaml     of import-kubevirt: the manifests; of import-ovirt: in.xml
@@ -165,13 +166,28 @@ dump_refuses() {
 
 # --- check ------------------------------------------------------------------------------------
 
+# make_case_server: makes the server that the case's domain asks, if it does: at an address of the
+# test's, where the case has the usual one.
+make_case_server() {
+    imds_address=169.254.169.254
+    grep -q 'datasource="nocloud-net"' in.xml || return 0
+    make_server
+    if [[ -e no-server ]]; then
+        end_server
+        rmdir "$root$rundir/imds"
+    fi
+}
+
 # The exit status says whether there are errors.
 checks() {
-    local found=$BATS_TEST_TMPDIR/found status=0
+    local found=$BATS_TEST_TMPDIR/found status=0 imds_address
 
     make_case_root
-    to_build <in.xml | virt-seed --root="$root" check --no-schema - >"$found" || status=$?
-    [[ $status -eq $(grep -c -m 1 ': error: ' "$found") ]] && from_build <"$found" | same_as out.txt
+    make_case_server
+    to_build <in.xml | sed "s|http://169.254.169.254/|http://$imds_address/|" |
+        virt-seed --root="$root" check --no-schema - >"$found" || status=$?
+    [[ $status -eq $(grep -c -m 1 ': error: ' "$found") ]] &&
+        from_build <"$found" | sed "s|$imds_address|169.254.169.254|g" | same_as out.txt
 }
 
 @test "check: each case gives its findings" {

@@ -6,12 +6,12 @@
  */
 #include "config.h"
 
-#include <errno.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/inet.h"
-#include "lifecycle/listening.h"
+#include "store/listening.h"
 
 #define HTTP_PORT 80
 
@@ -37,11 +37,11 @@ can_be_bound(const union inet_address *address, socklen_t size)
 }
 
 int
-listening_check(const struct seed_url *url, struct failure **failure)
+listening_check(const char *url_address, struct failure **failure)
 {
     union inet_address address;
     int port;
-    socklen_t size = inet_address_read(&address, url->address, &port);
+    socklen_t size = inet_address_read(&address, url_address, &port);
 
     if (port < 0)
         inet_address_set_port(&address, HTTP_PORT);
@@ -51,7 +51,7 @@ listening_check(const struct seed_url *url, struct failure **failure)
         failure, FAILURE_IMDS,
         "asks for datasource=\"nocloud-net\", and nobody listens at %s%s: the guest "
         "would come up as a new machine",
-        url->address, port < 0 ? ", port 80" : "");
+        url_address, port < 0 ? ", port 80" : "");
     return failure_hint(failure, "start the metadata server: systemctl enable --now "
                                  "virt-seed-imds.socket virt-seed-imds.service; where it "
                                  "listens, see virt-seed-imds(8)");
