@@ -30,6 +30,8 @@
     X(NIC_MISSING, "nic-missing")                                                        \
     X(NETWORK_LATE, "network-late")                                                      \
     X(HOST_UNREACHED, "host-unreached")                                                  \
+    X(LINK_DOWN, "link-down")                                                            \
+    X(OTHER_USER, "other-user")                                                          \
     X(NOBODY_LISTENS, "nobody-listens")                                                  \
     X(DEFAULT_ROUTE, "default-route")                                                    \
     X(DEPRECATED, "deprecated")                                                          \

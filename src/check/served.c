@@ -3,13 +3,17 @@
  * way, and whether somebody serves it. */
 #include "config.h"
 
+#include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/interface.h"
 #include "domain/seed-url.h"
+#include "domain/xml.h"
 #include "store/listening.h"
+#include "store/qemu-user.h"
 #include "store/served-seed.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""
@@ -24,10 +28,101 @@ is_type(const struct interface *interface, const char *type)
 
 /* Return: whether what the guest sends to its host by the interface arrives elsewhere. */
 static bool
-leads_past(const struct interface *interface)
+leads_past(const struct check *check, const struct interface *interface)
 {
+    (void)check;
     return !is_type(interface, "network") && !is_type(interface, "bridge") &&
            !is_type(interface, "user") && !is_type(interface, "ethernet");
+}
+
+static bool
+is_down(const struct check *check, const struct interface *interface)
+{
+    const xmlNode *link = xml_child(interface->node, "link");
+
+    (void)check;
+    return link && xml_attribute_is(link, "state", "down");
+}
+
+/* Return: whether the word, of a DAC label, is the user's name or number. libvirt looks for a
+ * name first, but behind a "+" (virGetUserID). */
+static bool
+is_user(const char *word, uid_t uid)
+{
+    const struct passwd *entry = *word == '+' ? NULL : getpwnam(word);
+    char *end;
+    unsigned long number;
+
+    if (entry)
+        return entry->pw_uid == uid;
+    number = strtoul(word, &end, 10);
+    return end > word && !*end && number == uid;
+}
+
+/* Return: the label that the domain's QEMU is to have, "USER:GROUP", owned by the caller (free);
+ * NULL where libvirt chooses it. The XML of a domain that runs has what it chose. */
+static char *
+find_own_label(const struct domain *domain)
+{
+    for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
+         node = xml_next(node, "seclabel")) {
+        const xmlNode *label = xml_child(node, "label");
+
+        if (label && xml_attribute_is(node, "model", "dac") &&
+            xml_attribute_is(node, "type", "static"))
+            return xml_text(label);
+    }
+    return NULL;
+}
+
+/* The server takes what comes from sockets of this host for a guest's only where they belong to
+ * the user whom it takes for QEMU's (imds/peer.h). */
+static bool
+is_of_other_user(const struct check *check, const struct interface *interface)
+{
+    cleanup_free char *label =
+        is_type(interface, "user") ? find_own_label(check->domain) : NULL;
+    struct qemu_user qemu;
+
+    if (!label)
+        return false;
+    label[strcspn(label, ":")] = '\0';
+    qemu = qemu_user_find(check->root);
+    return !qemu.known || !is_user(label, qemu.uid);
+}
+
+/* Why a guest gets nothing by an interface; one is enough. */
+static const struct obstacle {
+    bool (*applies)(const struct check *check, const struct interface *interface);
+    enum warning id;
+    const char *message;
+    const char *hint;
+} obstacles[] = {
+    {leads_past, WARNING_HOST_UNREACHED,
+     "by none of its interfaces the guest reaches its own host, where its seed is served: "
+     "those of type 'direct' and NICs of the host lead past it",
+     "add an interface of type 'network', 'bridge' or 'user'" OR_DISK},
+    {is_down, WARNING_LINK_DOWN,
+     "by none of its interfaces the guest gets its seed: with <link state='down'/> nothing "
+     "comes through",
+     "take <link state='down'/> away" OR_DISK},
+    {is_of_other_user, WARNING_OTHER_USER,
+     "by none of its interfaces the guest gets its seed: its <seclabel model='dac'> makes "
+     "QEMU another user, and by user networking that one is given nothing",
+     "take the <seclabel> away, or add an interface of type 'network' or "
+     "'bridge'" OR_DISK},
+};
+#define OBSTACLES (sizeof(obstacles) / sizeof(obstacles[0]))
+
+/* Return: its place in the table; OBSTACLES where there is none. */
+static size_t
+find_obstacle(const struct check *check, const struct interface *interface)
+{
+    size_t i = 0;
+
+    while (i < OBSTACLES && !obstacles[i].applies(check, interface))
+        i++;
+    return i;
 }
 
 static void
@@ -35,18 +130,21 @@ check_way(const struct check *check)
 {
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_failure struct failure *failure = NULL;
+    bool met[OBSTACLES + 1] = {false};
 
     if (interfaces_read(&interfaces, check->domain, &failure) < 0)
         return;
-    for (size_t i = 0; i < interfaces.count; i++) {
-        if (!leads_past(&interfaces.items[i]))
-            return;
+    for (size_t i = 0; i < interfaces.count; i++)
+        met[find_obstacle(check, &interfaces.items[i])] = true;
+    if (met[OBSTACLES])
+        return;
+    /* There may be a NIC of the host's that is passed through. */
+    met[0] = met[0] || interfaces.count == 0;
+    for (size_t i = 0; i < OBSTACLES; i++) {
+        if (met[i])
+            findings_warn(check->findings, obstacles[i].id, check->request->line,
+                          obstacles[i].hint, "%s", obstacles[i].message);
     }
-    findings_warn(check->findings, WARNING_HOST_UNREACHED, check->request->line,
-                  "add an interface of type 'network', 'bridge' or 'user'" OR_DISK,
-                  "by none of its interfaces the guest reaches its own host, where its "
-                  "seed is served: those of type 'direct' and NICs of the host lead past "
-                  "it");
 }
 
 /* --- what comes over it ------------------------------------------------------------- */
