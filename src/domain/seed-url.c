@@ -18,7 +18,6 @@
 #include "domain/xml.h"
 
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
-#define HTTP_PORT 80
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
 
 /* --- its parts -------------------------------------------------------------------- */
@@ -55,7 +54,7 @@ seed_url_read_address(const char *text)
         return NULL;
     ipv6 = address.family == AF_INET6;
     host = address_format(&address);
-    if (port < 0 || port == HTTP_PORT)
+    if (port < 0 || port == SEED_URL_PORT)
         return xasprintf("%s%s%s", ipv6 ? "[" : "", host, ipv6 ? "]" : "");
     return xasprintf("%s%s%s:%d", ipv6 ? "[" : "", host, ipv6 ? "]" : "", port);
 }

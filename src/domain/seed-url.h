@@ -14,6 +14,8 @@
 #include "domain/domain.h"
 
 #define SEED_URL_TOKEN_LENGTH 32
+/* Where the address has none. */
+#define SEED_URL_PORT 80
 
 struct seed_url {
     char *address;              /* "169.254.169.254", "[fd00::1]:8080"; owned */

@@ -197,9 +197,7 @@ static int
 remove_in_directory(int root, const struct leftover *leftover, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, leftover->directory);
-    int error = directory < 0
-                    ? directory
-                    : fs_remove_tree(directory, leftover->name);
+    int error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);
 
     if (error == 0)
         return 0;

@@ -11,9 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/inet.h"
+#include "domain/seed-url.h"
 #include "store/listening.h"
-
-#define HTTP_PORT 80
 
 /* The address may be put on its interface later (IP_FREEBIND, ip(7)). */
 static bool
@@ -44,7 +43,7 @@ listening_check(const char *url_address, struct failure **failure)
     socklen_t size = inet_address_read(&address, url_address, &port);
 
     if (port < 0)
-        inet_address_set_port(&address, HTTP_PORT);
+        inet_address_set_port(&address, SEED_URL_PORT);
     if (!can_be_bound(&address, size))
         return 0;
     failure_set(

@@ -157,8 +157,7 @@ check_granted(const struct answer *answer, const char *path, const struct peer *
     else
         fuzz_require(peer->kind == PEER_NEIGHBOUR &&
                      has_mac(which, peer, IMDS_LINK_FILTERED) &&
-                     (strncmp(path, "/v1/", 4) == 0 ||
-                      strcmp(path, "/openstack") == 0 ||
+                     (strncmp(path, "/v1/", 4) == 0 || strcmp(path, "/openstack") == 0 ||
                       strncmp(path, "/openstack/latest/", 18) == 0));
     if (answer->fd >= 0)
         fuzz_require(owner_of(answer) == which);
