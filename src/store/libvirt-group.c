@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -22,5 +23,5 @@ libvirt_group(int root)
             S_ISSOCK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP)
             return status.st_gid;
     }
-    return 0;
+    return getegid();
 }

@@ -83,8 +83,7 @@ write_text(int root, int directory, const char *name, const char *text)
 
     if (error == 0)
         error = fs_write_all(tmpfile.fd, text, strlen(text));
-    /* A caller who is not root, as in a test, has no group to give away. */
-    if (error == 0 && geteuid() == 0 && fchown(tmpfile.fd, 0, group) < 0)
+    if (error == 0 && fchown(tmpfile.fd, geteuid(), group) < 0)
         error = -errno;
     if (error == 0 && fchmod(tmpfile.fd, 0640) < 0)
         error = -errno;
