@@ -197,6 +197,7 @@ functional_tests = \
 	%D%/functional/host-keys.bats \
 	%D%/functional/image.bats \
 	%D%/functional/imds.bats \
+	%D%/functional/imds-replace.bats \
 	%D%/functional/import.bats \
 	%D%/functional/instance-id.bats \
 	%D%/functional/journal.bats \

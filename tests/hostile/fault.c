@@ -7,7 +7,8 @@
  * CALLS is a name or several, "write,pread", or "all"; WHEN says which of them, "3", or
  * "3+" for that one and all that follow; WHAT is an error's name, "ENOSPC", or "short"
  * (half of the bytes that were asked for), or "kill" or "term" (the signal instead of
- * the call).
+ * the call), or "stop": nothing goes wrong, but fault stops itself (SIGSTOP), and the call
+ * waits until somebody who has seen that lets fault continue (SIGCONT).
  *
  * How it works: ptrace(2). The calls of all threads are counted, from the moment a
  * program looks at its standard input (fcntl(0, F_GETFD), the first that ours do), so
@@ -141,6 +142,7 @@ static const struct {
     {"pwrite", SYS_pwrite64},
     {"read", SYS_read},
     {"renameat", SYS_renameat},
+    {"renameat2", SYS_renameat2},
     {"unlinkat", SYS_unlinkat},
     {"write", SYS_write},
 };
@@ -162,6 +164,7 @@ static struct {
     bool and_all_that_follow;
     int error;
     bool is_short;
+    bool is_stop;
     int signal;
 } fault;
 
@@ -212,6 +215,10 @@ enter_call(pid_t process, pid_t thread)
     if (!counting || !concerns_us((long)CALL(r)) || !is_due())
         return false;
     reached = true;
+    if (fault.is_stop) {
+        raise(SIGSTOP);
+        return false;
+    }
     if (fault.signal) {
         skip_call(thread, &r);
         kill(process, fault.signal);
@@ -360,6 +367,7 @@ static bool
 read_what(const char *text)
 {
     fault.is_short = strcmp(text, "short") == 0;
+    fault.is_stop = strcmp(text, "stop") == 0;
     fault.signal = strcmp(text, "kill") == 0   ? SIGKILL
                    : strcmp(text, "term") == 0 ? SIGTERM
                                                : 0;
@@ -367,15 +375,16 @@ read_what(const char *text)
         if (strcmp(errors[i].name, text) == 0)
             fault.error = errors[i].number;
     }
-    return fault.is_short || fault.signal || fault.error;
+    return fault.is_short || fault.is_stop || fault.signal || fault.error;
 }
 
 int
 main(int argc, char **argv)
 {
     if (argc < 5 || !read_when(argv[2]) || !read_what(argv[3])) {
-        fputs("Usage: fault CALLS WHEN ERROR|short|kill|term PROGRAM [ARGUMENT...]\n",
-              stderr);
+        fputs(
+            "Usage: fault CALLS WHEN ERROR|short|kill|term|stop PROGRAM [ARGUMENT...]\n",
+            stderr);
         return MISUSED;
     }
     fault.calls = argv[1];

@@ -10,6 +10,8 @@
  * networking's. The documents are the files of DIRECTORY. `many` adds domains with user
  * networking whose UUID and token end with their number:
  * 00000000-0000-0000-0000-00000000002a, 0...02a.
+ *
+ * It begins as the programs do, so that tests/hostile/fault sees where its own calls begin.
  */
 #include "config.h"
 
@@ -25,6 +27,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/print.h"
+#include "base/process.h"
 #include "seed/seed.h"
 #include "store/imds-tree.h"
 #include "store/rundir.h"
@@ -111,8 +114,10 @@ int
 main(int argc, char **argv)
 {
     cleanup_failure struct failure *failure = NULL;
-    int result = argc >= 4 ? run(argc, argv, &failure) : -1;
+    int result = -1;
 
+    if (process_open_standard() == 0 && argc >= 4)
+        result = run(argc, argv, &failure);
     seed_clear(&documents);
     if (failure)
         print_failure(failure);
