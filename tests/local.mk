@@ -58,13 +58,15 @@ unit_tests = \
 	%D%/unit/test-yaml-scalar \
 	$(NULL)
 if WITH_IMDS
-unit_tests += %D%/unit/test-imds-limits
+unit_tests += %D%/unit/test-imds-answer %D%/unit/test-imds-limits
 endif WITH_IMDS
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
 check_LIBRARIES = libunit.a
 libunit_a_SOURCES = \
+	%D%/unit/imds-host.c \
+	%D%/unit/imds-host.h \
 	%D%/unit/unit.c \
 	%D%/unit/unit.h \
 	$(NULL)
@@ -103,8 +105,10 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
+%C%_unit_test_imds_answer_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_imds_answer_LDADD = libimds.a $(UNIT_LDADD)
 %C%_unit_test_imds_limits_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD)
+%C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD) $(SYSTEMD_LIBS)
 %C%_unit_test_imds_tree_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_tree_LDADD = $(UNIT_LDADD)
 %C%_unit_test_inet_CFLAGS = $(UNIT_CFLAGS)

@@ -9,72 +9,26 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/memory.h"
-#include "seed/seed.h"
+#include "imds-host.h"
 #include "store/imds-tree.h"
-#include "store/rundir.h"
 #include "unit.h"
 
 #define UUID UNIT_UUID
 #define OTHER_UUID UNIT_OTHER_UUID
-#define TOKEN "0123456789abcdef0123456789abcdef"
+#define TOKEN IMDS_HOST_TOKEN
 #define MAC "52:54:00:00:00:01"
 #define OTHER_MAC "52:54:00:00:00:02"
 #define THIRD_MAC "52:54:00:00:00:03"
 
-/* The directory of the test stands for the host's "/". */
-struct host {
-    int tree; /* as the hook has it */
-    struct imds_tree reading;
-};
-
-static struct host
-open_host(void **state)
-{
-    cleanup_failure struct failure *failure = NULL;
-    cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
-    struct host host = {.reading = IMDS_TREE_NONE};
-
-    assert_no_failure(failure);
-    host.tree = imds_tree_open(rundir, &failure);
-    assert_no_failure(failure);
-    assert_int_equal(imds_tree_read(&host.reading, unit_directory(state)), 0);
-    return host;
-}
-
-static void
-close_host(struct host *host)
-{
-    imds_tree_close(&host->reading);
-    close(host->tree);
-}
-
-#define cleanup_host __attribute__((cleanup(close_host)))
-
 static int
-publish(const struct host *host, const char *uuid, const struct imds_mac *macs,
+publish(const struct imds_host *host, const char *uuid, const struct imds_mac *macs,
         size_t mac_count, const char *path, const char *content)
 {
-    cleanup_failure struct failure *failure = NULL;
-    struct document document = {.path = xstrdup(path)};
-    const struct imds_domain domain = {.uuid = uuid,
-                                       .token = TOKEN,
-                                       .macs = macs,
-                                       .mac_count = mac_count,
-                                       .documents = &document,
-                                       .document_count = 1};
-    int result;
-
-    buffer_append_string(&document.data, content);
-    result = imds_tree_publish(host->tree, &domain, &failure);
-    assert_int_equal(result, failure ? -1 : 0);
-    buffer_clear(&document.data);
-    free(document.path);
-    return result;
+    return imds_host_publish(host, uuid, TOKEN, macs, mac_count, path, content);
 }
 
 static void
-assert_content(const struct host *host, const char *uuid, const char *path,
+assert_content(const struct imds_host *host, const char *uuid, const char *path,
                const char *content)
 {
     struct stat status;
@@ -92,8 +46,8 @@ assert_content(const struct host *host, const char *uuid, const char *path,
 static void
 what_is_published_is_read(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     struct imds_access access;
     cleanup_close int domain = -1;
 
@@ -109,8 +63,8 @@ what_is_published_is_read(void **state)
 static void
 what_was_opened_before_it_is_replaced_stays(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     struct stat status;
     cleanup_close int domain = -1, fd = -1;
     char content[8] = "";
@@ -134,8 +88,8 @@ what_was_opened_before_it_is_replaced_stays(void **state)
 static void
 macs_say_how_they_are_linked(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED},
                                     {OTHER_MAC, IMDS_LINK_USER}};
     const struct imds_tree *tree = &host->reading;
@@ -156,8 +110,8 @@ macs_say_how_they_are_linked(void **state)
 static void
 a_domain_is_found_by_a_filtered_mac_alone(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED},
                                     {OTHER_MAC, IMDS_LINK_UNFILTERED}};
     char uuid[UUID_LENGTH + 1];
@@ -172,8 +126,8 @@ a_domain_is_found_by_a_filtered_mac_alone(void **state)
 static void
 a_mac_of_two_domains_finds_none(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
     cleanup_failure struct failure *failure = NULL;
     char uuid[UUID_LENGTH + 1];
@@ -196,8 +150,8 @@ a_mac_of_two_domains_finds_none(void **state)
 static void
 a_domain_that_cannot_be_read_may_have_the_mac(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
     const char line[] = MAC " of-tomorrow\n";
     char uuid[UUID_LENGTH + 1];
@@ -216,8 +170,8 @@ a_domain_that_cannot_be_read_may_have_the_mac(void **state)
 static void
 an_index_that_says_too_much_does_no_harm(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
     char uuid[UUID_LENGTH + 1];
     int fd;
@@ -234,8 +188,8 @@ an_index_that_says_too_much_does_no_harm(void **state)
 static void
 a_mac_that_a_domain_gives_up_leaves_the_index(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac before[] = {{MAC, IMDS_LINK_FILTERED},
                                       {OTHER_MAC, IMDS_LINK_FILTERED}};
     const struct imds_mac after[] = {{MAC, IMDS_LINK_FILTERED},
@@ -251,8 +205,8 @@ a_mac_that_a_domain_gives_up_leaves_the_index(void **state)
 static void
 what_was_published_stays_where_the_new_cannot_be(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac before[] = {{MAC, IMDS_LINK_FILTERED}};
     const struct imds_mac after[] = {{MAC, IMDS_LINK_FILTERED},
                                      {THIRD_MAC, IMDS_LINK_FILTERED},
@@ -270,8 +224,8 @@ what_was_published_stays_where_the_new_cannot_be(void **state)
 static void
 nothing_is_left_of_a_domain_that_is_removed(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
     cleanup_failure struct failure *failure = NULL;
 
@@ -293,8 +247,8 @@ nothing_is_left_of_a_domain_that_is_removed(void **state)
 static void
 the_tree_has_the_group_and_the_modes_that_the_server_needs(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     struct stat top, status;
 
     if (geteuid() == 0)
@@ -310,25 +264,92 @@ the_tree_has_the_group_and_the_modes_that_the_server_needs(void **state)
     assert_int_equal(status.st_gid, top.st_gid);
 }
 
+static int
+publish_with_token(const struct imds_host *host, const char *token)
+{
+    return imds_host_publish(host, UUID, token, NULL, 0, "user-data", "");
+}
+
 static void
 what_the_server_could_not_read_is_not_published(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
     const struct imds_mac upper[] = {{"52:54:00:00:00:AB", IMDS_LINK_FILTERED}};
     const struct imds_mac path[] = {{"../../../../etc/x", IMDS_LINK_FILTERED}};
 
     assert_int_equal(publish(host, UUID, upper, 1, "user-data", ""), -1);
     assert_int_equal(publish(host, UUID, path, 1, "user-data", ""), -1);
     assert_int_equal(publish(host, "../../" UUID, NULL, 0, "user-data", ""), -1);
+    assert_int_equal(publish_with_token(host, "0123456789abcdef0123456789abcde"), -1);
+    assert_int_equal(publish_with_token(host, TOKEN "0"), -1);
+    assert_int_equal(publish_with_token(host, "0123456789ABCDEF0123456789abcdef"), -1);
+    assert_int_equal(publish_with_token(host, "0123456789abcdef0123456789abcde\n"), -1);
+    assert_int_equal(publish_with_token(host, ""), -1);
     assert_int_equal(imds_tree_open_domain(&host->reading, UUID), -ENOENT);
+}
+
+/* Adds lines of MACs up to that size exactly. */
+static void
+fill_with_macs(struct buffer *text, size_t size)
+{
+    static const char with_filter[] = OTHER_MAC " filtered\n",
+                      user[] = OTHER_MAC " user\n";
+
+    while ((size - text->size) % strlen(user) != 0)
+        buffer_append_string(text, with_filter);
+    while (text->size < size)
+        buffer_append_string(text, user);
+    assert_int_equal(text->size, size);
+}
+
+static void
+an_access_file_that_is_too_long_is_not_read_in_part(void **state)
+{
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
+    cleanup_buffer struct buffer text = {0};
+    struct imds_access access;
+    cleanup_close int domain = -1;
+
+    publish(host, UUID, NULL, 0, "user-data", "");
+    domain = imds_tree_open_domain(&host->reading, UUID);
+    buffer_append_string(&text, TOKEN "\n");
+    fill_with_macs(&text, LIMIT_IMDS_ACCESS);
+    imds_host_write_access(host, UUID, &text);
+    assert_int_equal(imds_tree_read_access(&host->reading, domain, &access), 0);
+    /* What fits ends with a line's end: only the size shows that there is more. */
+    buffer_append_string(&text, MAC " filtered\n");
+    imds_host_write_access(host, UUID, &text);
+    assert_int_equal(imds_tree_read_access(&host->reading, domain, &access), -EINVAL);
+}
+
+/* The owner's alone, and closed to all others for writing. */
+static void
+a_tree_that_others_may_write_is_not_read(void **state)
+{
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    cleanup_imds_tree struct imds_tree tree = IMDS_TREE_NONE;
+    static const mode_t modes[] = {0770, 0720, 0752, 0702, 0777};
+
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        assert_int_equal(fchmod(opened.tree, modes[i]), 0);
+        assert_int_equal(imds_tree_read(&tree, unit_directory(state)), -EPERM);
+    }
+    assert_int_equal(fchmod(opened.tree, 0755), 0);
+    assert_int_equal(imds_tree_read(&tree, unit_directory(state)), 0);
+    if (geteuid() != 0)
+        return;
+    imds_tree_close(&tree);
+    assert_int_equal(fchown(opened.tree, 65534, (gid_t)-1), 0);
+    assert_int_equal(imds_tree_read(&tree, unit_directory(state)), -EPERM);
 }
 
 static void
 a_document_that_cannot_be_written_leaves_what_was_there(void **state)
 {
-    cleanup_host struct host opened = open_host(state);
-    const struct host *host = &opened;
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
 
     publish(host, UUID, NULL, 0, "user-data", "one");
     /* That name is taken. */
@@ -354,6 +375,8 @@ main(void)
             the_tree_has_the_group_and_the_modes_that_the_server_needs),
         unit_test_in_directory(what_the_server_could_not_read_is_not_published),
         unit_test_in_directory(a_document_that_cannot_be_written_leaves_what_was_there),
+        unit_test_in_directory(an_access_file_that_is_too_long_is_not_read_in_part),
+        unit_test_in_directory(a_tree_that_others_may_write_is_not_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
