@@ -2,7 +2,7 @@
 /*
  * Fuzz target: the bytes are a request to the metadata server, as libmicrohttpd hands it on.
  * The first line is who asks: "qemu", a MAC, or anything else; the second is the method, the
- * third the path; each further one a header, "NAME: VALUE". Two domains are published.
+ * third the path; each further one a header, "NAME: VALUE". Three domains are published.
  */
 #include "config.h"
 
@@ -19,23 +19,32 @@
 
 #define OURS "what only the one guest may read"
 #define THEIRS "what only the other guest may read"
+#define NOBODYS "what nobody may read"
 
-/* The first has a filter at the first of its interfaces; the other has user networking. */
+/* The first has a filter at the first of its interfaces; the second has user networking; the
+ * third has no interface, so that its token opens it to nobody. */
 static const struct {
     const char *uuid, *token, *content;
     struct imds_mac macs[2];
+    size_t mac_count;
 } guests[] = {
     {.uuid = "4dea22b3-1d52-d8f3-2516-782e98ab3fa0",
      .token = "0123456789abcdef0123456789abcdef",
      .content = OURS,
      .macs = {{"52:54:00:00:00:01", IMDS_LINK_FILTERED},
-              {"52:54:00:00:00:02", IMDS_LINK_UNFILTERED}}},
+              {"52:54:00:00:00:02", IMDS_LINK_UNFILTERED}},
+     .mac_count = 2},
     {.uuid = "0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11",
      .token = "fedcba9876543210fedcba9876543210",
      .content = THEIRS,
      .macs = {{"52:54:00:00:00:03", IMDS_LINK_UNFILTERED},
-              {"52:54:00:00:00:04", IMDS_LINK_USER}}},
+              {"52:54:00:00:00:04", IMDS_LINK_USER}},
+     .mac_count = 2},
+    {.uuid = "7c1e9a52-3b0d-4f64-9a8e-51d2c3b4a596",
+     .token = "00112233445566778899aabbccddeeff",
+     .content = NOBODYS},
 };
+#define GUESTS (sizeof(guests) / sizeof(guests[0]))
 
 static void
 publish(int tree, size_t which)
@@ -47,7 +56,7 @@ publish(int tree, size_t which)
     const struct imds_domain domain = {.uuid = guests[which].uuid,
                                        .token = guests[which].token,
                                        .macs = guests[which].macs,
-                                       .mac_count = 2,
+                                       .mac_count = guests[which].mac_count,
                                        .documents = documents,
                                        .document_count = 3};
     cleanup_failure struct failure *failure = NULL;
@@ -73,8 +82,8 @@ prepare(void)
     fuzz_require(rundir >= 0);
     tree = imds_tree_open(rundir, &failure);
     fuzz_require(tree >= 0);
-    publish(tree, 0);
-    publish(tree, 1);
+    for (size_t i = 0; i < GUESTS; i++)
+        publish(tree, i);
 }
 
 static struct peer
@@ -113,7 +122,7 @@ owner_of(const struct answer *answer)
 
     fuzz_require(fs_read_all(answer->fd, 4096, &content) == 0);
     fuzz_require(content.size == (size_t)answer->size);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < GUESTS; i++) {
         if (strcmp(content.data, guests[i].content) == 0)
             return i;
     }
@@ -124,7 +133,7 @@ owner_of(const struct answer *answer)
 static bool
 has_mac(size_t which, const struct peer *peer, enum imds_link link)
 {
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < guests[which].mac_count; i++) {
         const struct imds_mac *mac = &guests[which].macs[i];
 
         if (mac->link == link && strcmp(mac->mac, peer->mac) == 0)
@@ -142,16 +151,26 @@ may_use_token(size_t which, const struct peer *peer)
            has_mac(which, peer, IMDS_LINK_UNFILTERED);
 }
 
+static size_t
+find_guest(const char *uuid)
+{
+    for (size_t i = 0; i < GUESTS; i++) {
+        if (strcmp(uuid, guests[i].uuid) == 0)
+            return i;
+    }
+    fuzz_require(!"it is a guest's UUID");
+    return 0;
+}
+
 /* Whoever gets content has shown the domain's token, and has one of its MACs or is the QEMU
  * of one with user networking; or has its filtered MAC. */
 static void
 check_granted(const struct answer *answer, const char *path, const struct peer *peer)
 {
-    size_t which = strcmp(answer->uuid, guests[0].uuid) == 0 ? 0 : 1;
+    size_t which = find_guest(answer->uuid);
     cleanup_free char *base =
         xasprintf("/%s/%s/", guests[which].uuid, guests[which].token);
 
-    fuzz_require(strcmp(answer->uuid, guests[which].uuid) == 0);
     if (strncmp(path, base, strlen(base)) == 0)
         fuzz_require(may_use_token(which, peer));
     else
