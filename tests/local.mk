@@ -58,7 +58,11 @@ unit_tests = \
 	%D%/unit/test-yaml-scalar \
 	$(NULL)
 if WITH_IMDS
-unit_tests += %D%/unit/test-imds-answer %D%/unit/test-imds-limits
+unit_tests += \
+	%D%/unit/test-imds-answer \
+	%D%/unit/test-imds-handler \
+	%D%/unit/test-imds-limits \
+	$(NULL)
 endif WITH_IMDS
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -107,6 +111,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
 %C%_unit_test_imds_answer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_answer_LDADD = libimds.a $(UNIT_LDADD)
+%C%_unit_test_imds_handler_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_imds_handler_LDADD = libimds.a $(UNIT_LDADD)
 %C%_unit_test_imds_limits_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD) $(SYSTEMD_LIBS)
 %C%_unit_test_imds_tree_CFLAGS = $(UNIT_CFLAGS)

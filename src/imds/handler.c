@@ -56,10 +56,17 @@ take_share(struct rate *rate, uint64_t now, const struct peer *peer,
     return rate_take(rate, name, now);
 }
 
+bool
+handler_may_ask(struct handler *handler, uint64_t now, const struct peer *peer,
+                const struct answer *answer)
+{
+    return take_share(handler->requests, now, peer, answer);
+}
+
 /* A machine may take one MAC after the other, but nobody can make up domains or users. */
-static bool
-may_log(struct handler *handler, uint64_t now, const struct peer *peer,
-        const struct answer *answer)
+bool
+handler_may_log(struct handler *handler, uint64_t now, const struct peer *peer,
+                const struct answer *answer)
 {
     bool proven = answer->granted || peer->local;
 
@@ -77,7 +84,7 @@ log_answer(struct handler *handler, const struct client *client, const struct pe
 
     if (!answer->reason && !(handler->options->verbose && answer->document))
         return;
-    if (!may_log(handler, now, peer, answer)) {
+    if (!handler_may_log(handler, now, peer, answer)) {
         log_leave_out();
         return;
     }
@@ -114,7 +121,7 @@ handler_answer(struct handler *handler, const struct client *client,
                 view && view->tree_error == 0 ? &view->tree : NULL,
                 view ? view->tree_error : 0);
     /* What is the same for all costs no more than to refuse it. */
-    if (view && !take_share(handler->requests, now, &peer, answer))
+    if (view && !handler_may_ask(handler, now, &peer, answer))
         answer_refuse_rate(answer);
     log_answer(handler, client, &peer, answer, now);
 }

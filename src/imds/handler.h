@@ -62,5 +62,12 @@ void handler_answer(struct handler *handler, const struct client *client,
 /* Logs what of the host is not as it must be for guests to be served. */
 void handler_check_host(struct handler *handler);
 
+/* The limits of handler_answer(): takes one request, or one line of the log, of what that one
+ * may have at `now`. Return: whether there was one. */
+bool handler_may_ask(struct handler *handler, uint64_t now, const struct peer *peer,
+                     const struct answer *answer);
+bool handler_may_log(struct handler *handler, uint64_t now, const struct peer *peer,
+                     const struct answer *answer);
+
 /* The next request looks at the host anew. */
 void handler_forget_host(struct handler *handler);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "imds/clients.h"
+#include "imds/listen.h"
 #include "imds/rate.h"
 #include "unit.h"
 
@@ -75,6 +76,39 @@ a_rate_is_kept_among_thousands_of_others(void **state)
 }
 
 /* --- connections ------------------------------------------------------------------ */
+
+static int
+option(int fd, int name)
+{
+    int value = -1;
+    socklen_t size = sizeof(value);
+
+    assert_int_equal(getsockopt(fd, SOL_SOCKET, name, &value, &size), 0);
+    return value;
+}
+
+static void
+the_kernel_keeps_little_for_a_connection(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_listeners struct listeners listeners = {.count = 0};
+    struct sockaddr_in address;
+    socklen_t size = sizeof(address);
+    cleanup_close int client = socket(AF_INET, SOCK_STREAM, 0);
+    cleanup_close int fd = -1;
+
+    (void)state;
+    listeners_add(&listeners, "127.0.0.1:0", &failure);
+    assert_no_failure(failure);
+    assert_int_equal(
+        getsockname(listeners.items[0].fd, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(connect(client, (struct sockaddr *)&address, size), 0);
+    fd = accept(listeners.items[0].fd, NULL, NULL);
+    assert_true(fd >= 0);
+    /* Twice what it is asked for (socket(7)). */
+    assert_int_equal(option(fd, SO_SNDBUF), 2 * LIMIT_IMDS_SEND_BUFFER);
+    assert_int_equal(option(fd, SO_RCVBUF), 2 * LIMIT_IMDS_RECEIVE_BUFFER);
+}
 
 static struct endpoint
 endpoint(const char *address)
@@ -429,6 +463,7 @@ main(void)
         cmocka_unit_test(a_guest_has_a_burst_and_then_a_rate),
         cmocka_unit_test(no_guest_takes_what_is_anothers),
         cmocka_unit_test(a_rate_is_kept_among_thousands_of_others),
+        cmocka_unit_test(the_kernel_keeps_little_for_a_connection),
         cmocka_unit_test(a_peer_on_another_machine_has_few_places),
         cmocka_unit_test(guests_of_this_host_share_an_address_and_have_all_places),
         cmocka_unit_test(the_oldest_make_room_before_there_is_none),
