@@ -149,6 +149,7 @@ deactivate() {
     expect 404
     expected=$body
     for path in "/$uuid/${token/0/1}/meta-data" "/$uuid/${token%f}/meta-data" \
+        "/$uuid/${token%f}e/meta-data" "/$uuid/${token:0:16}1${token:17}/meta-data" \
         "/$uuid/${token^^}/meta-data" "/$other_uuid/$token/meta-data" \
         "/11111111-1111-1111-1111-111111111111/$token/meta-data" "/$uuid/meta-data" \
         "/${uuid^^}/$token/meta-data" / //; do
@@ -357,16 +358,32 @@ deactivate() {
     vacate
 }
 
+# is_limited STATUS: the last storm, since SECONDS was 0, got that as often as one may, and then 429.
+is_limited() {
+    echo "$output"
+    [[ $output =~ ^"$1 "([0-9]+)$'\n429 with Retry-After '[0-9]+$ ]]
+    [[ ${BASH_REMATCH[1]} -ge 100 && ${BASH_REMATCH[1]} -le $((100 + 20 * (SECONDS + 1))) ]]
+}
+
 @test "a guest that asks too often is told to wait, and no other one" {
     imds_publish "$other_uuid" "$other_token"
     imds_start
+    SECONDS=0
     run storm "$base/meta-data" 300 0
-    [[ $output == '200 1'*$'\n429 with Retry-After '* ]]
+    is_limited 200
     fetch "/$other_uuid/$other_token/meta-data"
     expect 200
+    # Even while the one goes on.
+    python3 "$top_srcdir/tests/imds/raw.py" storm "$port" "$base/meta-data" 1000000 0 \
+        >"$BATS_TEST_TMPDIR/storm" 3>&- &
+    storm=$!
+    run storm "/$other_uuid/$other_token/meta-data" 60 0
+    kill "$storm"
+    [[ $output = '200 60' ]]
     # Nor can one who only guesses use up what a guest may ask.
+    SECONDS=0
     run storm "/$other_uuid/$token/meta-data" 300 0
-    [[ $output == '404 1'*$'\n429 with Retry-After '* ]]
+    is_limited 404
     fetch "/$other_uuid/$other_token/meta-data"
     expect 200
     sleep 1
@@ -477,10 +494,19 @@ deactivate() {
     fetch "$base/meta-data"
     expect 500
     [[ $(imds_log) == *"of domain $uuid: "*'/imds does not belong to root, or others may write into it'* ]]
+    chmod 0770 "$tree"
+    fetch "$base/meta-data"
+    expect 500
     chmod 0750 "$tree"
     fetch "$base/meta-data"
     expect 200
     [[ $EUID -eq 0 ]] || return 0
+    chown 65534 "$tree"
+    fetch "$base/meta-data"
+    expect 500
+    chown 0 "$tree"
+    fetch "$base/meta-data"
+    expect 200
     chown 65534 "$tree/$uuid/meta-data"
     fetch "$base/meta-data"
     expect 500
@@ -534,6 +560,33 @@ deactivate() {
     expect 404
 }
 
+@test "whoever tries a stolen token gets the very answer to a wrong one" {
+    imds_publish "$other_uuid" "$other_token" 52:54:00:00:00:01+,52:54:00:00:00:02
+    imds_start
+    expected=$(answer_to "/$uuid/$other_token/user-data")
+    [[ $expected = 'HTTP/1.1 404 '* ]]
+    # QEMU's user, and a domain without user networking.
+    diff <(echo "$expected") <(answer_to "/$other_uuid/$other_token/user-data")
+    become_nobody
+    [[ ${#as_nobody[@]} -gt 0 ]] || skip 'needs root, to be another user'
+    # Not QEMU's user.
+    diff <(echo "$expected") <(answer_to "$base/user-data" "${as_nobody[@]}")
+    diff <(echo "$expected") <(answer_to "/$uuid/$other_token/user-data" "${as_nobody[@]}")
+    # And where nobody knows which one is.
+    rmdir "$root$qemu_home"
+    diff <(echo "$expected") <(answer_to "$base/user-data")
+}
+
+@test "a token alone opens nothing: who has no MAC is nobody's domain" {
+    imds_start --by-mac
+    echo "$token" >"$tree/$uuid/access"
+    fetch "$base/user-data"
+    expect 404
+    become_nobody
+    [[ ${#as_nobody[@]} -gt 0 ]] || return 0
+    run -22 "${as_nobody[@]}" curl --silent --fail "$url$base/user-data"
+}
+
 @test "QEMU's user gets nothing of a domain without user networking" {
     imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02
     imds_start
@@ -548,6 +601,23 @@ deactivate() {
     url="http://[::ffff:127.0.0.1]:$port"
     fetch "$base/meta-data" --globoff
     expect 200 'instance-id: web1'
+}
+
+# The socket of one that has gone is root's, and here QEMU's user is.
+@test "a connection whose process has closed it is nobody's" {
+    imds_start --verbose
+    kill -STOP "$imds"
+    python3 -c "
+import socket
+connection = socket.create_connection(('127.0.0.1', $port))
+connection.sendall(b'GET $base/meta-data HTTP/1.1\r\nHost: x\r\n\r\n')
+connection.close()"
+    kill -CONT "$imds"
+    # This one was accepted behind it, and what was accepted is answered.
+    fetch "$base/user-data"
+    expect 200
+    imds_stop
+    [[ $(imds_log) == *": 404 for meta-data of domain $uuid: a process of this host that has gone"* ]]
 }
 
 @test "where nobody knows QEMU's user, no process of the host is served" {
@@ -588,6 +658,26 @@ deactivate() {
     imds_publish
     fetch "$base/meta-data"
     expect 200
+}
+
+@test "a server leaves no core with seeds, and is no prey of tracers, signals and masks" {
+    become_nobody
+    : >"$log"
+    (
+        umask 0
+        ulimit -c "$(ulimit -Hc)"
+        exec "${as_nobody[@]}" virt-seed-imds --listen 127.0.0.1:0 --root "$root" >"$log" 2>&1 3>&-
+    ) &
+    imds=$!
+    imds_wait_for_port
+    fetch /healthz
+    grep -Eqx 'Max core file size +0 +0 +bytes *' "/proc/$imds/limits"
+    grep -Pqx 'Umask:\t0022' "/proc/$imds/status"
+    # What of a process nobody may trace is root's; but LeakSanitizer is such a tracer.
+    ldd "$(type -P virt-seed-imds)" | grep -q libasan || [[ $(stat -c %u "/proc/$imds/status") -eq 0 ]]
+    # SIGPIPE and SIGXFSZ.
+    ignored=0x$(sed -n 's/^SigIgn:\t//p' "/proc/$imds/status")
+    [[ $((ignored & 1 << 12)) -ne 0 && $((ignored & 1 << 24)) -ne 0 ]]
 }
 
 @test "a log that nobody reads holds nobody up" {

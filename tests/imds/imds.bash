@@ -7,6 +7,7 @@
 #                                  process, $port and $url
 #   imds_stop                      end it, and wait until it has ended
 #   fetch PATH [OPTION...]         curl; sets $status (of HTTP), $header and $body
+#   answer_to PATH [COMMAND...]    print the whole answer but its date that curl gets, which COMMAND starts
 #   raw TEXT                       send the text as printf %b makes it; sets $header and $body
 #   imds_log                       print what the server said
 
@@ -81,6 +82,12 @@ fetch() {
         --output "$BATS_TEST_TMPDIR/body" --write-out '%{http_code}' "$@" "$url$path") || :
     header=$(tr -d '\r' <"$BATS_TEST_TMPDIR/header") || header=
     body=$(tr -d '\0' <"$BATS_TEST_TMPDIR/body") 2>/dev/null || body=
+}
+
+# answer_to PATH [COMMAND...]
+answer_to() {
+    "${@:2}" curl --silent --include --path-as-is --globoff --max-time 20 "$url$1" |
+        tr -d '\r' | grep -v '^Date: '
 }
 
 # raw TEXT [SECONDS]

@@ -4,16 +4,17 @@
 
 # shellcheck source-path=SCRIPTDIR source=../functional/common.bash
 source "$BATS_TEST_DIRNAME/../functional/common.bash"
+# shellcheck source-path=SCRIPTDIR source=../imds/imds.bash
+source "$BATS_TEST_DIRNAME/../imds/imds.bash"
 
 builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 server_user=61184
 qemu_user=64055
-token=0123456789abcdef0123456789abcdef
-other_token=fedcba9876543210fedcba9876543210
 mac1=52:54:00:00:00:01
 mac2=52:54:00:00:00:02
 mac3=52:54:00:00:00:03
 address=169.254.169.254
+url=http://$address
 base=/$uuid/$token
 other_base=/$other_uuid/$other_token
 
@@ -131,9 +132,19 @@ get() {
 
     shift 2
     status=$(in_guest "$guest" curl --silent --globoff --max-time 5 --output "$BATS_TEST_TMPDIR/body" \
-        --write-out '%{http_code}' "$@" "${url-http://$address}$path") || :
+        --write-out '%{http_code}' "$@" "$url$path") || :
     body=$(cat "$BATS_TEST_TMPDIR/body" 2>/dev/null) || body=
     rm -f "$BATS_TEST_TMPDIR/body"
+}
+
+# assert_stolen_token_is_wrong COMMAND...: whoever the command asks as gets the very answer to a wrong
+# token with a right one.
+assert_stolen_token_is_wrong() {
+    local wrong
+
+    wrong=$(answer_to "/$uuid/$other_token/user-data" "$@")
+    [[ $wrong = 'HTTP/1.1 404 '* ]]
+    diff <(echo "$wrong") <(answer_to "$base/user-data" "$@")
 }
 
 # expect STATUS [BODY]
@@ -196,13 +207,34 @@ filter() {
 @test "a stolen token gives another guest nothing" {
     get 2 "$base/user-data"
     expect 404
-    stolen=$body
     [[ $(<"$log") == *"192.168.150.12 ($mac2): 404 for user-data of domain $uuid: right token, but the peer's MAC is none"* ]]
     # And says not even that it is right.
-    get 2 "/$uuid/$other_token/user-data"
-    expect 404 "$stolen"
-    get 2 "/$uuid/$other_token/user-data"
+    assert_stolen_token_is_wrong in_guest 2
+}
+
+@test "a token alone opens nothing: who has no MAC is nobody's domain" {
+    echo "$token" >"$root$rundir/imds/$uuid/access"
+    get 1 "$base/user-data"
     expect 404
+    get 1 /v1/user-data
+    expect 403
+    run -22 on_host curl --silent --fail "$url$base/user-data"
+    run -22 on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups \
+        curl --silent --fail "$url$base/user-data"
+}
+
+# note STATE: somebody has told the kernel the first guest's MAC.
+note() {
+    on_host ip neighbour replace 192.168.150.11 lladdr "$mac1" dev br0 nud "$1"
+}
+
+@test "a neighbour whose MAC the kernel never verifies has none, and one that is pinned has it" {
+    note noarp
+    get 1 "$base/user-data"
+    expect 404
+    note permanent
+    get 1 "$base/user-data"
+    expect 200 "of $uuid"
 }
 
 @test "a guest with another MAC than its own does not get its documents" {
@@ -278,6 +310,7 @@ filter() {
     expect 404
     get 4 /v1/user-data
     expect 403
+    assert_stolen_token_is_wrong in_guest 4
     [[ $(<"$log") == *"192.168.151.2: 404 for user-data of domain $uuid: not on a link of this host"* ]]
 }
 
@@ -371,6 +404,8 @@ assert_other_bridge_alone() {
 @test "on the host itself, QEMU's user is served for user networking, and root is not" {
     run -22 on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups \
         curl --silent --fail "http://$address$base/user-data"
+    assert_stolen_token_is_wrong on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups
+    assert_stolen_token_is_wrong on_host
     publish "$uuid" "$token" "$mac1+,$mac3@"
     run -0 on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups \
         curl --silent --fail "http://$address$base/user-data"
