@@ -208,6 +208,7 @@ functional_tests = \
 	%D%/functional/image.bats \
 	%D%/functional/imds.bats \
 	%D%/functional/imds-replace.bats \
+	%D%/functional/imds-units.bats \
 	%D%/functional/import.bats \
 	%D%/functional/instance-id.bats \
 	%D%/functional/journal.bats \

@@ -851,37 +851,6 @@ while part := c.recv(4096):
     run ! grep -E 'libvirt|libxml2|libisofs|libyaml|libjansson' < <(ldd "$(type -P virt-seed-imds)")
 }
 
-# make_units: sets $units, a directory with the units as systemd can look at them where nothing is
-# installed.
-make_units() {
-    units=$BATS_TEST_TMPDIR/units
-    [[ -e $top_builddir/scripts/systemd/virt-seed-imds.service ]] || skip 'built without libsystemd'
-    type -P systemd-analyze >/dev/null || skip 'there is no systemd-analyze'
-    mkdir "$units"
-    cp "$top_builddir"/scripts/systemd/*.{service,socket} "$units"
-    sed -i -e "s|^ExecStart=.*/virt-seed-imds\$|ExecStart=$(type -P virt-seed-imds)|" \
-        -e '/^Documentation=/d' "$units"/*
-}
-
-@test "systemd finds nothing wrong with the units" {
-    make_units
-    run systemd-analyze verify "$units"/*
-    [[ $status -eq 0 && $output = '' ]]
-}
-
-@test "the server's unit leaves it little, and starts it again" {
-    make_units
-    [[ $(systemd-analyze --help) == *--offline* ]] || skip 'systemd-analyze wants a systemd that runs'
-    # Tenths: version 252 says 1.6, of 10.
-    run -0 systemd-analyze security --offline=true --no-pager --threshold=20 "$units/virt-seed-imds.service"
-    # What weighs little there.
-    for setting in User=/DynamicUser= NoNewPrivileges= ProtectSystem= ProtectHome= \
-        CapabilityBoundingSet=~CAP_SYS_ADMIN SystemCallFilter=~@privileged; do
-        assert_said "✓ $setting "
-    done
-    grep -qx Restart=always "$units/virt-seed-imds.service"
-}
-
 @test "it listens on IPv6 as well, and on several addresses" {
     [[ -e /proc/net/if_inet6 ]] || skip 'no IPv6 here'
     imds_start --listen '[::1]:0'
