@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/memory.h"
 #include "imds-host.h"
 #include "store/imds-tree.h"
 #include "unit.h"
@@ -183,6 +184,26 @@ an_index_that_says_too_much_does_no_harm(void **state)
     close(fd);
     assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
     assert_string_equal(uuid, UUID);
+}
+
+/* Who may write into the index must not make each request read ever more files. */
+static void
+of_an_index_that_is_too_long_nothing_is_believed(void **state)
+{
+    cleanup_imds_host struct imds_host opened = imds_host_open(state);
+    const struct imds_host *host = &opened;
+    const struct imds_mac macs[] = {{MAC, IMDS_LINK_FILTERED}};
+    char uuid[UUID_LENGTH + 1];
+
+    publish(host, UUID, macs, 1, "user-data", "");
+    for (int i = 0; i < LIMIT_IMDS_SAME_MAC; i++) {
+        cleanup_free char *path =
+            xasprintf(IMDS_INDEX "/" MAC "/00000000-0000-0000-0000-%012x", (unsigned)i);
+
+        assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), 0);
+        unit_make_file(host->tree, path, 0640, "");
+    }
+    assert_int_equal(imds_tree_find_mac(&host->reading, MAC, uuid), -ENOTUNIQ);
 }
 
 static void
@@ -368,6 +389,7 @@ main(void)
         unit_test_in_directory(a_mac_of_two_domains_finds_none),
         unit_test_in_directory(a_domain_that_cannot_be_read_may_have_the_mac),
         unit_test_in_directory(an_index_that_says_too_much_does_no_harm),
+        unit_test_in_directory(of_an_index_that_is_too_long_nothing_is_believed),
         unit_test_in_directory(a_mac_that_a_domain_gives_up_leaves_the_index),
         unit_test_in_directory(what_was_published_stays_where_the_new_cannot_be),
         unit_test_in_directory(nothing_is_left_of_a_domain_that_is_removed),
