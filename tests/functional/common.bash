@@ -90,8 +90,8 @@ make_server() {
 end_server() {
     local process=$listener_PID
 
-    exec {listener[1]}>&-
-    wait "$process"
+    kill "$process"
+    wait "$process" || :
 }
 
 # make_case_root: the same with the files of the golden case in the working directory, as

@@ -43,6 +43,7 @@ common_listen() {
 }
 
 common_stop_listening() {
+    # shellcheck disable=SC2016  # the same
     lab_run sh -c 'kill "$(cat /run/listener.pid)"'
 }
 

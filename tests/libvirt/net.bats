@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
 # net.bats: a real libvirtd starts, saves, restores and ends domains whose seed is served, not on a disk.
 
 bats_require_minimum_version 1.5.0
@@ -61,11 +62,13 @@ published() {
     [[ $(published) = "$before" && $(serial) = "$url" ]]
 }
 
-# assert_row CELL...: how status describes the domain, but for when.
+# assert_row CELL...: how status describes the domain: wired, seed, data source, instance-id.
 assert_row() {
-    run -0 virt_seed status web1
-    [[ $(awk 'NR == 2 {print $3, $4, $5, $6}' <<<"$output") = "$*" ]] || {
-        printf 'expected %s, found:\n%s\n' "$*" "$output"
+    local row
+
+    row=$(virt_seed status web1 | awk 'NR == 2 {print $3, $4, $5, $6}') || return
+    [[ $row = "$*" ]] || {
+        echo "expected $*, found $row"
         return 1
     }
 }
