@@ -194,7 +194,9 @@ publish(const struct lifecycle *lifecycle, const struct request *request,
     /* Without a URL it starts unwired, as the configuration says. */
     if (!start->served)
         return 0;
-    if (!start->resumes && check_listening(lifecycle, request, &start->url, failure) < 0)
+    if (!start->resumes &&
+        (served_seed_check_tree(lifecycle->root, failure) < 0 ||
+         check_listening(lifecycle, request, &start->url, failure) < 0))
         return -1;
     return publish_documents(lifecycle, request, seed, start, failure);
 }

@@ -20,17 +20,24 @@ has_seed(int rundir, const char *uuid)
     return faccessat(rundir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* After a start that was refused there is none. */
+/* After a start that was refused there is none. What cannot be removed of the one place is no
+ * reason to leave something in the other. */
 static int
 remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 {
+    cleanup_failure struct failure *another = NULL;
     const char *uuid = lifecycle->domain->uuid;
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
     bool was_there =
         rundir >= 0 && (has_seed(rundir, uuid) || served_seed_is_there(rundir, uuid));
+    int result;
 
-    if (rundir < 0 || served_seed_withdraw(rundir, uuid, failure) < 0 ||
-        rundir_remove(rundir, uuid, failure) < 0)
+    if (rundir < 0)
+        return -1;
+    result = rundir_remove(rundir, uuid, failure);
+    if (served_seed_withdraw(rundir, uuid, result < 0 ? &another : failure) < 0)
+        result = -1;
+    if (result < 0)
         return -1;
     if (was_there)
         lifecycle_log_event(lifecycle, LIFECYCLE_SEED_REMOVED, NULL, "seed removed");

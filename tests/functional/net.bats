@@ -227,6 +227,15 @@ END
     [[ $(ls "$tree") = mac || $(ls "$tree") = '' ]]
 }
 
+@test "release takes the seed's disk away though the server's directory is not as it must be" {
+    wired_xml >disk.xml
+    lifecycle disk.xml prepare
+    chmod 0777 "$tree"
+    run virt-seed-lifecycle --root="$root" web1 release end - <disk.xml
+    assert_refused 1 'others may write into it'
+    [[ ! -e $seeds/$uuid.iso ]]
+}
+
 @test "a start without a URL takes away what was served before" {
     lifecycle wired.xml prepare
     echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
@@ -304,6 +313,9 @@ refuses_start_and_check() {
     refuses_start_and_check wired.xml "there is no metadata server: $rundir/imds is not there" \
         'systemd-sysusers && systemd-tmpfiles --create virt-seed-imds.conf && systemctl enable --now virt-seed-imds.socket virt-seed-imds.service; or use datasource="nocloud"'
     [[ ! -e $tree ]]
+    # Where nobody listens either, that is the first thing to do.
+    end_server
+    refuses_start wired.xml 'there is no metadata server'
 }
 
 @test "a server's directory that is none, or closed to its group, or another's, refuses a start" {
