@@ -313,7 +313,8 @@ END
     local begin took=()
 
     start web1 $web1
-    for _ in {1..7}; do
+    # On a machine that has other things to do too, it is once in a while.
+    for _ in {1..40}; do
         : >"$LAB_DIR/root$report_dir/$web1.report"
         report_say $web1 "$runs"
         begin_waiting web1
@@ -321,10 +322,12 @@ END
         report_say $web1 "$ended"
         wait "$waiting"
         took+=($((${EPOCHREALTIME/./} - begin)))
+        if [[ ${took[-1]} -lt 50000 ]]; then
+            break
+        fi
     done
-    mapfile -t took < <(printf '%s\n' "${took[@]}" | sort -n)
     echo "# after ${took[*]} µs" >&3
-    [[ ${took[0]} -lt 50000 ]]
+    [[ ${took[-1]} -lt 50000 ]]
 }
 
 @test "while nothing happens, nothing is done" {
