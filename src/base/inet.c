@@ -49,8 +49,10 @@ inet_address_read(union inet_address *address, const char *text, int *port)
                   bracket ? (void *)&address->ipv6.sin6_addr
                           : (void *)&address->ipv4.sin_addr) != 1)
         return 0;
-    if (bracket && *behind++ != ']')
+    if (bracket && *behind != ']')
         return 0;
+    if (bracket)
+        behind++;
     if (*behind == ':') {
         *port = read_port(behind + 1);
         if (*port < 0)

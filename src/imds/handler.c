@@ -35,8 +35,9 @@ handler_check_host(struct handler *handler)
     if (view->tree_error < 0)
         log_line("nothing can be served yet: %s", imds_tree_reason(view->tree_error));
     if (!view->qemu.known)
-        log_line(VIRT_SEED_QEMU_HOME " is not there, whose owner QEMU runs as: guests of "
-                                     "user networking are refused");
+        log_line(VIRT_SEED_QEMU_HOME " is not there, or cannot be looked at, whose owner "
+                                     "QEMU runs as: guests of user networking are "
+                                     "refused");
     handler_forget_host(handler);
 }
 

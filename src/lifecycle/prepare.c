@@ -164,18 +164,37 @@ publish_documents(const struct lifecycle *lifecycle, const struct request *reque
     return start->resumes ? 0 : result;
 }
 
-/* A guest that keeps what it has read, cache="keep", may do without. */
+/* A guest that keeps what it has read, cache="keep", may do without; and so does one of a running
+ * snapshot, for which unwired = warn is set. */
 static int
 check_listening(const struct lifecycle *lifecycle, const struct request *request,
                 const struct seed_url *url, struct failure **failure)
 {
     cleanup_failure struct failure *reason = NULL;
 
-    if (!request->cache)
+    if (!request->cache && !lifecycle->config->warn_unwired)
         return listening_check(url->address, failure);
     if (listening_check(url->address, &reason) < 0)
-        lifecycle_log_failure(lifecycle, "may boot with what it has kept", reason);
+        lifecycle_log_failure(lifecycle, "starts nevertheless", reason);
     return 0;
+}
+
+/* What a release that failed has left is not this start's; but it keeps no guest from going
+ * on. */
+static int
+withdraw_documents(const struct lifecycle *lifecycle, const struct start *start,
+                   struct failure **failure)
+{
+    const char *uuid = lifecycle->domain->uuid;
+    cleanup_failure struct failure *reason = NULL;
+
+    if (!served_seed_is_there(start->rundir, uuid) ||
+        served_seed_withdraw(start->rundir, uuid, start->resumes ? &reason : failure) ==
+            0)
+        return 0;
+    if (reason)
+        lifecycle_log_failure(lifecycle, "what was served before stays", reason);
+    return start->resumes ? 0 : -1;
 }
 
 static int
@@ -185,9 +204,7 @@ publish(const struct lifecycle *lifecycle, const struct request *request,
     const char *uuid = lifecycle->domain->uuid;
     bool has_disk = request_has_disk(request);
 
-    /* What a release that failed has left is not this start's. */
-    if ((has_disk || !start->served) && served_seed_is_there(start->rundir, uuid) &&
-        served_seed_withdraw(start->rundir, uuid, failure) < 0)
+    if ((has_disk || !start->served) && withdraw_documents(lifecycle, start, failure) < 0)
         return -1;
     if (has_disk)
         return seed_file_publish(lifecycle->root, start->rundir, uuid, seed, failure);

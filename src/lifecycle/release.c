@@ -37,6 +37,8 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
     result = rundir_remove(rundir, uuid, failure);
     if (served_seed_withdraw(rundir, uuid, result < 0 ? &another : failure) < 0)
         result = -1;
+    if (another)
+        lifecycle_log_failure(lifecycle, "what was served stays, too", another);
     if (result < 0)
         return -1;
     if (was_there)

@@ -23,5 +23,5 @@ libvirt_group(int root)
             S_ISSOCK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP)
             return status.st_gid;
     }
-    return getegid();
+    return geteuid() == 0 ? 0 : getegid();
 }

@@ -12,6 +12,6 @@
  * the group write and others not. Where polkit decides, and everybody may write to the
  * socket, its group says nothing. The name of the group, which differs between systems, is
  * not needed, nor asked for: that would load NSS's modules into each start of a domain.
- * Return: the group, or the caller's own, which is root's.
+ * Return: the group; or root's, and for a caller who is not root its own.
  */
 gid_t libvirt_group(int root);

@@ -2,7 +2,7 @@
 /*
  * How it works: of two sockets that may be bound to one address, none may listen
  * (SO_REUSEADDR, socket(7)). So where ours can be bound, nobody listens; it is in the way of
- * none that is about to.
+ * none that is about to and has that option, as systemd's sockets have and the server's own.
  */
 #include "config.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/inet.h"
+#include "base/memory.h"
 #include "domain/seed-url.h"
 #include "store/listening.h"
 
@@ -39,18 +40,23 @@ int
 listening_check(const char *url_address, struct failure **failure)
 {
     union inet_address address;
+    cleanup_free char *where = NULL;
     int port;
     socklen_t size = inet_address_read(&address, url_address, &port);
 
+    if (size == 0)
+        return 0;
     if (port < 0)
         inet_address_set_port(&address, SEED_URL_PORT);
     if (!can_be_bound(&address, size))
         return 0;
+    where = port < 0 ? xasprintf("%s, port %d", url_address, SEED_URL_PORT)
+                     : xstrdup(url_address);
     failure_set(
         failure, FAILURE_IMDS,
-        "asks for datasource=\"nocloud-net\", and nobody listens at %s%s: the guest "
+        "asks for datasource=\"nocloud-net\", and nobody listens at %s: the guest "
         "would come up as a new machine",
-        url_address, port < 0 ? ", port 80" : "");
+        where);
     return failure_hint(failure, "start the metadata server: systemctl enable --now "
                                  "virt-seed-imds.socket virt-seed-imds.service; where it "
                                  "listens, see virt-seed-imds(8)");

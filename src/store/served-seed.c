@@ -226,12 +226,29 @@ served_seed_is_open_to(int root, const struct domain *domain, const char *token)
     return has_access(&access, token, macs, mac_count);
 }
 
+/* Return: whether there is, of the domain, what is published or what a process that was killed
+ * has left. */
+static bool
+has_generation(int rundir, const char *uuid)
+{
+    cleanup_close int tree =
+        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_closedir DIR *dir = tree < 0 ? NULL : fs_list(tree);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)
+            return true;
+    }
+    return false;
+}
+
 int
 served_seed_withdraw(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_close int tree = -1;
 
-    if (faccessat(rundir, IMDS_TREE_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+    if (!has_generation(rundir, uuid))
         return 0;
     tree = imds_tree_open(rundir, failure);
     return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);

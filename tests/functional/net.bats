@@ -231,9 +231,16 @@ END
     wired_xml >disk.xml
     lifecycle disk.xml prepare
     chmod 0777 "$tree"
+    mkdir "$tree/$uuid.new.0123abcd"
     run virt-seed-lifecycle --root="$root" web1 release end - <disk.xml
     assert_refused 1 'others may write into it'
     [[ ! -e $seeds/$uuid.iso ]]
+    # Of what is none of its own a domain hears nothing.
+    mv "$tree/$uuid.new.0123abcd" "$tree/$other_uuid"
+    chmod 0755 "$tree"
+    lifecycle disk.xml prepare
+    chmod 0777 "$tree"
+    lifecycle disk.xml release end
 }
 
 @test "a start without a URL takes away what was served before" {
@@ -397,6 +404,22 @@ refuses_start_and_check() {
     assert_said 'warning: ' "nobody listens at $imds_address" 'unless it has kept its seed' '[nobody-listens]'
     lifecycle keep.xml prepare
     [[ -e $tree/$uuid/meta-data ]]
+}
+
+@test "where nobody listens, unwired = warn is the way back to a running snapshot" {
+    end_server
+    echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
+    lifecycle wired.xml prepare
+    [[ -e $tree/$uuid/meta-data ]]
+}
+
+@test "a guest is resumed though what was served before cannot be taken away" {
+    lifecycle wired.xml prepare
+    wired_xml >disk.xml
+    chmod 0777 "$tree"
+    lifecycle disk.xml restore
+    lifecycle disk.xml prepare
+    [[ -e $seeds/$uuid.iso ]]
 }
 
 @test "somebody may listen at an address that no interface has yet" {
