@@ -58,7 +58,7 @@ static char *
 place_of_seed(const struct domain_view *view, const char *uuid)
 {
     if (view->has_request && !request_has_disk(&view->request))
-        return xasprintf(IMDS_TREE_NAME "/%s", uuid);
+        return imds_domain_name(uuid);
     return rundir_seed_name(uuid);
 }
 

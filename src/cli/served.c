@@ -9,7 +9,6 @@
 #include "config.h"
 
 #include "base/cleanup.h"
-#include "base/memory.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
 #include "domain/seed-url.h"
@@ -38,7 +37,7 @@ served_is_in(const struct context *context, const struct domain *running)
 static ino_t
 find_published(const struct replacement *replacement)
 {
-    cleanup_free char *path = xasprintf(IMDS_TREE_NAME "/%s", replacement->running->uuid);
+    cleanup_free char *path = imds_domain_name(replacement->running->uuid);
 
     return replace_find_inode(replacement, path);
 }

@@ -58,7 +58,7 @@ is_gone(int root, const char *uuid)
     cleanup_failure struct failure *failure = NULL;
     cleanup_free char *definition = NULL;
     cleanup_free char *seed = rundir_seed_name(uuid);
-    cleanup_free char *served = xasprintf(IMDS_TREE_NAME "/%s", uuid);
+    cleanup_free char *served = imds_domain_name(uuid);
 
     if (record_read(root, uuid, &record, &failure) < 0 || record.done ||
         !record.boot.name)

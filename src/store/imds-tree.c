@@ -75,6 +75,12 @@ imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1], enum imds_link *
     return true;
 }
 
+char *
+imds_domain_name(const char *uuid)
+{
+    return xasprintf(IMDS_TREE_NAME "/%s", uuid);
+}
+
 /* --- reading ---------------------------------------------------------------------- */
 
 int

@@ -84,6 +84,10 @@ bool imds_is_uuid(const char *text);
 bool imds_is_mac(const char *text);
 bool imds_is_token(const char *text);
 
+/* Return: the name of what is published of the domain, in the run-time directory, owned by the
+ * caller (free); rundir_seed_name() is that of a disk. */
+char *imds_domain_name(const char *uuid);
+
 /* Takes the next line of a list of MACs. Return: false at its end, where `rest` is "", and at
  * what is no such line, where it stays. */
 bool imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1],

@@ -15,7 +15,7 @@
 static int
 open_served(int rundir, const char *uuid, struct stat *status)
 {
-    cleanup_free char *path = xasprintf(IMDS_TREE_NAME "/%s", uuid);
+    cleanup_free char *path = imds_domain_name(uuid);
     cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
 
     if (fd < 0)

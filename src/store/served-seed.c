@@ -181,7 +181,7 @@ served_seed_publish(int rundir, const struct domain *domain, const char *token,
 bool
 served_seed_is_there(int rundir, const char *uuid)
 {
-    cleanup_free char *path = xasprintf(IMDS_TREE_NAME "/%s", uuid);
+    cleanup_free char *path = imds_domain_name(uuid);
 
     return faccessat(rundir, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
