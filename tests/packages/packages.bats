@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# packages.bats: Debian's packages on a host of their own, from installation to purge.
+#
+# scripts/test-packages runs this as root in a root file system that has libvirt and QEMU, but no
+# virt-seed and no init system. The tests build on one another: together they are one host's life.
+
+bats_require_minimum_version 1.5.0
+
+debs=${VIRT_SEED_DEBS:?}
+newer=${VIRT_SEED_NEWER_DEBS:?}
+package_tests=${VIRT_SEED_PACKAGE_TESTS:?}
+export LIBVIRT_DEFAULT_URI=qemu:///system DEBIAN_FRONTEND=noninteractive
+
+uuid=0d7ff1d9-5f0c-4b3c-a1d6-6c6f0f2e8d11
+seed=/run/libvirt/virt-seed/$uuid.iso
+hook=/etc/libvirt/hooks/qemu.d/50-virt-seed
+local_rules=/etc/apparmor.d/local/abstractions/libvirt-qemu
+
+setup_file() {
+    start_daemons
+    define_domain plain ''
+    virsh start plain
+    virsh destroy plain
+    # What an administrator has there stays, even without an end of its line.
+    mkdir -p "${local_rules%/*}"
+    printf '%s' 'deny /srv/private r,' >>"$local_rules"
+    stop_daemons
+    list_files >"$BATS_FILE_TMPDIR/before"
+}
+
+teardown_file() {
+    virsh destroy web1 || :
+    stop_daemons
+}
+
+start_daemons() {
+    virtlogd --daemon 3>&- 4>&-
+    libvirtd --daemon 3>&- 4>&-
+    wait_until virsh uri
+}
+
+stop_daemons() {
+    local name pid
+
+    for name in libvirtd virtlogd; do
+        if [[ -e /run/$name.pid ]]; then
+            pid=$(</run/"$name.pid")
+            kill "$pid"
+            wait_until is_gone "$pid"
+        fi
+    done
+}
+
+is_gone() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+# wait_until COMMAND…: half a minute at most.
+wait_until() {
+    for _ in {1..300}; do
+        ! "$@" >/dev/null 2>&1 || return 0
+        sleep 0.1
+    done
+    echo "this did not come true: $*" >&2
+    return 1
+}
+
+# define_domain NAME METADATA
+define_domain() {
+    cat >"$BATS_FILE_TMPDIR/$1.xml" <<END
+<domain type='qemu'>
+  <name>$1</name>
+  $([[ $1 != web1 ]] || echo "<uuid>$uuid</uuid>")
+  <metadata>$2</metadata>
+  <memory unit='MiB'>32</memory>
+  <os><type arch='x86_64' machine='q35'>hvm</type></os>
+  <devices><controller type='usb' model='none'/><memballoon model='none'/></devices>
+</domain>
+END
+    virsh define "$BATS_FILE_TMPDIR/$1.xml"
+}
+
+# Every file with its type, mode, owner and target, and what those in /etc say. dpkg's and apt's own notes
+# and the logs that libvirt writes of each domain are not virt-seed's.
+list_files() {
+    find / \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /root -o -path /debs \
+        -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache/apt -o -path /var/cache/debconf \
+        -o -path /var/cache/man -o -path /var/log/apt -o -path /var/log/dpkg.log \
+        -o -path /var/log/alternatives.log -o -path /var/log/libvirt/qemu \) -prune \
+        -o -printf '%p %y %m %u %g %l\n' | sort
+    # useradd and userdel keep the former versions of their files, as passwd-.
+    find /etc -type f ! -name '*-' ! -path "$local_rules" -exec sha256sum {} + | sort -k 2
+}
+
+is_wired() {
+    virsh dumpxml --inactive web1 | grep -qF "$seed"
+}
+
+runs() {
+    [[ $(virsh domstate web1) = running ]]
+}
+
+@test "the packages install" {
+    apt-get install --yes --no-install-recommends "$debs"/virt-seed*.deb
+    virt-seed --version
+    [[ $(stat -c '%a %U' /etc/virt-seed/secrets) = "700 root" ]]
+}
+
+@test "nothing of the metadata server's is enabled, and its directory is its own" {
+    run systemctl is-enabled virt-seed-imds.socket virt-seed-imds.service
+    [[ $output = disabled$'\n'disabled ]]
+    run ! pgrep virt-seed-imds
+    [[ $(stat -c '%a %U %G' /run/libvirt/virt-seed/imds) = "750 root virt-seed-imds" ]]
+}
+
+@test "AppArmor lets a guest run the emulator, by the rules that libvirt includes" {
+    cat >"$BATS_TEST_TMPDIR/profile" <<END
+#include <tunables/global>
+profile libvirt-$uuid flags=(attach_disconnected) {
+  #include <abstractions/libvirt-qemu>
+}
+END
+    run -0 apparmor_parser -Q -K -D rule-exprs "$BATS_TEST_TMPDIR/profile"
+    [[ $output = */usr/bin/virt-seed-qemu* ]]
+}
+
+@test "the packages' own tests pass" {
+    "$package_tests/seed"
+    "$package_tests/domain"
+}
+
+@test "a domain that runs goes on through an upgrade, and its seed goes when it ends" {
+    define_domain web1 "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>"
+    virt-seed wire web1
+    virsh start web1
+    apt-get install --yes --no-install-recommends "$newer"/virt-seed*.deb
+    runs
+    [[ -e $seed ]]
+    [[ $(grep -c virt-seed-qemu "$local_rules") -le 1 ]]
+    virsh destroy web1
+    [[ ! -e $seed ]]
+}
+
+@test "removing the packages leaves a running domain and its seed, but no hook" {
+    virsh start web1
+    apt-get remove --yes virt-seed
+    runs
+    [[ -e $seed && -e /etc/virt-seed/virt-seed.conf ]]
+    [[ ! -e $hook && ! -L $hook ]]
+    # libvirtd finds the domain again, and no hook that could keep it from that.
+    stop_daemons
+    start_daemons
+    runs
+}
+
+@test "a purge keeps what the administrator wrote, says so, and leaves the domain running" {
+    install -d -m 0700 /etc/virt-seed/secrets
+    echo secret >/etc/virt-seed/secrets/web1
+    run -0 dpkg --purge virt-seed-imds virt-seed-vdsm virt-seed
+    [[ $output = *"your secrets and files are still in /etc/virt-seed"* ]]
+    [[ -e /etc/virt-seed/secrets/web1 && ! -e /etc/virt-seed/virt-seed.conf ]]
+    rm -r /etc/virt-seed
+    stop_daemons
+    start_daemons
+    runs
+    virsh destroy web1
+    virsh undefine web1
+}
+
+@test "after the purge the host is as it was before" {
+    stop_daemons
+    list_files >"$BATS_FILE_TMPDIR/after"
+    diff -u "$BATS_FILE_TMPDIR/before" "$BATS_FILE_TMPDIR/after"
+    [[ $(<"$local_rules") = "deny /srv/private r," ]]
+}
+
+@test "a purge ends well while a process of the server's user is left" {
+    local pid
+
+    apt-get install --yes --no-install-recommends "$debs"/virt-seed*.deb
+    setpriv --reuid virt-seed-imds --clear-groups --regid nogroup sleep 300 3>&- 4>&- &
+    pid=$!
+    wait_until pgrep --uid virt-seed-imds
+    run dpkg --purge virt-seed-imds virt-seed-vdsm virt-seed
+    kill "$pid"
+    [[ $status -eq 0 ]]
+}
