@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# disk.bats: domains with their seed on a disk, on a whole host: from a refused start to the upgrade of
+# virt-seed's packages. The domain "web1" runs through most of the file.
+
+bats_require_minimum_version 1.5.0
+
+# shellcheck source-path=SCRIPTDIR source=host.bash
+source "$BATS_TEST_DIRNAME/host.bash"
+load ../libvirt/report
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seed=/run/libvirt/virt-seed/$web1.iso
+report=/var/log/libvirt/virt-seed/$web1.report
+
+# assert_runs_on: web1 is the process of $1, and its seed is there for it.
+assert_runs_on() {
+    [[ $(on_host cat /run/libvirt/qemu/web1.pid) = "$1" ]]
+    on_host kill -0 "$1"
+    [[ $(on_host stat -c '%U %a' "$seed") = 'libvirt-qemu 600' ]]
+}
+
+@test "an unwired domain is refused, and wired a moment later" {
+    metadata="<ci:cloud-init xmlns:ci='$namespace'><ci:hostname>web1.example.org</ci:hostname>
+        </ci:cloud-init>" tiny_xml web1 $web1 | on_host virsh define /dev/stdin
+    run on_host virsh start web1
+    [[ $status -ne 0 && $output = *"asks for cloud-init but is not wired for it"* ]]
+    wait_until 300 is_wired
+}
+
+is_wired() {
+    grep -q 'ds=nocloud;dsmode=net' <(on_host virsh dumpxml --inactive web1)
+}
+
+@test "it starts then, with its seed, under a profile of AppArmor's that is enforced" {
+    local process
+
+    on_host virsh start web1
+    run -0 on_host virt-seed inspect "$seed"
+    [[ $output = *'local-hostname web1.example.org'* ]]
+    process=$(on_host cat /run/libvirt/qemu/web1.pid)
+    assert_runs_on "$process"
+    [[ $(on_host cat "/proc/$process/attr/current") = "libvirt-$web1 (enforce)" ]]
+    assert_no_denials
+}
+
+@test "it goes on while libvirtd is restarted" {
+    local process
+
+    process=$(on_host cat /run/libvirt/qemu/web1.pid)
+    on_host systemctl restart libvirtd.service
+    [[ $(on_host virsh domstate web1) = running* ]]
+    assert_runs_on "$process"
+    assert_no_denials
+}
+
+# as USER COMMAND…: with the user's environment of a login.
+as() {
+    on_host runuser -u "$1" -- env LIBVIRT_DEFAULT_URI=qemu:///system "${@:2}"
+}
+
+# shellcheck disable=SC2154  # boot1 is report.bash's
+say_of_guest() {
+    report_line "$boot1" "$@" | on_host tee -a "$report" >/dev/null
+}
+
+@test "root and a member of the group libvirt see how far the guest is" {
+    local user
+
+    say_of_guest "$(report_runs)"
+    for user in root bob; do
+        run -0 as "$user" virt-seed status --json web1
+        jq -e '.[0] | .state == "running" and .wired and .seed and .result == "running"' <<<"$output"
+        run -124 as "$user" virt-seed wait --timeout=0 web1
+    done
+    say_of_guest "$(report_ended)" "$(report_result)"
+    for user in root bob; do
+        run -0 as "$user" virt-seed wait --timeout=10 web1
+    done
+}
+
+@test "root and a member of the group libvirt see what the next start changes" {
+    local user
+
+    for user in root bob; do
+        run -0 as "$user" virt-seed pending --json web1
+        jq -e '.boot == "same-instance" and .denied == null' <<<"$output"
+    done
+}
+
+@test "an ordinary user sees that there is a domain, and is told what he may not know" {
+    run as alice virt-seed status --json web1
+    jq -e '.[0] | .state == "running" and .result == "unknown"' <<<"$(grep -v '^virt-seed:' <<<"$output")"
+    run as alice virt-seed wait --timeout=10 web1
+    [[ $status -eq 1 && $output = *'virt-seed: error: '* ]]
+    run as alice virt-seed pending web1
+    [[ $status -eq 1 && $output = *'virt-seed: error: '* ]]
+    run ! as alice cat "$report"
+    run ! as alice cat "$seed"
+}
+
+@test "it goes on while the packages are upgraded, and ends after that as if they had not been" {
+    local process
+
+    process=$(on_host cat /run/libvirt/qemu/web1.pid)
+    host_upgrade
+    assert_runs_on "$process"
+    [[ $(on_host virsh domstate web1) = running* ]]
+    on_host virsh destroy web1
+    run ! on_host test -e "$seed"
+    on_host virsh start web1
+    on_host test -e "$seed"
+    assert_no_denials
+}
+
+@test "without its wiring and its request it starts as a domain that has never asked" {
+    on_host virsh destroy web1
+    on_host virt-seed unset web1
+    on_host virsh start web1
+    run -0 on_host virsh dumpxml web1
+    [[ $output != *virt-seed* && $output != *ds=nocloud* ]]
+    run -0 on_host find /run/libvirt/virt-seed -type f
+    [[ $output = '' ]]
+    on_host virsh destroy web1
+    on_host virsh undefine web1
+    assert_no_denials
+}

@@ -1,0 +1,168 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # variables for those that source this, and bats's
+# host.bash: a whole host for tests: systemd, AppArmor, libvirtd, virt-seed's packages; a library to
+# source. Each file has a machine of its own, which runs on from where another one was saved.
+#
+# A file that defines no setup_file of its own has host_start; all have host_stop and host_show_failure.
+#
+#   host_start            have $host run, with virt-seed's packages installed
+#   host_start_bare       the same, without
+#   host_boot [OPTION…]   boot it, with virt-seed's packages installed, and with more options of QEMU's
+#   host_stop             switch it off
+#   host_show_failure     for teardown: print what its logs have to say, if the test has failed
+#   host_upgrade          upgrade virt-seed's packages
+#   on_host COMMAND…      run a command there, as root; a quarter of an hour at most, or $seconds
+#   tiny_xml NAME [UUID]  print the XML of a domain that boots nothing
+#   assert_no_denials     AppArmor has denied nothing to virt-seed and to guests
+#
+# Variables for tiny_xml: metadata, devices, emulator, interface (a network, or user), mac, kernel (XML),
+# memory (32, in MiB). Its card has no boot ROM, which would ask the network for ever.
+
+host=${VIRT_SEED_HOST:?the directory that scripts/build-host made}
+debs=${VIRT_SEED_DEBS:?the directory with the packages for that host}
+installed=${VIRT_SEED_BUILDDIR:?the build directory}/tests/host/installed-$(basename "$host")
+namespace=urn:virt-seed:cloud-init:1
+
+# shellcheck source=tests/wait.bash
+source "$BATS_TEST_DIRNAME/../wait.bash"
+# shellcheck source=scripts/host/vm.bash
+source "$BATS_TEST_DIRNAME/../../scripts/host/vm.bash"
+
+setup_file() {
+    host_start
+}
+
+teardown_file() {
+    host_stop
+}
+
+teardown() {
+    host_show_failure
+}
+
+host_start() {
+    _host_begin && _host_install && _host_resume "$installed"
+}
+
+host_start_bare() {
+    _host_begin && _host_resume "$host"
+}
+
+host_boot() {
+    _host_begin && _host_install && vm_overlay "$installed/root.qcow2" "$vm/disk.qcow2" &&
+        vm_boot "$host" "$vm/disk.qcow2" "$@" && vm_login 1500
+}
+
+_host_begin() {
+    export vm=$BATS_FILE_TMPDIR/vm BATS_NO_PARALLELIZE_WITHIN_FILE=true
+    mkdir "$vm"
+}
+
+_host_resume() {
+    vm_overlay "$1/root.qcow2" "$vm/disk.qcow2" &&
+        vm_resume "$host" "$vm/disk.qcow2" "$1/memory" &&
+        vm_login 900
+}
+
+# The first file that needs it makes it, for all of them.
+_host_install() {
+    local vm identity
+
+    identity=$(sha256sum "$host/manifest" "$debs"/*.deb)
+    mkdir -p "${installed%/*}"
+    exec {lock}>"$installed.lock"
+    flock -w 1200 "$lock" || return
+    if [[ ! -e $installed/identity || $(<"$installed/identity") != "$identity" ]]; then
+        vm=$(mktemp -d "$installed.XXXXXX")
+        if ! vm_overlay "$host/root.qcow2" "$vm/root.qcow2" ||
+            ! vm_resume "$host" "$vm/root.qcow2" "$host/memory" || ! vm_login 900 ||
+            ! host_install_packages "$debs" || ! vm_save "$vm/memory"; then
+            _host_show
+            vm_kill
+            return 1
+        fi
+        rm -rf "$installed"
+        echo "$identity" >"$vm/identity"
+        mv "$vm" "$installed"
+    fi
+    exec {lock}>&-
+}
+
+# host_install_packages DIR: as a person does it.
+host_install_packages() {
+    on_host rm -rf /root/debs
+    on_host mkdir /root/debs
+    (cd "$1" && tar -c virt-seed_*.deb virt-seed-imds_*.deb) | on_host tar -x -C /root/debs &&
+        seconds=600 on_host sh -c 'apt-get install --yes /root/debs/*.deb'
+}
+
+# To the same ones, with a version that is later.
+host_upgrade() {
+    local name tree=$BATS_TEST_TMPDIR/later
+
+    mkdir "$tree"
+    for name in virt-seed virt-seed-imds; do
+        dpkg-deb -R "$debs/$name"_*.deb "$tree/$name" &&
+            sed -i -E -e 's/^Version: .*/&+later/' -e 's/(virt-seed \(= [^)]*)/\1+later/' \
+                "$tree/$name/DEBIAN/control" &&
+            dpkg-deb -b "$tree/$name" "$tree/${name}_later.deb" >/dev/null || return
+    done
+    host_install_packages "$tree"
+    # shellcheck disable=SC2016  # dpkg's variable
+    [[ $(on_host dpkg-query -W -f '${Version} ' virt-seed virt-seed-imds) = *+later\ *+later\  ]]
+}
+
+host_stop() {
+    vm_kill
+}
+
+host_show_failure() {
+    [[ ${BATS_TEST_COMPLETED-} ]] || _host_show
+}
+
+_host_show() {
+    on_host journalctl --no-pager --boot --lines 60 || :
+    on_host sh -c 'dmesg | grep apparmor=.DENIED' || :
+    tail -n 20 "$vm/console"
+}
+
+on_host() {
+    vm_run "${seconds:-900}" "$@"
+}
+
+assert_no_denials() {
+    run on_host sh -c 'dmesg | grep "apparmor=.DENIED"'
+    [[ $output = '' ]]
+}
+
+tiny_xml() {
+    local name=$1 uuid=${2-} card=''
+
+    # shellcheck disable=SC2016  # the quotes are XML's
+    case ${interface-} in
+    '') ;;
+    user) card="<interface type='user'><model type='virtio'/><rom enabled='no'/></interface>" ;;
+    *) card="<interface type='network'><source network='$interface'/>${mac:+<mac address='$mac'/>}
+        <model type='virtio'/><rom enabled='no'/></interface>" ;;
+    esac
+    cat <<END
+<domain type='qemu'>
+  <name>$name</name>
+  ${uuid:+<uuid>$uuid</uuid>}
+  <metadata>${metadata-}</metadata>
+  <memory unit='MiB'>${memory:-32}</memory>
+  <os>
+    <type arch='x86_64' machine='q35'>hvm</type>
+    ${kernel-}
+  </os>
+  <features><acpi/></features>
+  <devices>
+    ${emulator:+<emulator>$emulator</emulator>}
+    ${devices-}
+    $card
+    <serial type='file'><source path='/var/log/libvirt/qemu/$name.console'/></serial>
+    <controller type='usb' model='none'/>
+    <memballoon model='none'/>
+  </devices>
+</domain>
+END
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# install.bats: virt-seed's packages come to a host with libvirt and AppArmor, and go again.
+
+bats_require_minimum_version 1.5.0
+
+# shellcheck source-path=SCRIPTDIR source=host.bash
+source "$BATS_TEST_DIRNAME/host.bash"
+
+setup_file() {
+    host_start_bare
+    tree >"$BATS_FILE_TMPDIR/before"
+}
+
+# tree: what is on the host: each file's kind, mode and owner, or its target; users, groups, and who
+# listens. Not the logs, and what dpkg, apt, ld.so and the programs of this test write.
+tree() {
+    on_host sh -c 'find / -xdev \( -path /var/log/journal -o -path "/var/log/apt*" \
+        -o -path /var/log/dpkg.log -o -path "/var/log/libvirt/qemu/*" -o -path "/var/cache/*" \
+        -o -path "/var/lib/dpkg/*" -o -path "/var/lib/apt/*" -o -path "/var/lib/systemd/*" \
+        -o -path "/var/lib/libvirt/*" -o -path "/tmp/*" -o -path "/var/tmp/*" -o -path /root \
+        -o -path /etc/ld.so.cache \) -prune -o -printf "%p %y %m %u:%g %l\n"
+        find /run/libvirt /run/systemd /var/lib/systemd /var/lib/libvirt -name "*seed*"
+        cat /etc/passwd /etc/group
+        ss -Hltn | tr -s " " | cut -d " " -f 4' | sort
+}
+
+@test "AppArmor enforces, and has libvirtd under its profile" {
+    run -0 on_host aa-status --json
+    jq -e '.profiles | .libvirtd == "enforce" and .["virt-aa-helper"] == "enforce"' <<<"$output"
+    jq -e '.processes["/usr/sbin/libvirtd"] | length > 0 and all(.status == "enforce")' <<<"$output"
+}
+
+@test "apt installs the packages" {
+    host_install_packages "$debs"
+    run -0 on_host virt-seed --version
+}
+
+@test "nothing listens, and no unit is enabled, that nobody has asked for" {
+    run on_host systemctl is-enabled virt-seed-imds.socket virt-seed-imds.service
+    [[ $output = disabled$'\n'disabled ]]
+    run -0 on_host ss -Hltn 'sport = 80'
+    [[ $output = '' ]]
+}
+
+@test "libvirtd has noticed its first hook: an unwired domain is refused, and wired" {
+    metadata="<ci:cloud-init xmlns:ci='$namespace'/>" tiny_xml first | on_host virsh define /dev/stdin
+    run on_host virsh start first
+    [[ $status -ne 0 && $output = *"asks for cloud-init but is not wired for it"* ]]
+    wait_until 300 is_wired first
+}
+
+is_wired() {
+    grep -q 'ds=nocloud;dsmode=net' <(on_host virsh dumpxml --inactive "$1")
+}
+
+@test "doctor finds nothing wrong with the host as it was installed" {
+    on_host virt-seed doctor
+}
+
+@test "after a purge the host is as it was, and libvirtd has forgotten the hook" {
+    on_host virsh undefine first
+    seconds=300 on_host apt-get purge --yes virt-seed virt-seed-imds
+    diff "$BATS_FILE_TMPDIR/before" <(tree)
+    metadata="<ci:cloud-init xmlns:ci='$namespace'/>" tiny_xml first | on_host virsh create /dev/stdin
+    on_host virsh destroy first
+    assert_no_denials
+}
