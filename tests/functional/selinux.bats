@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# selinux.bats: the policy module for SELinux, and what Debian's policy allows when it is loaded.
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+# The modules of the policy that is installed here, as semodule(8) keeps them.
+installed=/var/lib/selinux/default
+wanted='selinux-policy-dev, selinux-policy-default and setools'
+
+# $policy is that policy with our module in it, in a store of this test's own: the host's own is not
+# touched.
+setup_file() {
+    local store=$BATS_FILE_TMPDIR/store
+
+    export policy=
+    [[ -e /usr/share/selinux/devel/Makefile ]] || return 0
+    # Without the job server of the make that runs this: its descriptors are not here.
+    env -u MAKEFLAGS -u MFLAGS make -s -C "$top_builddir" selinux 3>&-
+    if [[ -r $installed/active/modules ]] && type -P sesearch >/dev/null; then
+        mkdir -p "$store/var/lib/selinux" "$store/etc/selinux/default"
+        cp -R "$installed" "$store/var/lib/selinux"
+        semodule --path "$store" --store default --noreload \
+            --install "$top_builddir/hooks/selinux/module/virt_seed.pp" 3>&-
+        policy=$(echo "$store"/etc/selinux/default/policy/policy.*)
+    fi
+}
+
+needs_policy() {
+    [[ $policy ]] || skip "$wanted are not installed"
+}
+
+# may PERMISSION TYPE: the domains that have the permission for files of that type, as a rule says it:
+# a domain or an attribute. What an administrator may switch on for a daemon is not in effect.
+may() {
+    local rules=$BATS_FILE_TMPDIR/$2
+
+    [[ -e $rules ]] || sesearch --allow --target "$2" --class file "$policy" >"$rules"
+    sed -n -e '/]:True$/d' -e "s/^allow \\([^ ]*\\) .*[{:][^:]*\\<$1\\>.*/\\1/p" "$rules" | sort -u
+}
+
+# only PERMISSION TYPE DOMAIN...: nobody else may, but for those who may do it to /etc/shadow.
+only() {
+    local permission=$1 type=$2
+
+    shift 2
+    diff <(comm -23 <(may "$permission" "$type") <(may "$permission" shadow_t)) \
+        <(printf '%s\n' "$@" | sort)
+}
+
+@test "the policy module builds with the headers that are installed" {
+    [[ -e /usr/share/selinux/devel/Makefile ]] || skip 'selinux-policy-dev is not installed'
+    [[ -s $top_builddir/hooks/selinux/module/virt_seed.pp ]]
+}
+
+@test "nobody but the hook and administrators may read secrets" {
+    needs_policy
+    only read virt_seed_secret_t virt_seed_hook_t sysadm_t
+    only read virt_seed_host_key_t virt_seed_hook_t sysadm_t
+}
+
+@test "the hook cannot write the secrets of administrators" {
+    needs_policy
+    only write virt_seed_secret_t sysadm_t
+}
+
+@test "a seed is the hook's until libvirt labels it, and no guest may read it before" {
+    needs_policy
+    only read virt_seed_image_t virt_seed_hook_t virtd_t sysadm_t
+    only write virt_seed_image_t virt_seed_hook_t sysadm_t
+    only relabelfrom virt_seed_image_t virtd_t
+}
+
+@test "what is served is read by the metadata server, which reads nothing else of ours" {
+    needs_policy
+    only read virt_seed_served_t virt_seed_hook_t virt_seed_imds_t sysadm_t
+    for type in virt_seed_{etc,var_lib,report}_t; do
+        run ! grep -x virt_seed_imds_t < <(may read "$type")
+    done
+}
+
+@test "libvirt's daemon enters the hook's domain, the hook that of the wiring, and the latter no other" {
+    needs_policy
+    run -0 sesearch --type_trans --class process --default virt_seed_hook_t "$policy"
+    [[ $output = 'type_transition virtd_t virt_seed_hook_exec_t:process virt_seed_hook_t;' ]]
+    run -0 sesearch --type_trans --class process --default virt_seed_wire_t "$policy"
+    [[ $output = 'type_transition virt_seed_hook_t virt_seed_exec_t:process virt_seed_wire_t;' ]]
+    run -0 sesearch --allow --source virt_seed_wire_t --class process --perms transition "$policy"
+    [[ -z $output ]]
+}
+
+@test "the hook cannot talk to libvirt, and the wiring can" {
+    needs_policy
+    run -0 sesearch --allow --source virt_seed_hook_t --target virtd_t \
+        --class unix_stream_socket --perms connectto "$policy"
+    [[ -z $output ]]
+    run -0 sesearch --allow --source virt_seed_wire_t --target virtd_t \
+        --class unix_stream_socket --perms connectto "$policy"
+    [[ $output = *virt_seed_wire_t* ]]
+}
