@@ -7,6 +7,7 @@ dist_man_MANS += \
 	%D%/virt-seed-hook.8 \
 	%D%/virt-seed-imds.8 \
 	%D%/virt-seed-qemu.8 \
+	%D%/virt-seed-selinux.8 \
 	%D%/virt-seed-vdsm.8 \
 	%D%/virt-seed-xml.5 \
 	$(NULL)

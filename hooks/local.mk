@@ -16,8 +16,9 @@ shim_links = \
 	virt-seed-qemu-system-x86_64 \
 	$(NULL)
 
-# What AppArmor must let every QEMU do for it. Nothing includes it by itself: virt-seed-qemu(8).
-apparmordir = $(sysconfdir)/apparmor.d/abstractions
+# What AppArmor must let every QEMU do for it. The rules of a recent libvirt include what is in this
+# folder; those of Debian 12's do not: virt-seed-qemu(8).
+apparmordir = $(sysconfdir)/apparmor.d/abstractions/libvirt-qemu.d
 nodist_apparmor_DATA = hooks/virt-seed-qemu
 hooks/virt-seed-qemu: $(srcdir)/hooks/virt-seed-qemu.apparmor.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) hooks && sed -e 's|@bindir[@]|$(bindir)|g' \

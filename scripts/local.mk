@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Scripts for the source tree; none of them is installed.
+# Scripts for the source tree; none is installed but the units of systemd/.
 
 EXTRA_DIST += \
 	%D%/bench \
 	%D%/bench-imds \
 	%D%/build-guest \
+	%D%/build-host \
 	%D%/fetch-cloud-init \
 	%D%/fuzz \
 	%D%/guest \
+	%D%/host \
+	%D%/image.bash \
+	%D%/in-release \
+	%D%/package \
 	%D%/packages.bash \
+	%D%/packaging \
 	%D%/quickstart \
 	%D%/syntax-check \
 	%D%/test \
+	%D%/test-packages \
 	$(NULL)

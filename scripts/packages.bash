@@ -1,14 +1,29 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # packages.bash: Debian packages for the scripts beside it; a library to source.
 #
 #   build_packages             print what building virt-seed needs
+#   check_packages             print what 'make check' needs besides
 #   packages_missing NAME…     print those that are not installed
 #   packages_install NAME…     install them, as root
+#   packages_release           print the name of this system's release of Debian; that of Debian 12 on
+#                              another system
+#   packages_sources RELEASE   print the lines of sources.list for a release of Debian: from the
+#                              mirrors of this system's apt, if it is Debian, too
+#   make_root RELEASE FOLDER   make a bare root of a release of Debian, as root with mmdebstrap, unless
+#                              FOLDER is one that was made the same way; FOLDER.log is its log
+#   copy_source FROM TO        copy the source tree without what builds have made there; what a build
+#                              has made in the copy stays. Needs rsync.
 
 build_packages() {
     echo autoconf automake gcc libc6-dev make pkg-config libxml2-dev libisofs-dev libyaml-dev \
         libjansson-dev nettle-dev zlib1g-dev uuid-dev libblkid-dev libvirt-dev \
         libmicrohttpd-dev libsystemd-dev
+}
+
+check_packages() {
+    echo bats curl genisoimage groff jq libcmocka-dev libxml2-utils man-db openssh-client procps \
+        python3 xorriso
 }
 
 packages_missing() {
@@ -22,6 +37,68 @@ packages_missing() {
 }
 
 packages_install() {
-    apt-get update &&
+    # What a run that was interrupted has left.
+    dpkg --configure -a &&
+        apt-get update &&
         DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
+}
+
+packages_release() (
+    # shellcheck source=/dev/null
+    source /etc/os-release
+    [[ ${ID-} = debian && -n ${VERSION_CODENAME-} ]] || VERSION_CODENAME=bookworm
+    echo "$VERSION_CODENAME"
+)
+
+packages_sources() {
+    local release=$1 sources
+
+    # shellcheck disable=SC2016  # the variables are apt's
+    sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) main' \
+        'Created-By: Packages' 'Origin: Debian' 'Component: main' |
+        sed -nE "s/^(deb http[^ ]*) $(packages_release)(-security|-updates)? main\$/\1 $release\2 main/p" |
+        sort -u) || :
+    if ! grep -q " $release main" <<<"$sources"; then
+        sources="deb http://deb.debian.org/debian $release main
+deb http://deb.debian.org/debian-security $release-security main"
+    fi
+    case $release in
+    # What is not released has nothing but the archive.
+    sid | unstable) grep " $release main" <<<"$sources" ;;
+    *) echo "$sources" ;;
+    esac
+}
+
+# How this machine's apt reaches the archive.
+apt_options() {
+    apt-config dump --no-empty --format='--aptopt=%f "%v";%n' |
+        grep -E '^--aptopt=Acquire::(https?::Proxy|Check-)' || :
+}
+
+# A shell of its own, which removes what is not finished. Nobody minds a root that has to be made again
+# after a power cut.
+make_root() (
+    release=$1
+    root=$2
+    mapfile -t options < <(apt_options)
+    mapfile -t sources < <(packages_sources "$release")
+    identity=$(printf '%s\n' "$release" "${options[@]}" "${sources[@]}" "$(declare -f make_root)" | sha256sum)
+    if [[ $(cat "$root/identity" 2>/dev/null) = "$identity" ]]; then
+        exit 0
+    fi
+    echo "==> making a root of Debian $release"
+    work=$(mktemp -d "$root.XXXXXX") || exit
+    trap 'rm -rf --one-file-system "$work"' EXIT
+    mmdebstrap --quiet --variant=minbase --dpkgopt=force-unsafe-io "${options[@]}" \
+        "$release" "$work" "${sources[@]}" >"$root.log" 2>&1 &&
+        chmod 0755 "$work" &&
+        echo "$identity" >"$work/identity" &&
+        rm -rf --one-file-system "$root" &&
+        mv "$work" "$root"
+)
+
+# What has changed gets the time of now: the copy may have been built after the change was made.
+copy_source() {
+    rsync --archive --no-owner --no-group --no-times --checksum --delete --exclude=/.git \
+        --filter=':- .gitignore' "$1/" "$2"
 }

@@ -212,14 +212,18 @@ libimage_a_SOURCES = \
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
 libstore_a_SOURCES = \
+	%D%/store/apparmor.c \
+	%D%/store/apparmor.h \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
 	%D%/store/leftovers.c \
 	%D%/store/leftovers.h \
+	%D%/store/imds-health.c \
+	%D%/store/imds-health.h \
+	%D%/store/libvirt-daemon.c \
+	%D%/store/libvirt-daemon.h \
 	%D%/store/libvirt-group.c \
 	%D%/store/libvirt-group.h \
-	%D%/store/listening.c \
-	%D%/store/listening.h \
 	%D%/store/own-directory.c \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
@@ -231,6 +235,8 @@ libstore_a_SOURCES = \
 	%D%/store/imds-publish.c \
 	%D%/store/imds-tree.c \
 	%D%/store/imds-tree.h \
+	%D%/store/qemu-conf.c \
+	%D%/store/qemu-conf.h \
 	%D%/store/qemu-user.c \
 	%D%/store/qemu-user.h \
 	%D%/store/record.c \
@@ -266,6 +272,7 @@ libcheck_a_SOURCES = \
 	%D%/check/check.h \
 	%D%/check/cloud-config.c \
 	%D%/check/disks.c \
+	%D%/check/emulator.c \
 	%D%/check/findings.c \
 	%D%/check/findings.h \
 	%D%/check/initialization.c \
@@ -408,6 +415,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cli.h \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
+	%D%/cli/cmd-doctor.c \
 	%D%/cli/cmd-done.c \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-gc.c \
@@ -423,6 +431,14 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/columns.c \
 	%D%/cli/columns.h \
+	%D%/cli/doctor/confinement.c \
+	%D%/cli/doctor/doctor.c \
+	%D%/cli/doctor/doctor.h \
+	%D%/cli/doctor/files.c \
+	%D%/cli/doctor/hook.c \
+	%D%/cli/doctor/libvirt.c \
+	%D%/cli/doctor/others.c \
+	%D%/cli/doctor/server.c \
 	%D%/cli/domain-status.c \
 	%D%/cli/domain-status.h \
 	%D%/cli/domain-view.c \
@@ -450,6 +466,8 @@ virt_seed_SOURCES = \
 	%D%/cli/import/ovirt-payload.c \
 	%D%/cli/import/ovirt-words.c \
 	%D%/cli/import/ovirt-words.h \
+	%D%/cli/garbage.c \
+	%D%/cli/garbage.h \
 	%D%/cli/json.c \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
@@ -480,6 +498,8 @@ virt_seed_SOURCES = \
 	%D%/cli/signals.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
+	%D%/cli/systemd.c \
+	%D%/cli/systemd.h \
 	%D%/cli/text-diff.c \
 	%D%/cli/text-diff.h \
 	%D%/cli/table.c \
@@ -490,5 +510,5 @@ virt_seed_SOURCES = \
 	%D%/cli/waiting.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS)
-virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS)
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS)
+virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS)

@@ -201,6 +201,7 @@ functional_tests = \
 	%D%/functional/check.bats \
 	%D%/functional/cli.bats \
 	%D%/functional/examples.bats \
+	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \
 	%D%/functional/hostile-environment.bats \
 	%D%/functional/hostile-input.bats \
@@ -218,6 +219,7 @@ functional_tests = \
 	%D%/functional/pending.bats \
 	%D%/functional/net.bats \
 	%D%/functional/secrets.bats \
+	%D%/functional/selinux.bats \
 	%D%/functional/set.bats \
 	%D%/functional/shim.bats \
 	%D%/functional/source.bats \
@@ -226,6 +228,7 @@ functional_tests = \
 	$(NULL)
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
+	%D%/wait.bash \
 	%D%/functional/common.bash \
 	%D%/imds/imds.bash \
 	%D%/imds/raw.py \
@@ -257,7 +260,9 @@ TESTS += $(functional_tests)
 endif HAVE_BATS
 
 TEST_EXTENSIONS = .bats
-BATS_LOG_COMPILER = $(BATS)
+BATS_LOG_COMPILER = $(top_srcdir)/%D%/bound $(BATS)
+AM_BATS_LOG_FLAGS = --timing
+EXTRA_DIST += %D%/bound
 AM_TESTS_ENVIRONMENT = \
 	export top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 		VIRT_SEED_RUNDIR='$(runstatedir)/libvirt/virt-seed' \
@@ -266,6 +271,10 @@ AM_TESTS_ENVIRONMENT = \
 		VIRT_SEED_STATEDIR='$(localstatedir)/lib/virt-seed' \
 		VIRT_SEED_REPORTDIR='$(localstatedir)/log/libvirt/virt-seed' \
 		VIRT_SEED_DEFINITIONS='$(sysconfdir)/libvirt/qemu' \
+		VIRT_SEED_HOOKDIR='$(libvirt_hooks_dir)' \
+		VIRT_SEED_VDSM_HOOKDIR='$(vdsm_hooks_dir)' \
+		VIRT_SEED_SBINDIR='$(sbindir)' \
+		VIRT_SEED_BINDIR='$(bindir)' \
 		PATH='$(abs_top_builddir)':"$$PATH";
 
 # --- the other rings --------------------------------------------------------------------------

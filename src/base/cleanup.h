@@ -7,6 +7,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,7 +51,15 @@ closedir_pointer(DIR **dir)
         closedir(*dir);
 }
 
+static inline void
+fclose_pointer(FILE **file)
+{
+    if (*file)
+        fclose(*file);
+}
+
 #define cleanup_free __attribute__((cleanup(free_pointer)))
 /* For descriptors; -1 is "none", so start with -1. */
 #define cleanup_close __attribute__((cleanup(close_pointer)))
 #define cleanup_closedir __attribute__((cleanup(closedir_pointer)))
+#define cleanup_fclose __attribute__((cleanup(fclose_pointer)))

@@ -46,6 +46,7 @@
     X(SMBIOS, "smbios")                                                                  \
     X(BUS, "bus")                                                                        \
     X(NO_NETWORK, "no-network")                                                          \
+    X(APPARMOR, "apparmor")                                                              \
     X(IMDS, "metadata-server")                                                           \
     X(FOREIGN_SEED, "foreign-seed")                                                      \
     X(FOREIGN_REPORT, "foreign-report")                                                  \

@@ -65,6 +65,22 @@ fs_open_directory_in_root(int root, const char *path)
 }
 
 int
+fs_open_in_root(int root, const char *path)
+{
+    return open_resolved(root, path, O_PATH, RESOLVE_IN_ROOT);
+}
+
+int
+fs_stat_in_root(int root, const char *path, struct stat *status)
+{
+    cleanup_close int fd = fs_open_in_root(root, path);
+
+    if (fd < 0)
+        return fd;
+    return fstat(fd, status) < 0 ? -errno : 0;
+}
+
+int
 fs_open_regular_beneath(int dir, const char *name, struct stat *status)
 {
     cleanup_close int fd = fs_open_beneath(dir, name, 0);
@@ -132,6 +148,15 @@ fs_read_all(int fd, size_t limit, struct buffer *buffer)
         if (count == 0)
             return 0;
     }
+}
+
+int
+fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buffer)
+{
+    cleanup_close int fd =
+        open_resolved(root, path, O_NONBLOCK | O_NOCTTY, RESOLVE_IN_ROOT);
+
+    return fd < 0 ? fd : fs_read_all(fd, limit, buffer);
 }
 
 int

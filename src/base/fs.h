@@ -40,6 +40,11 @@ int fs_open_root(const char *path);
  */
 int fs_open_directory_in_root(int root, const char *path);
 
+/* The same for anything that is at the path, a directory or not. */
+int fs_open_in_root(int root, const char *path);
+/* What stat(2) says of what is there: of a symbolic link's target. */
+int fs_stat_in_root(int root, const char *path, struct stat *status);
+
 /*
  * As fs_open_beneath(), for a regular file; anything else is -EINVAL (a directory
  * -EISDIR). `status`, where not NULL, gets what fstat(2) says of the opened file.
@@ -53,6 +58,10 @@ DIR *fs_list(int dir);
 /* Appends everything up to the end of file; -EFBIG when that is more than `limit`
  * bytes. */
 int fs_read_all(int fd, size_t limit, struct buffer *buffer);
+
+/* Appends the content of the file at the absolute `path` below `root`, as
+ * fs_open_directory_in_root() finds it. */
+int fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buffer);
 
 /* Writes all of it, whatever the kernel takes at a time. */
 int fs_write_all(int fd, const void *data, size_t size);

@@ -103,6 +103,13 @@
 /* virt-seed.conf, and a secret's list of domains. */
 #define LIMIT_CONFIG (64 * KIB)
 
+/* The host's files that are looked through for one line: libvirt's qemu.conf, a file of
+ * AppArmor's policy (and how deep they include one another), a process's state in /proc. */
+#define LIMIT_QEMU_CONF (1 * MIB)
+#define LIMIT_APPARMOR_FILE (1 * MIB)
+#define LIMIT_APPARMOR_DEPTH 8
+#define LIMIT_PROC (16 * KIB)
+
 /* A record of a domain (store/record.h): bytes, bytes of a text in it, and how many errors
  * or warnings of the guest's. */
 #define LIMIT_RECORD (2 * MIB)
@@ -164,6 +171,8 @@
 #define LIMIT_IMDS_REQUEST (4 * KIB)
 #define LIMIT_IMDS_SEND_BUFFER (32 * KIB)
 #define LIMIT_IMDS_RECEIVE_BUFFER (8 * KIB)
+/* How long a server may take to accept the question whether it is well, and again to answer. */
+#define LIMIT_IMDS_PROBE_SECONDS 2
 #define LIMIT_IMDS_ASK_SECONDS 10
 #define LIMIT_IMDS_ANSWER_SECONDS 60
 #define LIMIT_IMDS_ARRIVE_SECONDS 10

@@ -112,6 +112,7 @@ check_domain(struct findings *findings, struct domain *domain,
                                 .config = &config,
                                 .root = options->root};
 
+    check_emulator(findings, domain, options->root);
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);
     if (request_read(&request, domain, &failure) < 0) {

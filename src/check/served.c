@@ -12,7 +12,7 @@
 #include "domain/interface.h"
 #include "domain/seed-url.h"
 #include "domain/xml.h"
-#include "store/listening.h"
+#include "store/imds-health.h"
 #include "store/qemu-user.h"
 #include "store/served-seed.h"
 
@@ -186,7 +186,7 @@ check_listening(const struct check *check)
 
     if (!address && seed_url_find_own(&url, check->domain))
         address = url.address;
-    if (!address || listening_check(address, &failure) == 0)
+    if (!address || imds_health_check(address, &failure) == 0)
         return;
     failure_at_line(&failure, request->line);
     if (request->cache)

@@ -95,6 +95,9 @@ take_option(struct arguments *arguments, int option)
     case OPTION_SHOW_SECRETS:
         arguments->show_secrets = true;
         return true;
+    case OPTION_VERBOSE:
+        arguments->verbose = true;
+        return true;
     case OPTION_WIRING_ONLY:
         arguments->wiring_only = true;
         return true;

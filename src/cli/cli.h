@@ -49,6 +49,7 @@ struct arguments {
     bool all;
     bool dry_run;
     bool print;
+    bool verbose;
     struct setting settings[LIMIT_SETTINGS]; /* in the order they were given */
     size_t setting_count;
 };
@@ -72,6 +73,7 @@ struct command {
 
 extern const struct command cmd_build;
 extern const struct command cmd_check;
+extern const struct command cmd_doctor;
 extern const struct command cmd_done;
 extern const struct command cmd_dump;
 extern const struct command cmd_gc;
@@ -120,6 +122,7 @@ enum {
     OPTION_SHOW_SECRETS,
     OPTION_TIMEOUT,
     OPTION_UNDO,
+    OPTION_VERBOSE,
     OPTION_WIRING_ONLY,
     /* Those of `set`, from the first to the last. */
     OPTION_SET_DATASOURCE,

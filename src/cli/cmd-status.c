@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "cli/cli.h"
 #include "cli/domain-status.h"
 #include "cli/json.h"
@@ -198,6 +199,18 @@ print_table(const struct rows *rows)
     table_print(&table);
 }
 
+/* One reason is enough: what the caller may not read of one domain, he may of none. */
+static void
+print_unread(const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->list[i].unread) {
+            print_warning(rows->list[i].unread);
+            return;
+        }
+    }
+}
+
 static int
 run(const struct context *context, const struct arguments *arguments,
     struct failure **failure)
@@ -220,6 +233,8 @@ run(const struct context *context, const struct arguments *arguments,
         print_json(&rows);
     else
         print_table(&rows);
+    if (!context->quiet)
+        print_unread(&rows);
     return STATUS_OK;
 }
 
@@ -236,7 +251,8 @@ const struct command cmd_status = {
     .help =
         "Prints a table of the domains, all of libvirt's where none is named: whether\n"
         "they run, are wired and have a seed, what the guest knows itself by, and how\n"
-        "far cloud-init is or how it ended. '-' is nothing, '?' what you may not read.\n"
+        "far cloud-init is or how it ended. '-' is nothing, '?' what you may not read,\n"
+        "which a warning explains.\n"
         "\n"
         "      --json  print the same as JSON\n"
         "      --help  print this and exit\n",

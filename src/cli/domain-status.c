@@ -18,6 +18,14 @@
 #include "store/report-reader.h"
 #include "store/rundir.h"
 
+/* Why the status does not have all; the first reason is enough. */
+static void
+take_unread(struct domain_status *status, struct failure **failure)
+{
+    if (!status->unread)
+        status->unread = steal(*failure);
+}
+
 /* --- the domain ------------------------------------------------------------------- */
 
 static const char *
@@ -62,19 +70,32 @@ place_of_seed(const struct domain_view *view, const char *uuid)
     return rundir_seed_name(uuid);
 }
 
+static enum answer
+fail_look(struct domain_status *status, int error, const char *name)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    failure_set_errno(&failure, FAILURE_RUNDIR, error, "could not look at %s/%s",
+                      VIRT_SEED_RUNDIR, name);
+    failure_hint(&failure, "run it as root");
+    take_unread(status, &failure);
+    return ANSWER_UNKNOWN;
+}
+
 /* By its name: who may not list the directory may know that. */
 static enum answer
-find_seed(int root, const struct domain_view *view, const char *uuid)
+find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    cleanup_free char *name = place_of_seed(view, uuid);
-    struct stat status;
+    cleanup_free char *name = place_of_seed(view, status->uuid);
+    struct stat found;
+    int error = rundir;
 
-    if (rundir < 0)
-        return rundir == -ENOENT ? ANSWER_NO : ANSWER_UNKNOWN;
-    if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-        return S_ISLNK(status.st_mode) ? ANSWER_NO : ANSWER_YES;
-    return errno == ENOENT ? ANSWER_NO : ANSWER_UNKNOWN;
+    if (rundir >= 0)
+        error = fstatat(rundir, name, &found, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    if (error == 0)
+        return S_ISLNK(found.st_mode) ? ANSWER_NO : ANSWER_YES;
+    return error == -ENOENT ? ANSWER_NO : fail_look(status, error, name);
 }
 
 /* --- the seed --------------------------------------------------------------------- */
@@ -142,7 +163,7 @@ describe_record(struct domain_status *status, const struct record *record)
 /* The report of a guest that was saved is in the record. */
 static void
 describe_result(struct domain_status *status, int root, bool active,
-                const struct record *record, bool unknown)
+                const struct record *record, struct failure **unreadable)
 {
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_failure struct failure *failure = NULL;
@@ -150,14 +171,16 @@ describe_result(struct domain_status *status, int root, bool active,
     bool unread =
         active && report_read(root, status->uuid, &report, &written, &failure) < 0;
 
-    if (!unread && report.state != GUEST_STATE_NOTHING)
+    if (!unread && report.state != GUEST_STATE_NOTHING) {
         describe_report(status, &report, written);
-    else if (unread || unknown)
+    } else if (unread || *unreadable) {
         status->result = GUEST_STATE_UNKNOWN;
-    else if (!active || guest_state_is_end(record->result.state))
+        take_unread(status, unread ? &failure : unreadable);
+    } else if (!active || guest_state_is_end(record->result.state)) {
         describe_record(status, record);
-    else if (written != 0)
+    } else if (written != 0) {
         status->result = GUEST_STATE_NOTHING;
+    }
 }
 
 /* --- all of it ------------------------------------------------------------------------- */
@@ -175,7 +198,7 @@ load_view(struct domain_view *view, virDomainPtr domain, const char *imds_addres
     }
     if ((*failure)->code == FAILURE_LIBVIRT)
         return -1;
-    failure_free(steal(*failure));
+    take_unread(status, failure);
     status->asks = true;
     status->wired = ANSWER_UNKNOWN;
     return 0;
@@ -198,11 +221,11 @@ domain_status_read(struct domain_status *status, int root, const char *imds_addr
     status->name = xstrdup(virDomainGetName(domain));
     virDomainGetUUIDString(domain, status->uuid);
     status->state = find_state(domain);
-    status->seed = find_seed(root, &view, status->uuid);
+    status->seed = find_seed(status, root, &view);
     status->errors = json_array();
     record_read(root, status->uuid, &record, &unreadable);
     describe_seed(status, &view, &record);
-    describe_result(status, root, view.active, &record, unreadable != NULL);
+    describe_result(status, root, view.active, &record, &unreadable);
     return 0;
 }
 
@@ -214,5 +237,6 @@ domain_status_clear(struct domain_status *status)
     free(status->instance_id);
     free(status->since);
     json_decref(status->errors);
+    failure_free(status->unread);
     *status = (struct domain_status){0};
 }

@@ -34,6 +34,7 @@ struct domain_status {
     enum guest_stage stage;  /* the last one that has begun, or GUEST_STAGE_NONE */
     char *since;    /* since when, by the host's clock; NULL where that is not known */
     json_t *errors; /* a list of strings */
+    struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
 };
 
 /*

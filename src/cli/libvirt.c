@@ -11,8 +11,10 @@
 #include <uuid.h>
 
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/memory.h"
 #include "cli/libvirt.h"
+#include "store/libvirt-daemon.h"
 
 bool
 libvirt_has_ended(virDomainPtr domain)
@@ -43,6 +45,20 @@ ignore_error(void *data, virErrorPtr error)
     (void)error;
 }
 
+/* The host's own daemon has a unit, and `doctor` knows more. */
+static int
+hint_unreached(struct failure **failure, const char *uri)
+{
+    cleanup_close int root = -1;
+
+    if (!uri || strcmp(uri, "qemu:///system") != 0)
+        return failure_hint(failure, "see whether it answers others: virsh%s%s list",
+                            uri ? " -c " : "", uri ? uri : "");
+    root = fs_open_root("/");
+    return failure_hint(failure, "see that %s runs; 'virt-seed doctor' says more",
+                        libvirt_daemon_find(root).name);
+}
+
 virConnectPtr
 libvirt_connect(const char *uri, bool read_only, struct failure **failure)
 {
@@ -56,8 +72,7 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
                            : virConnectOpenAuth(uri, virConnectAuthPtrDefault, 0);
     if (!connection) {
         libvirt_fail(failure, "could not reach libvirt (%s)", uri ? uri : "default URI");
-        failure_hint(failure, "see that libvirtd or virtqemud runs: virsh%s%s list",
-                     uri ? " -c " : "", uri ? uri : "");
+        hint_unreached(failure, uri);
     }
     return connection;
 }

@@ -11,6 +11,15 @@
 /* Return: a connection, owned by the caller (virConnectClose), or NULL. */
 virConnectPtr libvirt_connect(const char *uri, bool read_only, struct failure **failure);
 
+static inline void
+libvirt_close_pointer(virConnectPtr *connection)
+{
+    if (*connection)
+        virConnectClose(*connection);
+}
+
+#define cleanup_connection __attribute__((cleanup(libvirt_close_pointer)))
+
 /* Return: whether the daemon runs on another host. */
 bool libvirt_is_remote(virConnectPtr connection);
 

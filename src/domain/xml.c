@@ -18,9 +18,16 @@
 
 /* --- documents -------------------------------------------------------------------- */
 
-/* The first error is the one to mend; those behind it are often its consequences. */
+/* It is const since libxml2 2.12. */
+#if LIBXML_VERSION < 21200
+typedef xmlError reported_error;
+#else
+typedef const xmlError reported_error;
+#endif
+
+/* The first error is the one to fix; those after it are often its consequences. */
 static void
-keep_first_error(void *context, xmlErrorPtr error)
+keep_first_error(void *context, reported_error *error)
 {
     xmlError *first = context;
 

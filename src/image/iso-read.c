@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,6 +95,13 @@ read_options_pointer(IsoReadOpts **options)
 {
     if (*options)
         iso_read_opts_free(*options);
+}
+
+static void
+read_features_pointer(IsoReadImageFeatures **features)
+{
+    if (*features)
+        iso_read_image_features_destroy(*features);
 }
 
 static void
@@ -218,6 +226,8 @@ static int
 import(IsoImage **image, IsoDataSource *source, struct failure **failure)
 {
     __attribute__((cleanup(read_options_pointer))) IsoReadOpts *options = NULL;
+    /* Not used, but libisofs 1.5.6 writes to it even though its interface allows NULL. */
+    __attribute__((cleanup(read_features_pointer))) IsoReadImageFeatures *features = NULL;
     int code;
 
     if (libisofs_start(failure) < 0)
@@ -226,7 +236,7 @@ import(IsoImage **image, IsoDataSource *source, struct failure **failure)
     if (code >= 0)
         code = iso_read_opts_new(&options, 0);
     if (code >= 0)
-        code = iso_image_import(*image, source, options, NULL);
+        code = iso_image_import(*image, source, options, &features);
     return code < 0 ? fail_unreadable(failure, iso_error_to_msg(code)) : 0;
 }
 

@@ -334,6 +334,9 @@ answer_make(struct answer *answer, const struct request_line *line,
     } else if (path->kind == PATH_SHUT) {
         refuse(answer, 403, "this host wants a token\n",
                "it would be known by its MAC alone, which needs --by-mac");
+    } else if (path->kind == PATH_HEALTH && tree_error < 0) {
+        refuse(answer, 503, "the host's files are not in order\n",
+               imds_tree_reason(tree_error));
     } else if (path->kind == PATH_HEALTH) {
         say(answer, 200, "OK\n");
     } else {

@@ -110,19 +110,21 @@ handler_answer(struct handler *handler, const struct client *client,
     struct path path = path_read(line->path);
     struct peer peer = PEER_NOBODY;
     const struct handler_view *view = NULL;
+    bool of_guest;
 
     if (path.kind == PATH_PEER && !handler->options->by_mac)
         path.kind = PATH_SHUT;
-    if (answer_needs_peer(&path)) {
+    of_guest = answer_needs_peer(&path);
+    if (of_guest || path.kind == PATH_HEALTH)
         view = look_at_host(handler);
+    if (of_guest)
         peer = peer_find(&handler->netlink, &view->qemu, client->fd, &client->own,
                          &client->other);
-    }
     answer_make(answer, line, headers, &path, &peer,
                 view && view->tree_error == 0 ? &view->tree : NULL,
                 view ? view->tree_error : 0);
     /* What is the same for all costs no more than to refuse it. */
-    if (view && !handler_may_ask(handler, now, &peer, answer))
+    if (of_guest && !handler_may_ask(handler, now, &peer, answer))
         answer_refuse_rate(answer);
     log_answer(handler, client, &peer, answer, now);
 }

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "imds/respond.h"
 
+/* What libmicrohttpd sends, with its size before it. */
+struct content {
+    size_t size;
+    char data[];
+};
+
+/* libmicrohttpd older than 0.9.74 hands nothing but the data to it. */
 static void
-free_content(void *content)
+free_content(void *data)
 {
-    buffer_clear(content);
+    struct content *content = (void *)((char *)data - offsetof(struct content, data));
+
+    explicit_bzero(content->data, content->size);
     free(content);
 }
 
@@ -23,17 +32,15 @@ free_content(void *content)
 static struct MHD_Response *
 respond_from_memory(const struct answer *answer)
 {
-    struct buffer *content = xcalloc(1, sizeof(*content));
-    size_t size = (size_t)answer->size;
+    struct content *content = xmalloc(sizeof(*content) + (size_t)answer->size);
     struct MHD_Response *response = NULL;
 
-    buffer_reserve(content, size);
-    content->size = size;
-    if (pread(answer->fd, content->data, size, 0) == answer->size)
-        response = MHD_create_response_from_buffer_with_free_callback_cls(
-            size, content->data, free_content, content);
+    content->size = (size_t)answer->size;
+    if (pread(answer->fd, content->data, content->size, 0) == answer->size)
+        response = MHD_create_response_from_buffer_with_free_callback(
+            content->size, content->data, free_content);
     if (!response)
-        free_content(content);
+        free_content(content->data);
     return response;
 }
 

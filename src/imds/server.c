@@ -147,14 +147,21 @@ leave_escapes(void *context, struct MHD_Connection *connection, char *text)
     return strlen(text);
 }
 
+/* All is one thread. Without this flag libmicrohttpd 1.0 puts off a connection that it is given
+ * and calls on_connection() too late; earlier ones do not know the flag and do not put it off. */
+#if MHD_VERSION < 0x00097706
+#define MHD_USE_NO_THREAD_SAFETY 0
+#endif
+
 /* Time is not libmicrohttpd's to look after: it would close what it has not sent to the end. */
 static struct MHD_Daemon *
 start_daemon(struct server *server, unsigned int connections)
 {
     return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_TURBO, 0, NULL, NULL,
-        on_request, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-        MHD_OPTION_NOTIFY_COMPLETED, on_sent, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_TURBO |
+            MHD_USE_NO_THREAD_SAFETY,
+        0, NULL, NULL, on_request, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+        server, MHD_OPTION_NOTIFY_COMPLETED, on_sent, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
         leave_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_IMDS_REQUEST,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);

@@ -26,7 +26,7 @@
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/result.h"
 #include "seed/seed.h"
-#include "store/listening.h"
+#include "store/imds-health.h"
 #include "store/report-file.h"
 #include "store/resolve.h"
 #include "store/rundir.h"
@@ -173,8 +173,8 @@ check_listening(const struct lifecycle *lifecycle, const struct request *request
     cleanup_failure struct failure *reason = NULL;
 
     if (!request->cache && !lifecycle->config->warn_unwired)
-        return listening_check(url->address, failure);
-    if (listening_check(url->address, &reason) < 0)
+        return imds_health_check(url->address, failure);
+    if (imds_health_check(url->address, &reason) < 0)
         lifecycle_log_failure(lifecycle, "starts nevertheless", reason);
     return 0;
 }

@@ -110,7 +110,9 @@ add_report(struct command *command, int root, const char *uuid, const struct pla
     int pipe = report_begin(root, uuid, given, &command->warning);
 
     if (pipe >= 0) {
-        add_option(command, "-add-fd", xasprintf("set=%d,fd=%d", REPORT_FDSET, pipe));
+        /* libvirt 11 compares each set's opaque, and crashes on one that has none. */
+        add_option(command, "-add-fd",
+                   xasprintf("set=%d,fd=%d,opaque=virt-seed-report", REPORT_FDSET, pipe));
         add_option(command, "-chardev",
                    xasprintf("file,id=virt-seed-report,path=/dev/fdset/%d,append=on",
                              REPORT_FDSET));

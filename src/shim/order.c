@@ -23,8 +23,12 @@ fail_open(const char *name, int error, struct failure **failure)
     if (error == ENOENT)
         return failure_hint(failure,
                             "virt-seed-hook makes it: see that it is in "
-                            "/etc/libvirt/hooks/qemu.d, restart libvirt's daemon once "
+                            "/etc/libvirt/hooks/qemu.d, reload libvirt's daemon once "
                             "after it was installed, and start the domain by libvirt");
+    if (error == EACCES)
+        return failure_hint(failure, "see what denies it: the rules of AppArmor, or the "
+                                     "boolean virt_seed_emulator of SELinux, in "
+                                     "virt-seed-qemu(8)");
     return failure_hint(failure, "remove it, and see what put it there");
 }
 

@@ -95,6 +95,9 @@ imds_tree_read(struct imds_tree *tree, int root)
         return -errno;
     if (status.st_uid != top.st_uid || status.st_mode & 022)
         return -EPERM;
+    /* The descriptor is there for one who may not enter, too. */
+    if (faccessat(fd, ".", X_OK, 0) < 0)
+        return -errno;
     *tree = (struct imds_tree){.fd = steal_fd(fd), .owner = top.st_uid};
     return 0;
 }

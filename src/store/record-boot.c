@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/digest.h"

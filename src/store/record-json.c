@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "base/limits.h"
 #include "store/record-json.h"

@@ -34,6 +34,8 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
     }
     failure_set_errno(failure, FAILURE_RECORD, error, "could not %s %s/%s", what,
                       VIRT_SEED_STATEDIR, name);
+    if (error == -EACCES)
+        return failure_hint(failure, LIBVIRT_GROUP_HINT, VIRT_SEED_STATEDIR, name);
     return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_STATEDIR);
 }
 

@@ -18,6 +18,7 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/report-name.h"
+#include "store/libvirt-group.h"
 #include "store/report-reader.h"
 
 #define ROW (LIMIT_REPORT_COPIES + 1)
@@ -148,8 +149,8 @@ fail(const struct report_reader *reader, int error, struct failure **failure)
     failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read %s/%s",
                       VIRT_SEED_REPORTDIR, reader->name);
     if (error == -EACCES)
-        return failure_hint(failure, "root may read it, and who is in the group of "
-                                     "libvirt's socket: ls -l /run/libvirt");
+        return failure_hint(failure, LIBVIRT_GROUP_HINT, VIRT_SEED_REPORTDIR,
+                            reader->name);
     return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_REPORTDIR);
 }
 

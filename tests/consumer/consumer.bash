@@ -9,8 +9,8 @@
 #   understood FILTER JSON             what the jq filter finds in the answer
 #   understood_text FILTER TEXT        the same, for a string
 #   yaml_to_json                       a filter: what cloud-init's YAML makes of a document
-#   no_complaint                       cloud-init warned of nothing, its schema has no error, and
-#                                      each of its network renderers succeeds
+#   no_complaint [TEXT]                cloud-init warned of nothing but, perhaps, TEXT; its schema has
+#                                      no error, and each of its network renderers succeeds
 #   renders RENDERER FILE LINE...      the renderer writes the file with these lines, among others;
 #                                      so do networkd NIC LINE..., sysconfig FILE LINE..., eni
 #                                      LINE..., network_manager NIC LINE...
@@ -80,7 +80,9 @@ understood_text() {
 }
 
 no_complaint() {
-    understood '.warnings + .["schema-errors"]' '[]' &&
+    understood ".warnings + .[\"schema-errors\"] |
+            map(select($(jq -n --arg known "${1-no such}" '$known') as \$known |
+                contains(\$known) | not))" '[]' &&
         understood '[.network.error, (.network | objects | .[] | objects | .error)] |
             map(select(. != null))' '[]'
 }
@@ -92,9 +94,16 @@ renders() {
 
     shift 2
     text=$(jq -r --arg file "$file" ".network[\"$renderer\"][\$file] // \"no such file\"" "$answer")
-    for line; do
-        if ! grep -qxF -e "$line" <<<"$text"; then
-            printf "%s, %s: no line '%s' in:\n%s\n" "$renderer" "$file" "$line" "$text"
+    has_lines "$renderer, $file" "$text" "$@"
+}
+
+# has_lines WHAT TEXT LINE...
+has_lines() {
+    local line
+
+    for line in "${@:3}"; do
+        if ! grep -qxF -e "$line" <<<"$2"; then
+            printf "%s: no line '%s' in:\n%s\n" "$1" "$line" "$2"
             return 1
         fi
     done
@@ -112,9 +121,14 @@ eni() {
     renders eni etc/network/interfaces.d/50-cloud-init "$@"
 }
 
+# The file has the NIC's name or, from 24.1 on, that of its part of the configuration.
 network_manager() {
-    renders network-manager \
-        "etc/NetworkManager/system-connections/cloud-init-$1.nmconnection" "${@:2}"
+    local mac=mac${1#eth}
+
+    has_lines "network-manager, $1" "$(jq -r --arg name "/cloud-init-$1.nmconnection" \
+        --arg mac "mac-address=${!mac^^}" '.network["network-manager"] | to_entries |
+            map(select((.key | endswith($name)) or (.value | contains($mac)))) |
+            .[0].value // "no such file"' "$answer")" "${@:2}"
 }
 
 netplan_has() {

@@ -16,14 +16,16 @@ has_entries() {
 @test "a seed is found by serial and by label, and used when the network is up" {
     consume_request
     understood .identified '["NoCloud", "None"]'
-    understood_text .datasource 'DataSourceNoCloud [seed=dmi,/dev/sr0][dsmode=net]'
+    understood_text .datasource 'DataSourceNoCloud [seed=dmi,/dev/sr0]'
+    understood_text .dsmode net
     no_complaint
 }
 
 @test "without the serial the label alone leads to the seed" {
     consume_request '' 'serial="no"'
     understood .identified '["NoCloud", "None"]'
-    understood_text .datasource 'DataSourceNoCloud [seed=/dev/sr0][dsmode=net]'
+    understood_text .datasource 'DataSourceNoCloud [seed=/dev/sr0]'
+    understood_text .dsmode net
     no_complaint
 }
 

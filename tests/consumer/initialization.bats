@@ -158,7 +158,7 @@ runcmd: [user]
             networkd eth1 DHCP=ipv4
             sysconfig ifcfg-eth0 IPADDR=192.168.2.11 IPV6ADDR=2001::1234/64 DNS1=8.8.8.8
             eni '    address 192.168.2.11/24' 'iface eth1 inet dhcp'
-            no_complaint
+            no_complaint 'Eni network configuration in ConfigDrive is deprecated'
         done
     done
 }

@@ -17,6 +17,7 @@ import logging
 import os
 import sys
 import tempfile
+from inspect import signature
 
 sys.path.insert(0, os.path.join(sys.argv[1], "usr/lib/python3/dist-packages"))
 
@@ -31,6 +32,10 @@ from machine import Domain, Machine  # noqa: E402
 
 RENDERERS = ("netplan", "networkd", "eni", "sysconfig", "network-manager")
 RENDERER_CONFIGS = {**debian.Distro.renderer_configs, **rhel.Distro.renderer_configs}
+
+
+# cloud-init 24.1 has renamed it.
+load_text = getattr(util, "load_text_file", None) or util.load_file
 
 
 class Warnings(logging.Handler):
@@ -77,10 +82,12 @@ def load_config(path):
     """The cloud-config that the handlers merged from all parts of a document."""
     if not path or not os.path.exists(path):
         return {}
-    return util.load_yaml(util.load_file(path), default={})
+    return util.load_yaml(load_text(path), default={})
 
 
 def schema_errors(config):
+    """cloud-init's own key, which each version of it obeys, is not in the schema of its modules."""
+    config = {key: value for key, value in config.items() if key != "manual_cache_clean"}
     try:
         schema.validate_cloudconfig_schema(config, strict=True)
     except schema.SchemaValidationError as error:
@@ -106,13 +113,19 @@ def documents(init):
 # --- what modules make of the configuration -----------------------------------------------------
 
 
+def write_files(name, config, cloud, arguments):
+    """cloud-init 23.1 gives its modules no logger any more."""
+    logger = [logging.getLogger()] if len(signature(cc_write_files.handle).parameters) == 5 else []
+    cc_write_files.handle(name, config, cloud, *logger, arguments)
+
+
 def modules(init, machine):
     cloud = init.cloudify()
     hostname = util.get_hostname_fqdn(init.cfg, cloud)
     yield "hostname", hostname.hostname
     yield "fqdn", hostname.fqdn
     yield "users", ug_util.normalize_users_groups(init.cfg, init.distro)[0]
-    cc_write_files.handle("write-files", init.cfg, cloud, logging.getLogger(), [])
+    write_files("write-files", init.cfg, cloud, [])
     root = machine.path("root")
     yield "files", {
         "/" + name: {
@@ -130,7 +143,8 @@ def modules(init, machine):
 def render(name, config, folder):
     """The files that one of cloud-init's renderers writes, or why it fails."""
     options = {**RENDERER_CONFIGS.get(name, {}), "postcmds": False}
-    options.pop("netplan_path", None)  # absolute: it would not be written below the folder
+    # It is absolute otherwise, and would not be written below the folder.
+    options["netplan_path"] = "etc/netplan/50-cloud-init.yaml"
     try:
         renderer = renderers.NAME_TO_RENDERER[name].Renderer(options)
         state = network_state.parse_net_config_data(config, renderer=renderer)
@@ -196,11 +210,12 @@ def read(machine):
     if init is None:
         return answer
     source = init.datasource
-    queried = json.loads(util.load_file(init.paths.get_runpath("instance_data_sensitive")))
+    queried = json.loads(load_text(init.paths.get_runpath("instance_data_sensitive")))
     answer.update(
         {
             "claimed": True,
-            "datasource": str(source),
+            # From 24.1 on it does not say when it is used.
+            "datasource": str(source).removesuffix(f"[dsmode={source.dsmode}]"),
             "dsmode": source.dsmode,
             "instance-id": source.get_instance_id(),
             "public-keys": source.get_public_ssh_keys(),

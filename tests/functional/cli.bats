@@ -171,6 +171,11 @@ options_of_help() {
     [[ ${lines[0]} == 'DOMAIN  STATE    WIRED  SEED  '* ]]
     [[ ${lines[1]} == 'test    running  ?      no    -           '* ]]
     [[ ${lines[2]} == "${lines[1]}" ]]
+    # What is unknown has a reason, which is said once.
+    [[ ${#stderr_lines[@]} -eq 2 ]]
+    [[ ${stderr_lines[0]} == "virt-seed: warning: domain 'test': "* ]]
+    [[ ${stderr_lines[1]} == 'virt-seed: hint: '* ]]
+    run -0 --separate-stderr virt-seed --quiet -c test:///default status test
     [[ -z $stderr ]]
 }
 

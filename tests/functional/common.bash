@@ -17,6 +17,9 @@ uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 other_uuid=0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11
 namespace=urn:virt-seed:cloud-init:1
 
+# shellcheck source-path=SCRIPTDIR source=../wait.bash
+source "$top_srcdir/tests/wait.bash"
+
 umask 022
 export LC_ALL=C.UTF-8
 # Nothing here talks to libvirt; where something does by mistake, it shall fail.
@@ -156,6 +159,13 @@ assert_said() {
 lifecycle() {
     virt-seed-lifecycle --root="$root" web1 "$2" "${3-begin}" - <"$1" >printed || return
     [[ ! -s printed ]]
+}
+
+# wait_for_alarm PROCESS: until it has become virt-seed-lifecycle, and that has its handler for SIGALRM
+# (SigCgt, bit 13), as the bash that it was has one, too.
+wait_for_alarm() {
+    wait_until 60 grep -qx 'Name:.virt-seed-lifec' "/proc/$1/status"
+    wait_until 60 grep -q '^SigCgt:.*[2367abef]...$' "/proc/$1/status"
 }
 
 # lifecycle_beside_journal FILE OPERATION: runs virt-seed-lifecycle on the domain in FILE, below

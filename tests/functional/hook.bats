@@ -116,10 +116,11 @@ libraries_of() {
     exec 9<>pipe
     # SIGALRM, as after 20 seconds.
     # shellcheck disable=SC2016  # the words are the inner shell's
-    run_as_root 0 bash -c 'bin/virt-seed-hook web1 started begin - <&9 & hook=$!
-        until grep -q "^SigCgt:.*[2367abef]...$" "/proc/$hook/status"; do sleep 0.02; done
+    run_as_root 0 bash -c 'source "$0"
+        bin/virt-seed-hook web1 started begin - <&9 & hook=$!
+        wait_until 60 grep -q "^SigCgt:.*[2367abef]...$" "/proc/$hook/status"
         kill -ALRM "$hook"
-        wait "$hook"'
+        wait "$hook"' "$top_srcdir/tests/wait.bash"
     exec 9>&-
     [[ ! -e arguments ]]
 }

@@ -74,10 +74,13 @@ seed_keys() {
 }
 
 @test "starts at the same time use one key" {
+    local starts=()
+
     for _ in {1..8}; do
         lifecycle wired.xml prepare &
+        starts+=($!)
     done
-    wait
+    wait "${starts[@]}"
     lifecycle wired.xml prepare
     [[ $(seed_keys "$seeds/$uuid.iso" | jq -r .ed25519_private) = "$(<"$key")" ]]
     [[ $(ls -A "$(dirname "$key")") = ssh_host_ed25519_key ]]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# imds-units.bats: what systemd is told of the metadata server: its units, its user and its directory.
+# imds-units.bats: what systemd is told of the metadata server: its units, its user and its directory. What
+# a server is and does under its unit, tests/host/imds.bats sees.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -29,21 +30,6 @@ make_units() {
         -e '/^Documentation=/d' "$units"/*
 }
 
-# assert_settings UNIT: the unit has the settings of standard input, and none of these names otherwise.
-assert_settings() {
-    local expected names
-
-    expected=$(cat)
-    names=$(cut -d= -f1 <<<"$expected" | sort -u | paste -sd '|')
-    diff <(sort -s -t= -k1,1 <<<"$expected") \
-        <(grep -E "^($names)=" "$made/$1" | sort -s -t= -k1,1)
-}
-
-# assert_no_setting UNIT NAMES: it has none of these, which are a pattern.
-assert_no_setting() {
-    run ! grep -E "^($2)=" "$made/$1"
-}
-
 @test "systemd finds nothing wrong with the units" {
     make_units
     run systemd-analyze verify "$units"/*
@@ -60,101 +46,6 @@ assert_no_setting() {
         CapabilityBoundingSet=~CAP_SYS_ADMIN SystemCallFilter=~@privileged; do
         assert_said "✓ $setting "
     done
-}
-
-@test "the server is a user of its own, without a privilege, who may write nowhere" {
-    assert_settings virt-seed-imds.service <<END
-User=virt-seed-imds
-Group=virt-seed-imds
-CapabilityBoundingSet=
-AmbientCapabilities=
-NoNewPrivileges=yes
-RestrictSUIDSGID=yes
-RestrictNamespaces=yes
-ProtectSystem=strict
-ProtectHome=yes
-ProtectProc=invisible
-ProcSubset=pid
-PrivateDevices=yes
-PrivateTmp=yes
-PrivateIPC=yes
-RemoveIPC=yes
-InaccessiblePaths=-$confdir -$statedir -${reportdir%/libvirt/virt-seed}
-UMask=0077
-END
-    assert_no_setting virt-seed-imds.service \
-        'ReadWritePaths|BindPaths|(State|Cache|Logs|Runtime|Configuration)Directory|SupplementaryGroups|DynamicUser|Exec(Start|Stop)Post|ExecStop|ExecReload|Environment|EnvironmentFile|LoadCredential'
-    # As root, with '+', there is the making of the tree alone.
-    assert_settings virt-seed-imds.service <<END
-ExecStartPre=+systemd-tmpfiles --create virt-seed-imds.conf
-ExecStart=$(sed -n 's/^ExecStart=\([^+!@:|-].*\/virt-seed-imds\)$/\1/p' "$made/virt-seed-imds.service")
-END
-}
-
-@test "the server has few ways into the kernel" {
-    assert_settings virt-seed-imds.service <<'END'
-RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK AF_UNIX
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @resources @ipc @keyring @setuid
-SystemCallFilter=prlimit64 setrlimit
-SystemCallErrorNumber=EPERM
-MemoryDenyWriteExecute=yes
-LockPersonality=yes
-RestrictRealtime=yes
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-END
-    # It would not see whose sockets are whose.
-    assert_no_setting virt-seed-imds.service 'Private(Users|Network)|NetworkNamespacePath|JoinsNamespaceOf'
-}
-
-@test "the server is started at boot and again, ends when all is answered, and has bounds" {
-    assert_settings virt-seed-imds.service <<'END'
-Type=notify
-Restart=always
-RestartSec=200ms
-StartLimitIntervalSec=0
-TimeoutStopSec=120
-LimitNOFILE=16384
-MemoryMax=448M
-TasksMax=8
-Requires=virt-seed-imds.socket
-After=virt-seed-imds.socket
-WantedBy=multi-user.target
-Also=virt-seed-imds.socket
-END
-    assert_no_setting virt-seed-imds.service 'RestartPreventExitStatus|SuccessExitStatus|KillMode|KillSignal|BindsTo|PartOf'
-}
-
-@test "the socket is there before its address, and for all that boot at the same time" {
-    assert_settings virt-seed-imds.socket <<'END'
-FreeBind=yes
-Backlog=4096
-Wants=virt-seed-imds-address.service
-WantedBy=sockets.target
-END
-    [[ $(sed -n 's/^ListenStream=//p' "$made/virt-seed-imds.socket") =~ ^[0-9.]+:80$ ]]
-    assert_no_setting virt-seed-imds.socket 'Accept|BindToDevice|Mark|TriggerLimit.*|MaxConnections.*|Requires|After|PartOf'
-}
-
-@test "what brings the address may do that, and nothing else" {
-    assert_settings virt-seed-imds-address.service <<'END'
-Type=oneshot
-RemainAfterExit=yes
-CapabilityBoundingSet=CAP_NET_ADMIN
-NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectHome=yes
-RestrictAddressFamilies=AF_NETLINK
-RestrictNamespaces=yes
-SystemCallFilter=@system-service
-END
-    assert_no_setting virt-seed-imds-address.service 'ReadWritePaths|AmbientCapabilities|Exec(Start|Stop)(Pre|Post)'
 }
 
 # make_user_and_tree: in $root, as at boot; sets $user and $group, the server's numbers.

@@ -103,10 +103,7 @@ END
 @test "what is refused for its wiring is wired a moment later" {
     lifecycle_beside_a_stand_in
     refuses_start unwired.xml 'it is being wired; start it again in a moment: virsh start web1'
-    for _ in {1..100}; do
-        [[ ! -e noted ]] || break
-        sleep 0.05
-    done
+    wait_until 60 test -e noted
     [[ $(head -n 1 noted) = "wire --after-refusal --domain $uuid" ]]
     # It holds none of the descriptors that libvirt reads to their end.
     [[ $(tail -n 1 noted) = /dev/null ]]
@@ -332,15 +329,9 @@ offers_no_emulator() {
     # The alarm itself takes 20 seconds; that it is set can be seen in the process's timers.
     mkfifo xml
     virt-seed-lifecycle --root="$root" web1 prepare begin - <xml 3>&- &
-    local pid=$! signals
+    local pid=$!
     exec 9>xml
-    # SigCgt, bit 13: a handler for SIGALRM.
-    for _ in {1..500}; do
-        signals=$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status")
-        (((0x$signals & 0x2000) == 0)) || break
-        sleep 0.02
-    done
-    (((0x$signals & 0x2000) != 0))
+    wait_for_alarm "$pid"
     cat wired.xml >&9
     exec 9>&-
     wait "$pid"

@@ -423,7 +423,7 @@ refuses_start_and_check() {
 }
 
 @test "somebody may listen at an address that no interface has yet" {
-    local address=192.0.2.2:${imds_address#*:}
+    local address=198.51.100.2:${imds_address#*:}
 
     end_server
     echo "imds-address = $address" >"$root$confdir/virt-seed.conf"

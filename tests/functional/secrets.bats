@@ -141,6 +141,12 @@ no_marker_is_left() {
     no_marker started
 }
 
+# awaits_input PROCESS PROGRAM: it has become the program, of which an ordinary user may know nothing but
+# its name, cut; and has nothing to do.
+awaits_input() {
+    [[ $(<"/proc/$1/comm") = "${2:0:15}" ]] && grep -q '^State:.S' "/proc/$1/status"
+}
+
 # ends_without_core COMMAND...: waits for its input, is killed as by a mistake of its own, and
 # leaves no core.
 ends_without_core() {
@@ -150,11 +156,7 @@ ends_without_core() {
     "$@" <input &
     pid=$!
     exec 9>input
-    # An ordinary user may not know the program of such a process, but for its name, cut.
-    until [[ $(<"/proc/$pid/comm") = "${1:0:15}" ]]; do
-        sleep 0.01
-    done
-    sleep 0.2
+    wait_until 60 awaits_input "$pid" "$1"
     kill -SEGV "$pid"
     exec 9>&-
     wait "$pid" || true

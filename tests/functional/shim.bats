@@ -34,7 +34,7 @@ shim() {
 
 # The pipe's number is whatever is free.
 without_number() {
-    sed 's/^\(set=[0-9]*,fd=\)[0-9]*$/\1N/'
+    sed 's|^\(set=[0-9]*,fd=\)[0-9]*|\1N|'
 }
 
 # shim_with SED-SCRIPT...: the usual arguments, changed.
@@ -243,8 +243,9 @@ shim_runs() {
     cat >"$root/usr/bin/qemu-system-x86_64" <<END
 #!/bin/bash
 for word; do
-    [[ \$word != set=*,fd=* ]] || fd=\${word##*=}
+    [[ \$word != set=*,fd=* ]] || fd=\${word#*,fd=}
 done
+fd=\${fd%%,*}
 exec >&"\$fd" {fd}>&-
 $1
 END
@@ -264,20 +265,6 @@ find_copier() {
     [[ -n $copier ]]
 }
 
-# eventually COMMAND...: it succeeds, within some seconds.
-eventually() {
-    local round
-
-    for round in {1..100}; do
-        if "$@"; then
-            return
-        fi
-        sleep 0.05
-    done
-    echo "after $round rounds still not: $*"
-    return 1
-}
-
 has_gone() {
     ! kill -0 "$1" 2>/dev/null
 }
@@ -289,7 +276,7 @@ has_size() {
 @test "what the emulator writes for the guest is appended to its report" {
     echo earlier >"$report"
     shim_runs 'echo one; sleep 0.1; echo two'
-    eventually grep -q two "$report"
+    wait_until 60 grep -q two "$report"
     [[ $(<"$report") = $'earlier\none\ntwo' ]]
 }
 
@@ -297,7 +284,7 @@ has_size() {
     head -c 1000 /dev/zero >"$report"
     shim_runs 'head -c 3145728 /dev/zero && echo done >'"$PWD/went-on"
     [[ -e went-on ]]
-    eventually has_size "$report" 2097152
+    wait_until 60 has_size "$report" 2097152
     run ! find_copier
 
     head -c 3145728 /dev/zero >"$report"
@@ -310,10 +297,11 @@ has_size() {
     local emulator shell
 
     mkfifo fifo
+    # It ends by itself where the test fails, and bats does not wait for it.
     # shellcheck disable=SC2016  # the emulator's $$
-    shim_runs 'echo $$; read -r word <'"$PWD/fifo" 5>other &
+    shim_runs 'echo $$; read -r -t 120 word <>'"$PWD/fifo" 3>&- 5>other &
     shell=$!
-    eventually test -s "$report"
+    wait_until 60 test -s "$report"
     emulator=$(<"$report")
     find_copier
     [[ $(ls "/proc/$copier/fd") = $'0\n1\n2' ]]
@@ -328,7 +316,7 @@ has_size() {
     find_copier
     echo end >fifo
     wait "$shell"
-    eventually has_gone "$copier"
+    wait_until 60 has_gone "$copier"
 }
 
 # devices: those that the emulator would have, whatever stands behind them.

@@ -65,6 +65,64 @@ may_include() {
         ./*/*.[ch]
 }
 
+# endless_waits FILE...: prints the loops of shell that wait without an end: those that sleep, or go on
+# whatever comes, and look at no clock; and a 'wait' for all there is, to which bats adds a process.
+endless_waits() {
+    awk '
+        function judge() {
+            if (head !~ /SECONDS/ && (head ~ /until |while (:|true) *;/ || body ~ /sleep /))
+                print FILENAME ":" line ": " head
+            head = ""
+        }
+        FNR == 1 { head = "" }
+        /^ *wait *$/ { print FILENAME ":" FNR ": " $0 }
+        match($0, /(until|while) .*;? *do( |$)/) && !/while .*read / {
+            head = body = substr($0, RSTART)
+            line = FNR
+            indent = match($0, /[^ ]/)
+            if (head !~ /; *done/)
+                next
+            judge()
+        }
+        head { body = body "\n" $0 }
+        head && $1 ~ /^done/ && match($0, /[^ ]/) == indent { judge() }
+    ' "$@"
+}
+
+@test "every loop of the tests that waits has an end" {
+    cd ../tests || return
+    # A lab's first process stays until the lab ends; this file has what is to be found.
+    mapfile -t files < <(find . '(' -name '*.bats' -o -name '*.bash' ')' ! -name wait.bash \
+        ! -name lab-namespace.bash ! -name source.bats)
+    run endless_waits "${files[@]}"
+    echo "$output"
+    [[ $status -eq 0 && -z $output ]]
+
+    endless_waits - <<'END' >"$BATS_TEST_TMPDIR/found"
+until grep -q ready log; do
+    sleep 0.1
+done
+bash -c 'until grep -q ready log; do sleep 0.1; done'
+while :; do
+    break
+done
+    while [[ ! -e ready ]]; do
+        sleep 0.1
+    done
+while [[ ! -e ready ]] && ((SECONDS < end)); do
+    sleep 0.1
+done
+while read -r line; do
+    sleep 0.1
+done
+while [[ $# -gt 0 ]]; do
+    shift
+done
+wait
+END
+    cut -d : -f 2 "$BATS_TEST_TMPDIR/found" | diff - <(printf '%s\n' 1 4 5 8 20)
+}
+
 @test "each file of tests is in a makefile, so that a ring runs it" {
     local makefile
 

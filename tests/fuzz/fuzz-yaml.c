@@ -2,6 +2,8 @@
 /* Fuzz target: the bytes are each kind of document of a seed, our own or another's. */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "seed/layout.h"

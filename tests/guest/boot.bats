@@ -178,9 +178,8 @@ mkdir -p /etc/virt-seed-probe
 cd /etc/virt-seed-probe || exit
 cp /tmp/testFile1.txt file
 { ip route show default; ip -6 route show default; ip -o address show eth2; } >network
-/usr/bin/python3 -W ignore -c 'import crypt, spwd
-word = spwd.getspnam("root").sp_pwdp
-print("yes" if crypt.crypt("myPass", word) == word else "no")' >password
+perl -e 'my $word = (getpwnam "root")[1];
+print crypt("myPass", $word) eq $word ? "yes\n" : "no\n"' >password
 END
 }
 
@@ -236,7 +235,7 @@ assert_network() {
 }
 
 @test "by serial and label: cloud-init takes the seed, after the network is up" {
-    assert_reported by-serial 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0][dsmode=net]' \
+    assert_reported by-serial 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0]' \
         'errors=[]' 'instance-id=i-web1-0001' 'product_serial=ds=nocloud;dsmode=net'
 }
 
@@ -262,12 +261,12 @@ assert_network() {
 }
 
 @test "by label alone: cloud-init takes the seed" {
-    assert_reported by-label 'datasource=DataSourceNoCloud [seed=/dev/sr0][dsmode=net]' \
+    assert_reported by-label 'datasource=DataSourceNoCloud [seed=/dev/sr0]' \
         'errors=[]' "instance-id=$label_uuid"
 }
 
 @test "on IDE: cloud-init takes the seed" {
-    assert_reported by_ide 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0][dsmode=net]' \
+    assert_reported by_ide 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0]' \
         'errors=[]' "instance-id=$ide_uuid" 'hostname=by-ide' 'timezone=Asia/Tokyo'
 }
 
@@ -307,14 +306,12 @@ assert_network() {
     run -1 grep -F 'address=eth2 ' <(last_report by-label)
 }
 
-@test "a guest that has powered off leaves no seed" {
-    local round
+all_are_off() {
+    [[ -z $(lab_virsh list --name) ]]
+}
 
-    for round in {1..100}; do
-        [[ -n $(lab_virsh list --name) ]] || break
-        sleep 0.2
-    done
-    echo "rounds: $round"
+@test "a guest that has powered off leaves no seed" {
+    wait_until 60 all_are_off
     run -0 lab_run find /run/libvirt/virt-seed -mindepth 1
     [[ $output = "" ]]
 }

@@ -42,17 +42,10 @@ last_report() {
 }
 
 wait_for_report() {
-    local second
-
-    for ((second = 0; second < boot_seconds; second++)); do
-        if guest_has_reported "$(console "$1")" "${2:-1}"; then
-            return
-        fi
-        sleep 1
-    done
-    echo "the guest '$1' did not report within $boot_seconds seconds" >&2
-    tail -n 30 "$(console "$1")" >&2
-    return 1
+    wait_until "$boot_seconds" guest_has_reported "$(console "$1")" "${2:-1}" || {
+        tail -n 30 "$(console "$1")" >&2
+        return 1
+    }
 }
 
 assert_reported() {

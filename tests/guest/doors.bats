@@ -36,8 +36,8 @@ setup_file() {
     # Both of their ways to say that they have ended.
     wait_for_report shim1
     wait_for_report vdsm1
-    _lab_wait "$boot_seconds" has_result "$shim1"
-    _lab_wait "$boot_seconds" has_result "$vdsm1"
+    wait_until "$boot_seconds" has_result "$shim1"
+    wait_until "$boot_seconds" has_result "$vdsm1"
 }
 
 # xml NAME UUID: the guest's domain, its <metadata> on standard input.
@@ -83,7 +83,7 @@ report() {
 
 # assert_applied NAME LINE...: what every guest here must show, and lines of its own.
 assert_applied() {
-    assert_reported "$1" 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0][dsmode=net]' \
+    assert_reported "$1" 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0]' \
         'errors=[]' "hostname=$1" 'timezone=Asia/Tokyo' "${@:2}"
 }
 

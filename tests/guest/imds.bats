@@ -61,7 +61,7 @@ start_server() {
         --bounding-set=-all --inh-caps=-all --no-new-privs "$1" --verbose' - "$builddir/virt-seed-imds" \
         >>"$LAB_DIR/imds.log" 2>&1 3>&- 4>&- &
     disown
-    _lab_wait 10 lab_run bash -c 'exec 9<>/dev/tcp/169.254.169.254/80'
+    wait_until 60 lab_run bash -c 'exec 9<>/dev/tcp/169.254.169.254/80'
 }
 
 kill_server() {

@@ -15,6 +15,6 @@ EXTRA_DIST += $(guest_tests) \
 MOSTLYCLEANFILES += check-guest.log $(guest_tests:.bats=.log) $(guest_tests:.bats=.trs)
 
 check-guest: all
-	VIRT_SEED_BUILDDIR='$(abs_builddir)' VIRT_SEED_GUEST='$(VIRT_SEED_GUEST)' \
+	TEST_SECONDS=7200 VIRT_SEED_BUILDDIR='$(abs_builddir)' VIRT_SEED_GUEST='$(VIRT_SEED_GUEST)' \
 		$(MAKE) check-TESTS $(call ring,$(guest_tests)) AM_TESTS_ENVIRONMENT=
 .PHONY: check-guest

@@ -129,14 +129,12 @@ zone() {
     [[ $(zone ready) = Asia/Tokyo ]]
 }
 
-@test "a guest that hangs: wait exits with 124, and says where" {
-    local second
+is_in_its_last_stage() {
+    virt_seed status --json "$1" | jq -e '.[0].stage == "modules-final"'
+}
 
-    for ((second = 0; second < boot_seconds; second++)); do
-        run -0 virt_seed status --json hanging
-        ! jq -e '.[0].stage == "modules-final"' <<<"$output" || break
-        sleep 1
-    done
+@test "a guest that hangs: wait exits with 124, and says where" {
+    wait_until "$boot_seconds" is_in_its_last_stage hanging
     run -124 virt_seed wait --timeout 2 hanging
     echo "$output"
     [[ $output == *modules-final* ]]

@@ -128,7 +128,8 @@ static const struct {
     {"execve", SYS_execve},
     {"fchown", SYS_fchown},
     {"fcntl", SYS_fcntl},
-    {"fstat", SYS_newfstatat},
+    {"fstat", SYS_fstat},
+    {"fstat", SYS_newfstatat}, /* what glibc's fstat() calls before 2.39 */
     {"fsync", SYS_fsync},
     {"getdents64", SYS_getdents64},
     {"getrandom", SYS_getrandom},

@@ -9,6 +9,7 @@
 #   fetch PATH [OPTION...]         curl; sets $status (of HTTP), $header and $body
 #   answer_to PATH [COMMAND...]    print the whole answer but its date that curl gets, which COMMAND starts
 #   raw TEXT                       send the text as printf %b makes it; sets $header and $body
+#   imds_asks_once                 whether all that was asked of a server that is --verbose was so once
 #   imds_log                       print what the server said
 
 token=0123456789abcdef0123456789abcdef
@@ -46,18 +47,12 @@ imds_start() {
 }
 
 imds_wait_for_port() {
-    local attempt
-
-    for ((attempt = 0; attempt < 100; attempt++)); do
-        port=$(sed -n 's/.*listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$log")
-        if [[ -n $port ]]; then
-            url=http://127.0.0.1:$port
-            return
-        fi
-        sleep 0.05
-    done
-    cat "$log"
-    return 1
+    wait_until 60 grep -q 'listening on 127\.0\.0\.1:[0-9]' "$log" || {
+        cat "$log"
+        return 1
+    }
+    port=$(sed -n 's/.*listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$log")
+    url=http://127.0.0.1:$port
 }
 
 imds_stop() {
@@ -70,6 +65,17 @@ imds_stop() {
 
 imds_log() {
     cat "$log"
+}
+
+# imds_asks_once: nothing has been asked for twice, as it would be after an answer that is none yet.
+imds_asks_once() {
+    local asked
+
+    asked=$(sed -n 's/.*: \([0-9]* for [^ ]*\) of domain .*/\1/p' "$log" | sort)
+    [[ $asked = *'200 for user-data'* && -z $(uniq -d <<<"$asked") ]] || {
+        echo "asked for: $asked"
+        return 1
+    }
 }
 
 # fetch PATH [OPTION...]

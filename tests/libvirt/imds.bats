@@ -110,20 +110,12 @@ start_server() {
     ip netns exec "$host" setpriv --reuid="$server_user" --regid="$server_user" --clear-groups \
         "$builddir/virt-seed-imds" --root "$root" "$@" >"$log" 2>&1 3>&- &
     server=$!
-    wait_for_server 2
+    wait_until 60 server_listens 2
 }
 
-# wait_for_server ADDRESSES
-wait_for_server() {
-    local attempt
-
-    for ((attempt = 0; attempt < 100; attempt++)); do
-        if [[ $(grep -c 'listening on' "$log") -eq $1 ]]; then
-            return
-        fi
-        sleep 0.05
-    done
-    return 1
+# server_listens ADDRESSES: on so many.
+server_listens() {
+    [[ $(grep -c 'listening on' "$log") -eq $1 ]]
 }
 
 # get NUMBER PATH [OPTION...]: sets $status (of HTTP; 000: no answer) and $body.
@@ -337,7 +329,7 @@ os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
 os.execvp(command[0], command)
 END
     server=$!
-    wait_for_server 1
+    wait_until 60 server_listens 1
 }
 
 # move_to_other_bridge: the second guest, which takes the first one's address there.

@@ -13,6 +13,9 @@
 # file calls lab_start in setup_file and lab_stop in teardown_file; a script says 'trap lab_stop
 # EXIT'. Two labs can stand side by side: LAB_DIR=$other lab_virsh list.
 #
+# The daemon is libvirtd, or virtqemud where libvirt comes without it; VIRT_SEED_LAB_DAEMON, a program's
+# name or path, chooses. What is said of libvirtd here holds for both.
+#
 #   lab_start [NAME]           make a lab whose host name is NAME; sets LAB_DIR
 #   LAB_HOOK=PROGRAM lab_start the same, PROGRAM being libvirt's qemu hook from the start
 #   lab_stop                   end the lab and all that runs in it; harmless when there is none
@@ -23,9 +26,12 @@
 #                              give virt-seed a secret of the host's, in place of the one it had
 #   lab_restart_libvirtd       restart libvirtd; guests go on running
 #   lab_reset                  destroy and undefine every domain, between two tests
+#   lab_daemon_name            print the daemon's name: libvirtd or virtqemud
 #   lab_daemon_log             print what libvirtd logged
 
 _lab_source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=../wait.bash
+source "$_lab_source_dir/../wait.bash"
 
 lab_start() {
     local host_name=${1:-virt-seed-lab}
@@ -51,7 +57,7 @@ lab_stop() {
     if pid=$(_lab_holder); then
         kill -KILL "$pid" || :
         # The holder is gone when everything else in its PID namespace is.
-        _lab_wait 10 _lab_is_gone "$pid" ||
+        wait_until 10 _lab_is_gone "$pid" ||
             echo "lab_stop: process $pid does not end" >&2
     fi
     rm -rf --one-file-system "$LAB_DIR"
@@ -97,12 +103,10 @@ lab_install_hook() {
 }
 
 lab_restart_libvirtd() {
-    # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
-    lab_run timeout 30 bash -eu -c '
-        pid=$(</run/libvirtd.pid)
-        kill "$pid"
-        while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done' &&
-        _lab_start_libvirtd
+    local pid
+
+    pid=$(lab_run cat "/run/$(lab_daemon_name).pid") && lab_run kill "$pid" &&
+        wait_until 60 _lab_daemon_is_gone "$pid" && _lab_start_libvirtd
 }
 
 lab_reset() {
@@ -117,8 +121,12 @@ lab_reset() {
     done
 }
 
+lab_daemon_name() {
+    basename "$(_lab_daemon_program)"
+}
+
 lab_daemon_log() {
-    local log=$LAB_DIR/root/var/log/libvirt/libvirtd.log
+    local log=$LAB_DIR/root/var/log/libvirt/daemon.log
 
     if [[ -e $log ]]; then
         cat "$log"
@@ -134,7 +142,7 @@ _lab_check_host() {
         echo "lab_start: only root can make a lab" >&2
         return 1
     fi
-    for program in libvirtd virtlogd virsh qemu-system-x86_64 unshare nsenter ip hostname; do
+    for program in "$(_lab_daemon_program)" virtlogd virsh qemu-system-x86_64 unshare nsenter ip hostname; do
         if ! type -P "$program" >/dev/null; then
             echo "lab_start: '$program' is not installed" >&2
             return 1
@@ -147,19 +155,31 @@ _lab_configure() (
     # QEMU's user must be able to pass.
     chmod 0711 "$LAB_DIR" &&
         mkdir -p "$LAB_DIR"/{overlay,root/etc/libvirt/hooks/qemu.d,root/var/lib/libvirt/images} &&
-        _lab_write_libvirtd_conf >"$LAB_DIR/root/etc/libvirt/libvirtd.conf" &&
+        _lab_write_daemon_conf >"$LAB_DIR/root/etc/libvirt/$(lab_daemon_name).conf" &&
+        _lab_write_client_conf >"$LAB_DIR/root/etc/libvirt/libvirt.conf" &&
         _lab_write_qemu_conf >"$LAB_DIR/root/etc/libvirt/qemu.conf" &&
         { [[ -z ${LAB_HOOK-} ]] || _lab_link_hook "$LAB_HOOK"; }
 )
 
 # host_uuid: two labs on one machine are two hosts, between which a guest can migrate.
-_lab_write_libvirtd_conf() {
+# unix_sock_rw_perms: a daemon that was built without polkit lets nobody in but root.
+_lab_write_daemon_conf() {
     cat <<END
 auth_unix_ro = "none"
 auth_unix_rw = "none"
+unix_sock_rw_perms = "0777"
 host_uuid = "$(</proc/sys/kernel/random/uuid)"
-log_outputs = "3:file:/var/log/libvirt/libvirtd.log"
+log_outputs = "3:file:/var/log/libvirt/daemon.log"
 END
+}
+
+# Which daemon a client asks is a choice of who built its library.
+_lab_write_client_conf() {
+    if [[ $(lab_daemon_name) = libvirtd ]]; then
+        echo 'remote_mode = "legacy"'
+    else
+        echo 'remote_mode = "direct"'
+    fi
 }
 
 # No AppArmor or SELinux labels, since their tools act on the host. Files are still handed to QEMU's
@@ -195,7 +215,7 @@ _lab_hold_namespaces() {
     starter=$!
     # Its end is lab_stop's doing; the shell need not report it.
     disown "$starter"
-    _lab_wait 10 _lab_holder_is_decided "$starter"
+    wait_until 60 _lab_holder_is_decided "$starter"
     _lab_holder >/dev/null
 }
 
@@ -215,12 +235,27 @@ _lab_is_gone() {
     ! kill -0 "$1" 2>/dev/null
 }
 
+_lab_daemon_is_gone() {
+    ! lab_run test -e "/proc/$1"
+}
+
+# Prints the program of libvirt's daemon.
+_lab_daemon_program() {
+    if [[ -n ${VIRT_SEED_LAB_DAEMON-} ]]; then
+        echo "$VIRT_SEED_LAB_DAEMON"
+    elif type -P libvirtd >/dev/null || ! type -P virtqemud >/dev/null; then
+        echo libvirtd
+    else
+        echo virtqemud
+    fi
+}
+
 _lab_start_daemons() {
     _lab_daemon virtlogd && _lab_start_libvirtd
 }
 
 _lab_start_libvirtd() {
-    _lab_daemon libvirtd && _lab_wait 60 _lab_libvirtd_answers
+    _lab_daemon "$(_lab_daemon_program)" && wait_until 60 _lab_libvirtd_answers
 }
 
 _lab_libvirtd_answers() {
@@ -233,14 +268,3 @@ _lab_daemon() (
     lab_run env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$1" --daemon \
         </dev/null >>"$LAB_DIR/daemons.log" 2>&1 3>&- 4>&-
 )
-
-# _lab_wait SECONDS COMMAND...: until the command succeeds; fails when it did not in that time.
-_lab_wait() {
-    local end=$((SECONDS + $1))
-
-    shift
-    until "$@"; do
-        ((SECONDS < end)) || return
-        sleep 0.02
-    done
-}

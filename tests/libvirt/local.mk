@@ -2,6 +2,7 @@
 # A real libvirtd and QEMU, private to the tests; needs root.
 
 libvirt_tests = \
+	%D%/doctor.bats \
 	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab.bats \
@@ -31,5 +32,6 @@ EXTRA_DIST += $(libvirt_tests) \
 MOSTLYCLEANFILES += check-libvirt.log $(libvirt_tests:.bats=.log) $(libvirt_tests:.bats=.trs)
 
 check-libvirt: all
-	VIRT_SEED_BUILDDIR='$(abs_builddir)' $(MAKE) check-TESTS $(call ring,$(libvirt_tests)) AM_TESTS_ENVIRONMENT=
+	VIRT_SEED_BUILDDIR='$(abs_builddir)' $(MAKE) check-TESTS $(call ring,$(libvirt_tests)) \
+		AM_TESTS_ENVIRONMENT=
 .PHONY: check-libvirt

@@ -28,6 +28,10 @@ serial() {
     lab_virsh dumpxml "$@" web1 | xmllint --xpath 'string(//entry[@name="serial"])' -
 }
 
+has_a_serial() {
+    [[ $(serial --inactive) ]]
+}
+
 # published: prints a digest of all that is published of the domain.
 published() {
     lab_run sh -c "cd $tree/$uuid && cat access identity *-data" | sha256sum
@@ -36,10 +40,7 @@ published() {
 @test "a refused start wires the definition, and the next one publishes what the URL leads to" {
     run lab_virsh start web1
     [[ $status -ne 0 && $output == *'not wired'*'start it again in a moment'* ]]
-    for _ in {1..100}; do
-        [[ -z $(serial --inactive) ]] || break
-        sleep 0.05
-    done
+    wait_until 60 has_a_serial
     lab_virsh start web1
     [[ $(serial) = "ds=nocloud;dsmode=net;s=http://169.254.169.254/$uuid/$(lab_run head -n 1 \
         $tree/$uuid/access)/" ]]
@@ -124,6 +125,22 @@ assert_row() {
     run lab_virsh start web1
     [[ $status -ne 0 && $output == *'nobody listens at 169.254.169.254, port 80'* ]]
     common_listen
+}
+
+@test "a server that accepts connections and never answers refuses the start, in seconds" {
+    local begin
+
+    lab_run "$builddir/virt-seed" wire web1
+    lab_run ip address add 169.254.169.254/32 dev lo
+    begin=$SECONDS
+    run lab_virsh start web1
+    ((SECONDS - begin < 15))
+    [[ $status -ne 0 && $output == *'the metadata server at 169.254.169.254, port 80 does not answer: it accepts the connection and says nothing: the guest would come up as a new machine'*'journalctl -u virt-seed-imds.service'* ]]
+    [[ $(lab_run find $tree -mindepth 1) = '' ]]
+    run -1 virt_seed check --no-schema web1
+    [[ $output == *'169.254.169.254, port 80 does not answer'* ]]
+    lab_run ip address delete 169.254.169.254/32 dev lo
+    lab_virsh start web1
 }
 
 @test "a domain that changes its datasource keeps nothing of the other" {

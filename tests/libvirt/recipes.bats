@@ -74,10 +74,7 @@ seed_has() {
     lab_run virt-clone --connect qemu:///system --original web1 --name web2 --auto-clone
     run lab_virsh start web2
     [[ $status -ne 0 && $output = *'start it again'* ]]
-    for _ in {1..100}; do
-        lab_virsh start web2 >/dev/null 2>&1 && break
-        sleep 0.1
-    done
+    wait_until 60 lab_virsh start web2
     uuid=$(lab_virsh domuuid web2 | head -n1)
     [[ $uuid != "$web1" ]]
     [[ $(seed_has "$uuid" '."instance-id", ."local-hostname"') = $uuid$'\nweb2' ]]

@@ -79,10 +79,7 @@ start_server() {
     lab_run ip link set lo up
     lab_run setpriv --reuid=nobody --regid=0 --clear-groups "$builddir/virt-seed-imds" \
         --listen 127.0.0.1:8080 >server.log 2>&1 3>&- &
-    for _ in {1..100}; do
-        ! grep -q 'listening on' server.log || break
-        sleep 0.05
-    done
+    wait_until 60 grep -q 'listening on' server.log
     server=$(lab_run pgrep -f 'virt-seed-imds --listen')
 }
 

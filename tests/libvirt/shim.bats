@@ -99,15 +99,8 @@ assert_nothing_left() {
     [[ $output = "" ]]
 }
 
-assert_has_gone() {
-    local round
-
-    for round in {1..100}; do
-        lab_run test -e "/proc/$1" || return 0
-        sleep 0.02
-    done
-    echo "process $1 is there after $round rounds" >&2
-    return 1
+has_gone() {
+    ! lab_run test -e "/proc/$1"
 }
 
 # assert_refused PATTERN...: the last `run` failed, and the user was told so.
@@ -130,18 +123,13 @@ guest_memory() {
     lab_run cat /var/lib/libvirt/qemu/memory
 }
 
-# Waits, some seconds at most, until the firmware has written it.
-assert_smbios_has() {
-    local round
+smbios_has() {
+    grep -qaF "$1" <(guest_memory)
+}
 
-    for round in {1..100}; do
-        if grep -qaF "$1" <(guest_memory); then
-            return
-        fi
-        sleep 0.1
-    done
-    echo "'$1' is not in the firmware's tables after $round rounds" >&2
-    return 1
+# The firmware needs a moment to write it.
+assert_smbios_has() {
+    wait_until 60 smbios_has "$1"
 }
 
 @test "virsh create starts an unwired domain with its seed, and destroy leaves nothing" {
@@ -253,7 +241,7 @@ assert_smbios_has() {
     run -0 lab_run cat "/proc/$copier/cmdline"
     [[ $output = "" ]]
     lab_virsh destroy web1
-    assert_has_gone "$copier"
+    wait_until 60 has_gone "$copier"
     assert_nothing_left
 }
 
@@ -275,7 +263,7 @@ assert_smbios_has() {
     assert_reporting
     first=$copier
     lab_virsh managedsave web1
-    assert_has_gone "$first"
+    wait_until 60 has_gone "$first"
     lab_virsh start web1
     assert_reporting
     [[ $(wc -w <<<"$copier") -eq 1 ]]
@@ -370,19 +358,18 @@ END
     [[ $status -ne 0 && $output = *"there is no 'qemu-system-none' in /usr/bin"* ]]
 }
 
-@test "a wired domain whose emulator is the shim is unwired, and runs at its second start" {
-    local round
+has_no_seed_disk() {
+    ! grep -qF "$seeds" <(lab_virsh dumpxml --inactive "$1")
+}
 
+@test "a wired domain whose emulator is the shim is unwired, and runs at its second start" {
     metadata=$(request) emulator='' domain_define web1 $web1
     virt_seed wire web1
     lab_virsh dumpxml --inactive web1 |
         sed "s|<emulator>.*</emulator>|<emulator>$emulator</emulator>|" | lab_virsh define /dev/stdin
     run lab_virsh start web1
     assert_refused "seed's disk 'sda' removed" "virsh start web1"
-    for round in {1..100}; do
-        grep -qF "$seeds" <(lab_virsh dumpxml --inactive web1) || break
-        sleep 0.05
-    done
+    wait_until 60 has_no_seed_disk web1
     lab_virsh start web1
     assert_seeded
 }

@@ -48,18 +48,9 @@ assert_no_seeds() {
     [[ $output = "" ]]
 }
 
-# Waits, a few seconds at most, until the definition has the seed's cdrom.
-wait_until_wired() {
-    local round
-
-    for round in {1..100}; do
-        if lab_virsh dumpxml --inactive "$1" | grep -qF "$seeds/$2.iso"; then
-            return
-        fi
-        sleep 0.05
-    done
-    echo "'$1' was not wired after $round rounds" >&2
-    return 1
+# is_wired NAME UUID: its definition has the seed's cdrom.
+is_wired() {
+    lab_virsh dumpxml --inactive "$1" | grep -F "$seeds/$2.iso"
 }
 
 assert_refused() {
@@ -74,7 +65,7 @@ assert_refused() {
 @test "an unwired domain is refused, wired, and runs at its second start" {
     metadata=$(request "$user_data") domain_define web1 $web1
     assert_refused web1 "domain 'web1': asks for cloud-init but is not wired" "virsh start web1"
-    wait_until_wired web1 $web1
+    wait_until 60 is_wired web1 $web1
 
     lab_virsh start web1
     run -0 lab_run stat -c '%U %a' "$seeds/$web1.iso"
@@ -88,7 +79,7 @@ assert_refused() {
     metadata=$(request) devices="<graphics type='vnc' autoport='yes' passwd='s3cr3t'/>" \
         domain_define web1 $web1
     run ! lab_virsh start web1
-    wait_until_wired web1 $web1
+    wait_until 60 is_wired web1 $web1
     run -0 lab_virsh dumpxml --inactive --security-info web1
     [[ $output = *"passwd='s3cr3t'"* ]]
 }
@@ -232,7 +223,7 @@ assert_refused() {
         sed "s|<name>web1|<name>web2|; s|<uuid>$web1|<uuid>$web2|" |
         lab_virsh define /dev/stdin
     assert_refused web2 "not wired" "virsh start web2"
-    wait_until_wired web2 $web2
+    wait_until 60 is_wired web2 $web2
     lab_virsh start web2
     lab_virsh start web1
     [[ $(seed_sum $web1) != $(seed_sum $web2) ]]
@@ -290,7 +281,7 @@ assert_refused() {
 }
 
 @test "many domains started at once have each its seed" {
-    local number
+    local number starts=()
 
     for number in {1..8}; do
         metadata=$(request "$user_data") domain_xml "many$number" >"$BATS_TEST_TMPDIR/$number"
@@ -299,8 +290,9 @@ assert_refused() {
     done
     for number in {1..8}; do
         lab_virsh start "many$number" &
+        starts+=($!)
     done
-    wait
+    wait "${starts[@]}"
     run -0 lab_run find "$seeds" -name '*.iso'
     [[ $(wc -l <<<"$output") -eq 8 ]]
 }

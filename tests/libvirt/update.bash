@@ -8,28 +8,30 @@
 #                                        changed; LIST..., a command, prints what lies of any seed
 
 updates_at_once_leave_one() {
-    local number
+    local first number
 
     for number in 1 2 3; do
         virt_seed set web1 --hostname="name$number"
         virt_seed update web1 &
+        first=$!
         virt_seed update web1 &
-        wait
+        wait "$first" $! || :
         "$1"
         [[ $(document meta-data) = *"name$number"* ]] || return
     done
 }
 
 late_updates_leave_nothing() {
-    local delay
+    local delay update
 
     # It waits for us, then is too late.
     lab_run flock /run/libvirt/virt-seed sleep 2 3>&- &
     sleep 0.5
     virt_seed update web1 >update.log 2>&1 3>&- &
+    update=$!
     sleep 0.7
     lab_virsh destroy web1
-    wait
+    wait "$update" || :
     grep -q 'the domain has ended meanwhile' update.log
     [[ $("$@") = '' ]] || return
 
@@ -37,9 +39,10 @@ late_updates_leave_nothing() {
         lab_virsh start web1
         virt_seed set web1 --hostname="name${delay#*.}"
         virt_seed update web1 3>&- &
+        update=$!
         sleep "$delay"
         lab_virsh destroy web1
-        wait
+        wait "$update" || :
         [[ $("$@") = '' ]] || return
     done
 }

@@ -38,7 +38,7 @@ begin_waiting() {
     lab_run timeout 60 "$builddir/virt-seed" wait "$@" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     waiting=$!
-    _lab_wait 10 test -s "$BATS_TEST_TMPDIR/out"
+    wait_until 60 test -s "$BATS_TEST_TMPDIR/out"
 }
 
 # end_waiting STATUS: until it has ended with this status; $output and $stderr are what it printed.
@@ -217,7 +217,7 @@ END
         report_say $web1 "$(report_line "$boot2" "$(report_runs)")"
     ) >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- 4>&- &
     begin_waiting --next web1
-    _lab_wait 20 grep -q 'init runs' "$BATS_TEST_TMPDIR/out"
+    wait_until 20 grep -q 'init runs' "$BATS_TEST_TMPDIR/out"
     lab_virsh destroy web1
     end_waiting 3
     [[ $output = $'web1: stopped\nweb1: started\nweb1: the guest boots\n'* ]]
@@ -463,8 +463,10 @@ on_terminal() {
     lab_run "${as_nobody[@]}" test -x "$builddir/virt-seed" || skip 'the build is closed to others'
     run -1 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system wait web1
     [[ $output = *"$web1.report: Permission denied"*"hint: "*"group"* ]]
-    run -0 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system status web1
+    run -0 --separate-stderr lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system status web1
     [[ ${lines[1]} = 'web1 '*'running '*'yes '*'yes '*'nocloud '*"$web1 "*'? '* ]]
+    [[ ${stderr_lines[0]} = 'virt-seed: warning: '*"$web1.report: Permission denied" ]]
+    [[ ${stderr_lines[1]} = 'virt-seed: hint: '*root*group*"$web1.report" ]]
 
     chmod o+r "$LAB_DIR/root$report_dir/$web1.report"
     run -0 lab_run "${as_nobody[@]}" "$builddir/virt-seed" -c qemu:///system wait web1

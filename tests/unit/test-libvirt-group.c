@@ -51,11 +51,30 @@ is_the_group_of_the_socket_of_qemu_s_own_daemon(void **state)
 }
 
 static void
-is_root_s_where_everybody_may_write_to_the_socket(void **state)
+is_the_group_libvirt_if_everybody_may_write_to_the_socket(void **state)
 {
-    make_socket(unit_directory(state), "libvirt-sock", 0777);
-    assert_int_equal(libvirt_group(unit_directory(state)),
-                     (geteuid() == 0 ? 0 : getegid()));
+    int root = unit_directory(state);
+    cleanup_free char *groups = xasprintf(
+        "root:x:0:\nnot-libvirt:x:1:\nlibvirt:x:%u:me\n", (unsigned int)group_of_test());
+    cleanup_free char *file = xasprintf("%s/libvirt-sock", path);
+
+    unit_make_directory(root, "etc", 0755);
+    unit_make_file(root, "etc/group", 0644, groups);
+    make_socket(root, "libvirt-sock", 0666);
+    assert_int_equal(fchownat(root, file, (uid_t)-1, getegid(), 0), 0);
+    assert_int_equal(libvirt_group(root), group_of_test());
+}
+
+static void
+is_root_s_if_everybody_may_write_and_there_is_no_group_libvirt(void **state)
+{
+    int root = unit_directory(state);
+
+    make_socket(root, "libvirt-sock", 0777);
+    assert_int_equal(libvirt_group(root), (geteuid() == 0 ? 0 : getegid()));
+    unit_make_directory(root, "etc", 0755);
+    unit_make_file(root, "etc/group", 0644, "root:x:0:\n");
+    assert_int_equal(libvirt_group(root), (geteuid() == 0 ? 0 : getegid()));
 }
 
 static void
@@ -86,7 +105,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         unit_test_in_directory(is_the_group_of_the_socket),
         unit_test_in_directory(is_the_group_of_the_socket_of_qemu_s_own_daemon),
-        unit_test_in_directory(is_root_s_where_everybody_may_write_to_the_socket),
+        unit_test_in_directory(is_the_group_libvirt_if_everybody_may_write_to_the_socket),
+        unit_test_in_directory(
+            is_root_s_if_everybody_may_write_and_there_is_no_group_libvirt),
         unit_test_in_directory(is_root_s_where_the_group_may_not_write_to_the_socket),
         unit_test_in_directory(is_root_s_where_there_is_no_socket),
     };

@@ -2,6 +2,7 @@
 /* YAML as the guest reads it: seed/yaml.h. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"

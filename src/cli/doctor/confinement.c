@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* AppArmor and SELinux: whether they let libvirt run the hook, and QEMU's stand-in. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "cli/doctor/doctor.h"
+#include "store/apparmor.h"
+#include "store/qemu-conf.h"
+
+#define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
+#define SELINUX "/sys/fs/selinux"
+#define UNCONFINED_TYPE ":virtd_t:"
+/* What each type of virt-seed's policy module begins with. */
+#define OWN_TYPE ":virt_seed_"
+
+/* Return: what the file says up to its first blank, owned by the caller (free); or NULL, and
+ * `error`, where not NULL, gets why: -errno. */
+static char *
+read_word(int root, const char *path, int *error)
+{
+    cleanup_buffer struct buffer text = {0};
+    int result = fs_read_in_root(root, path, LIMIT_PROC, &text);
+
+    if (result == 0 && text.size > 0)
+        return xstrndup(text.data, strcspn(text.data, " \n"));
+    if (error)
+        *error = result < 0 ? result : -ENODATA;
+    return NULL;
+}
+
+/* --- AppArmor -------------------------------------------------------------------------- */
+
+/* Those that libvirt's profile lets its daemon run programs in. */
+static bool
+may_run_programs_in(const char *directory)
+{
+    static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin"};
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        if (strcmp(directory, directories[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+say_unread_profile(struct doctor *doctor, int error, const char *path)
+{
+    /* Then the daemon has ended. */
+    if (error == -ENOENT || error == -ESRCH)
+        return;
+    if ((error == -EACCES || error == -EPERM) && geteuid() != 0)
+        doctor_unseen(doctor, "the AppArmor profile of libvirt's daemon");
+    else
+        doctor_add(doctor, DOCTOR_UNKNOWN, "apparmor", "aa-status",
+                   "could not read libvirt's profile, %s: %s", path, strerror(-error));
+}
+
+static void
+check_profile(struct doctor *doctor)
+{
+    cleanup_free char *path =
+        xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
+    cleanup_free char *profile = NULL;
+    int error = 0;
+
+    if (doctor->daemon.pid == 0)
+        return;
+    profile = read_word(doctor->root, path, &error);
+    if (!profile)
+        say_unread_profile(doctor, error, path);
+    else if (strcmp(profile, "unconfined") == 0)
+        doctor_add(doctor, DOCTOR_OK, "apparmor", NULL, "AppArmor does not confine %s",
+                   doctor->daemon.name);
+    else if (may_run_programs_in(VIRT_SEED_SBINDIR))
+        doctor_add(doctor, DOCTOR_OK, "apparmor", NULL,
+                   "AppArmor's profile of %s lets it run the hook", doctor->daemon.name);
+    else
+        doctor_add(doctor, DOCTOR_PROBLEM, "apparmor",
+                   "install virt-seed with the prefix /usr",
+                   "AppArmor's profile '%s' lets libvirt run no program in %s: the hook "
+                   "fails, and with it each start",
+                   profile, VIRT_SEED_SBINDIR);
+}
+
+static void
+check_apparmor(struct doctor *doctor)
+{
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_free char *driver = NULL;
+
+    if (!apparmor_is_enabled(doctor->root)) {
+        doctor_add(doctor, DOCTOR_OK, "apparmor", NULL, "AppArmor is off");
+        return;
+    }
+    check_profile(doctor);
+    qemu_conf_get(doctor->root, "security_driver", &driver);
+    if (driver && strcmp(driver, "none") == 0)
+        return;
+    apparmor_check_shim(doctor->root, &failure);
+    if (!doctor_take(doctor, doctor->by_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, "shim",
+                     &failure))
+        doctor_add(doctor, DOCTOR_OK, "shim", NULL,
+                   "AppArmor lets libvirt run virt-seed-qemu");
+}
+
+/* --- SELinux --------------------------------------------------------------------------- */
+
+/* Return: whether the hook has a type of virt-seed's own policy. An unknown type is shown as
+ * another. */
+static bool
+has_own_type(struct doctor *doctor)
+{
+    cleanup_close int fd = fs_open_in_root(doctor->root, HOOK);
+    cleanup_free char *path = xasprintf("/proc/self/fd/%d", fd);
+    char label[256] = "";
+
+    return fd >= 0 && getxattr(path, "security.selinux", label, sizeof(label) - 1) > 0 &&
+           strstr(label, OWN_TYPE);
+}
+
+/* EL 9's domain of libvirt's daemon is not confined, and neither is what it runs. Newer policies
+ * have a confined one, which cannot give a seed to a guest; no boolean of theirs changes that. */
+static void
+check_selinux(struct doctor *doctor)
+{
+    cleanup_free char *enforcing = read_word(doctor->root, SELINUX "/enforce", NULL);
+    cleanup_free char *path =
+        xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
+    cleanup_free char *daemon = NULL;
+
+    if (!enforcing) {
+        doctor_add(doctor, DOCTOR_OK, "selinux", NULL, "SELinux is off");
+        return;
+    }
+    if (strcmp(enforcing, "1") != 0) {
+        doctor_add(doctor, DOCTOR_OK, "selinux", NULL, "SELinux is permissive");
+        return;
+    }
+    if (has_own_type(doctor)) {
+        doctor_add(doctor, DOCTOR_OK, "selinux", NULL,
+                   "SELinux knows the hook by virt-seed's policy module");
+        return;
+    }
+    daemon = doctor->daemon.pid > 0 ? read_word(doctor->root, path, NULL) : NULL;
+    if (daemon && strstr(daemon, UNCONFINED_TYPE))
+        doctor_add(doctor, DOCTOR_OK, "selinux", NULL,
+                   "SELinux runs %s, and with it the hook, in virtd_t",
+                   doctor->daemon.name);
+    else
+        doctor_add(doctor, DOCTOR_PROBLEM, "selinux", "install virt-seed-selinux",
+                   "SELinux is enforcing without virt-seed's policy module: domains that "
+                   "have a seed cannot start");
+}
+
+void
+doctor_confinement(struct doctor *doctor)
+{
+    check_apparmor(doctor);
+    check_selinux(doctor);
+}

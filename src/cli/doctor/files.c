@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The configuration, the secrets, and the directories: whose they are, and who may enter. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "cli/doctor/doctor.h"
+#include "store/own-directory.h"
+#include "store/secret.h"
+
+#define SUBJECT "directories"
+
+static const struct directory {
+    const char *path;
+    const char *passers; /* who must be let through; NULL if nobody */
+    bool lasting;        /* what is in it cannot be made again */
+} directories[] = {
+    {VIRT_SEED_RUNDIR, "QEMU's user", false},
+    {VIRT_SEED_REPORTDIR, "QEMU's user", false},
+    {VIRT_SEED_STATEDIR, "readers of records", true},
+    {VIRT_SEED_CONFDIR, NULL, true},
+    {VIRT_SEED_CONFDIR "/files", NULL, true},
+};
+
+/* --- directories ------------------------------------------------------------------- */
+
+static void
+say_closed(struct doctor *doctor, const char *path, const char *passers, mode_t mode)
+{
+    cleanup_free char *fix = xasprintf("chmod a+x %s", path);
+
+    doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fix,
+               "%s has mode %04o: %s must be able to pass through", path, mode & 07777,
+               passers);
+}
+
+/* Each directory on the way to the seeds. */
+static void
+check_way(struct doctor *doctor, const char *path)
+{
+    for (const char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
+        cleanup_free char *above = xstrndup(path, (size_t)(end - path));
+        struct stat status;
+
+        if (fs_stat_in_root(doctor->root, above, &status) == 0 &&
+            !(status.st_mode & S_IXOTH)) {
+            say_closed(doctor, above, "QEMU's user", status.st_mode);
+            return;
+        }
+    }
+}
+
+/* The failure's own hint is for what the next start makes again: to remove it. */
+static void
+say_not_own(struct doctor *doctor, const struct directory *directory,
+            struct failure **failure)
+{
+    const char *path = directory->path;
+    cleanup_free char *fix =
+        xasprintf("ls -lA %s && chown root:root %s && chmod go-w %s", path, path, path);
+
+    if (directory->lasting)
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fix, "%s", (*failure)->message);
+    else
+        doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, failure);
+}
+
+static void
+check_directory(struct doctor *doctor, const struct directory *directory)
+{
+    cleanup_failure struct failure *failure = NULL;
+    const char *path = directory->path;
+    struct stat status;
+    int error = fs_stat_in_root(doctor->root, path, &status);
+
+    if (error == -ENOENT)
+        doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL, "%s does not exist yet", path);
+    else if (error < 0)
+        doctor_unread(doctor, error, SUBJECT, path);
+    else if (!S_ISDIR(status.st_mode))
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
+                   "move it away; the next start makes the directory",
+                   "%s is not a directory", path);
+    else if (own_directory_check(&status, doctor->owner, path, &failure) < 0)
+        say_not_own(doctor, directory, &failure);
+    else if (directory->passers && !(status.st_mode & S_IXOTH))
+        say_closed(doctor, path, directory->passers, status.st_mode);
+    else
+        doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL, "%s has the right owner and mode",
+                   path);
+}
+
+/* The shim's process that writes the report is QEMU's user. virtlogd is root. */
+static void
+check_way_of_reports(struct doctor *doctor)
+{
+    cleanup_free char *above = xstrdup(VIRT_SEED_REPORTDIR);
+    cleanup_free char *fix = NULL;
+    struct stat status;
+
+    *strrchr(above, '/') = '\0';
+    if (fs_stat_in_root(doctor->root, above, &status) < 0 || (status.st_mode & S_IXOTH))
+        return;
+    fix = xasprintf("chmod 0711 %s", above);
+    doctor_add(doctor, doctor->by_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, fix,
+               "%s has mode %04o: no reports arrive from guests whose emulator is "
+               "virt-seed-qemu",
+               above, status.st_mode & 07777);
+}
+
+/* --- secrets ----------------------------------------------------------------------- */
+
+/* Return: whether it cannot be the name of a secret or key (secret_check_name()). */
+static bool
+is_no_name(const char *name)
+{
+    return strcmp(name, ".") == 0 || strncmp(name, "..", 2) == 0;
+}
+
+/* Each file of the secret must be closed to others. Return: whether all are. */
+static bool
+check_keys(struct doctor *doctor, const char *secret, int directory)
+{
+    cleanup_closedir DIR *entries = fs_list(directory);
+    const struct dirent *entry;
+    bool good = true;
+
+    while (entries && (entry = readdir(entries))) {
+        cleanup_failure struct failure *failure = NULL;
+        cleanup_free char *path = xasprintf("%s/%s", secret, entry->d_name);
+        cleanup_close int fd = -1;
+
+        if (is_no_name(entry->d_name))
+            continue;
+        fd = fs_open_regular_beneath(directory, entry->d_name, NULL);
+        if (fd >= 0)
+            secret_check_closed(fd, path, &failure);
+        good = !doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure) && good;
+    }
+    return good;
+}
+
+/* Return: whether each secret below the directory, if there is one, is closed to others. */
+static bool
+check_secrets_below(struct doctor *doctor, const char *path)
+{
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_close int directory = secret_open_directory(doctor->root, path, &failure);
+    cleanup_closedir DIR *entries = directory < 0 ? NULL : fs_list(directory);
+    const struct dirent *entry;
+    bool good = true;
+
+    if (failure && failure->code == FAILURE_SECRET_MISSING)
+        return true;
+    if (doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure))
+        return false;
+    if (!entries) {
+        doctor_unread(doctor, errno, "secrets", path);
+        return false;
+    }
+    while ((entry = readdir(entries))) {
+        cleanup_free char *secret = xasprintf("%s/%s", path, entry->d_name);
+        cleanup_close int fd = -1;
+
+        if (is_no_name(entry->d_name))
+            continue;
+        fd = secret_open_directory(doctor->root, secret, &failure);
+        if (fd < 0 && failure->code != FAILURE_SECRET_MODE)
+            failure_free(steal(failure));
+        good = !doctor_take(doctor, DOCTOR_PROBLEM, "secrets", &failure) && good;
+        good = (fd < 0 || check_keys(doctor, secret, fd)) && good;
+    }
+    return good;
+}
+
+/* --- all of it ---------------------------------------------------------------------- */
+
+static void
+check_configuration(struct doctor *doctor)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    config_read(&doctor->config, doctor->root, &failure);
+    if (!doctor_take(doctor, DOCTOR_PROBLEM, "configuration", &failure))
+        doctor_add(doctor, DOCTOR_OK, "configuration", NULL,
+                   "the configuration has no mistakes");
+}
+
+void
+doctor_files(struct doctor *doctor)
+{
+    bool good;
+
+    check_configuration(doctor);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
+        check_directory(doctor, &directories[i]);
+    check_way(doctor, VIRT_SEED_RUNDIR);
+    check_way_of_reports(doctor);
+    good = check_secrets_below(doctor, SECRET_DIRECTORY);
+    if (check_secrets_below(doctor, VIRT_SEED_STATEDIR "/secrets") && good)
+        doctor_add(doctor, DOCTOR_OK, "secrets", NULL,
+                   "all secrets are closed to others");
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libvirt: its daemons, its domains, how it runs QEMU. */
+#include "config.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "cli/doctor/doctor.h"
+#include "cli/domain-view.h"
+#include "cli/libvirt.h"
+#include "domain/wire-shim.h"
+#include "store/qemu-conf.h"
+#include "store/qemu-user.h"
+
+/* As libvirt counts: qemu.d is looked into since then. */
+#define AT_LEAST(major, minor) ((major)*1000000UL + (minor)*1000UL)
+#define LIBVIRT_NEEDED AT_LEAST(6, 5)
+/* close_range(2), openat2(2). */
+#define KERNEL_NEEDED AT_LEAST(5, 9)
+
+/* --- versions ------------------------------------------------------------------------ */
+
+static char *
+write_version(unsigned long version)
+{
+    return xasprintf("%lu.%lu.%lu", version / 1000000, version / 1000 % 1000,
+                     version % 1000);
+}
+
+static void
+check_versions(struct doctor *doctor)
+{
+    unsigned long libvirt = 0, qemu = 0;
+    cleanup_free char *libvirt_text = NULL, *qemu_text = NULL;
+
+    virConnectGetLibVersion(doctor->connection, &libvirt);
+    virConnectGetVersion(doctor->connection, &qemu);
+    libvirt_text = write_version(libvirt);
+    qemu_text = write_version(qemu);
+    if (libvirt > 0 && libvirt < LIBVIRT_NEEDED)
+        doctor_add(doctor, DOCTOR_PROBLEM, "libvirt", "upgrade libvirt",
+                   "%s is libvirt %s: before 6.5.0 it does not look into %s/qemu.d",
+                   doctor->daemon.name, libvirt_text, VIRT_SEED_HOOKDIR);
+    else
+        doctor_add(doctor, DOCTOR_OK, "libvirt", NULL, "%s answers: libvirt %s, QEMU %s",
+                   doctor->daemon.name, libvirt_text, qemu > 0 ? qemu_text : "unknown");
+}
+
+static void
+check_kernel(struct doctor *doctor)
+{
+    unsigned long major = 0, minor = 0;
+    struct utsname name;
+
+    if (uname(&name) < 0 || sscanf(name.release, "%lu.%lu", &major, &minor) != 2)
+        return;
+    if (AT_LEAST(major, minor) < KERNEL_NEEDED)
+        doctor_add(doctor, DOCTOR_PROBLEM, "kernel", "boot a newer kernel",
+                   "Linux %s is too old: 5.9 or newer is needed", name.release);
+    else
+        doctor_add(doctor, DOCTOR_OK, "kernel", NULL, "Linux %s", name.release);
+}
+
+/* --- domains ------------------------------------------------------------------------- */
+
+static void
+look_at_domain(struct doctor *doctor, virDomainPtr domain)
+{
+    cleanup_domain_view struct domain_view view = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    if (domain_view_load(&view, domain, &failure) < 0)
+        return;
+    if (!doctor->served && view.has_request && !request_has_disk(&view.request))
+        doctor->served = xstrdup(virDomainGetName(domain));
+    if (!doctor->by_shim && wire_is_by_shim(&view.domain))
+        doctor->by_shim = xstrdup(virDomainGetName(domain));
+}
+
+static void
+look_at_domains(struct doctor *doctor)
+{
+    virDomainPtr *domains = NULL;
+    int count = virConnectListAllDomains(doctor->connection, &domains, 0);
+
+    for (int i = 0; i < count; i++) {
+        look_at_domain(doctor, domains[i]);
+        virDomainFree(domains[i]);
+    }
+    free(domains);
+}
+
+/* --- how it runs QEMU ------------------------------------------------------------------ */
+
+static void
+check_qemu_user(struct doctor *doctor)
+{
+    const struct qemu_user qemu = qemu_user_find(doctor->root);
+    const struct passwd *entry = qemu.known ? getpwuid(qemu.uid) : NULL;
+
+    if (!qemu.known)
+        doctor_add(doctor, DOCTOR_NOTE, "qemu-user",
+                   "install libvirt's driver for QEMU, or let it run once",
+                   "%s is missing: QEMU's user is not known", VIRT_SEED_QEMU_HOME);
+    else if (qemu.uid == 0 && doctor->live)
+        doctor_add(doctor, DOCTOR_NOTE, "qemu-user",
+                   "set 'user' in " VIRT_SEED_LIBVIRT_CONFDIR "/qemu.conf",
+                   "QEMU runs as root: a guest that breaks out of it has the host, and "
+                   "all secrets");
+    else
+        doctor_add(doctor, DOCTOR_OK, "qemu-user", NULL, "QEMU runs as user %s (%ld)",
+                   entry ? entry->pw_name : "?", (long)qemu.uid);
+}
+
+/* The report of a wired guest is written by virtlogd, which bounds it. */
+static void
+check_report_writer(struct doctor *doctor)
+{
+    cleanup_free char *handler = NULL, *fix = NULL;
+    int error = qemu_conf_get(doctor->root, "stdio_handler", &handler);
+    struct stat status;
+
+    if (error < 0) {
+        doctor_unread(doctor, error, "stdio-handler",
+                      VIRT_SEED_LIBVIRT_CONFDIR "/qemu.conf");
+    } else if (handler && strcmp(handler, "file") == 0) {
+        fix = xasprintf("sed -i 's/^ *stdio_handler/#&/' " VIRT_SEED_LIBVIRT_CONFDIR
+                        "/qemu.conf %s %s",
+                        doctor->systemd ? "&& systemctl restart" : "# and then restart",
+                        doctor->daemon.name);
+        doctor_add(
+            doctor, DOCTOR_PROBLEM, "stdio-handler", fix,
+            "%s/qemu.conf says stdio_handler = \"file\": a guest may fill the disk "
+            "that its report is on",
+            VIRT_SEED_LIBVIRT_CONFDIR);
+    } else if (doctor->daemon.pid > 0 &&
+               fs_stat_in_root(doctor->root, VIRT_SEED_SOCKETDIR "/virtlogd-sock",
+                               &status) == -ENOENT) {
+        fix = doctor->systemd ? doctor_systemctl("enable --now", "virtlogd.socket")
+                              : xstrdup("virtlogd --daemon");
+        doctor_add(doctor, DOCTOR_PROBLEM, "virtlogd", fix,
+                   "%s/virtlogd-sock is missing: no domain can start",
+                   VIRT_SEED_SOCKETDIR);
+    } else if (doctor->daemon.pid > 0) {
+        doctor_add(doctor, DOCTOR_OK, "virtlogd", NULL, "virtlogd writes the reports");
+    }
+}
+
+/* --- all of it -------------------------------------------------------------------------- */
+
+/* It is asked first: a daemon that is started when somebody asks runs then. */
+static void
+connect_to_libvirt(struct doctor *doctor)
+{
+    cleanup_failure struct failure *failure = NULL;
+    const char *uri = doctor->context->uri;
+    cleanup_free char *start = NULL;
+
+    if (!uri && !getenv("LIBVIRT_DEFAULT_URI"))
+        uri = "qemu:///system";
+    doctor->connection = libvirt_connect(uri, true, &failure);
+    doctor->daemon = libvirt_daemon_find(doctor->root);
+    if (doctor->connection && libvirt_require_system(doctor->connection, &failure) == 0)
+        return;
+    if (doctor->connection) {
+        virConnectClose(steal(doctor->connection));
+        doctor_take(doctor, DOCTOR_PROBLEM, "libvirt", &failure);
+        return;
+    }
+    start = doctor->systemd ? doctor_systemctl("start", doctor->daemon.name)
+                            : xasprintf("%s --daemon", doctor->daemon.name);
+    doctor_add(doctor, DOCTOR_PROBLEM, "libvirt", start, "%s", failure->message);
+}
+
+void
+doctor_libvirt(struct doctor *doctor)
+{
+    if (doctor->live) {
+        check_kernel(doctor);
+        connect_to_libvirt(doctor);
+    } else {
+        doctor->daemon = libvirt_daemon_find(doctor->root);
+    }
+    if (doctor->connection) {
+        check_versions(doctor);
+        look_at_domains(doctor);
+    }
+    check_qemu_user(doctor);
+    check_report_writer(doctor);
+}

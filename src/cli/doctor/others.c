@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is left of domains that are gone; and what virt-seed makes use of where it is there:
+ * cloud-init's schema, VDSM. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "cli/doctor/doctor.h"
+#include "cli/garbage.h"
+
+#define VDSM_POINT VIRT_SEED_VDSM_HOOKDIR "/before_vm_start"
+#define VDSM_HOOK VDSM_POINT "/50_virt_seed"
+
+static int
+count_garbage(void *data, const struct leftover *leftover, bool kept,
+              struct failure **failure)
+{
+    size_t *count = data;
+
+    (void)leftover;
+    (void)failure;
+    *count += !kept;
+    return 0;
+}
+
+void
+doctor_leftovers(struct doctor *doctor)
+{
+    cleanup_failure struct failure *failure = NULL;
+    size_t count = 0;
+
+    if (!doctor->connection)
+        return;
+    if (geteuid() != 0)
+        doctor_unseen(doctor, "what is left of domains that are gone");
+    else if (garbage_find(doctor->connection, doctor->root, false, count_garbage, &count,
+                          &failure) < 0)
+        doctor_take(doctor, DOCTOR_PROBLEM, "leftovers", &failure);
+    else if (count > 0)
+        doctor_add(doctor, DOCTOR_NOTE, "leftovers", "virt-seed gc",
+                   "%zu %s left over from domains that libvirt no longer has", count,
+                   count == 1 ? "file is" : "files are");
+    else
+        doctor_add(doctor, DOCTOR_OK, "leftovers", NULL,
+                   "nothing is left of domains that are gone");
+}
+
+/* The property itself is the engine's, and cannot be seen from a host. */
+static void
+check_vdsm(struct doctor *doctor)
+{
+    struct stat status;
+    int error;
+
+    if (fs_stat_in_root(doctor->root, VIRT_SEED_VDSM_HOOKDIR, &status) < 0)
+        return;
+    error = fs_stat_in_root(doctor->root, VDSM_HOOK, &status);
+    if (error == -ENOENT)
+        doctor_add(doctor, DOCTOR_PROBLEM, "vdsm",
+                   "install VDSM's hook: package virt-seed-vdsm, or make install-vdsm",
+                   "VDSM is on this host, and %s is missing: its VMs are not wired",
+                   VDSM_HOOK);
+    else if (error < 0)
+        doctor_unread(doctor, error, "vdsm", VDSM_HOOK);
+    else if (!(status.st_mode & S_IXOTH))
+        doctor_add(
+            doctor, DOCTOR_PROBLEM, "vdsm", "chmod 0755 " VDSM_HOOK,
+            "%s has mode %04o: VDSM's user cannot run it, and its VMs are not wired",
+            VDSM_HOOK, status.st_mode & 07777);
+    else
+        doctor_add(doctor, DOCTOR_OK, "vdsm", NULL,
+                   "VDSM's hook is installed; whether the engine defines the property "
+                   "'cloudinit' cannot be seen from a host");
+}
+
+/* Return: whether a directory of $PATH has the program. */
+static bool
+is_in_path(const char *name)
+{
+    const char *value = getenv("PATH");
+    cleanup_free char *path = xstrdup(value ? value : "");
+    char *rest = path;
+
+    for (char *directory = strsep(&rest, ":"); directory;
+         directory = strsep(&rest, ":")) {
+        cleanup_free char *program = xasprintf("%s/%s", directory, name);
+
+        if (*directory == '/' && access(program, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+void
+doctor_others(struct doctor *doctor)
+{
+    check_vdsm(doctor);
+    doctor_add(
+        doctor, DOCTOR_OK, "schema", NULL, "%s",
+        is_in_path("cloud-init")
+            ? "'virt-seed check' asks this host's cloud-init for its schema"
+            : "cloud-init is not installed: 'virt-seed check' does without its schema");
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The metadata server: whether a guest would get its seed from it. That it answers is what
+ * counts, and it is asked as a guest asks. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "cli/doctor/doctor.h"
+#include "cli/systemd.h"
+#include "store/imds-health.h"
+#include "store/imds-tree.h"
+#include "store/served-seed.h"
+
+#define SUBJECT "metadata-server"
+#define PROGRAM VIRT_SEED_SBINDIR "/virt-seed-imds"
+#define SOCKET "virt-seed-imds.socket"
+#define SERVICE "virt-seed-imds.service"
+#define ENABLE "systemctl enable --now " SOCKET " " SERVICE
+
+static bool
+is_state(const char *state, const char *word)
+{
+    return state && strcmp(state, word) == 0;
+}
+
+/* Return: whether the state of the units says why nobody answers; it is added then. */
+static bool
+blame_units(struct doctor *doctor, const struct systemd_unit *socket,
+            const struct systemd_unit *service)
+{
+    if (!socket->active_state || !service->active_state)
+        return false;
+    if (!is_state(socket->active_state, "active"))
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, ENABLE,
+                   SOCKET " is %s: nobody listens for guests", socket->active_state);
+    else if (!is_state(service->active_state, "active") &&
+             !is_state(service->active_state, "inactive"))
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "journalctl -u " SERVICE,
+                   SERVICE " is %s: guests get no answer", service->active_state);
+    else
+        return false;
+    return true;
+}
+
+/* An upgrade puts another file in the place of the program that runs. */
+static void
+check_program(struct doctor *doctor, const struct systemd_unit *service)
+{
+    static const char deleted[] = " (deleted)";
+    cleanup_free char *link = xasprintf("/proc/%ld/exe", (long)service->main_pid);
+    char target[LIMIT_PATH + 1];
+    ssize_t length =
+        service->main_pid > 0 ? readlink(link, target, sizeof(target) - 1) : 0;
+
+    if (length < 0) {
+        /* Otherwise it has ended. */
+        if (errno != ENOENT && errno != ESRCH)
+            doctor_unread(doctor, errno, SUBJECT, link);
+        return;
+    }
+    target[length] = '\0';
+    if ((size_t)length > strlen(deleted) &&
+        strcmp(target + length - strlen(deleted), deleted) == 0)
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "systemctl restart " SERVICE,
+                   SERVICE " runs a program that has been replaced since: an upgrade is "
+                           "not in effect");
+}
+
+/* For each state of the server's, the one command. That of the address stays active when somebody
+ * removes the address. */
+static const char *const fixes[] = {
+    [IMDS_ABSENT] = ENABLE,
+    [IMDS_SILENT] = "journalctl -u " SERVICE,
+    [IMDS_UNKNOWN] = "systemctl restart virt-seed-imds-address.service",
+};
+
+/* Return: whether a domain asks for a server that is not installed; it is added then. */
+static bool
+blame_installation(struct doctor *doctor)
+{
+    struct stat status;
+
+    if (!doctor->served || fs_stat_in_root(doctor->root, PROGRAM, &status) != -ENOENT)
+        return false;
+    doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
+               "install virt-seed's metadata server (package virt-seed-imds)",
+               "domain '%s' asks for datasource=\"nocloud-net\", and %s is missing",
+               doctor->served, PROGRAM);
+    return true;
+}
+
+/* Of a server that answers. */
+static void
+check_enabled(struct doctor *doctor, const struct systemd_unit *socket)
+{
+    if (doctor->systemd && !socket->active_state)
+        doctor_add(doctor, DOCTOR_UNKNOWN, SUBJECT, "systemctl status " SOCKET,
+                   "systemd does not say how " SOCKET " is");
+    else if (is_state(socket->file_state, "disabled"))
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, ENABLE,
+                   SOCKET " is not enabled: guests that start after the host's next boot "
+                          "get no seed");
+}
+
+static void
+check_tree(struct doctor *doctor)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    if (doctor->served && served_seed_check_tree(doctor->root, &failure) < 0)
+        failure_prefix(&failure, "domain '%s'", doctor->served);
+    doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &failure);
+}
+
+/* systemd calls a unit that does not exist "inactive", and a server may run without its unit: so
+ * the units are looked at last. */
+static void
+check_wanted(struct doctor *doctor, enum imds_health health,
+             const struct failure *failure, const struct systemd_unit *socket,
+             const struct systemd_unit *service)
+{
+    /* To install it does not help if somebody else listens at its address. */
+    if (health != IMDS_HEALTHY && health != IMDS_SILENT && blame_installation(doctor))
+        return;
+    check_tree(doctor);
+    if (health == IMDS_HEALTHY)
+        check_enabled(doctor, socket);
+    else if (!blame_units(doctor, socket, service))
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
+                   failure->message);
+    check_program(doctor, service);
+}
+
+static void
+check_firewall(struct doctor *doctor)
+{
+    enum firewalld firewalld =
+        doctor->systemd ? firewalld_ask("libvirt", "http") : FIREWALLD_OFF;
+
+    if (firewalld == FIREWALLD_OPEN)
+        doctor_add(doctor, DOCTOR_OK, "firewalld", NULL,
+                   "firewalld lets guests reach the metadata server from libvirt's "
+                   "networks");
+    else if (firewalld == FIREWALLD_CLOSED)
+        doctor_add(doctor, DOCTOR_NOTE, "firewalld",
+                   "firewall-cmd --zone=libvirt --query-service=http || (firewall-cmd "
+                   "--permanent --zone=libvirt --add-service=http && firewall-cmd "
+                   "--reload)",
+                   "firewalld runs, and its zone 'libvirt' does not let guests reach the "
+                   "metadata server");
+}
+
+void
+doctor_server(struct doctor *doctor)
+{
+    cleanup_systemd_unit struct systemd_unit socket = {0}, service = {0};
+    cleanup_failure struct failure *failure = NULL;
+    const char *address = doctor->config.imds_address;
+    enum imds_health health;
+    bool wanted;
+
+    /* Without an address the configuration has mistakes, and those are a problem already. */
+    if (!doctor->live || !address)
+        return;
+    if (doctor->systemd) {
+        systemd_unit_read(&socket, SOCKET);
+        systemd_unit_read(&service, SERVICE);
+    }
+    wanted = doctor->served || is_state(socket.active_state, "active") ||
+             is_state(socket.file_state, "enabled");
+    health = imds_health_ask(address, &failure);
+    if (health == IMDS_HEALTHY)
+        doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL, "the metadata server answers at %s",
+                   address);
+    /* Who listens and does not answer is in the way of a server, also if none is wanted yet. */
+    if (wanted) {
+        check_wanted(doctor, health, failure, &socket, &service);
+        check_firewall(doctor);
+    } else if (health == IMDS_SILENT) {
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
+                   failure->message);
+    } else if (health != IMDS_HEALTHY) {
+        doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL,
+                   "no metadata server runs, and no domain needs one");
+    }
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/systemd.h"
+
+/* As sd_booted(3). */
+bool
+systemd_is_running(void)
+{
+    return access("/run/systemd/system/", F_OK) == 0;
+}
+
+void
+systemd_unit_clear(struct systemd_unit *unit)
+{
+    free(unit->active_state);
+    free(unit->file_state);
+    *unit = (struct systemd_unit){0};
+}
+
+#if HAVE_LIBSYSTEMD
+
+#include <systemd/sd-bus.h>
+#include <systemd/sd-journal.h>
+
+#define SYSTEMD "org.freedesktop.systemd1"
+#define UNITS "/org/freedesktop/systemd1/unit"
+#define FIREWALLD "org.fedoraproject.FirewallD1"
+#define ANSWER_SECONDS 5
+#define MICROSECONDS 1000000ULL
+
+static void
+bus_pointer(sd_bus **bus)
+{
+    sd_bus_flush_close_unref(*bus);
+}
+
+#define cleanup_bus __attribute__((cleanup(bus_pointer)))
+
+static void
+journal_pointer(sd_journal **journal)
+{
+    sd_journal_close(*journal);
+}
+
+#define cleanup_journal __attribute__((cleanup(journal_pointer)))
+
+/* Return: the system's bus, or NULL. */
+static sd_bus *
+open_bus(void)
+{
+    sd_bus *bus = NULL;
+
+    if (sd_bus_open_system(&bus) < 0)
+        return NULL;
+    sd_bus_set_method_call_timeout(bus, ANSWER_SECONDS * MICROSECONDS);
+    return bus;
+}
+
+void
+systemd_unit_read(struct systemd_unit *unit, const char *name)
+{
+    cleanup_bus sd_bus *bus = open_bus();
+    cleanup_free char *path = NULL;
+    uint32_t pid = 0;
+
+    *unit = (struct systemd_unit){0};
+    if (!bus || sd_bus_path_encode(UNITS, name, &path) < 0)
+        return;
+    if (sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "ActiveState",
+                                   NULL, &unit->active_state) < 0 ||
+        sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "UnitFileState",
+                                   NULL, &unit->file_state) < 0)
+        return;
+    if (sd_bus_get_property_trivial(bus, SYSTEMD, path, SYSTEMD ".Service", "MainPID",
+                                    NULL, 'u', &pid) >= 0)
+        unit->main_pid = (pid_t)pid;
+}
+
+/* Return: the time of the entry that the journal is at, in microseconds; 0 if it is at none. */
+static uint64_t
+time_of_entry(sd_journal *journal)
+{
+    uint64_t time = 0;
+
+    return sd_journal_get_realtime_usec(journal, &time) < 0 ? 0 : time;
+}
+
+/* systemd logs the end of each of its jobs, by these fields. */
+static bool
+has_reload_since(sd_journal *journal, const char *unit, uint64_t since)
+{
+    return sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
+           sd_journal_add_match(journal, unit, 0) >= 0 &&
+           sd_journal_add_match(journal, "JOB_TYPE=reload", 0) >= 0 &&
+           sd_journal_add_match(journal, "JOB_RESULT=done", 0) >= 0 &&
+           sd_journal_seek_tail(journal) >= 0 && sd_journal_previous(journal) > 0 &&
+           time_of_entry(journal) >= since;
+}
+
+/* Of systemd's own messages: others may be older, or be all that the caller may read. */
+static bool
+reaches_back_to(sd_journal *journal, uint64_t since)
+{
+    uint64_t time;
+
+    sd_journal_flush_matches(journal);
+    return sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
+           sd_journal_seek_head(journal) >= 0 && sd_journal_next(journal) > 0 &&
+           (time = time_of_entry(journal)) > 0 && time <= since;
+}
+
+int
+systemd_reloaded_since(const char *name, const struct timespec *since)
+{
+    cleanup_journal sd_journal *journal = NULL;
+    cleanup_free char *unit = xasprintf("UNIT=%s", name);
+    const uint64_t start =
+        (uint64_t)since->tv_sec * MICROSECONDS + (uint64_t)since->tv_nsec / 1000;
+
+    if (sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY) < 0)
+        return -1;
+    if (has_reload_since(journal, unit, start))
+        return 1;
+    return reaches_back_to(journal, start) ? 0 : -1;
+}
+
+static void
+message_pointer(sd_bus_message **message)
+{
+    sd_bus_message_unref(*message);
+}
+
+enum firewalld
+firewalld_ask(const char *zone, const char *service)
+{
+    cleanup_bus sd_bus *bus = open_bus();
+    __attribute__((cleanup(message_pointer))) sd_bus_message *answer = NULL;
+    int has = 0;
+
+    /* A call alone would start it. */
+    if (!bus || sd_bus_get_name_creds(bus, FIREWALLD, 0, NULL) < 0)
+        return FIREWALLD_OFF;
+    return sd_bus_call_method(bus, FIREWALLD, "/org/fedoraproject/FirewallD1",
+                              FIREWALLD ".zone", "queryService", NULL, &answer, "ss",
+                              zone, service) >= 0 &&
+                   sd_bus_message_read(answer, "b", &has) > 0 && has
+               ? FIREWALLD_OPEN
+               : FIREWALLD_CLOSED;
+}
+
+#else
+
+void
+systemd_unit_read(struct systemd_unit *unit, const char *name)
+{
+    (void)name;
+    *unit = (struct systemd_unit){0};
+}
+
+int
+systemd_reloaded_since(const char *name, const struct timespec *since)
+{
+    (void)name;
+    (void)since;
+    return -1;
+}
+
+enum firewalld
+firewalld_ask(const char *zone, const char *service)
+{
+    (void)zone;
+    (void)service;
+    return FIREWALLD_OFF;
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: two sockets that are bound to the same address cannot both listen
+ * (SO_REUSEADDR, socket(7)). So if ours can be bound, nobody listens; it is not in the way of
+ * a server that is about to listen with that option, as systemd's sockets and the server's
+ * own do.
+ *
+ * A socket that systemd holds listens even if the server behind it cannot start. So the
+ * server is asked, if the address is one of this host's: no packet leaves it, and a cloud's
+ * metadata server, which has the same address, is left alone. Each step has its own time
+ * limit, and one read takes the answer, so that a server which is dead or slow costs seconds
+ * and cannot stretch them.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/inet.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/seed-url.h"
+#include "store/imds-health.h"
+
+#define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
+/* How an answer begins: with the version, and the status. */
+#define VERSION_LENGTH (sizeof("HTTP/1.1 ") - 1)
+#define ANSWER_LENGTH (sizeof("HTTP/1.1 200") - 1)
+
+static bool
+can_be_bound(const union inet_address *address, socklen_t size)
+{
+    const bool ipv6 = address->any.sa_family == AF_INET6;
+    const int on = 1;
+    cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    /* The address may be put on its interface later (IP_FREEBIND, ip(7)). */
+    return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+           setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                      ipv6 ? IPV6_FREEBIND : IP_FREEBIND, &on, sizeof(on)) == 0 &&
+           bind(fd, &address->any, size) == 0;
+}
+
+/*
+ * Connects from the address itself, which only this host can do if it is its own.
+ * Return: a descriptor, owned by the caller, or -errno.
+ */
+static int
+connect_to(const union inet_address *address, socklen_t size)
+{
+    const struct timeval patience = {.tv_sec = LIMIT_IMDS_PROBE_SECONDS};
+    union inet_address own = *address;
+    cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    inet_address_set_port(&own, 0);
+    if (fd < 0 || bind(fd, &own.any, size) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
+        connect(fd, &address->any, size) < 0)
+        return -errno;
+    return steal_fd(fd);
+}
+
+/* Return: NULL if it answers as the metadata server does, or what it does instead. */
+static const char *
+ask(int fd)
+{
+    char answer[ANSWER_LENGTH + 1] = "";
+    ssize_t count = send(fd, REQUEST, strlen(REQUEST), MSG_NOSIGNAL);
+
+    if (count > 0)
+        count = recv(fd, answer, ANSWER_LENGTH, 0);
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return "it accepts the connection and says nothing";
+    if (count <= 0)
+        return "it closes the connection";
+    if (strcmp(answer + VERSION_LENGTH, "503") == 0)
+        return "it cannot read the seeds, and logs why";
+    return strcmp(answer + VERSION_LENGTH, "200") == 0 ? NULL : "it is another server";
+}
+
+static enum imds_health
+silent(const char *where, const char *what, struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS, "the metadata server at %s does not answer: %s",
+                where, what);
+    failure_hint(failure, "see why: systemctl status virt-seed-imds.service; journalctl "
+                          "-u virt-seed-imds.service");
+    return IMDS_SILENT;
+}
+
+static enum imds_health
+absent(const char *where, struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS, "nobody listens at %s", where);
+    failure_hint(failure, "start the metadata server: systemctl enable --now "
+                          "virt-seed-imds.socket virt-seed-imds.service; to see where it "
+                          "should listen: man virt-seed-imds");
+    return IMDS_ABSENT;
+}
+
+enum imds_health
+imds_health_ask(const char *url_address, struct failure **failure)
+{
+    union inet_address address;
+    int port;
+    socklen_t size = inet_address_read(&address, url_address, &port);
+    cleanup_free char *where = port < 0 && size > 0
+                                   ? xasprintf("%s, port %d", url_address, SEED_URL_PORT)
+                                   : xstrdup(url_address);
+    cleanup_close int fd = -1;
+    const char *wrong;
+
+    if (size > 0 && port < 0)
+        inet_address_set_port(&address, SEED_URL_PORT);
+    if (size > 0 && can_be_bound(&address, size))
+        return absent(where, failure);
+    fd = size > 0 ? connect_to(&address, size) : -EADDRNOTAVAIL;
+    if (fd == -ECONNREFUSED)
+        return absent(where, failure);
+    if (fd == -EINPROGRESS || fd == -EAGAIN || fd == -ETIMEDOUT)
+        return silent(where, "it does not accept the connection", failure);
+    if (fd < 0) {
+        failure_set_errno(failure, FAILURE_IMDS, fd,
+                          "the metadata server at %s cannot be asked", where);
+        failure_hint(failure, "if no interface has the address: systemctl restart "
+                              "virt-seed-imds-address.service");
+        return IMDS_UNKNOWN;
+    }
+    wrong = ask(fd);
+    return wrong ? silent(where, wrong, failure) : IMDS_HEALTHY;
+}
+
+int
+imds_health_check(const char *url_address, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+    enum imds_health health = imds_health_ask(url_address, &reason);
+
+    if (health == IMDS_HEALTHY || health == IMDS_UNKNOWN)
+        return 0;
+    failure_set(failure, FAILURE_IMDS,
+                "asks for datasource=\"nocloud-net\", and %s: the guest would come up as "
+                "a new machine",
+                reason->message);
+    return failure_hint(failure, "%s", reason->hint);
+}
