@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/failure.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/print.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 static void
 append_safely(struct buffer *buffer, const char *text, size_t size, const char *allowed)

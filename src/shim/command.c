@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/form.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/report-name.h"
-#include "base/shim-name.h"
-#include "base/texts.h"
+#include "base/names.h"
+#include "base/text.h"
 #include "shim/arguments.h"
 #include "shim/command.h"
 #include "shim/emulator.h"

@@ -8,7 +8,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/shim-name.h"
+#include "base/names.h"
 #include "shim/emulator.h"
 
 /* Red Hat's qemu-kvm is in the second. */

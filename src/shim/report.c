@@ -12,12 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/process.h"
-#include "base/shim-name.h"
 #include "shim/report.h"
 
 /* --- the file --------------------------------------------------------------------- */
