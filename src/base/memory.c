@@ -57,9 +57,13 @@ xshellquote(const char *text)
     quoted = xmalloc(4 * strlen(text) + 3);
     end = quoted;
     *end++ = '\'';
-    for (; *text; text++)
-        end = *text == '\'' ? stpcpy(end, "'\\''") : (*end = *text, end + 1);
-    strcpy(end, "'");
+    for (; *text; text++) {
+        size_t size = *text == '\'' ? 4 : 1;
+
+        memcpy(end, size > 1 ? "'\\''" : text, size);
+        end += size;
+    }
+    memcpy(end, "'", 2);
     return quoted;
 }
 
