@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,16 @@ void *
 xreallocarray(void *memory, size_t count, size_t size)
 {
     return checked(reallocarray(memory, count ? count : 1, size ? size : 1));
+}
+
+void *
+array_grow(void *array, size_t count, size_t size)
+{
+    if (count >= PTRDIFF_MAX / size)
+        abort();
+    array = xreallocarray(array, count + 1, size);
+    memset((char *)array + count * size, 0, size);
+    return array;
 }
 
 char *

@@ -31,6 +31,22 @@ char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *format, va_list arguments)
     __attribute__((format(printf, 1, 0)));
 
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/*
+ * Arrays that grow are a pointer and a count, NULL and 0 at first; the caller owns them (free).
+ * array_add() adds an element, zeroed. Return: where it is, until the next is added. What may
+ * come from outside is bounded before, and there is little of it: each element is a
+ * realloc(3), and no capacity is kept.
+ */
+#define array_add(array, count)                                                          \
+    ({                                                                                   \
+        (array) = array_grow((array), (count), sizeof(*(array)));                        \
+        &(array)[(count)++];                                                             \
+    })
+/* Return: the array with room for one more element, which is zeroed. */
+void *array_grow(void *array, size_t count, size_t size);
+
 #define steal(pointer)                                                                   \
     ({                                                                                   \
         __typeof__(pointer) stolen_ = (pointer);                                         \

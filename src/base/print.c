@@ -46,9 +46,7 @@ print_line(const char *kind, const char *text)
 {
     cleanup_buffer struct buffer line = {0};
 
-    buffer_append_string(&line, "virt-seed: ");
-    buffer_append_string(&line, kind);
-    buffer_append_string(&line, ": ");
+    buffer_printf(&line, "virt-seed: %s: ", kind);
     append_safely(&line, text, strlen(text), "");
     buffer_append_string(&line, "\n");
     fwrite(line.data, 1, line.size, stderr);

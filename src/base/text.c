@@ -98,7 +98,7 @@ utf8_unfit_length(const char *text, size_t size)
 
     if (size > 0 && (bytes[0] < ' ' || bytes[0] == 0x7f))
         return 1;
-    for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(unfit); i++) {
         size_t length = strlen(unfit[i].beginning);
 
         if (size > length && memcmp(text, unfit[i].beginning, length) == 0 &&
@@ -177,8 +177,7 @@ form_is_hex(const char *text, size_t length)
 void
 texts_add(char ***texts, size_t *count, char *text)
 {
-    *texts = xreallocarray(*texts, *count + 1, sizeof(**texts));
-    (*texts)[(*count)++] = text;
+    *array_add(*texts, *count) = text;
 }
 
 bool

@@ -41,7 +41,7 @@ boots_nothing(char **given)
     cleanup_free char *type = NULL;
     const char *value;
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
         if (arguments_find(given, options[i], &value) > 0)
             return true;
     }
