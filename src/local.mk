@@ -18,7 +18,6 @@ libbase_a_SOURCES = \
 	%D%/base/cleanup.h \
 	%D%/base/failure.c \
 	%D%/base/failure.h \
-	%D%/base/form.c \
 	%D%/base/form.h \
 	%D%/base/fs.c \
 	%D%/base/fs.h \
@@ -29,17 +28,18 @@ libbase_a_SOURCES = \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
+	%D%/base/names.h \
 	%D%/base/print.c \
 	%D%/base/print.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
 	%D%/base/report-name.h \
 	%D%/base/shim-name.h \
-	%D%/base/texts.c \
+	%D%/base/text.c \
+	%D%/base/text.h \
 	%D%/base/texts.h \
 	%D%/base/tmpfile.c \
 	%D%/base/tmpfile.h \
-	%D%/base/utf8.c \
 	%D%/base/utf8.h \
 	$(NULL)
 

@@ -30,6 +30,7 @@ unit_tests = \
 	%D%/unit/test-layout \
 	%D%/unit/test-leftovers \
 	%D%/unit/test-libvirt-group \
+	%D%/unit/test-memory \
 	%D%/unit/test-network \
 	%D%/unit/test-network-config \
 	%D%/unit/test-network-ovirt \
@@ -133,6 +134,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_leftovers_LDADD = $(UNIT_LDADD)
 %C%_unit_test_libvirt_group_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_libvirt_group_LDADD = $(UNIT_LDADD)
+%C%_unit_test_memory_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_memory_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_config_CFLAGS = $(UNIT_CFLAGS)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +52,25 @@ void
 buffer_append_string(struct buffer *buffer, const char *text)
 {
     buffer_append(buffer, text, strlen(text));
+}
+
+/* Straight into the buffer: the text may be secret, so no copy of it is left elsewhere. */
+void
+buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+    va_list arguments, again;
+    int length;
+
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0)
+        abort();
+    vsnprintf(buffer_reserve(buffer, (size_t)length), (size_t)length + 1, format,
+              arguments);
+    buffer->size += (size_t)length;
+    va_end(arguments);
 }
 
 void

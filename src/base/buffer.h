@@ -18,6 +18,8 @@ struct buffer {
 char *buffer_reserve(struct buffer *buffer, size_t more);
 void buffer_append(struct buffer *buffer, const void *data, size_t size);
 void buffer_append_string(struct buffer *buffer, const char *text);
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Wipes and frees the content; the buffer is empty then and can be used again. */
 void buffer_clear(struct buffer *buffer);
 

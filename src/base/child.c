@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/memory.h"
 
 struct run {
     const struct child *child;

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/failure.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};
@@ -23,19 +22,43 @@ tidy(char *text)
     static const char ellipsis[] = "…";
 
     if (strlen(text) > LIMIT_MESSAGE)
-        strcpy(text + LIMIT_MESSAGE - strlen(ellipsis), ellipsis);
+        memcpy(text + LIMIT_MESSAGE - strlen(ellipsis), ellipsis, sizeof(ellipsis));
     utf8_repair(text);
     utf8_replace_controls(text);
     return text;
 }
 
-/* Takes ownership of the message. */
-static int
-failure_take(struct failure **failure, enum failure_code code, char *message)
+/* Makes the failure of a format that may have a hint behind a line end. The line end is
+ * looked for in the format: one in a value that was put in separates nothing. */
+__attribute__((format(printf, 5, 0))) static int
+set(struct failure **failure, enum failure_code code, int line, const char *error,
+    const char *format, va_list arguments)
 {
+    size_t length = strcspn(format, "\n");
+    cleanup_free char *message_format = xstrndup(format, length);
+    cleanup_free char *text = NULL;
+    char *message;
+    va_list again;
+
     assert(!*failure);
+    va_copy(again, arguments);
+    text = xvasprintf(format, arguments);
+    /* Clang knows no format that is a part of one which it has checked. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    message = xvasprintf(message_format, again);
+#pragma GCC diagnostic pop
+    va_end(again);
     *failure = xcalloc(1, sizeof(**failure));
     (*failure)->code = code;
+    (*failure)->line = line;
+    if (format[length])
+        (*failure)->hint = tidy(xstrdup(text + strlen(message) + 1));
+    if (error) {
+        cleanup_free char *what = message;
+
+        message = xasprintf("%s: %s", what, error);
+    }
     (*failure)->message = tidy(message);
     return -1;
 }
@@ -44,26 +67,35 @@ int
 failure_set(struct failure **failure, enum failure_code code, const char *format, ...)
 {
     va_list arguments;
-    char *message;
 
     va_start(arguments, format);
-    message = xvasprintf(format, arguments);
+    set(failure, code, 0, NULL, format, arguments);
     va_end(arguments);
-    return failure_take(failure, code, message);
+    return -1;
+}
+
+int
+failure_set_at(struct failure **failure, enum failure_code code, int line,
+               const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    set(failure, code, line, NULL, format, arguments);
+    va_end(arguments);
+    return -1;
 }
 
 int
 failure_set_errno(struct failure **failure, enum failure_code code, int error,
                   const char *format, ...)
 {
-    cleanup_free char *message = NULL;
     va_list arguments;
 
     va_start(arguments, format);
-    message = xvasprintf(format, arguments);
+    set(failure, code, 0, strerror(abs(error)), format, arguments);
     va_end(arguments);
-    return failure_take(failure, code,
-                        xasprintf("%s: %s", message, strerror(abs(error))));
+    return -1;
 }
 
 int

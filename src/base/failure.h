@@ -69,13 +69,26 @@ struct failure {
     char *hint;    /* NULL where there is nothing to say */
 };
 
-/* Sets a failure; `failure` must be NULL inside. Return: -1. */
+/*
+ * Sets a failure whole; `failure` must be NULL inside. What stands behind a line end in the
+ * format is the hint:
+ *
+ *     return failure_set(failure, FAILURE_LIMIT, "'%s' has more than %zu bytes\n"
+ *                        "give a smaller file", path, limit);
+ *
+ * Return: -1.
+ */
 int failure_set(struct failure **failure, enum failure_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same, with the text of `error` (an errno, of either sign) behind the message. */
+/* The same, at a line of the domain's XML. */
+int failure_set_at(struct failure **failure, enum failure_code code, int line,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same, with the text of `error` (an errno, of either sign) after the message. */
 int failure_set_errno(struct failure **failure, enum failure_code code, int error,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Adds what to do next, and where it is; what was said before stays. Return: -1. */
+
+/* For a layer that knows more than the one that failed: what to do next, and the line.
+ * What was said before stays. Return: -1. */
 int failure_hint(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int failure_at_line(struct failure **failure, int line);

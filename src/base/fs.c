@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"

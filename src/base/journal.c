@@ -10,12 +10,11 @@
 #include <sys/un.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/journal.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 /* The name, a line's end, the value's length in 64 bits, the value, a line's end: the form
  * for any value, in which a line's end in it means nothing. */

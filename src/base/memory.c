@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,16 @@ xreallocarray(void *memory, size_t count, size_t size)
     return checked(reallocarray(memory, count ? count : 1, size ? size : 1));
 }
 
+void *
+array_grow(void *array, size_t count, size_t size)
+{
+    if (count >= PTRDIFF_MAX / size)
+        abort();
+    array = xreallocarray(array, count + 1, size);
+    memset((char *)array + count * size, 0, size);
+    return array;
+}
+
 char *
 xstrdup(const char *text)
 {
@@ -57,9 +68,13 @@ xshellquote(const char *text)
     quoted = xmalloc(4 * strlen(text) + 3);
     end = quoted;
     *end++ = '\'';
-    for (; *text; text++)
-        end = *text == '\'' ? stpcpy(end, "'\\''") : (*end = *text, end + 1);
-    strcpy(end, "'");
+    for (; *text; text++) {
+        size_t size = *text == '\'' ? 4 : 1;
+
+        memcpy(end, size > 1 ? "'\\''" : text, size);
+        end += size;
+    }
+    memcpy(end, "'", 2);
     return quoted;
 }
 

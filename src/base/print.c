@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/print.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 static void
 append_safely(struct buffer *buffer, const char *text, size_t size, const char *allowed)
@@ -46,9 +46,7 @@ print_line(const char *kind, const char *text)
 {
     cleanup_buffer struct buffer line = {0};
 
-    buffer_append_string(&line, "virt-seed: ");
-    buffer_append_string(&line, kind);
-    buffer_append_string(&line, ": ");
+    buffer_printf(&line, "virt-seed: %s: ", kind);
     append_safely(&line, text, strlen(text), "");
     buffer_append_string(&line, "\n");
     fwrite(line.data, 1, line.size, stderr);

@@ -1,18 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* By which names the emulator shim, the hook and the command know one another. */
 #pragma once
 
-/* The shim is called by the name of the emulator that it becomes, behind this. */
-#define SHIM_PREFIX "virt-seed-"
-/* What such a name begins with in a domain's <emulator>. */
-#define SHIM_NAME SHIM_PREFIX "qemu-"
-
-/* What the run-time directory has for the shim, behind the domain's UUID. */
-#define SHIM_SUFFIX ".shim"
-/* In it, behind the line of the serial: the guest is to report. */
-#define SHIM_REPORT_LINE "report\n"
-
-/* A file of the domain's once more, by a name with its UUID before this and behind it: the
- * seed in the run-time directory, the report in its own. AppArmor calls the profile of the
- * domain's QEMU libvirt-UUID, so that a rule can let each QEMU at its own files alone. */
-#define SHIM_LINK_SUFFIX ".libvirt-"
+#include "base/names.h"

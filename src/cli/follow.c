@@ -264,7 +264,7 @@ append(struct follow *follow, virDomainPtr domain, const char *uuid)
         .again = virEventAddTimeout(-1, handle_again, followed, NULL),
         .end = virEventAddTimeout(-1, handle_end, followed, NULL),
     };
-    strcpy(followed->uuid, uuid);
+    snprintf(followed->uuid, sizeof(followed->uuid), "%s", uuid);
     report_reader_init(&followed->reader, follow->root, uuid);
     follow->list =
         xreallocarray(follow->list, follow->count + 1, sizeof(struct followed *));

@@ -105,7 +105,7 @@ show_boot(struct progress *progress, struct progress_row *row, const char *boot)
 {
     bool again = row->boot[0];
 
-    strcpy(row->boot, boot);
+    snprintf(row->boot, sizeof(row->boot), "%s", boot);
     memset(row->stages, 0, sizeof(row->stages));
     row->stage = GUEST_STAGE_NONE;
     clear_texts(&row->errors);

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,7 +232,7 @@ begin(struct waited *waited)
         check_report(waited);
     /* The report of a domain that does not run is one that nobody has removed. */
     if (!active || (complete && next))
-        strcpy(waited->passed, report->boot);
+        snprintf(waited->passed, sizeof(waited->passed), "%s", report->boot);
     take_report(waited);
     if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
         finish_by_record(waited);

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "image/iso-read.h"
@@ -172,10 +171,8 @@ add_file(struct volume *volume, IsoNode *node, const char *path, struct failure 
 
     if (volume->file_count == LIMIT_IMAGE_FILES)
         return fail_no_seed(failure, "has more than", LIMIT_IMAGE_FILES, "files");
-    volume->files =
-        xreallocarray(volume->files, volume->file_count + 1, sizeof(*volume->files));
-    file = &volume->files[volume->file_count++];
-    *file = (struct volume_file){.path = xstrdup(path)};
+    file = array_add(volume->files, volume->file_count);
+    file->path = xstrdup(path);
     /* Symbolic links, devices and the like are listed, and no more. */
     if (iso_node_get_type(node) != LIBISO_FILE)
         return 0;

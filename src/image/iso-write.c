@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "image/iso.h"
@@ -58,7 +57,7 @@ set_layout(IsoWriteOpts *options)
         iso_write_opts_set_fifo_size(options, FIFO_BLOCKS),
     };
 
-    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
         if (results[i] < 0)
             return results[i];
     }
@@ -81,7 +80,7 @@ set_determinism(IsoWriteOpts *options)
         iso_write_opts_set_default_gid(options, 0),
     };
 
-    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
         if (results[i] < 0)
             return results[i];
     }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/seed-path.h"
 #include "image/label.h"

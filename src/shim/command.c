@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/form.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/report-name.h"
-#include "base/shim-name.h"
-#include "base/texts.h"
+#include "base/names.h"
+#include "base/text.h"
 #include "shim/arguments.h"
 #include "shim/command.h"
 #include "shim/emulator.h"
@@ -44,7 +41,7 @@ boots_nothing(char **given)
     cleanup_free char *type = NULL;
     const char *value;
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
         if (arguments_find(given, options[i], &value) > 0)
             return true;
     }

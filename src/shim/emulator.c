@@ -8,7 +8,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/shim-name.h"
+#include "base/names.h"
 #include "shim/emulator.h"
 
 /* Red Hat's qemu-kvm is in the second. */
@@ -30,7 +30,7 @@ emulator_find(int root, const char *called, struct failure **failure)
         return NULL;
     }
     name += strlen(SHIM_PREFIX);
-    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
         char *path = xasprintf("%s/%s", directories[i], name);
 
         if (faccessat(root, &path[1], X_OK, 0) == 0)

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/memory.h"
 #include "base/print.h"
 #include "base/process.h"
 #include "shim/command.h"

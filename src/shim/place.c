@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "shim/arguments.h"
 #include "shim/place.h"
@@ -30,7 +29,7 @@ find_machine(char **arguments, struct failure **failure)
     if (arguments_find(arguments, "machine", &option) > 0 ||
         arguments_find(arguments, "M", &option) > 0)
         type = list_value(option, "type", "type");
-    for (size_t i = 0; type && i < sizeof(machines) / sizeof(machines[0]); i++) {
+    for (size_t i = 0; type && i < ARRAY_SIZE(machines); i++) {
         if (fnmatch(machines[i].pattern, type, 0) == 0)
             return &machines[i];
     }

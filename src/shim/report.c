@@ -12,12 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/process.h"
-#include "base/shim-name.h"
 #include "shim/report.h"
 
 /* --- the file --------------------------------------------------------------------- */
@@ -78,7 +77,7 @@ prepare_to_stay(char **given)
 {
     static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
-    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
         signal(ignored[i], SIG_IGN);
     for (size_t i = 0; given[i]; i++)
         memset(given[i], 0, strlen(given[i]));

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ tame(const char *text, size_t size, size_t limit)
     tamed = xmalloc(kept + sizeof(ellipsis));
     memcpy(tamed, text, kept);
     make_one_line(tamed, kept);
-    strcpy(tamed + kept, cut ? ellipsis : "");
+    memcpy(tamed + kept, cut ? ellipsis : "", cut ? sizeof(ellipsis) : 1);
     utf8_replace_controls(tamed);
     return tamed;
 }
@@ -239,7 +240,7 @@ take_line(struct guest_report *report, const char *boot, json_t *status, json_t 
     if (strcmp(report->boot, boot) == 0 && guest_report_is_complete(report) && !result)
         return false;
     forget(report);
-    strcpy(report->boot, boot);
+    snprintf(report->boot, sizeof(report->boot), "%s", boot);
     take_status(report, status);
     if (result)
         take_result(report, result);

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/base64.h"
 #include "domain/request-text.h"

@@ -4,20 +4,45 @@
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
 
+# Each rule is a function that prints what breaks it in the current directory, and is also run in
+# one where something has been planted.
 setup() {
     cd "$top_srcdir/src" || return
 }
 
-# includes LAYER: the layers that its files include from.
-includes() {
-    find "$1" -name '*.[ch]' -exec sed -n 's|^#include "\([a-z]*\)/.*|\1|p' {} + | sort -u
+# plant PATH [LINE...]: a file in a directory of its own, which becomes the current one.
+plant() {
+    mkdir -p "$BATS_TEST_TMPDIR/planted/$(dirname "$1")"
+    cd "$BATS_TEST_TMPDIR/planted" || return
+    printf '%s\n' "${@:2}" >"$1"
+}
+
+# finds RULE... FILE: that the rule prints the one file, and nothing else.
+finds() {
+    run "${@:1:$#-1}"
+    echo "$output"
+    [[ $output = *"${*: -1}"* && ${#lines[@]} -eq 1 ]]
+}
+
+# finds_nothing RULE...
+finds_nothing() {
+    run "$@"
+    echo "$output"
+    [[ $status -eq 0 && -z $output ]]
+}
+
+# foreign_includes LAYER OTHER...: the files of the layer that include from others than those and itself.
+foreign_includes() {
+    local layers
+
+    layers=$(IFS='|' && echo "$*")
+    find "$1" -name '*.[ch]' -exec grep -HE '^ *# *include "[a-z]+/' {} + |
+        grep -vE "include \"($layers)/" || :
 }
 
 # may_include LAYER OTHER...: those, and itself.
 may_include() {
-    local layer=$1
-
-    run ! grep -v -x -e "$layer" "${@/#/--regexp=}" < <(includes "$layer")
+    finds_nothing foreign_includes "$@"
 }
 
 @test "layers include one another in one direction" {
@@ -34,35 +59,65 @@ may_include() {
     may_include imds base store
     # And there are no others.
     [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/' ]]
+
+    plant cli/deep/planted.c '#include "cli/cli.h"' '#include "imds/path.h"'
+    finds foreign_includes cli base cli/deep/planted.c
+}
+
+includes_of_libvirt() {
+    find . -name '*.[ch]' ! -path './cli/*' -exec grep -l '<libvirt/' {} + || :
 }
 
 @test "libvirt is called by the command alone" {
-    run ! grep -l 'libvirt/libvirt.h' base/*.[ch] domain/*.[ch] seed/*.[ch] image/*.[ch] check/*.[ch] \
-        store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch] imds/*.[ch]
+    finds_nothing includes_of_libvirt
+
+    plant lifecycle/deep/planted.c '#include <libvirt/libvirt-qemu.h>'
+    plant cli/deep/allowed.c '#include <libvirt/libvirt.h>'
+    finds includes_of_libvirt lifecycle/deep/planted.c
 }
 
-@test "each file begins with its licence" {
+# A head that no file but this may have: the licence, one guard, config.h before all else.
+wrong_heads() {
     local file
 
-    for file in */*.[ch]; do
-        [[ $(head -n 1 "$file") = '/* SPDX-License-Identifier: GPL-2.0-or-later */' ]]
+    find . -name '*.[ch]' | while read -r file; do
+        if [[ $(head -n 1 "$file") != '/* SPDX-License-Identifier: GPL-2.0-or-later */' ]]; then
+            echo "$file: no licence"
+        elif [[ $file = *.h ]]; then
+            grep -q -x '#pragma once' "$file" || echo "$file: no #pragma once"
+        elif [[ $(grep -m 1 '^#include' "$file") != '#include "config.h"' ]]; then
+            echo "$file: config.h is not its first include"
+        fi
     done
 }
 
-@test "each source file includes config.h first, and each header is included once" {
-    local file
+@test "each file begins with its licence, then config.h or what guards a header" {
+    local licence='/* SPDX-License-Identifier: GPL-2.0-or-later */'
 
-    for file in */*.c; do
-        [[ $(grep -m 1 '^#include' "$file") = '#include "config.h"' ]]
-    done
-    for file in */*.h; do
-        grep -q -x '#pragma once' "$file"
-    done
+    finds_nothing wrong_heads
+
+    plant cli/deep/planted.c '/* Mine. */' '#include "config.h"'
+    finds wrong_heads cli/deep/planted.c
+    plant cli/deep/planted.c "$licence" '#include <stdio.h>' '#include "config.h"'
+    finds wrong_heads cli/deep/planted.c
+    plant cli/deep/planted.c "$licence" '#include "config.h"'
+    plant planted.h "$licence" '#ifndef PLANTED_H'
+    finds wrong_heads ./planted.h
+}
+
+# Calls that start a shell, write past the end of an array, or cannot report an error.
+forbidden_calls() {
+    find . -name '*.[ch]' -exec grep -nHE \
+        '\<(system|popen|ato(i|l|ll|f)|v?sprintf|str(cpy|cat|ncpy|ncat|tok)|gets|tmpnam|tempnam|mktemp) *\(' {} + || :
 }
 
 @test "no function is used that starts a shell or cannot report an error" {
-    run ! grep -n -w -E '(system|popen|atoi|atol|sprintf|strcpy|strcat|gets|tmpnam|mktemp) *\(' \
-        ./*/*.[ch]
+    finds_nothing forbidden_calls
+
+    plant base/deep/planted.c 'xstrcpy(a, b);' 'int system;' 'strcpy(a, b);'
+    finds forbidden_calls base/deep/planted.c:3:
+    plant base/deep/planted.c '    return atoi (text);'
+    finds forbidden_calls base/deep/planted.c:1:
 }
 
 # endless_waits FILE...: prints the loops of shell that wait without an end: those that sleep, or go on

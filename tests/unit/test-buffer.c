@@ -71,6 +71,21 @@ makes_room_behind_the_content(void **state)
 }
 
 static void
+takes_what_is_formatted(void **state)
+{
+    cleanup_buffer struct buffer buffer = {0};
+
+    (void)state;
+    buffer_printf(&buffer, "%s-%d", "user", 7);
+    unit_assert_content(&buffer, "user-7");
+    buffer_printf(&buffer, "%s", "");
+    buffer_printf(&buffer, "%2000d", 1);
+    assert_int_equal(buffer.size, 2006);
+    assert_memory_equal(buffer.data, "user-7 ", 7);
+    assert_string_equal(buffer.data + 2004, " 1");
+}
+
+static void
 is_empty_after_its_content_was_taken(void **state)
 {
     cleanup_buffer struct buffer buffer = {0};
@@ -95,6 +110,7 @@ main(void)
         cmocka_unit_test(has_text_where_nothing_was_added_to_it),
         cmocka_unit_test(keeps_its_content_while_it_grows),
         cmocka_unit_test(makes_room_behind_the_content),
+        cmocka_unit_test(takes_what_is_formatted),
         cmocka_unit_test(is_empty_after_its_content_was_taken),
     };
 

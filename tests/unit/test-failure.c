@@ -35,6 +35,61 @@ says_the_error_of_either_sign(void **state)
 }
 
 static void
+takes_the_hint_after_a_line_end(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    assert_int_equal(failure_set(&failure, FAILURE_LIMIT,
+                                 "'%s' has %d bytes\nremove %s, or give %d", "it", 9,
+                                 "some", 8),
+                     -1);
+    assert_string_equal(failure->message, "'it' has 9 bytes");
+    assert_string_equal(failure->hint, "remove some, or give 8");
+}
+
+static void
+takes_no_hint_from_a_value(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    failure_set(&failure, FAILURE_LIMIT, "'%s' is long\nwrite '%s'", "a\nb", "c\nd");
+    assert_string_equal(failure->message, "'a?b' is long");
+    assert_string_equal(failure->hint, "write 'c?d'");
+}
+
+static void
+says_the_error_before_the_hint(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    assert_int_equal(failure_set_errno(&failure, FAILURE_SYSTEM, -EACCES,
+                                       "could not open %s\nrun it as %s", "it", "root"),
+                     -1);
+    assert_string_equal(failure->message, "could not open it: Permission denied");
+    assert_string_equal(failure->hint, "run it as root");
+}
+
+static void
+has_the_line_that_it_is_set_at(void **state)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    (void)state;
+    assert_int_equal(
+        failure_set_at(&failure, FAILURE_XML, 7, "<%s> is empty\nfill it", "a"), -1);
+    assert_int_equal(failure->line, 7);
+    assert_string_equal(failure->message, "<a> is empty");
+    assert_string_equal(failure->hint, "fill it");
+    failure_at_line(&failure, 9);
+    failure_hint(&failure, "remove it");
+    assert_int_equal(failure->line, 7);
+    assert_string_equal(failure->hint, "fill it");
+}
+
+static void
 keeps_the_first_hint_and_the_first_line(void **state)
 {
     cleanup_failure struct failure *failure = NULL;
@@ -88,6 +143,10 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(holds_the_code_and_the_message),
         cmocka_unit_test(says_the_error_of_either_sign),
+        cmocka_unit_test(takes_the_hint_after_a_line_end),
+        cmocka_unit_test(takes_no_hint_from_a_value),
+        cmocka_unit_test(says_the_error_before_the_hint),
+        cmocka_unit_test(has_the_line_that_it_is_set_at),
         cmocka_unit_test(keeps_the_first_hint_and_the_first_line),
         cmocka_unit_test(gets_its_context_in_front),
         cmocka_unit_test(has_a_name_of_its_own_for_each_code),

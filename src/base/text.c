@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* --- UTF-8 ------------------------------------------------------------------------ */
 
 /* Return: how many bytes a character has that begins with this one; 0 for none. */
 static size_t
@@ -93,7 +98,7 @@ utf8_unfit_length(const char *text, size_t size)
 
     if (size > 0 && (bytes[0] < ' ' || bytes[0] == 0x7f))
         return 1;
-    for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(unfit); i++) {
         size_t length = strlen(unfit[i].beginning);
 
         if (size > length && memcmp(text, unfit[i].beginning, length) == 0 &&
@@ -112,4 +117,83 @@ utf8_replace_controls(char *text)
         memset(text, '?', length);
         text += length > 0 ? length : 1;
     }
+}
+
+/* --- forms ------------------------------------------------------------------------ */
+
+#define DIGITS "0123456789abcdef"
+
+#define UUID_PATTERN "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+static_assert(sizeof(UUID_PATTERN) - 1 == UUID_LENGTH, "the pattern is a UUID's");
+
+/* Return: whether the character is one that the pattern's allows; a text's end is none. */
+static bool
+fits(char character, char pattern)
+{
+    if (pattern == 'x')
+        return character && strchr(DIGITS, character);
+    return character == pattern;
+}
+
+/* Return: what is behind the part of the text that is as the pattern; NULL where it has none. */
+static const char *
+skip(const char *text, const char *pattern)
+{
+    for (; *pattern; pattern++, text++) {
+        if (!fits(*text, *pattern))
+            return NULL;
+    }
+    return text;
+}
+
+bool
+form_is(const char *text, const char *pattern)
+{
+    const char *rest = skip(text, pattern);
+
+    return rest && !*rest;
+}
+
+bool
+form_is_uuid(const char *text)
+{
+    return form_is(text, UUID_PATTERN);
+}
+
+bool
+form_begins_with_uuid(const char *text)
+{
+    return skip(text, UUID_PATTERN);
+}
+
+bool
+form_is_hex(const char *text, size_t length)
+{
+    return strlen(text) == length && strspn(text, DIGITS) == length;
+}
+
+/* --- lists ------------------------------------------------------------------------ */
+
+void
+texts_add(char ***texts, size_t *count, char *text)
+{
+    *array_add(*texts, *count) = text;
+}
+
+bool
+texts_have(char *const *texts, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(texts[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+void
+texts_free(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
 }
