@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "seed/user-data.h"
 
@@ -186,7 +185,7 @@ check_shim(const struct check *check, const struct part *part)
     cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
     cleanup_free char *description = NULL;
 
-    if (!wire_is_by_shim(check->domain))
+    if (!domain_is_by_shim(check->domain))
         return;
     description = part_describe(part);
     findings_warn(

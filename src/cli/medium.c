@@ -29,7 +29,6 @@
 #include "domain/interface.h"
 #include "domain/seed-path.h"
 #include "domain/wire-disk.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "store/rundir.h"
 #include "store/seed-file.h"
@@ -74,7 +73,7 @@ find_drive(const struct domain *running)
 static int
 fail_no_drive(const struct domain *running, struct failure **failure)
 {
-    if (wire_is_by_shim(running))
+    if (domain_is_by_shim(running))
         failure_set(failure, FAILURE_DOMAIN,
                     "the drive is virt-seed-qemu's: libvirt does not know of it, and "
                     "cannot change its medium");

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "base/memory.h"
 #include "base/shim-name.h"
 #include "domain/wire-disk.h"
@@ -13,35 +12,17 @@
 #include "domain/wire-shim.h"
 #include "domain/xml.h"
 
-/* Return: the emulator's name without its directory, owned by the caller (free). */
-static char *
-emulator_name(const struct domain *domain)
-{
-    const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "emulator");
-    cleanup_free char *path = node ? xml_text(node) : xstrdup("");
-
-    return xstrdup(fs_base_name(path));
-}
-
-bool
-wire_is_by_shim(const struct domain *domain)
-{
-    cleanup_free char *name = emulator_name(domain);
-
-    return strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) == 0;
-}
-
 bool
 wire_shim_reports(const struct domain *domain, const struct request *request)
 {
-    return wire_is_by_shim(domain) && request_wants_report(request) &&
+    return domain_is_by_shim(domain) && request_wants_report(request) &&
            !wire_report_is_by_user(domain);
 }
 
 char *
 wire_shim_emulator(const struct domain *domain)
 {
-    cleanup_free char *name = emulator_name(domain);
+    cleanup_free char *name = domain_emulator(domain);
     const char *known = strncmp(name, "qemu-", 5) == 0 ? name : "qemu-system-x86_64";
 
     return xasprintf("%s/" SHIM_PREFIX "%s", VIRT_SEED_BINDIR, known);

@@ -7,9 +7,6 @@
 
 #include "domain/wire.h"
 
-/* Return: whether the domain's emulator is the shim, by its name. */
-bool wire_is_by_shim(const struct domain *domain);
-
 /* Return: the shim's path for the domain's emulator, owned by the caller (free). */
 char *wire_shim_emulator(const struct domain *domain);
 

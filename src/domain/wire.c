@@ -61,7 +61,7 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    bool by_shim = wire_is_by_shim(domain);
+    bool by_shim = domain_is_by_shim(domain);
 
     if (!by_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;

@@ -61,7 +61,8 @@ has_own_url(const struct domain *domain)
 bool
 lifecycle_has_place_for_seed(const struct domain *domain)
 {
-    return seed_path_find_disk(domain) || wire_is_by_shim(domain) || has_own_url(domain);
+    return seed_path_find_disk(domain) || domain_is_by_shim(domain) ||
+           has_own_url(domain);
 }
 
 static bool
@@ -222,7 +223,7 @@ publish(const struct lifecycle *lifecycle, const struct request *request,
 static bool
 asks_for_seed(const struct domain *domain)
 {
-    return request_find(domain) || wire_is_by_shim(domain) ||
+    return request_find(domain) || domain_is_by_shim(domain) ||
            (payload_find(domain) && seed_path_find_disk(domain));
 }
 
@@ -232,7 +233,7 @@ static int
 make_report(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
 {
     const char *uuid = lifecycle->domain->uuid;
-    bool by_shim = wire_is_by_shim(lifecycle->domain);
+    bool by_shim = domain_is_by_shim(lifecycle->domain);
     uid_t writer = geteuid();
     gid_t group;
 
@@ -272,7 +273,7 @@ leave_note(const struct lifecycle *lifecycle, const struct request *request, int
     bool reports = wire_shim_reports(lifecycle->domain, request);
     const char *word;
 
-    if (!wire_is_by_shim(lifecycle->domain))
+    if (!domain_is_by_shim(lifecycle->domain))
         return 0;
     word = wire_shim_serial(lifecycle->domain, request, resumes ? &reason : failure);
     if (!word && !resumes)
