@@ -4,12 +4,12 @@
 #include "base/cleanup.h"
 #include "check/check.h"
 #include "check/rules.h"
-#include "domain/wire.h"
 #include "image/label.h"
 #include "seed/check-part.h"
 #include "seed/seed.h"
 #include "store/configuration.h"
 #include "store/resolve.h"
+#include "wire/wire.h"
 
 /* A subject is one file in this folder and one row here. */
 static void (*const subjects[])(const struct check *check) = {

@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
-#include "domain/wire-disk.h"
 #include "domain/xml.h"
+#include "wire/disk.h"
 
 #define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
 

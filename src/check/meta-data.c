@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
-#include "domain/seed-url.h"
 #include "domain/xml.h"
+#include "wire/seed-url.h"
 
 static const struct meaning {
     const char *key;

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "cli/domain-view.h"
 #include "cli/libvirt.h"
-#include "domain/wire-report.h"
 #include "domain/xml.h"
+#include "wire/report.h"
 
 int
 domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure **failure)

@@ -14,10 +14,10 @@
 #include "cli/libvirt.h"
 #include "cli/replace.h"
 #include "domain/request-text.h"
-#include "domain/seed-url.h"
 #include "store/record.h"
 #include "store/rundir.h"
 #include "store/running-seed.h"
+#include "wire/seed-url.h"
 
 const struct seed_place *
 seed_place_find(const struct domain *running)

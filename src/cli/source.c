@@ -20,9 +20,9 @@
 #include "domain/request-text.h"
 #include "domain/request.h"
 #include "domain/seed-path.h"
-#include "domain/seed-url.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+#include "wire/seed-url.h"
 
 static bool
 names_file(const char *argument)

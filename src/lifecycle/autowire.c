@@ -20,8 +20,8 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "domain/seed-path.h"
-#include "domain/wire-shim.h"
 #include "lifecycle/autowire.h"
+#include "wire/shim.h"
 
 /* Return: the path of `virt-seed`: beside this program, as in a build directory, or
  * where it is installed; owned by the caller (free). */

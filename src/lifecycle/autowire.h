@@ -3,8 +3,8 @@
 #pragma once
 
 #include "domain/request.h"
-#include "domain/wire.h"
 #include "lifecycle/lifecycle.h"
+#include "wire/wire.h"
 
 /*
  * Refuses the start, with what is missing and what to type. Where the configuration

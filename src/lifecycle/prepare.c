@@ -17,9 +17,6 @@
 #include "base/memory.h"
 #include "domain/request.h"
 #include "domain/seed-path.h"
-#include "domain/seed-url.h"
-#include "domain/wire-report.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "image/label.h"
 #include "lifecycle/autowire.h"
@@ -32,6 +29,9 @@
 #include "store/rundir.h"
 #include "store/seed-file.h"
 #include "store/served-seed.h"
+#include "wire/report.h"
+#include "wire/seed-url.h"
+#include "wire/shim.h"
 
 /* What is known of a start before check_cold_boot() wires the document. */
 struct start {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "domain/wire.h"
+#include "wire/wire.h"
 
 /* Return: the shim's path for the domain's emulator, owned by the caller (free). */
 char *wire_shim_emulator(const struct domain *domain);

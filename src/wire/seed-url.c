@@ -14,8 +14,8 @@
 #include "base/inet.h"
 #include "base/memory.h"
 #include "domain/address.h"
-#include "domain/seed-url.h"
 #include "domain/xml.h"
+#include "wire/seed-url.h"
 
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)

@@ -6,11 +6,11 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/shim-name.h"
-#include "domain/wire-disk.h"
-#include "domain/wire-report.h"
-#include "domain/wire-serial.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
+#include "wire/disk.h"
+#include "wire/report.h"
+#include "wire/serial.h"
+#include "wire/shim.h"
 
 bool
 wire_shim_reports(const struct domain *domain, const struct request *request)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "domain/wire.h"
+#include "wire/wire.h"
 
 /* Adds our word to the serial, behind a serial that the user set; nothing where the
  * request says serial="no" or the architecture has no SMBIOS. */

@@ -3,7 +3,7 @@
  * seed is (seed-url.h). */
 #pragma once
 
-#include "domain/wire.h"
+#include "wire/wire.h"
 
 /* Refuses a domain that could not fetch anything. */
 int wire_url_check(const struct domain *domain, struct failure **failure);

@@ -12,9 +12,9 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/seed-url.h"
-#include "domain/wire-url.h"
 #include "domain/xml.h"
+#include "wire/seed-url.h"
+#include "wire/url.h"
 
 int
 wire_url_check(const struct domain *domain, struct failure **failure)

@@ -10,12 +10,12 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "base/utf8.h"
-#include "domain/wire-disk.h"
-#include "domain/wire-report.h"
-#include "domain/wire-serial.h"
-#include "domain/wire-shim.h"
-#include "domain/wire.h"
 #include "domain/xml.h"
+#include "wire/disk.h"
+#include "wire/report.h"
+#include "wire/serial.h"
+#include "wire/shim.h"
+#include "wire/wire.h"
 
 bool
 wire_looks_like_amazon(const char *uuid)
