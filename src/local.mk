@@ -105,8 +105,6 @@ libwire_a_SOURCES = \
 	%D%/wire/foreign.h \
 	%D%/wire/report.c \
 	%D%/wire/report.h \
-	%D%/wire/seed-url.c \
-	%D%/wire/seed-url.h \
 	%D%/wire/serial.c \
 	%D%/wire/serial.h \
 	%D%/wire/shim.c \
@@ -115,6 +113,8 @@ libwire_a_SOURCES = \
 	%D%/wire/url.h \
 	%D%/wire/wire.c \
 	%D%/wire/wire.h \
+	%D%/wire/wiring.c \
+	%D%/wire/wiring.h \
 	$(NULL)
 libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 

@@ -10,7 +10,7 @@
 #include "check/rules.h"
 #include "domain/seed-path.h"
 #include "domain/xml.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 
 static const struct meaning {
     const char *key;

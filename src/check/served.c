@@ -14,7 +14,7 @@
 #include "store/imds-health.h"
 #include "store/qemu-user.h"
 #include "store/served-seed.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""
 

@@ -17,7 +17,7 @@
 #include "store/record.h"
 #include "store/rundir.h"
 #include "store/running-seed.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 
 const struct seed_place *
 seed_place_find(const struct domain *running)

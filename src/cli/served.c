@@ -13,7 +13,7 @@
 #include "cli/replace.h"
 #include "store/imds-tree.h"
 #include "store/served-seed.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 
 /* There is nothing that a guest could hold on to. */
 static int

@@ -22,7 +22,7 @@
 #include "domain/seed-path.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 
 static bool
 names_file(const char *argument)

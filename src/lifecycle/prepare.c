@@ -30,8 +30,9 @@
 #include "store/seed-file.h"
 #include "store/served-seed.h"
 #include "wire/report.h"
-#include "wire/seed-url.h"
+#include "wire/serial.h"
 #include "wire/shim.h"
+#include "wire/url.h"
 
 /* What is known of a start before check_cold_boot() wires the document. */
 struct start {

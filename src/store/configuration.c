@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "store/configuration.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 #include "wire/wire.h"
 
 #define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"

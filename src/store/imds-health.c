@@ -24,7 +24,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "store/imds-health.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 
 #define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
 /* How an answer begins: with the version, and the status. */

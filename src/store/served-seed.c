@@ -21,7 +21,7 @@
 #include "store/imds-tree.h"
 #include "store/own-directory.h"
 #include "store/served-seed.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 
 #define HOST_NAME_SIZE 256
 

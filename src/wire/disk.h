@@ -2,7 +2,7 @@
 /* The wiring's disk: a cdrom, or a read-only virtio disk, with the seed's path. */
 #pragma once
 
-#include "wire/wire.h"
+#include "wire/wiring.h"
 
 /* Adds the disk, and its controller where a new one is needed; or mends a disk that names
  * another domain's seed, as a clone's does. */

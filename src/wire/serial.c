@@ -17,9 +17,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/xml.h"
-#include "wire/seed-url.h"
 #include "wire/serial.h"
-#include "wire/shim.h"
 #include "wire/url.h"
 
 /* A bare ds=nocloud would mean dsmode=local: user-data before the network. */

@@ -8,7 +8,7 @@
 #include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "fuzz.h"
-#include "wire/seed-url.h"
+#include "wire/url.h"
 #include "wire/wire.h"
 
 /* Return: the document as the next program reads it; empty where it cannot be written. */
