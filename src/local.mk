@@ -101,6 +101,8 @@ libwire_a_SOURCES = \
 	%D%/wire/disk.h \
 	%D%/wire/drives.c \
 	%D%/wire/drives.h \
+	%D%/wire/facts.c \
+	%D%/wire/facts.h \
 	%D%/wire/foreign.c \
 	%D%/wire/foreign.h \
 	%D%/wire/report.c \

@@ -105,13 +105,16 @@ check_domain(struct findings *findings, struct domain *domain,
 {
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
+    cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *failure = NULL;
     const struct check check = {.findings = findings,
                                 .domain = domain,
+                                .facts = &facts,
                                 .request = &request,
                                 .config = &config,
                                 .root = options->root};
 
+    wire_facts_read(&facts, domain);
     check_emulator(findings, domain, options->root);
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);

@@ -110,7 +110,7 @@ has_something_to_boot(const struct domain *domain)
 void
 check_disks(const struct check *check)
 {
-    const struct disk *disk = seed_path_find_disk(check->domain);
+    const struct disk *disk = check->facts->disk;
 
     if (!has_something_to_boot(check->domain))
         findings_warn(check->findings, WARNING_NO_ROOT_DISK,

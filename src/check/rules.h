@@ -7,11 +7,13 @@
 #include "check/tree.h"
 #include "domain/request.h"
 #include "store/configuration.h"
+#include "wire/facts.h"
 
 /* What they look at. The parts were resolved where that was possible. */
 struct check {
     struct findings *findings;
-    const struct domain *domain; /* with the labels of its disks */
+    const struct domain *domain;    /* with the labels of its disks */
+    const struct wire_facts *facts; /* before the domain is wired on the way */
     const struct request *request;
     const struct config *config;
     int root; /* the host's "/" */

@@ -185,7 +185,7 @@ check_shim(const struct check *check, const struct part *part)
     cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
     cleanup_free char *description = NULL;
 
-    if (!domain_is_by_shim(check->domain))
+    if (!check->facts->by_shim)
         return;
     description = part_describe(part);
     findings_warn(

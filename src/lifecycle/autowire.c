@@ -115,8 +115,8 @@ advise_transient(const struct lifecycle *lifecycle, const struct request *reques
 }
 
 int
-autowire_refuse(struct lifecycle *lifecycle, const struct request *request, bool placed,
-                const struct wiring *wiring, struct failure **failure)
+autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
+                bool placed, const struct wiring *wiring, struct failure **failure)
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
     cleanup_free char *changes = wiring_describe(wiring);

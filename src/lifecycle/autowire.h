@@ -12,5 +12,5 @@
  * is started, which waits for the end of this start and wires the definition. `placed` says
  * whether the start's XML had a place for a seed before that.
  */
-int autowire_refuse(struct lifecycle *lifecycle, const struct request *request,
+int autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
                     bool placed, const struct wiring *wiring, struct failure **failure);

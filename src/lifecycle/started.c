@@ -20,6 +20,7 @@
 #include "store/record.h"
 #include "store/rundir.h"
 #include "store/running-seed.h"
+#include "wire/facts.h"
 
 /*
  * Who may read the journal could try guesses at a password against the digest of a seed of
@@ -81,12 +82,14 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_request struct request request = {0};
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
+    cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_close int seed = -1;
     struct stat status;
 
     if (rundir < 0)
         return -1;
-    if (!lifecycle_has_place_for_seed(lifecycle->domain))
+    wire_facts_read(&facts, lifecycle->domain);
+    if (!wire_facts_are_wired(&facts))
         return 0;
     seed = running_seed_open(rundir, lifecycle->domain->uuid, &status);
     if (seed < 0)

@@ -6,15 +6,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/shim-name.h"
-#include "wire/report.h"
 #include "wire/shim.h"
-
-bool
-wire_shim_reports(const struct domain *domain, const struct request *request)
-{
-    return domain_is_by_shim(domain) && request_wants_report(request) &&
-           !wire_report_is_by_user(domain);
-}
 
 char *
 wire_shim_emulator(const struct domain *domain)

@@ -15,7 +15,3 @@ bool wire_shim_can(const struct request *request);
 
 /* Fails where it could not. */
 int wire_shim_check(const struct request *request, struct failure **failure);
-
-/* Return: whether the domain's emulator is the shim, and is to add the report's channel. The
- * domain's XML alone decides. */
-bool wire_shim_reports(const struct domain *domain, const struct request *request);

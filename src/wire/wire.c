@@ -70,17 +70,18 @@ wire_domain(struct domain *domain, const struct request *request,
             struct failure **failure)
 {
     bool by_shim = domain_is_by_shim(domain);
+    bool of_another;
 
     if (!by_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    wiring->was_of_another = wire_report_is_of_another(domain);
+    of_another = wire_report_is_of_another(domain);
     if ((by_shim ? wire_for_shim(domain, request, options, wiring, failure)
                  : wire_seed(domain, request, options, wiring, failure)) < 0)
         return -1;
     wiring->needed = wiring->change_count > 0;
     if (!by_shim)
         wire_report(domain, request, wiring);
-    if (!wiring->was_of_another)
+    if (!of_another)
         return 0;
     /* Another's report would be written by this guest, and would be taken for the other's.
      * What is still there is a device of the user's. */

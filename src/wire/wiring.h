@@ -15,7 +15,6 @@ struct wiring {
     /* Without the changes the guest would not have its seed, or would write where another's
      * report belongs. */
     bool needed;
-    bool was_of_another; /* wire_report_is_of_another(), before any change */
 };
 
 struct wire_options {
