@@ -49,6 +49,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/address.h \
 	%D%/domain/base64.c \
 	%D%/domain/base64.h \
+	%D%/domain/documents.c \
+	%D%/domain/documents.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
 	%D%/domain/guest-value.c \
@@ -158,8 +160,6 @@ libseed_a_SOURCES = \
 	%D%/seed/nocloud-net.h \
 	%D%/seed/openstack.c \
 	%D%/seed/openstack.h \
-	%D%/seed/payload-seed.c \
-	%D%/seed/payload-seed.h \
 	%D%/seed/reporter.c \
 	%D%/seed/reporter.h \
 	%D%/seed/seed.c \
@@ -206,7 +206,6 @@ CLEANFILES += %D%/seed/reporter-script.h
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
 	%D%/image/iso-read.c \
-	%D%/image/iso-read.h \
 	%D%/image/iso-verify.c \
 	%D%/image/iso-write.c \
 	%D%/image/label.c \

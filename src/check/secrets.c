@@ -96,10 +96,10 @@ check_inline(const struct check *check, const struct part *part)
 }
 
 static void
-check_payload(const struct check *check, const struct payload *payload)
+check_payload(const struct check *check, const struct seed *payload)
 {
-    for (size_t i = 0; payload && i < payload->file_count; i++) {
-        const struct payload_file *file = &payload->files[i];
+    for (size_t i = 0; payload && i < payload->document_count; i++) {
+        const struct document *file = &payload->documents[i];
 
         if (file->data.size > 0 && has_word(&file->data, 0))
             findings_warn(check->findings, WARNING_INLINE_SECRET, check->request->line,
