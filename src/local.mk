@@ -4,6 +4,7 @@
 noinst_LIBRARIES += \
 	libbase.a \
 	libdomain.a \
+	libwire.a \
 	libseed.a \
 	libimage.a \
 	libstore.a \
@@ -48,12 +49,10 @@ libdomain_a_SOURCES = \
 	%D%/domain/address.h \
 	%D%/domain/base64.c \
 	%D%/domain/base64.h \
+	%D%/domain/documents.c \
+	%D%/domain/documents.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
-	%D%/domain/drives.c \
-	%D%/domain/drives.h \
-	%D%/domain/foreign.c \
-	%D%/domain/foreign.h \
 	%D%/domain/guest-value.c \
 	%D%/domain/guest-value.h \
 	%D%/domain/hostname.c \
@@ -88,30 +87,40 @@ libdomain_a_SOURCES = \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
 	%D%/domain/seed-path.h \
-	%D%/domain/seed-url.c \
-	%D%/domain/seed-url.h \
 	%D%/domain/ssh-key.c \
 	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
 	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
-	%D%/domain/wire.c \
-	%D%/domain/wire.h \
-	%D%/domain/wire-disk.c \
-	%D%/domain/wire-disk.h \
-	%D%/domain/wire-report.c \
-	%D%/domain/wire-report.h \
-	%D%/domain/wire-serial.c \
-	%D%/domain/wire-serial.h \
-	%D%/domain/wire-url.c \
-	%D%/domain/wire-url.h \
-	%D%/domain/wire-shim.c \
-	%D%/domain/wire-shim.h \
 	%D%/domain/xml.c \
 	%D%/domain/xml.h \
 	$(NULL)
 libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
+
+libwire_a_SOURCES = \
+	%D%/wire/disk.c \
+	%D%/wire/disk.h \
+	%D%/wire/drives.c \
+	%D%/wire/drives.h \
+	%D%/wire/facts.c \
+	%D%/wire/facts.h \
+	%D%/wire/foreign.c \
+	%D%/wire/foreign.h \
+	%D%/wire/report.c \
+	%D%/wire/report.h \
+	%D%/wire/serial.c \
+	%D%/wire/serial.h \
+	%D%/wire/shim.c \
+	%D%/wire/shim.h \
+	%D%/wire/url.c \
+	%D%/wire/url.h \
+	%D%/wire/wire.c \
+	%D%/wire/wire.h \
+	%D%/wire/wiring.c \
+	%D%/wire/wiring.h \
+	$(NULL)
+libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
 	%D%/seed/check-part.c \
@@ -151,8 +160,6 @@ libseed_a_SOURCES = \
 	%D%/seed/nocloud-net.h \
 	%D%/seed/openstack.c \
 	%D%/seed/openstack.h \
-	%D%/seed/payload-seed.c \
-	%D%/seed/payload-seed.h \
 	%D%/seed/reporter.c \
 	%D%/seed/reporter.h \
 	%D%/seed/seed.c \
@@ -199,7 +206,6 @@ CLEANFILES += %D%/seed/reporter-script.h
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
 	%D%/image/iso-read.c \
-	%D%/image/iso-read.h \
 	%D%/image/iso-verify.c \
 	%D%/image/iso-write.c \
 	%D%/image/label.c \
@@ -292,7 +298,7 @@ libcheck_a_SOURCES = \
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 
 # Everything that makes a seed, without libvirt.
-SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libdomain.a libbase.a
+SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libwire.a libdomain.a libbase.a
 SEED_LIBS = \
 	$(LIBXML2_LIBS) \
 	$(LIBISOFS_LIBS) \
@@ -341,7 +347,7 @@ virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/property.h \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_vdsm_LDADD = libstore.a libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
 	$(NETTLE_LIBS) $(UUID_LIBS)
 
 bin_PROGRAMS += virt-seed virt-seed-qemu

@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "seed/user-data.h"
 
@@ -97,10 +96,10 @@ check_inline(const struct check *check, const struct part *part)
 }
 
 static void
-check_payload(const struct check *check, const struct payload *payload)
+check_payload(const struct check *check, const struct seed *payload)
 {
-    for (size_t i = 0; payload && i < payload->file_count; i++) {
-        const struct payload_file *file = &payload->files[i];
+    for (size_t i = 0; payload && i < payload->document_count; i++) {
+        const struct document *file = &payload->documents[i];
 
         if (file->data.size > 0 && has_word(&file->data, 0))
             findings_warn(check->findings, WARNING_INLINE_SECRET, check->request->line,
@@ -186,7 +185,7 @@ check_shim(const struct check *check, const struct part *part)
     cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
     cleanup_free char *description = NULL;
 
-    if (!wire_is_by_shim(check->domain))
+    if (!check->facts->by_shim)
         return;
     description = part_describe(part);
     findings_warn(

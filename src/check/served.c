@@ -10,11 +10,11 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/interface.h"
-#include "domain/seed-url.h"
 #include "domain/xml.h"
 #include "store/imds-health.h"
 #include "store/qemu-user.h"
 #include "store/served-seed.h"
+#include "wire/url.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""
 

@@ -11,12 +11,12 @@
 #include "base/memory.h"
 #include "cli/domain-status.h"
 #include "cli/domain-view.h"
-#include "domain/wire.h"
 #include "seed/json.h"
 #include "store/imds-tree.h"
 #include "store/record.h"
 #include "store/report-reader.h"
 #include "store/rundir.h"
+#include "wire/wire.h"
 
 /* Why the status does not have all; the first reason is enough. */
 static void

@@ -28,11 +28,10 @@
 #include "cli/replace.h"
 #include "domain/interface.h"
 #include "domain/seed-path.h"
-#include "domain/wire-disk.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "store/rundir.h"
 #include "store/seed-file.h"
+#include "wire/disk.h"
 
 struct medium {
     const struct replacement *replacement;
@@ -65,7 +64,7 @@ find_drive(const struct domain *running)
     for (size_t i = 0; !disk && i < running->disk_count; i++) {
         cleanup_free char *alias = device_alias(running->disks[i].node);
 
-        if (alias && strcmp(alias, WIRE_DISK_ALIAS) == 0)
+        if (alias && strcmp(alias, SEED_DISK_ALIAS) == 0)
             disk = &running->disks[i];
     }
     return disk;
@@ -74,7 +73,7 @@ find_drive(const struct domain *running)
 static int
 fail_no_drive(const struct domain *running, struct failure **failure)
 {
-    if (wire_is_by_shim(running))
+    if (domain_is_by_shim(running))
         failure_set(failure, FAILURE_DOMAIN,
                     "the drive is virt-seed-qemu's: libvirt does not know of it, and "
                     "cannot change its medium");

@@ -14,10 +14,10 @@
 #include "cli/libvirt.h"
 #include "cli/replace.h"
 #include "domain/request-text.h"
-#include "domain/seed-url.h"
 #include "store/record.h"
 #include "store/rundir.h"
 #include "store/running-seed.h"
+#include "wire/url.h"
 
 const struct seed_place *
 seed_place_find(const struct domain *running)
@@ -128,20 +128,17 @@ record_replacement(const struct replacement *replacement)
     cleanup_failure struct failure *ignored = NULL;
     cleanup_record struct record record = {0};
     cleanup_record_boot struct record_boot update = {0};
-    cleanup_volume struct volume volume = {0};
+    cleanup_seed struct seed volume = {0};
     cleanup_close int lock = record_lock(root);
     struct stat status;
     cleanup_close int seed = running_seed_open(replacement->rundir, uuid, &status);
 
     (void)lock;
-    if (seed < 0 || running_seed_read_volume(seed, &status, &volume, &ignored) < 0 ||
+    if (seed < 0 || running_seed_read_open(seed, &status, &volume, &ignored) < 0 ||
         record_read(root, uuid, &record, &ignored) < 0 || !record.boot.time)
         return;
     update.time = record_time(time(NULL));
-    if (S_ISDIR(status.st_mode))
-        record_boot_add_served(&update, &volume);
-    else
-        record_boot_add_volume(&update, &volume);
+    record_boot_add_seed(&update, &volume);
     record_set_update(&record, &update);
     record_write(root, uuid, &record, &ignored);
 }

@@ -11,9 +11,9 @@
 #include "base/cleanup.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
-#include "domain/seed-url.h"
 #include "store/imds-tree.h"
 #include "store/served-seed.h"
+#include "wire/url.h"
 
 /* There is nothing that a guest could hold on to. */
 static int

@@ -14,12 +14,12 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/request.h"
-#include "image/iso-read.h"
 #include "lifecycle/lifecycle.h"
 #include "seed/digest.h"
 #include "store/record.h"
 #include "store/rundir.h"
 #include "store/running-seed.h"
+#include "wire/facts.h"
 
 /*
  * Who may read the journal could try guesses at a password against the digest of a seed of
@@ -53,13 +53,13 @@ static int
 record_boot(const struct lifecycle *lifecycle, const struct request *request, int seed,
             const struct stat *status, struct failure **failure)
 {
-    cleanup_volume struct volume volume = {0};
+    cleanup_seed struct seed made = {0};
     cleanup_record_boot struct record_boot boot = {0};
     cleanup_record struct record record = {0};
     cleanup_close int lock = record_lock(lifecycle->root);
 
     (void)lock;
-    if (running_seed_read_volume(seed, status, &volume, failure) < 0 ||
+    if (running_seed_read_open(seed, status, &made, failure) < 0 ||
         record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
         return -1;
     boot.time = record_time(time(NULL));
@@ -68,10 +68,7 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request, in
     boot.identity_alone = request->until_done && record.done;
     /* Who was told so once does not hear of anything else. */
     boot.cache_keep = request->cache || record.boot.cache_keep;
-    if (request_has_disk(request))
-        record_boot_add_volume(&boot, &volume);
-    else
-        record_boot_add_served(&boot, &volume);
+    record_boot_add_seed(&boot, &made);
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
@@ -81,12 +78,14 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_request struct request request = {0};
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
+    cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_close int seed = -1;
     struct stat status;
 
     if (rundir < 0)
         return -1;
-    if (!lifecycle_has_place_for_seed(lifecycle->domain))
+    wire_facts_read(&facts, lifecycle->domain);
+    if (!wire_facts_are_wired(&facts))
         return 0;
     seed = running_seed_open(rundir, lifecycle->domain->uuid, &status);
     if (seed < 0)

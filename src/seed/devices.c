@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/interface.h"
-#include "domain/wire-disk.h"
+#include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "seed/devices.h"
 #include "seed/json.h"
@@ -58,7 +58,7 @@ device_tag(const xmlNode *node)
     size_t length = strlen(DEVICE_USER_ALIAS);
 
     if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0 || !alias[length] ||
-        strcmp(alias, WIRE_DISK_ALIAS) == 0)
+        strcmp(alias, SEED_DISK_ALIAS) == 0)
         return NULL;
     return xstrdup(alias + length);
 }

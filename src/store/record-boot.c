@@ -9,41 +9,29 @@
 #include "seed/layout.h"
 #include "store/record.h"
 
-static void
-add_document(struct record_boot *boot, const struct layout *layout,
-             const struct volume_file *file)
-{
-    const struct layout_document *document =
-        layout ? layout_find_document(layout, file->path) : NULL;
-
-    boot->documents[boot->document_count++] = (struct record_document){
-        .path = xstrdup(file->path),
-        .digest = digest_make(&file->data),
-    };
-    if (document && !boot->instance_id)
-        boot->instance_id =
-            layout_instance_id(document, file->data.data, file->data.size);
-}
-
 void
-record_boot_add_volume(struct record_boot *boot, const struct volume *volume)
+record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
 {
-    const struct layout *layout = layout_find(volume->label);
+    const struct layout *layout = layout_find(seed->volume_id);
 
-    boot->label = xstrdup(volume->label);
-    boot->datasource = layout ? xstrdup(layout->datasource) : NULL;
-    boot->documents = xcalloc(volume->file_count, sizeof(*boot->documents));
-    for (size_t i = 0; i < volume->file_count; i++) {
-        if (volume->files[i].read)
-            add_document(boot, layout, &volume->files[i]);
+    if (!seed->served)
+        boot->label = xstrdup(seed->volume_id);
+    if (seed->served || layout)
+        boot->datasource = xstrdup(seed->served ? "nocloud-net" : layout->datasource);
+    boot->documents = xcalloc(seed->document_count, sizeof(*boot->documents));
+    for (size_t i = 0; i < seed->document_count; i++) {
+        const struct document *document = &seed->documents[i];
+        const struct layout_document *known =
+            layout ? layout_find_document(layout, document->path) : NULL;
+
+        if (document->unread)
+            continue;
+        boot->documents[boot->document_count++] = (struct record_document){
+            .path = xstrdup(document->path),
+            .digest = digest_make(&document->data),
+        };
+        if (known && !boot->instance_id)
+            boot->instance_id =
+                layout_instance_id(known, document->data.data, document->data.size);
     }
-}
-
-void
-record_boot_add_served(struct record_boot *boot, const struct volume *volume)
-{
-    record_boot_add_volume(boot, volume);
-    free(steal(boot->label));
-    free(boot->datasource);
-    boot->datasource = xstrdup("nocloud-net");
 }

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "image/iso.h"
 #include "store/imds-tree.h"
 #include "store/rundir.h"
 #include "store/running-seed.h"
@@ -35,33 +36,25 @@ running_seed_open(int rundir, const char *uuid, struct stat *status)
 /* --- what is served --------------------------------------------------------------- */
 
 static int
-read_document(struct volume *volume, int domain, const char *path)
+read_document(struct seed *seed, int domain, const char *path)
 {
     cleanup_close int fd = fs_open_strictly_beneath(domain, path, 0);
-    struct volume_file *file = &volume->files[volume->file_count];
-    int error = fd == -ENOENT ? 0 : fd;
 
     if (fd < 0)
-        return error;
-    volume->file_count++;
-    *file = (struct volume_file){.path = xstrdup(path), .read = true};
-    error = fs_read_all(fd, LIMIT_SEED, &file->data);
-    file->size = file->data.size;
-    return error;
+        return fd == -ENOENT ? 0 : fd;
+    return fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, path)->data);
 }
 
 static int
-read_served(int domain, struct volume *volume, struct failure **failure)
+read_served(int domain, struct seed *seed, struct failure **failure)
 {
     static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
                                         IMDS_NETWORK_CONFIG};
-    const size_t count = sizeof(paths) / sizeof(paths[0]);
     int error = 0;
 
-    *volume = (struct volume){.label = xstrdup("cidata"),
-                              .files = xcalloc(count, sizeof(*volume->files))};
-    for (size_t i = 0; i < count && error == 0; i++)
-        error = read_document(volume, domain, paths[i]);
+    *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && error == 0; i++)
+        error = read_document(seed, domain, paths[i]);
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
@@ -71,21 +64,11 @@ read_served(int domain, struct volume *volume, struct failure **failure)
 /* --- either ----------------------------------------------------------------------- */
 
 int
-running_seed_read_volume(int seed, const struct stat *status, struct volume *volume,
-                         struct failure **failure)
+running_seed_read_open(int fd, const struct stat *status, struct seed *seed,
+                       struct failure **failure)
 {
-    return S_ISDIR(status->st_mode) ? read_served(seed, volume, failure)
-                                    : iso_read(seed, volume, failure);
-}
-
-static void
-take_documents(struct seed *seed, struct volume *volume)
-{
-    *seed = (struct seed){0};
-    seed->volume_id = steal(volume->label);
-    for (size_t i = 0; i < volume->file_count; i++)
-        seed_add_document(seed, volume->files[i].path)->data =
-            steal_buffer(&volume->files[i].data);
+    return S_ISDIR(status->st_mode) ? read_served(fd, seed, failure)
+                                    : iso_read(fd, seed, failure);
 }
 
 /* Return: whether what was opened has given way to another meanwhile, and is being emptied:
@@ -109,7 +92,6 @@ try_to_read(int rundir, const char *uuid, struct seed *seed, bool *found,
 {
     struct stat status;
     cleanup_close int fd = rundir < 0 ? rundir : running_seed_open(rundir, uuid, &status);
-    cleanup_volume struct volume volume = {0};
 
     *found = fd != -ENOENT;
     if (!*found)
@@ -119,14 +101,13 @@ try_to_read(int rundir, const char *uuid, struct seed *seed, bool *found,
                           VIRT_SEED_RUNDIR, uuid);
         return failure_hint(failure, "root may read it");
     }
-    if (running_seed_read_volume(fd, &status, &volume, failure) < 0)
+    if (running_seed_read_open(fd, &status, seed, failure) < 0)
         return failure_prefix(failure, "the seed of domain %s in %s", uuid,
                               VIRT_SEED_RUNDIR);
-    if (is_being_emptied(rundir, uuid, &status))
-        return 1;
-    take_documents(seed, &volume);
-    seed->served = S_ISDIR(status.st_mode);
-    return 0;
+    if (!is_being_emptied(rundir, uuid, &status))
+        return 0;
+    seed_clear(seed);
+    return 1;
 }
 
 int

@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/failure.h"
-#include "image/iso-read.h"
-#include "seed/seed.h"
+#include "domain/documents.h"
 
 /*
  * Opens the image, or the directory of what is served: where both are there, that.
@@ -19,9 +18,9 @@
  */
 int running_seed_open(int rundir, const char *uuid, struct stat *status);
 
-/* Reads what was opened; what is served is like a volume with NoCloud's documents. */
-int running_seed_read_volume(int seed, const struct stat *status, struct volume *volume,
-                             struct failure **failure);
+/* Reads what was opened; what is served has NoCloud's documents and label. */
+int running_seed_read_open(int fd, const struct stat *status, struct seed *seed,
+                           struct failure **failure);
 
 /*
  * Reads it as a seed, below `root`. `found` says whether there is one: a domain that does not

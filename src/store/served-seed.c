@@ -14,7 +14,6 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "domain/interface.h"
-#include "domain/seed-url.h"
 #include "domain/xml.h"
 #include "seed/json.h"
 #include "seed/nocloud.h"
@@ -22,6 +21,7 @@
 #include "store/imds-tree.h"
 #include "store/own-directory.h"
 #include "store/served-seed.h"
+#include "wire/url.h"
 
 #define HOST_NAME_SIZE 256
 
