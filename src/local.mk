@@ -220,10 +220,8 @@ libstore_a_SOURCES = \
 	%D%/store/leftovers.h \
 	%D%/store/imds-health.c \
 	%D%/store/imds-health.h \
-	%D%/store/libvirt-daemon.c \
-	%D%/store/libvirt-daemon.h \
-	%D%/store/libvirt-group.c \
-	%D%/store/libvirt-group.h \
+	%D%/store/libvirt-host.c \
+	%D%/store/libvirt-host.h \
 	%D%/store/own-directory.c \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
@@ -235,17 +233,10 @@ libstore_a_SOURCES = \
 	%D%/store/imds-publish.c \
 	%D%/store/imds-tree.c \
 	%D%/store/imds-tree.h \
-	%D%/store/qemu-conf.c \
-	%D%/store/qemu-conf.h \
-	%D%/store/qemu-user.c \
-	%D%/store/qemu-user.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
-	%D%/store/record-boot.c \
-	%D%/store/record-json.c \
-	%D%/store/record-json.h \
 	%D%/store/report-reader.c \
 	%D%/store/report-reader.h \
 	%D%/store/resolve.c \
@@ -256,12 +247,8 @@ libstore_a_SOURCES = \
 	%D%/store/running-seed.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
-	%D%/store/secret-write.c \
-	%D%/store/secret-write.h \
 	%D%/store/seed-file.c \
 	%D%/store/seed-file.h \
-	%D%/store/statedir.c \
-	%D%/store/statedir.h \
 	%D%/store/served-seed.c \
 	%D%/store/served-seed.h \
 	$(NULL)

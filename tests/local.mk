@@ -29,7 +29,7 @@ unit_tests = \
 	%D%/unit/test-label \
 	%D%/unit/test-layout \
 	%D%/unit/test-leftovers \
-	%D%/unit/test-libvirt-group \
+	%D%/unit/test-libvirt-host \
 	%D%/unit/test-network \
 	%D%/unit/test-network-config \
 	%D%/unit/test-network-ovirt \
@@ -43,7 +43,6 @@ unit_tests = \
 	%D%/unit/test-resolve \
 	%D%/unit/test-rundir \
 	%D%/unit/test-secret \
-	%D%/unit/test-secret-write \
 	%D%/unit/test-seed \
 	%D%/unit/test-seed-file \
 	%D%/unit/test-ssh-host-keys \
@@ -131,8 +130,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_layout_LDADD = $(UNIT_LDADD)
 %C%_unit_test_leftovers_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_leftovers_LDADD = $(UNIT_LDADD)
-%C%_unit_test_libvirt_group_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_libvirt_group_LDADD = $(UNIT_LDADD)
+%C%_unit_test_libvirt_host_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_libvirt_host_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_config_CFLAGS = $(UNIT_CFLAGS)
@@ -165,8 +164,6 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_rundir_LDADD = $(UNIT_LDADD)
 %C%_unit_test_secret_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_secret_LDADD = $(UNIT_LDADD)
-%C%_unit_test_secret_write_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_secret_write_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_file_CFLAGS = $(UNIT_CFLAGS)

@@ -13,7 +13,7 @@
 #include "domain/seed-url.h"
 #include "domain/xml.h"
 #include "store/imds-health.h"
-#include "store/qemu-user.h"
+#include "store/libvirt-host.h"
 #include "store/served-seed.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""

@@ -11,7 +11,7 @@
 #include "cli/settings.h"
 #include "cli/source.h"
 #include "domain/wire.h"
-#include "store/secret-write.h"
+#include "store/secret.h"
 
 /* The secret comes first: the domain may start as soon as it is defined. */
 static int
