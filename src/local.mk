@@ -46,8 +46,6 @@ libbase_a_SOURCES = \
 libdomain_a_SOURCES = \
 	%D%/domain/address.c \
 	%D%/domain/address.h \
-	%D%/domain/base64.c \
-	%D%/domain/base64.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
 	%D%/domain/drives.c \
@@ -56,8 +54,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/foreign.h \
 	%D%/domain/guest-value.c \
 	%D%/domain/guest-value.h \
-	%D%/domain/hostname.c \
-	%D%/domain/hostname.h \
 	%D%/domain/initialization-files.c \
 	%D%/domain/initialization-files.h \
 	%D%/domain/initialization-users.c \
@@ -66,8 +62,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
 	%D%/domain/interface.h \
-	%D%/domain/mac.c \
-	%D%/domain/mac.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -79,19 +73,14 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
 	%D%/domain/request-elements.c \
-	%D%/domain/request-elements.h \
-	%D%/domain/request-instance-id.c \
-	%D%/domain/request-instance-id.h \
-	%D%/domain/request-text.c \
-	%D%/domain/request-text.h \
+	%D%/domain/request-write.c \
+	%D%/domain/request-write.h \
 	%D%/domain/payload.c \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
 	%D%/domain/seed-path.h \
 	%D%/domain/seed-url.c \
 	%D%/domain/seed-url.h \
-	%D%/domain/ssh-key.c \
-	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
 	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \

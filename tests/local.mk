@@ -20,7 +20,6 @@ unit_tests = \
 	%D%/unit/test-guest-report \
 	%D%/unit/test-guest-value \
 	%D%/unit/test-host-key \
-	%D%/unit/test-hostname \
 	%D%/unit/test-imds-tree \
 	%D%/unit/test-inet \
 	%D%/unit/test-initialization \
@@ -46,7 +45,6 @@ unit_tests = \
 	%D%/unit/test-seed \
 	%D%/unit/test-seed-file \
 	%D%/unit/test-ssh-host-keys \
-	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
 	%D%/unit/test-user-data \
@@ -106,8 +104,6 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_guest_value_LDADD = $(UNIT_LDADD)
 %C%_unit_test_host_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
-%C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
 %C%_unit_test_imds_answer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_answer_LDADD = libimds.a $(UNIT_LDADD)
 %C%_unit_test_imds_handler_CFLAGS = $(UNIT_CFLAGS)
@@ -170,8 +166,6 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_seed_file_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_ssh_host_keys_LDADD = $(UNIT_LDADD)
-%C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_ssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_target_LDADD = $(UNIT_LDADD)
 %C%_unit_test_tmpfile_CFLAGS = $(UNIT_CFLAGS)

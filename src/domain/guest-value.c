@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "domain/guest-value.h"
 
 #define DIGITS "0123456789"
@@ -88,4 +93,137 @@ guest_value_is_url(const char *text)
             host = text + strlen(schemes[i]);
     }
     return host && !strchr("/?#:@", *host);
+}
+
+/* --- host names --------------------------------------------------------------------- */
+
+static bool
+is_label(const char *label, size_t length)
+{
+    if (length == 0 || length > LIMIT_HOSTNAME_LABEL)
+        return false;
+    if (label[0] == '-' || label[length - 1] == '-')
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (!isascii(label[i]) || (!isalnum((unsigned char)label[i]) && label[i] != '-'))
+            return false;
+    }
+    return true;
+}
+
+static bool
+is_hostname(const char *hostname)
+{
+    struct in_addr address;
+
+    if (strlen(hostname) > LIMIT_HOSTNAME || inet_pton(AF_INET, hostname, &address) == 1)
+        return false;
+    for (;;) {
+        size_t length = strcspn(hostname, ".");
+
+        if (!is_label(hostname, length))
+            return false;
+        if (!hostname[length])
+            return true;
+        hostname += length + 1;
+    }
+}
+
+int
+hostname_check(const char *hostname, struct failure **failure)
+{
+    if (is_hostname(hostname))
+        return 0;
+    failure_set(failure, FAILURE_HOSTNAME, "'%.300s' is no host name", hostname);
+    return failure_hint(failure,
+                        "use letters, digits and dashes, in labels of at most %d "
+                        "characters that are joined by dots",
+                        LIMIT_HOSTNAME_LABEL);
+}
+
+char *
+hostname_from_domain(const char *name, const char *uuid)
+{
+    char *hostname = xstrndup(name, LIMIT_HOSTNAME_LABEL);
+    size_t begin, end = strlen(hostname);
+
+    for (char *at = hostname; *at; at++) {
+        if (!isascii(*at) || !isalnum((unsigned char)*at))
+            *at = '-';
+        *at = (char)tolower((unsigned char)*at);
+    }
+    begin = strspn(hostname, "-");
+    while (end > begin && hostname[end - 1] == '-')
+        end--;
+    if (begin == end) {
+        free(hostname);
+        return xasprintf("vm-%.8s", uuid);
+    }
+    hostname[end] = '\0';
+    memmove(hostname, hostname + begin, end - begin + 1);
+    return hostname;
+}
+
+/* --- keys of ssh -------------------------------------------------------------------- */
+
+/* What the types of public keys begin with; sshd(8). The blob repeats the type, so that
+ * in base64 every one begins with the same letters: a length below 2^16. */
+static const char *const type_prefixes[] = {"ssh-", "ecdsa-sha2-", "sk-ssh-",
+                                            "sk-ecdsa-sha2-"};
+#define BLOB_PREFIX "AAAA"
+
+static bool
+is_type(const char *word)
+{
+    for (size_t i = 0; i < sizeof(type_prefixes) / sizeof(type_prefixes[0]); i++) {
+        if (strncmp(word, type_prefixes[i], strlen(type_prefixes[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Return: the next word; blanks between double quotes belong to it, as options have
+ * them. */
+static const char *
+skip_word(const char *text)
+{
+    bool quoted = false;
+
+    for (; *text && (quoted || (*text != ' ' && *text != '\t')); text++) {
+        if (*text == '"')
+            quoted = !quoted;
+    }
+    return text + strspn(text, " \t");
+}
+
+static bool
+is_key(const char *text)
+{
+    if (!is_type(text))
+        text = skip_word(text);
+    return is_type(text) &&
+           strncmp(skip_word(text), BLOB_PREFIX, strlen(BLOB_PREFIX)) == 0;
+}
+
+int
+ssh_key_check(const char *text, struct failure **failure)
+{
+    const char *hint = "give what a .pub file holds: 'ssh-ed25519 AAAA… comment'";
+
+    if (strstr(text, "PRIVATE KEY")) {
+        failure_set(failure, FAILURE_SSH_KEY,
+                    "a <key> is a private one, expected a public one");
+        return failure_hint(failure, "%s; consider the private key known to others",
+                            hint);
+    }
+    for (const char *at = text; *at; at++) {
+        if ((unsigned char)*at < ' ' && *at != '\t') {
+            failure_set(failure, FAILURE_SSH_KEY, "a <key> has more than one line");
+            return failure_hint(failure, "write one <key> for each");
+        }
+    }
+    if (is_key(text) && strlen(text) <= LIMIT_SSH_KEY)
+        return 0;
+    failure_set(failure, FAILURE_SSH_KEY, "a <key> is no ssh public key");
+    return failure_hint(failure, "%s", hint);
 }

@@ -116,3 +116,7 @@ void part_mask(struct part *part);
 /* The files of /etc/ssh that generated host keys are. */
 #define PART_HOST_KEY "ssh_host_ed25519_key"
 #define PART_HOST_KEY_PUBLIC PART_HOST_KEY ".pub"
+
+/* Appends what the text stands for in base64 (RFC 4648, section 4); white space in it is ignored.
+ * Return: 0, or -1 where it is not base64. */
+int base64_append(struct buffer *buffer, const char *text);

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/request-text.h"
+#include "domain/request-write.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
