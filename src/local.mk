@@ -110,11 +110,6 @@ libseed_a_SOURCES = \
 	%D%/seed/combine.c \
 	%D%/seed/combine.h \
 	%D%/seed/configdrive.c \
-	%D%/seed/configdrive.h \
-	%D%/seed/custom-meta-data.c \
-	%D%/seed/custom-meta-data.h \
-	%D%/seed/devices.c \
-	%D%/seed/devices.h \
 	%D%/seed/digest.c \
 	%D%/seed/digest.h \
 	%D%/seed/gzip.c \
@@ -130,18 +125,11 @@ libseed_a_SOURCES = \
 	%D%/seed/network.h \
 	%D%/seed/network-config.c \
 	%D%/seed/network-config.h \
-	%D%/seed/network-eni.c \
-	%D%/seed/network-openstack.c \
+	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
-	%D%/seed/nocloud.h \
+	%D%/seed/datasource.h \
 	%D%/seed/openssh-key.c \
 	%D%/seed/openssh-key.h \
-	%D%/seed/nocloud-net.c \
-	%D%/seed/nocloud-net.h \
-	%D%/seed/openstack.c \
-	%D%/seed/openstack.h \
-	%D%/seed/payload-seed.c \
-	%D%/seed/payload-seed.h \
 	%D%/seed/reporter.c \
 	%D%/seed/reporter.h \
 	%D%/seed/seed.c \

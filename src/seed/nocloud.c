@@ -6,9 +6,10 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/combine.h"
+#include "seed/datasource.h"
 #include "seed/meta-data.h"
 #include "seed/network.h"
-#include "seed/nocloud.h"
+#include "seed/seed.h"
 #include "seed/yaml.h"
 
 static void
@@ -59,4 +60,13 @@ nocloud_instance_id(const struct seed *seed)
         0)
         abort();
     return query.value;
+}
+
+int
+nocloud_net_make(struct seed *seed, struct request *request, struct failure **failure)
+{
+    if (nocloud_make(seed, request, failure) < 0)
+        return -1;
+    seed->served = true;
+    return 0;
 }

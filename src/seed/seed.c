@@ -8,19 +8,30 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "seed/check-part.h"
-#include "seed/configdrive.h"
-#include "seed/nocloud-net.h"
-#include "seed/nocloud.h"
-#include "seed/payload-seed.h"
+#include "seed/datasource.h"
 #include "seed/seed.h"
 
-/* A datasource is one file in this folder and one row here. */
+/* oVirt's payload (domain/payload.h), file by file. */
+static int
+payload_make(struct seed *seed, struct request *request, struct failure **failure)
+{
+    struct payload *payload = request->payload;
+
+    (void)failure;
+    seed->volume_id = xstrdup(payload->volume_id);
+    for (size_t i = 0; i < payload->file_count; i++)
+        seed_add_document(seed, payload->files[i].path)->data =
+            steal_buffer(&payload->files[i].data);
+    return 0;
+}
+
+/* A datasource is one file in this folder, declared in datasource.h, and one row here. */
 static int (*const makers[])(struct seed *seed, struct request *request,
                              struct failure **failure) = {
     [DATASOURCE_NOCLOUD] = nocloud_make,
     [DATASOURCE_NOCLOUD_NET] = nocloud_net_make,
     [DATASOURCE_CONFIGDRIVE] = configdrive_make,
-    [DATASOURCE_PAYLOAD] = payload_seed_make,
+    [DATASOURCE_PAYLOAD] = payload_make,
 };
 
 int
