@@ -44,11 +44,14 @@ seed_check(const struct request *request, struct failure **failure)
     return 0;
 }
 
-static int
-check_size(const struct seed *seed, struct failure **failure)
+int
+seed_make(struct seed *seed, struct request *request, struct failure **failure)
 {
     size_t size = 0;
 
+    *seed = (struct seed){0};
+    if (makers[request->datasource](seed, request, failure) < 0)
+        return -1;
     for (size_t i = 0; i < seed->document_count; i++)
         size += seed->documents[i].data.size;
     if (size <= LIMIT_SEED)
@@ -56,15 +59,6 @@ check_size(const struct seed *seed, struct failure **failure)
     failure_set(failure, FAILURE_LIMIT, "the seed has %zu bytes, at most %lu", size,
                 LIMIT_SEED);
     return failure_hint(failure, "let the guest fetch large files itself");
-}
-
-int
-seed_make(struct seed *seed, struct request *request, struct failure **failure)
-{
-    *seed = (struct seed){0};
-    if (makers[request->datasource](seed, request, failure) < 0)
-        return -1;
-    return check_size(seed, failure);
 }
 
 struct document *
