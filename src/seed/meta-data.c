@@ -39,20 +39,6 @@ struct custom {
     const struct custom_owner *owners;
 };
 
-static int
-fail_owned(const struct custom_owner *owner, const char *origin, struct failure **failure)
-{
-    if (!owner->element) {
-        failure_set(failure, FAILURE_META_DATA,
-                    "%s has the key '%s', which has a meaning of its own for the guest",
-                    origin, owner->key);
-        return failure_hint(failure, "choose another name for the key");
-    }
-    failure_set(failure, FAILURE_META_DATA,
-                "%s has the key '%s', which virt-seed generates", origin, owner->key);
-    return failure_hint(failure, "set it with <%s>", owner->element);
-}
-
 /* Takes the value over. */
 static int
 add(struct custom *custom, const char *key, json_t *value, const char *origin,
@@ -62,8 +48,18 @@ add(struct custom *custom, const char *key, json_t *value, const char *origin,
     const char *other = json_string_value(json_object_get(custom->origins, key));
 
     for (const struct custom_owner *owner = custom->owners; owner->key; owner++) {
-        if (strcmp(owner->key, key) == 0)
-            return fail_owned(owner, origin, failure);
+        if (strcmp(owner->key, key) != 0)
+            continue;
+        if (!owner->element) {
+            failure_set(
+                failure, FAILURE_META_DATA,
+                "%s has the key '%s', which has a meaning of its own for the guest",
+                origin, key);
+            return failure_hint(failure, "choose another name for the key");
+        }
+        failure_set(failure, FAILURE_META_DATA,
+                    "%s has the key '%s', which virt-seed generates", origin, key);
+        return failure_hint(failure, "set it with <%s>", owner->element);
     }
     if (other) {
         failure_set(failure, FAILURE_META_DATA, "the key '%s' stands in both %s and %s",
@@ -85,35 +81,15 @@ add(struct custom *custom, const char *key, json_t *value, const char *origin,
 }
 
 static int
-add_entries(struct custom *custom, const struct request *request,
-            struct failure **failure)
-{
-    for (size_t i = 0; i < request->meta_data_count; i++) {
-        const struct meta_data_entry *entry = &request->meta_data[i];
-
-        if (add(custom, entry->key, json_string(entry->value), "<meta-data>", failure) <
-            0)
-            return -1;
-    }
-    return 0;
-}
-
-/* YAML finds a key within 1024 characters, and a float by its dot and its sign ("1.0e+20"),
- * which JSON leaves out. */
-static bool
-is_portable_number(double number)
-{
-    return number == 0 || (fabs(number) >= 1e-4 && fabs(number) < 1e16);
-}
-
-static int
 check_value(const json_t *value, struct failure **failure)
 {
     const char *key;
     json_t *child;
     size_t index;
+    double number = fabs(json_real_value(value));
 
-    if (json_is_real(value) && !is_portable_number(json_real_value(value))) {
+    /* YAML knows a float by its dot and its sign ("1.0e+20"), which JSON leaves out. */
+    if (number != 0 && (number < 1e-4 || number >= 1e16)) {
         failure_set(failure, FAILURE_META_DATA, "has a number with an exponent");
         return failure_hint(failure, "put it in quotes, as text");
     }
@@ -124,6 +100,7 @@ check_value(const json_t *value, struct failure **failure)
     }
     json_object_foreach((json_t *)value, key, child)
     {
+        /* YAML finds a key within 1024 characters. */
         if (strlen(key) > LIMIT_ENTRY_KEY) {
             failure_set(failure, FAILURE_LIMIT, "has a key of more than %d bytes",
                         LIMIT_ENTRY_KEY);
@@ -135,30 +112,16 @@ check_value(const json_t *value, struct failure **failure)
     return 0;
 }
 
-/* Any value that JSON can hold, as YAML says it. */
-static int
-add_file(struct custom *custom, const struct part *part, const char *origin,
-         struct failure **failure)
-{
-    cleanup_json json_t *values =
-        yaml_load(part->data.data, part->data.size, YAML_KEYS_UNIQUE, failure);
-    const char *key;
-    json_t *value;
-
-    if (!values || check_value(values, failure) < 0)
-        return failure_prefix(failure, "%s", origin);
-    json_object_foreach(values, key, value)
-    {
-        if (add(custom, key, json_incref(value), origin, failure) < 0)
-            return -1;
-    }
-    return 0;
-}
-
+/* A secret's keys are texts; a file is any mapping that JSON can hold, as YAML says it. */
 static int
 add_part(struct custom *custom, const struct part *part, const char *origin,
          struct failure **failure)
 {
+    const char *text = part->data.size > 0 ? part->data.data : "";
+    cleanup_json json_t *values = NULL;
+    const char *key;
+    json_t *value;
+
     for (size_t i = 0; i < part->entry_count; i++) {
         const struct buffer *data = &part->entries[i].data;
 
@@ -167,13 +130,19 @@ add_part(struct custom *custom, const struct part *part, const char *origin,
                 failure) < 0)
             return -1;
     }
-    if (part->origin == PART_FILE && part->data.size > 0)
-        return add_file(custom, part, origin, failure);
     if (part->origin == PART_SECRET && part->key)
-        return add(
-            custom, part->key,
-            json_stringn(part->data.size > 0 ? part->data.data : "", part->data.size),
-            origin, failure);
+        return add(custom, part->key, json_stringn(text, part->data.size), origin,
+                   failure);
+    if (part->origin != PART_FILE || part->data.size == 0)
+        return 0;
+    values = yaml_load(part->data.data, part->data.size, YAML_KEYS_UNIQUE, failure);
+    if (!values || check_value(values, failure) < 0)
+        return failure_prefix(failure, "%s", origin);
+    json_object_foreach(values, key, value)
+    {
+        if (add(custom, key, json_incref(value), origin, failure) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -186,8 +155,11 @@ custom_meta_data_add(json_t *object, const struct request *request,
     cleanup_json json_t *origins = json_object();
     struct custom custom = {.object = object, .origins = origins, .owners = owners};
 
-    if (add_entries(&custom, request, failure) < 0)
-        return -1;
+    for (size_t i = 0; i < request->meta_data_count; i++) {
+        if (add(&custom, request->meta_data[i].key,
+                json_string(request->meta_data[i].value), "<meta-data>", failure) < 0)
+            return -1;
+    }
     for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
          part = parts_next(&request->parts, part)) {
         cleanup_free char *origin = part_describe(part);
@@ -213,59 +185,34 @@ static const struct {
     {"disk", "disk"},
 };
 
-/* Return: the bus where no PCI address tells it: of a disk's target; NULL for none. */
-static char *
-target_bus(const xmlNode *node)
+/* Return: the device, owned by the caller; NULL if it has no tag of the user's. The seed's own disk
+ * has none, so that wiring changes nothing in the seed. */
+static json_t *
+describe(const xmlNode *node, const char *type)
 {
     const xmlNode *target = xml_child(node, "target");
-    cleanup_free char *bus = target ? xml_attribute(target, "bus") : NULL;
-
-    return bus && strcmp(bus, "virtio") != 0 ? steal(bus) : NULL;
-}
-
-static json_t *
-describe(const xmlNode *node, const char *type, const char *tag)
-{
+    cleanup_free char *alias = device_alias(node);
     cleanup_free char *pci = device_pci_address(node);
-    cleanup_free char *bus = pci ? xstrdup("pci") : target_bus(node);
+    cleanup_free char *bus = target ? xml_attribute(target, "bus") : NULL;
     cleanup_free char *mac = device_mac(node);
-    json_t *device = json_object();
+    const size_t length = strlen(DEVICE_USER_ALIAS);
+    json_t *device;
 
+    if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0 || !alias[length] ||
+        strcmp(alias, WIRE_DISK_ALIAS) == 0)
+        return NULL;
+    device = json_object();
     json_set_string(device, "type", type);
-    if (bus)
+    if (pci)
+        json_set_string(device, "bus", "pci");
+    else if (bus && strcmp(bus, "virtio") != 0)
         json_set_string(device, "bus", bus);
     if (pci)
         json_set_string(device, "address", pci);
     if (mac)
         json_set_string(device, "mac", mac);
-    json_must(json_object_set_new(device, "tags", json_pack("[s]", tag)));
+    json_must(json_object_set_new(device, "tags", json_pack("[s]", alias + length)));
     return device;
-}
-
-/* Return: the user's tag of the device, owned by the caller (free); NULL for none. The
- * seed's own disk has none, so that wiring changes nothing in the seed. */
-static char *
-device_tag(const xmlNode *node)
-{
-    cleanup_free char *alias = device_alias(node);
-    size_t length = strlen(DEVICE_USER_ALIAS);
-
-    if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0 || !alias[length] ||
-        strcmp(alias, WIRE_DISK_ALIAS) == 0)
-        return NULL;
-    return xstrdup(alias + length);
-}
-
-static void
-add_kind(json_t *list, const xmlNode *devices, const char *element, const char *type)
-{
-    for (const xmlNode *node = xml_child(devices, element); node;
-         node = xml_next(node, element)) {
-        cleanup_free char *tag = device_tag(node);
-
-        if (tag)
-            json_must(json_array_append_new(list, describe(node, type, tag)));
-    }
 }
 
 json_t *
@@ -274,8 +221,15 @@ devices_to_json(const struct domain *domain)
     const xmlNode *devices = xml_child(domain->root, "devices");
     cleanup_json json_t *list = json_array();
 
-    for (size_t i = 0; devices && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        add_kind(list, devices, kinds[i].element, kinds[i].type);
+    for (size_t i = 0; devices && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        for (const xmlNode *node = xml_child(devices, kinds[i].element); node;
+             node = xml_next(node, kinds[i].element)) {
+            json_t *device = describe(node, kinds[i].type);
+
+            if (device)
+                json_must(json_array_append_new(list, device));
+        }
+    }
     return json_array_size(list) > 0 ? steal(list) : NULL;
 }
 
@@ -339,13 +293,6 @@ instance_id_of(struct instance_id *id, const json_t *object, const char *const *
     return instance_id_end(id);
 }
 
-/* Keeps a key's place among the others, until its value is known. */
-static void
-reserve(json_t *object, const char *key)
-{
-    json_must(json_object_set_new(object, key, json_null()));
-}
-
 /* --- public keys -------------------------------------------------------------------- */
 
 static void
@@ -379,23 +326,6 @@ public_keys(const struct request *request)
     return list;
 }
 
-/* OpenStack has a mapping of names, and cloudbase-init reads nothing else. */
-static json_t *
-name_keys(const json_t *list)
-{
-    json_t *object = json_object();
-    size_t index;
-    json_t *key;
-
-    json_array_foreach((json_t *)list, index, key)
-    {
-        cleanup_free char *name = xasprintf("%zu", index);
-
-        json_must(json_object_set(object, name, key));
-    }
-    return object;
-}
-
 /* --- NoCloud ------------------------------------------------------------------------ */
 
 /* A list is the one shape that all readers of NoCloud share. */
@@ -408,7 +338,8 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
     cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
 
-    reserve(object, "instance-id");
+    /* Its place is the first; its value is known last. */
+    json_set_string(object, "instance-id", "");
     json_set_string(object, "local-hostname", hostname);
     if (request->instance_type)
         json_set_string(object, "instance-type", request->instance_type);
@@ -439,42 +370,12 @@ derived_uuid(const char *domain_uuid, const char *instance_id)
     return xstrdup(text);
 }
 
-static void
-set_network_config(json_t *object)
-{
-    json_must(json_object_set_new(
-        object, "network_config",
-        json_pack("{s:s}", "content_path", "/" CONFIGDRIVE_NETWORK_CONTENT)));
-}
-
-static void
-set_files(json_t *object, const struct initialization *initialization)
-{
-    json_t *files = json_array();
-
-    for (size_t i = 0; i < initialization->file_count; i++) {
-        cleanup_free char *content = xasprintf("/" CONFIGDRIVE_FILE_CONTENT, i + 1);
-
-        json_must(json_array_append_new(files, json_pack("{s:s, s:s}", "path",
-                                                         initialization->files[i].path,
-                                                         "content_path", content)));
-    }
-    json_must(json_object_set_new(object, "files", files));
-}
-
-static void
-set_admin_pass(json_t *object, const struct part *part)
-{
-    cleanup_free char *password = part_word(part);
-
-    json_must(json_object_set_new(object, "admin_pass", json_outside_string(password)));
-}
-
-/* What belongs to the domain's devices; and what is referred to by a path of the drive, where
- * there is one. */
+/* What belongs to the domain's devices; and what is referred to by a path of the drive, if there is
+ * one. */
 static void
 set_references(json_t *object, const struct request *request)
 {
+    const struct initialization *initialization = request->initialization;
     const struct part *password = parts_find(&request->parts, PART_ADMIN_PASSWORD);
     json_t *devices = devices_to_json(request->domain);
 
@@ -483,11 +384,26 @@ set_references(json_t *object, const struct request *request)
     if (request_is_nocloud(request))
         return;
     if (request->network && request->network->eni)
-        set_network_config(object);
-    if (request->initialization && request->initialization->file_count > 0)
-        set_files(object, request->initialization);
-    if (password)
-        set_admin_pass(object, password);
+        json_must(json_object_set_new(
+            object, "network_config",
+            json_pack("{s:s}", "content_path", "/" CONFIGDRIVE_NETWORK_CONTENT)));
+    if (initialization && initialization->file_count > 0) {
+        json_t *files = json_array();
+
+        for (size_t i = 0; i < initialization->file_count; i++) {
+            cleanup_free char *content = xasprintf("/" CONFIGDRIVE_FILE_CONTENT, i + 1);
+
+            json_must(json_array_append_new(
+                files, json_pack("{s:s, s:s}", "path", initialization->files[i].path,
+                                 "content_path", content)));
+        }
+        json_must(json_object_set_new(object, "files", files));
+    }
+    if (password) {
+        cleanup_free char *word = part_word(password);
+
+        json_must(json_object_set_new(object, "admin_pass", json_outside_string(word)));
+    }
 }
 
 int
@@ -501,14 +417,27 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     cleanup_free char *uuid = NULL;
     cleanup_free char *text = NULL;
 
-    reserve(object, "uuid");
-    reserve(object, "instance_id");
+    /* Their places are the first; their values are known last. */
+    json_set_string(object, "uuid", "");
+    json_set_string(object, "instance_id", "");
     json_set_string(object, "hostname", hostname);
     json_set_string(object, "name", hostname);
     if (request->instance_type)
         json_set_string(object, "instance_type", request->instance_type);
-    if (json_array_size(keys) > 0)
-        json_must(json_object_set_new(object, "public_keys", name_keys(keys)));
+    if (json_array_size(keys) > 0) {
+        /* OpenStack has a mapping of names, and cloudbase-init reads nothing else. */
+        json_t *named = json_object();
+        json_t *key;
+        size_t i;
+
+        json_array_foreach(keys, i, key)
+        {
+            cleanup_free char *name = xasprintf("%zu", i);
+
+            json_must(json_object_set(named, name, key));
+        }
+        json_must(json_object_set_new(object, "public_keys", named));
+    }
     set_references(object, request);
     if (custom_meta_data_add(object, request, configdrive_keys, failure) < 0)
         return -1;
