@@ -53,13 +53,6 @@ guest_value_is_locale(const char *text)
            strchr(LETTERS, *text);
 }
 
-static bool
-is_path_part(const char *part, size_t length)
-{
-    return length > 0 && strncmp(part, ".", length) != 0 &&
-           !(length == 2 && strncmp(part, "..", length) == 0);
-}
-
 bool
 guest_value_is_path(const char *text)
 {
@@ -73,7 +66,8 @@ guest_value_is_path(const char *text)
     while (*text == '/') {
         size_t length = strcspn(++text, "/");
 
-        if (!is_path_part(text, length))
+        if (length == 0 || strncmp(text, ".", length) == 0 ||
+            (length == 2 && strncmp(text, "..", length) == 0))
             return false;
         text += length;
     }
@@ -98,20 +92,6 @@ guest_value_is_url(const char *text)
 /* --- host names --------------------------------------------------------------------- */
 
 static bool
-is_label(const char *label, size_t length)
-{
-    if (length == 0 || length > LIMIT_HOSTNAME_LABEL)
-        return false;
-    if (label[0] == '-' || label[length - 1] == '-')
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (!isascii(label[i]) || (!isalnum((unsigned char)label[i]) && label[i] != '-'))
-            return false;
-    }
-    return true;
-}
-
-static bool
 is_hostname(const char *hostname)
 {
     struct in_addr address;
@@ -121,7 +101,8 @@ is_hostname(const char *hostname)
     for (;;) {
         size_t length = strcspn(hostname, ".");
 
-        if (!is_label(hostname, length))
+        if (length == 0 || length > LIMIT_HOSTNAME_LABEL || hostname[0] == '-' ||
+            hostname[length - 1] == '-' || strspn(hostname, LETTERS DIGITS "-") < length)
             return false;
         if (!hostname[length])
             return true;
@@ -173,36 +154,25 @@ static const char *const type_prefixes[] = {"ssh-", "ecdsa-sha2-", "sk-ssh-",
 #define BLOB_PREFIX "AAAA"
 
 static bool
-is_type(const char *word)
-{
-    for (size_t i = 0; i < sizeof(type_prefixes) / sizeof(type_prefixes[0]); i++) {
-        if (strncmp(word, type_prefixes[i], strlen(type_prefixes[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Return: the next word; blanks between double quotes belong to it, as options have
- * them. */
-static const char *
-skip_word(const char *text)
-{
-    bool quoted = false;
-
-    for (; *text && (quoted || (*text != ' ' && *text != '\t')); text++) {
-        if (*text == '"')
-            quoted = !quoted;
-    }
-    return text + strspn(text, " \t");
-}
-
-static bool
 is_key(const char *text)
 {
-    if (!is_type(text))
-        text = skip_word(text);
-    return is_type(text) &&
-           strncmp(skip_word(text), BLOB_PREFIX, strlen(BLOB_PREFIX)) == 0;
+    /* Options may come first. */
+    for (int words = 0; words < 2; words++) {
+        const char *word = text;
+        bool quoted = false;
+
+        /* Blanks between double quotes belong to the word, as options have them. */
+        for (; *text && (quoted || (*text != ' ' && *text != '\t')); text++) {
+            if (*text == '"')
+                quoted = !quoted;
+        }
+        text += strspn(text, " \t");
+        for (size_t i = 0; i < sizeof(type_prefixes) / sizeof(type_prefixes[0]); i++) {
+            if (strncmp(word, type_prefixes[i], strlen(type_prefixes[i])) == 0)
+                return strncmp(text, BLOB_PREFIX, strlen(BLOB_PREFIX)) == 0;
+        }
+    }
+    return false;
 }
 
 int
