@@ -68,11 +68,11 @@ struct parts {
  */
 struct part *parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
                        struct failure **failure);
-/* The same for an element whose text is base64, though no encoding= says so. */
+/* The same for an element whose text is base64 even if no encoding= says so. */
 struct part *parts_add_base64(struct parts *parts, enum part_kind kind,
                               const xmlNode *node, struct failure **failure);
 
-/* Adds a part that the host's configuration gives to every domain, in front of all others. */
+/* Adds a part that the host's configuration gives to every domain, before all others. */
 struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
                                const char *element, const char *file);
 
