@@ -47,16 +47,12 @@ libbase_a_SOURCES = \
 libdomain_a_SOURCES = \
 	%D%/domain/address.c \
 	%D%/domain/address.h \
-	%D%/domain/base64.c \
-	%D%/domain/base64.h \
 	%D%/domain/documents.c \
 	%D%/domain/documents.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
 	%D%/domain/guest-value.c \
 	%D%/domain/guest-value.h \
-	%D%/domain/hostname.c \
-	%D%/domain/hostname.h \
 	%D%/domain/initialization-files.c \
 	%D%/domain/initialization-files.h \
 	%D%/domain/initialization-users.c \
@@ -65,8 +61,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
 	%D%/domain/interface.h \
-	%D%/domain/mac.c \
-	%D%/domain/mac.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -78,17 +72,12 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
 	%D%/domain/request-elements.c \
-	%D%/domain/request-elements.h \
-	%D%/domain/request-instance-id.c \
-	%D%/domain/request-instance-id.h \
-	%D%/domain/request-text.c \
-	%D%/domain/request-text.h \
+	%D%/domain/request-write.c \
+	%D%/domain/request-write.h \
 	%D%/domain/payload.c \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
 	%D%/domain/seed-path.h \
-	%D%/domain/ssh-key.c \
-	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
 	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
@@ -130,11 +119,6 @@ libseed_a_SOURCES = \
 	%D%/seed/combine.c \
 	%D%/seed/combine.h \
 	%D%/seed/configdrive.c \
-	%D%/seed/configdrive.h \
-	%D%/seed/custom-meta-data.c \
-	%D%/seed/custom-meta-data.h \
-	%D%/seed/devices.c \
-	%D%/seed/devices.h \
 	%D%/seed/digest.c \
 	%D%/seed/digest.h \
 	%D%/seed/gzip.c \
@@ -150,16 +134,11 @@ libseed_a_SOURCES = \
 	%D%/seed/network.h \
 	%D%/seed/network-config.c \
 	%D%/seed/network-config.h \
-	%D%/seed/network-eni.c \
-	%D%/seed/network-openstack.c \
+	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
-	%D%/seed/nocloud.h \
+	%D%/seed/datasource.h \
 	%D%/seed/openssh-key.c \
 	%D%/seed/openssh-key.h \
-	%D%/seed/nocloud-net.c \
-	%D%/seed/nocloud-net.h \
-	%D%/seed/openstack.c \
-	%D%/seed/openstack.h \
 	%D%/seed/reporter.c \
 	%D%/seed/reporter.h \
 	%D%/seed/seed.c \
@@ -226,10 +205,8 @@ libstore_a_SOURCES = \
 	%D%/store/leftovers.h \
 	%D%/store/imds-health.c \
 	%D%/store/imds-health.h \
-	%D%/store/libvirt-daemon.c \
-	%D%/store/libvirt-daemon.h \
-	%D%/store/libvirt-group.c \
-	%D%/store/libvirt-group.h \
+	%D%/store/libvirt-host.c \
+	%D%/store/libvirt-host.h \
 	%D%/store/own-directory.c \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
@@ -241,17 +218,10 @@ libstore_a_SOURCES = \
 	%D%/store/imds-publish.c \
 	%D%/store/imds-tree.c \
 	%D%/store/imds-tree.h \
-	%D%/store/qemu-conf.c \
-	%D%/store/qemu-conf.h \
-	%D%/store/qemu-user.c \
-	%D%/store/qemu-user.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
-	%D%/store/record-boot.c \
-	%D%/store/record-json.c \
-	%D%/store/record-json.h \
 	%D%/store/report-reader.c \
 	%D%/store/report-reader.h \
 	%D%/store/resolve.c \
@@ -262,12 +232,8 @@ libstore_a_SOURCES = \
 	%D%/store/running-seed.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
-	%D%/store/secret-write.c \
-	%D%/store/secret-write.h \
 	%D%/store/seed-file.c \
 	%D%/store/seed-file.h \
-	%D%/store/statedir.c \
-	%D%/store/statedir.h \
 	%D%/store/served-seed.c \
 	%D%/store/served-seed.h \
 	$(NULL)

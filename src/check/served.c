@@ -12,7 +12,7 @@
 #include "domain/interface.h"
 #include "domain/xml.h"
 #include "store/imds-health.h"
-#include "store/qemu-user.h"
+#include "store/libvirt-host.h"
 #include "store/served-seed.h"
 #include "wire/url.h"
 

@@ -10,7 +10,7 @@
 #include "cli/libvirt.h"
 #include "cli/settings.h"
 #include "cli/source.h"
-#include "store/secret-write.h"
+#include "store/secret.h"
 #include "wire/wire.h"
 
 /* The secret comes first: the domain may start as soon as it is defined. */

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
-#include "domain/request-text.h"
+#include "domain/request-write.h"
 #include "store/record.h"
 #include "store/rundir.h"
 #include "store/running-seed.h"

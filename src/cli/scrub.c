@@ -15,7 +15,7 @@
 #include "cli/replace.h"
 #include "cli/scrub.h"
 #include "cli/source.h"
-#include "domain/request-text.h"
+#include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "seed/layout.h"

@@ -20,7 +20,7 @@
 #include "cli/element-edit.h"
 #include "cli/import/element.h"
 #include "cli/settings.h"
-#include "domain/request-text.h"
+#include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 

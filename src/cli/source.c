@@ -17,7 +17,7 @@
 #include "cli/libvirt.h"
 #include "cli/output.h"
 #include "cli/source.h"
-#include "domain/request-text.h"
+#include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

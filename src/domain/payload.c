@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/base64.h"
+#include "domain/part.h"
 #include "domain/payload.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

@@ -20,9 +20,9 @@
 #include "base/memory.h"
 #include "store/imds-tree.h"
 #include "store/leftovers.h"
+#include "store/own-directory.h"
 #include "store/record.h"
 #include "store/rundir.h"
-#include "store/statedir.h"
 
 #define NAMES 256
 #define DAYS 90

@@ -3,9 +3,7 @@
 
 #include "base/limits.h"
 #include "seed/check-part.h"
-#include "seed/configdrive.h"
-#include "seed/nocloud-net.h"
-#include "seed/nocloud.h"
+#include "seed/datasource.h"
 #include "seed/seed.h"
 
 /* oVirt's payload is a seed as it stands. */
@@ -18,7 +16,7 @@ take_payload(struct seed *seed, struct request *request, struct failure **failur
     return 0;
 }
 
-/* A datasource is one file in this folder and one row here. */
+/* A datasource is one file in this folder, declared in datasource.h, and one row here. */
 static int (*const makers[])(struct seed *seed, struct request *request,
                              struct failure **failure) = {
     [DATASOURCE_NOCLOUD] = nocloud_make,
@@ -37,11 +35,14 @@ seed_check(const struct request *request, struct failure **failure)
     return 0;
 }
 
-static int
-check_size(const struct seed *seed, struct failure **failure)
+int
+seed_make(struct seed *seed, struct request *request, struct failure **failure)
 {
     size_t size = 0;
 
+    *seed = (struct seed){0};
+    if (makers[request->datasource](seed, request, failure) < 0)
+        return -1;
     for (size_t i = 0; i < seed->document_count; i++)
         size += seed->documents[i].data.size;
     if (size <= LIMIT_SEED)

@@ -6,7 +6,7 @@
  * How it works: the record has no content of a seed, but digests of its documents, against
  * which somebody could try guesses at a weak password; and a few words that the guest has
  * said of itself. So it is root's, and readable (0640) by those alone who may use libvirt
- * (libvirt-group.h). It is replaced whole, never written in place.
+ * (libvirt-host.h). It is replaced whole, never written in place.
  *
  * Members that this version does not know, or that are not of the type and length that it
  * writes, are kept: those of a record as long as it is there, those of a boot or a result

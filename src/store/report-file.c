@@ -14,7 +14,7 @@
 #include "base/report-name.h"
 #include "base/shim-name.h"
 #include "base/tmpfile.h"
-#include "store/libvirt-group.h"
+#include "store/libvirt-host.h"
 #include "store/own-directory.h"
 #include "store/report-file.h"
 

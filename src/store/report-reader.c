@@ -18,7 +18,7 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/report-name.h"
-#include "store/libvirt-group.h"
+#include "store/libvirt-host.h"
 #include "store/report-reader.h"
 
 #define ROW (LIMIT_REPORT_COPIES + 1)

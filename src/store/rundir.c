@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "base/shim-name.h"
 #include "base/tmpfile.h"
+#include "store/libvirt-host.h"
 #include "store/own-directory.h"
-#include "store/qemu-user.h"
 #include "store/rundir.h"
 
 /* QEMU's user must get through to its seed, and need not list the others. */

@@ -17,8 +17,7 @@
 #include "cli/doctor/doctor.h"
 #include "cli/domain-view.h"
 #include "cli/libvirt.h"
-#include "store/qemu-conf.h"
-#include "store/qemu-user.h"
+#include "store/libvirt-host.h"
 
 /* As libvirt counts: qemu.d is looked into since then. */
 #define AT_LEAST(major, minor) ((major)*1000000UL + (minor)*1000UL)

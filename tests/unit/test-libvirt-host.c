@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may know of the domains: store/libvirt-group.h. */
+/* Who may know of the domains: libvirt_group() of store/libvirt-host.h. */
 #include "config.h"
 
 #include <sys/socket.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "store/libvirt-group.h"
+#include "store/libvirt-host.h"
 #include "unit.h"
 
 /* Relative to the test's directory. */

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/request-text.h"
+#include "domain/request-write.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
@@ -64,27 +64,25 @@ remove_blanks(xmlNode *parent)
     }
 }
 
-/* Return: a document with a copy of the element as its root, owned by the caller. */
-static xmlDoc *
-bare_copy(const xmlNode *element)
-{
-    xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlNode *copy = xmlDocCopyNode((xmlNode *)element, doc, 1);
-
-    if (!doc || !copy)
-        abort();
-    xmlDocSetRootElement(doc, copy);
-    leave_namespace(copy);
-    return doc;
-}
-
+/* Return: the element as text without our namespace, owned by the caller (free). In the
+ * canonical form two that ask for the same are the same. */
 static char *
-format(xmlDoc *doc)
+format(const xmlNode *element, bool canonical)
 {
+    cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
+    xmlNode *copy = xmlDocCopyNode((xmlNode *)element, doc, 1);
     xmlBuffer *buffer = xmlBufferCreate();
     char *text;
 
-    if (!buffer || xmlNodeDump(buffer, doc, xmlDocGetRootElement(doc), 0, 0) < 0)
+    if (!doc || !copy || !buffer)
+        abort();
+    xmlDocSetRootElement(doc, copy);
+    leave_namespace(copy);
+    if (canonical) {
+        xmlUnsetProp(copy, (const xmlChar *)"smbios-was");
+        remove_blanks(copy);
+    }
+    if (xmlNodeDump(buffer, doc, copy, 0, 0) < 0)
         abort();
     text = xstrdup((const char *)xmlBufferContent(buffer));
     xmlBufferFree(buffer);
@@ -94,28 +92,14 @@ format(xmlDoc *doc)
 char *
 request_format(const xmlNode *element)
 {
-    cleanup_xml xmlDoc *doc = bare_copy(element);
-
-    return format(doc);
-}
-
-/* Return: the same for each two that are the same, owned by the caller (free). */
-static char *
-canonical(const xmlNode *element)
-{
-    cleanup_xml xmlDoc *doc = bare_copy(element);
-    xmlNode *root = xmlDocGetRootElement(doc);
-
-    xmlUnsetProp(root, (const xmlChar *)"smbios-was");
-    remove_blanks(root);
-    return format(doc);
+    return format(element, false);
 }
 
 bool
 request_is_same(const xmlNode *one, const xmlNode *other)
 {
-    cleanup_free char *text = one ? canonical(one) : NULL;
-    cleanup_free char *other_text = other ? canonical(other) : NULL;
+    cleanup_free char *text = one ? format(one, true) : NULL;
+    cleanup_free char *other_text = other ? format(other, true) : NULL;
 
     return text && other_text ? strcmp(text, other_text) == 0 : one == other;
 }

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "store/libvirt-daemon.h"
+#include "store/libvirt-host.h"
 
 const struct libvirt_daemon_kind libvirt_daemons[LIBVIRT_DAEMONS] = {
     {"virtqemud", "virtqemud-sock"},
@@ -115,4 +120,109 @@ libvirt_daemon_find(int root)
     if (daemon.pid == 0)
         daemon.name = find_name(root);
     return daemon;
+}
+
+/* --- who may use it ----------------------------------------------------------------- */
+
+#define POLKIT_GROUP "libvirt"
+
+static gid_t
+nobody_else(void)
+{
+    return geteuid() == 0 ? 0 : getegid();
+}
+
+/* getgrnam(3) would load NSS's modules into each start of a domain. */
+static gid_t
+polkit_group(int root)
+{
+    cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
+    cleanup_close int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
+    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    struct group *group;
+
+    if (file)
+        fd = -1;
+    while (file && (group = fgetgrent(file))) {
+        if (strcmp(group->gr_name, POLKIT_GROUP) == 0)
+            return group->gr_gid;
+    }
+    return nobody_else();
+}
+
+gid_t
+libvirt_group(int root)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_SOCKETDIR);
+    struct stat status;
+
+    for (size_t i = 0; directory >= 0 && i < LIBVIRT_DAEMONS; i++) {
+        if (fstatat(directory, libvirt_daemons[i].socket, &status, AT_SYMLINK_NOFOLLOW) <
+                0 ||
+            !S_ISSOCK(status.st_mode) || !(status.st_mode & S_IWGRP))
+            continue;
+        return status.st_mode & S_IWOTH ? polkit_group(root) : status.st_gid;
+    }
+    return nobody_else();
+}
+
+/* --- its QEMU driver ---------------------------------------------------------------- */
+
+#define BLANKS " \t"
+
+/* Return: the text of `key = "text"` or `key = [ "text", ... ]`, in the same line; NULL for another
+ * line. */
+static char *
+value_of_line(char *line, const char *key)
+{
+    size_t length = strlen(key);
+    char quote[2] = "", *value;
+
+    line += strspn(line, BLANKS);
+    if (strncmp(line, key, length) != 0)
+        return NULL;
+    line += length + strspn(line + length, BLANKS);
+    if (*line != '=')
+        return NULL;
+    value = line + 1 + strspn(line + 1, BLANKS);
+    if (*value == '[')
+        value += 1 + strspn(value + 1, BLANKS);
+    if (*value != '"' && *value != '\'')
+        return NULL;
+    quote[0] = *value++;
+    value[strcspn(value, quote)] = '\0';
+    return value;
+}
+
+int
+qemu_conf_get(int root, const char *key, char **value)
+{
+    cleanup_buffer struct buffer text = {0};
+    int error = fs_read_in_root(root, VIRT_SEED_LIBVIRT_CONFDIR "/qemu.conf",
+                                LIMIT_QEMU_CONF, &text);
+    char *rest = text.data;
+
+    *value = NULL;
+    if (error < 0)
+        return error == -ENOENT ? 0 : error;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        const char *found = value_of_line(line, key);
+
+        if (found) {
+            free(*value);
+            *value = xstrdup(found);
+        }
+    }
+    return 0;
+}
+
+struct qemu_user
+qemu_user_find(int root)
+{
+    cleanup_close int home = fs_open_directory_in_root(root, VIRT_SEED_QEMU_HOME);
+    struct stat status;
+
+    if (home < 0 || fstat(home, &status) < 0)
+        return (struct qemu_user){.known = false};
+    return (struct qemu_user){.known = true, .uid = status.st_uid, .gid = status.st_gid};
 }
