@@ -417,6 +417,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-check.c \
 	%D%/cli/cmd-doctor.c \
 	%D%/cli/cmd-done.c \
+	%D%/cli/cmd-complete.c \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-gc.c \
 	%D%/cli/cmd-import.c \
@@ -443,12 +444,11 @@ virt_seed_SOURCES = \
 	%D%/cli/domain-status.h \
 	%D%/cli/domain-view.c \
 	%D%/cli/domain-view.h \
-	%D%/cli/element-edit.c \
-	%D%/cli/element-edit.h \
 	%D%/cli/extract.c \
 	%D%/cli/extract.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
+	%D%/cli/help.c \
 	%D%/cli/import/element.c \
 	%D%/cli/import/element.h \
 	%D%/cli/import/import.c \
@@ -492,8 +492,6 @@ virt_seed_SOURCES = \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
 	%D%/cli/served.c \
-	%D%/cli/settings.c \
-	%D%/cli/settings.h \
 	%D%/cli/signals.c \
 	%D%/cli/signals.h \
 	%D%/cli/source.c \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +15,11 @@
 #include "cli/pending.h"
 #include "cli/replace.h"
 #include "cli/text-diff.h"
+
+struct options {
+    bool show_secrets;
+    bool json;
+};
 
 /* What cloud-init does with new documents of the same instance: cc_set_hostname at each
  * stage, modules and handlers of the frequency PER_ALWAYS. */
@@ -340,17 +344,17 @@ print_json(const struct pending *pending, bool show_secrets)
 /* --- the command ---------------------------------------------------------------------- */
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_pending struct pending pending = {0};
 
-    if (pending_read(&pending, context, arguments, failure) < 0)
+    if (pending_read(&pending, context, failure) < 0)
         return STATUS_FAILURE;
-    if (arguments->json)
-        print_json(&pending, arguments->show_secrets);
+    if (options->json)
+        print_json(&pending, options->show_secrets);
     else
-        print_text(&pending, arguments->show_secrets);
+        print_text(&pending, options->show_secrets);
     if (!pending.denied)
         return STATUS_OK;
     *failure = steal(pending.denied);
@@ -358,30 +362,25 @@ run(const struct context *context, const struct arguments *arguments,
     return STATUS_FAILURE;
 }
 
-static const struct option options[] = {
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"show-secrets", no_argument, NULL, OPTION_SHOW_SECRETS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "show-secrets", NULL, show_secrets,
+           "show what differs in documents with secrets, too"),
+    OPTION(0, "json", NULL, json, "print the same as JSON"),
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_pending = {
     .name = "pending",
-    .usage = "[--show-secrets] [--json] DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-",
     .summary = "say what the next start changes for the guest",
     .help =
         "Compares each document of the seed that the domain would get at its next start\n"
         "with what it had at the last one, and says whether that is a first boot for\n"
         "cloud-init. Text is compared line by line while the domain runs. Nothing is\n"
         "shown of a document that has something of a secret in it. Exit status 1 where\n"
-        "the caller may not read what it takes to compare all.\n"
-        "\n"
-        "      --show-secrets  show what differs in documents with secrets, too\n"
-        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
-        "      --json          print the same as JSON\n"
-        "      --help          print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "the caller may not read what it takes to compare all.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

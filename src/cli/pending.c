@@ -31,11 +31,11 @@ deny(struct pending *pending, struct failure **failure)
 
 static int
 read_domain(struct pending *pending, const struct context *context,
-            const struct arguments *arguments, struct failure **failure)
+            struct failure **failure)
 {
     struct source *source = &pending->source;
 
-    if (source_load(source, context, arguments, SOURCE_READ, failure) < 0)
+    if (source_load(source, context, SOURCE_READ, failure) < 0)
         return -1;
     if (!source_is_domain(source))
         return 0;
@@ -75,12 +75,11 @@ static int
 make_next(struct pending *pending, const struct context *context,
           struct failure **failure)
 {
-    /* The true content: what of it is shown is decided later. */
-    const struct arguments arguments = {.show_secrets = true};
     struct failure *denied = NULL;
 
-    if (seeding_make_of(&pending->next, &pending->source.domain, context, &arguments,
-                        &denied, failure) < 0) {
+    /* The true content: what of it is shown is decided later. */
+    if (seeding_make_of(&pending->next, &pending->source.domain, context, true, &denied,
+                        failure) < 0) {
         failure_free(denied);
         return -1;
     }
@@ -118,15 +117,16 @@ read_request(struct pending *pending, struct failure **failure)
 /* On a copy: the wiring changes the document. */
 static int
 find_wiring(struct pending *pending, const struct context *context,
-            const struct arguments *arguments, struct failure **failure)
+            struct failure **failure)
 {
+    const struct changes_options nothing = {0};
     cleanup_source struct source copy = {.doc = xmlCopyDoc(pending->source.doc, 1)};
 
     if (!copy.doc)
         abort();
     if (domain_read(&copy.domain, copy.doc, failure) < 0)
         return -1;
-    return changes_wire(&copy, context, arguments, &pending->wiring, failure);
+    return changes_wire(&copy, context, &nothing, &pending->wiring, failure);
 }
 
 /* --- documents ---------------------------------------------------------------------- */
@@ -271,10 +271,10 @@ compare(struct pending *pending, struct failure **failure)
 
 int
 pending_read(struct pending *pending, const struct context *context,
-             const struct arguments *arguments, struct failure **failure)
+             struct failure **failure)
 {
     *pending = (struct pending){0};
-    if (read_domain(pending, context, arguments, failure) < 0)
+    if (read_domain(pending, context, failure) < 0)
         return -1;
     /* The secrets first: what they keep from us is the reason that is said. */
     if (make_next(pending, context, failure) < 0)
@@ -282,7 +282,7 @@ pending_read(struct pending *pending, const struct context *context,
     read_past(pending, context);
     if (read_request(pending, failure) < 0 || compare(pending, failure) < 0)
         return failure_prefix(failure, "domain '%s'", pending->source.domain.name);
-    return find_wiring(pending, context, arguments, failure);
+    return find_wiring(pending, context, failure);
 }
 
 const char *

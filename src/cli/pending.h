@@ -70,7 +70,7 @@ struct pending {
  * nothing is, with what the running domain has.
  */
 int pending_read(struct pending *pending, const struct context *context,
-                 const struct arguments *arguments, struct failure **failure);
+                 struct failure **failure);
 
 /* Its part that says what the next start is for cloud-init; `instance_id_denied`: of a secret
  * that the caller may not read. */
