@@ -200,6 +200,7 @@ functional_tests = \
 	%D%/functional/bad-input.bats \
 	%D%/functional/check.bats \
 	%D%/functional/cli.bats \
+	%D%/functional/completion.bats \
 	%D%/functional/examples.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \
