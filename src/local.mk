@@ -485,15 +485,11 @@ virt_seed_SOURCES = \
 	%D%/cli/scrub.h \
 	%D%/cli/secret-documents.c \
 	%D%/cli/secret-documents.h \
-	%D%/cli/progress-screen.c \
-	%D%/cli/progress-screen.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
 	%D%/cli/served.c \
-	%D%/cli/signals.c \
-	%D%/cli/signals.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	%D%/cli/systemd.c \
@@ -502,10 +498,6 @@ virt_seed_SOURCES = \
 	%D%/cli/text-diff.h \
 	%D%/cli/table.c \
 	%D%/cli/table.h \
-	%D%/cli/wait-reason.c \
-	%D%/cli/wait-reason.h \
-	%D%/cli/waiting.c \
-	%D%/cli/waiting.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS)

@@ -148,7 +148,6 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_progress_SOURCES = \
 	%D%/unit/test-progress.c \
 	src/cli/columns.c \
-	src/cli/progress-screen.c \
 	src/cli/progress.c \
 	$(NULL)
 %C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
