@@ -477,14 +477,11 @@ virt_seed_SOURCES = \
 	%D%/cli/output.c \
 	%D%/cli/output.h \
 	%D%/cli/pending.c \
-	%D%/cli/pending-boot.c \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/scrub.c \
 	%D%/cli/scrub.h \
-	%D%/cli/secret-documents.c \
-	%D%/cli/secret-documents.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
@@ -494,8 +491,6 @@ virt_seed_SOURCES = \
 	%D%/cli/source.h \
 	%D%/cli/systemd.c \
 	%D%/cli/systemd.h \
-	%D%/cli/text-diff.c \
-	%D%/cli/text-diff.h \
 	%D%/cli/table.c \
 	%D%/cli/table.h \
 	$(NULL)

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "cli/cli.h"
-#include "cli/secret-documents.h"
 #include "cli/source.h"
 #include "domain/wire.h"
 #include "seed/layout.h"
@@ -71,11 +70,6 @@ struct pending {
  */
 int pending_read(struct pending *pending, const struct context *context,
                  struct failure **failure);
-
-/* Its part that says what the next start is for cloud-init; `instance_id_denied`: of a secret
- * that the caller may not read. */
-int pending_judge(struct pending *pending, bool instance_id_denied,
-                  struct failure **failure);
 
 /* Return: the instance-id of the seed that replaced the last boot's; NULL where there is none,
  * or it is the same. */
