@@ -389,6 +389,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-check.c \
 	%D%/cli/cmd-doctor.c \
 	%D%/cli/cmd-done.c \
+	%D%/cli/cmd-complete.c \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-gc.c \
 	%D%/cli/cmd-import.c \
@@ -415,12 +416,11 @@ virt_seed_SOURCES = \
 	%D%/cli/domain-status.h \
 	%D%/cli/domain-view.c \
 	%D%/cli/domain-view.h \
-	%D%/cli/element-edit.c \
-	%D%/cli/element-edit.h \
 	%D%/cli/extract.c \
 	%D%/cli/extract.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
+	%D%/cli/help.c \
 	%D%/cli/import/element.c \
 	%D%/cli/import/element.h \
 	%D%/cli/import/import.c \
@@ -449,37 +449,22 @@ virt_seed_SOURCES = \
 	%D%/cli/output.c \
 	%D%/cli/output.h \
 	%D%/cli/pending.c \
-	%D%/cli/pending-boot.c \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/scrub.c \
 	%D%/cli/scrub.h \
-	%D%/cli/secret-documents.c \
-	%D%/cli/secret-documents.h \
-	%D%/cli/progress-screen.c \
-	%D%/cli/progress-screen.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
 	%D%/cli/served.c \
-	%D%/cli/settings.c \
-	%D%/cli/settings.h \
-	%D%/cli/signals.c \
-	%D%/cli/signals.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	%D%/cli/systemd.c \
 	%D%/cli/systemd.h \
-	%D%/cli/text-diff.c \
-	%D%/cli/text-diff.h \
 	%D%/cli/table.c \
 	%D%/cli/table.h \
-	%D%/cli/wait-reason.c \
-	%D%/cli/wait-reason.h \
-	%D%/cli/waiting.c \
-	%D%/cli/waiting.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS)

@@ -146,7 +146,6 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_progress_SOURCES = \
 	%D%/unit/test-progress.c \
 	src/cli/columns.c \
-	src/cli/progress-screen.c \
 	src/cli/progress.c \
 	$(NULL)
 %C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
@@ -194,6 +193,7 @@ functional_tests = \
 	%D%/functional/bad-input.bats \
 	%D%/functional/check.bats \
 	%D%/functional/cli.bats \
+	%D%/functional/completion.bats \
 	%D%/functional/examples.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \

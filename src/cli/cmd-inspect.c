@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +18,11 @@
 #include "image/iso.h"
 #include "image/label.h"
 #include "seed/layout.h"
+
+struct options {
+    bool json;
+    const char *extract;
+};
 
 /* What cloud-init makes of one file, or of a document that is not there. */
 struct judgement {
@@ -183,15 +187,14 @@ explain_vfat(int fd, struct failure **failure)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
-    const char *path = arguments->name;
+    const struct options *options = data;
+    const char *path = context->operands[0];
     cleanup_seed struct seed volume = {0};
     __attribute__((cleanup(report_clear))) struct report report = {.volume = &volume};
     cleanup_close int fd = open_image(path, failure);
 
-    (void)context;
     if (fd < 0)
         return STATUS_FAILURE;
     if (iso_read(fd, &volume, failure) < 0) {
@@ -200,37 +203,32 @@ run(const struct context *context, const struct arguments *arguments,
         return STATUS_FAILURE;
     }
     judge(&report);
-    if (arguments->json)
+    if (options->json)
         print_json(&report);
     else
         print_text(&report);
-    if (arguments->directory &&
-        extract_volume(&volume, arguments->directory, failure) < 0)
+    if (options->extract && extract_volume(&volume, options->extract, failure) < 0)
         return STATUS_FAILURE;
     return report.valid ? STATUS_OK : STATUS_FAILURE;
 }
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"extract", required_argument, NULL, OPTION_EXTRACT},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "json", NULL, json, "print the same as JSON"),
+    OPTION(0, "extract", "DIR", extract,
+           "write the files below DIR; nothing is overwritten"),
+    OPTION_END,
 };
 
 const struct command cmd_inspect = {
     .name = "inspect",
-    .usage = "[--json] [--extract=DIR] IMAGE",
+    .operands = "IMAGE",
     .summary = "say what is in a seed's image, whoever made it",
     .help =
         "Reads an ISO 9660 image, of virt-seed's or another tool's: its label, the\n"
         "datasource that cloud-init takes it for, and what it takes from each\n"
         "document. Exit status 1 where cloud-init would not take it, or would stumble\n"
-        "over a document.\n"
-        "\n"
-        "      --json         print the same as JSON\n"
-        "      --extract=DIR  write the files below DIR; nothing is overwritten\n"
-        "      --help         print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "over a document.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

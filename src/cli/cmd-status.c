@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +17,10 @@
 #include "cli/table.h"
 #include "seed/json.h"
 #include "store/configuration.h"
+
+struct options {
+    bool json;
+};
 
 struct rows {
     int root;                    /* borrowed */
@@ -96,15 +99,15 @@ add_named(struct rows *rows, virConnectPtr connection, const char *name,
 }
 
 static int
-collect(struct rows *rows, const struct arguments *arguments, virConnectPtr connection,
+collect(struct rows *rows, const struct context *context, virConnectPtr connection,
         struct failure **failure)
 {
     if (libvirt_require_local(connection, failure) < 0)
         return -1;
-    if (arguments->operand_count == 0)
+    if (context->operand_count == 0)
         return add_all(rows, connection, failure);
-    for (size_t i = 0; i < arguments->operand_count; i++) {
-        if (add_named(rows, connection, arguments->operands[i], failure) < 0)
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (add_named(rows, connection, context->operands[i], failure) < 0)
             return -1;
     }
     return 0;
@@ -212,9 +215,9 @@ print_unread(const struct rows *rows)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *mistake = NULL;
     cleanup_rows struct rows rows = {.root = context->root, .config = &config};
@@ -223,13 +226,13 @@ run(const struct context *context, const struct arguments *arguments,
 
     /* Where there is a mistake it tells what it can: `check` finds those. */
     config_read(&config, context->root, &mistake);
-    result = connection ? collect(&rows, arguments, connection, failure) : -1;
+    result = connection ? collect(&rows, context, connection, failure) : -1;
 
     if (connection)
         virConnectClose(connection);
     if (result < 0)
         return STATUS_FAILURE;
-    if (arguments->json)
+    if (options->json)
         print_json(&rows);
     else
         print_table(&rows);
@@ -238,26 +241,21 @@ run(const struct context *context, const struct arguments *arguments,
     return STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row option_rows[] = {
+    OPTION(0, "json", NULL, json, "print the same as JSON"),
+    OPTION_END,
 };
 
 const struct command cmd_status = {
     .name = "status",
-    .usage = "[--json] [DOMAIN…]",
+    .operands = "[DOMAIN…]",
     .summary = "show which domains have a seed, and how far their guests are",
     .help =
         "Prints a table of the domains, all of libvirt's where none is named: whether\n"
         "they run, are wired and have a seed, what the guest knows itself by, and how\n"
         "far cloud-init is or how it ended. '-' is nothing, '?' what you may not read,\n"
-        "which a warning explains.\n"
-        "\n"
-        "      --json  print the same as JSON\n"
-        "      --help  print this and exit\n",
-    .options = options,
-    .operands = OPERANDS_ANY,
-    .optional = true,
+        "which a warning explains.\n",
+    .options = option_rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

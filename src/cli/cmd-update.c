@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -143,8 +142,8 @@ replace(const struct context *context, const struct source *source,
 
 /* `where` gets the place of the seed, in words. */
 static enum outcome
-update(const struct context *context, const struct arguments *arguments,
-       const struct source *source, const char **where, struct failure **failure)
+update(const struct context *context, const struct source *source, const char **where,
+       struct failure **failure)
 {
     cleanup_source struct source running = {0};
     cleanup_request struct request request = {0};
@@ -159,7 +158,7 @@ update(const struct context *context, const struct arguments *arguments,
     *where = place->where;
     if (replace_check_caller(context, failure) < 0 ||
         place->check(&running.domain, failure) < 0 ||
-        seeding_make_with(&seed, &request, &source->domain, context, arguments, NULL,
+        seeding_make_with(&seed, &request, &source->domain, context, false, NULL,
                           failure) < 0)
         return OUTCOME_FAILURE;
     return replace(context, source, &running, &request, &seed, failure);
@@ -168,19 +167,18 @@ update(const struct context *context, const struct arguments *arguments,
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
     cleanup_source struct source source = {0};
-    struct arguments own = *arguments;
     const char *where = NULL;
     enum outcome outcome;
 
+    (void)data;
     /* There is no guest in a file. */
-    own.is_domain = true;
-    if (source_load(&source, context, &own, SOURCE_DEVICE, failure) < 0)
+    if (source_load_domain(&source, context, context->operands[0], SOURCE_DEVICE,
+                           failure) < 0)
         return STATUS_FAILURE;
-    outcome = update(context, &own, &source, &where, failure);
+    outcome = update(context, &source, &where, failure);
     if (outcome == OUTCOME_FAILURE) {
         failure_prefix(failure, "domain '%s'", source.domain.name);
         return STATUS_FAILURE;
@@ -194,25 +192,20 @@ run(const struct context *context, const struct arguments *arguments,
     return STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_update = {
     .name = "update",
-    .usage = "DOMAIN",
+    .operands = "DOMAIN",
     .summary = "give a running guest the seed of its definition",
     .help =
         "Makes the seed of the domain's definition and puts it into the drive of the\n"
         "domain that runs, or has it served to it, in the place of the one it was\n"
         "started with. The guest reads it when it is rebooted; with cache=\"keep\",\n"
-        "when it is rebooted after 'cloud-init clean' in it.\n"
-        "\n"
-        "      --domain=NAME  the domain, whose name may begin with a dash then\n"
-        "      --help         print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "when it is rebooted after 'cloud-init clean' in it.\n",
+    .options = rows,
     .run = run,
 };

@@ -141,10 +141,9 @@ scrub_domain(const struct context *context, const struct source *source,
 int
 scrub(const struct context *context, const char *uuid, struct failure **failure)
 {
-    const struct arguments arguments = {.name = uuid, .is_domain = true};
     cleanup_source struct source source = {0};
 
-    if (source_load(&source, context, &arguments, SOURCE_DEVICE, failure) < 0)
+    if (source_load_domain(&source, context, uuid, SOURCE_DEVICE, failure) < 0)
         return -1;
     if (scrub_domain(context, &source, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source.domain.name);

@@ -96,13 +96,14 @@ read_definition(virDomainPtr domain, unsigned int flags, struct failure **failur
     return text;
 }
 
-static int
-load_domain(struct source *source, const struct context *context, const char *argument,
-            enum source_use use, struct failure **failure)
+int
+source_load_domain(struct source *source, const struct context *context,
+                   const char *argument, enum source_use use, struct failure **failure)
 {
     bool change = use == SOURCE_CHANGE;
     cleanup_free char *text = NULL;
 
+    *source = (struct source){0};
     source->connection = libvirt_connect(context->uri, use == SOURCE_READ, failure);
     if (!source->connection)
         return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
@@ -124,14 +125,15 @@ load_domain(struct source *source, const struct context *context, const char *ar
 }
 
 int
-source_load(struct source *source, const struct context *context,
-            const struct arguments *arguments, enum source_use use,
+source_load(struct source *source, const struct context *context, enum source_use use,
             struct failure **failure)
 {
+    const char *name = context->operands[0];
+
     *source = (struct source){0};
-    if (!arguments->is_domain && names_file(arguments->name))
-        return load_file(source, arguments->name, failure);
-    return load_domain(source, context, arguments->name, use, failure);
+    if (!context->is_domain && names_file(name))
+        return load_file(source, name, failure);
+    return source_load_domain(source, context, name, use, failure);
 }
 
 int

@@ -51,12 +51,3 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
                 LIMIT_SEED);
     return failure_hint(failure, "let the guest fetch large files itself");
 }
-
-int
-seed_make(struct seed *seed, struct request *request, struct failure **failure)
-{
-    *seed = (struct seed){0};
-    if (makers[request->datasource](seed, request, failure) < 0)
-        return -1;
-    return check_size(seed, failure);
-}
