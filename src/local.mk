@@ -502,13 +502,12 @@ virt_seed_SOURCES = \
 	%D%/cli/systemd.h \
 	%D%/cli/text-diff.c \
 	%D%/cli/text-diff.h \
-	%D%/cli/table.c \
-	%D%/cli/table.h \
 	%D%/cli/wait-reason.c \
 	%D%/cli/wait-reason.h \
 	%D%/cli/waiting.c \
 	%D%/cli/waiting.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS)
-virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS)
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)
+virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS) \
+	$(SMARTCOLS_LIBS)

@@ -151,8 +151,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 	src/cli/progress-screen.c \
 	src/cli/progress.c \
 	$(NULL)
-%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
-%C%_unit_test_progress_LDADD = $(UNIT_LDADD)
+%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(SMARTCOLS_CFLAGS)
+%C%_unit_test_progress_LDADD = $(UNIT_LDADD) $(SMARTCOLS_LIBS)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)
 %C%_unit_test_report_reader_CFLAGS = $(UNIT_CFLAGS)
