@@ -228,8 +228,6 @@ libstore_a_SOURCES = \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
-	%D%/store/guest-state.c \
-	%D%/store/guest-state.h \
 	%D%/store/host-key.c \
 	%D%/store/host-key.h \
 	%D%/store/imds-publish.c \
@@ -246,8 +244,6 @@ libstore_a_SOURCES = \
 	%D%/store/record-boot.c \
 	%D%/store/record-json.c \
 	%D%/store/record-json.h \
-	%D%/store/report-reader.c \
-	%D%/store/report-reader.h \
 	%D%/store/resolve.c \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \
