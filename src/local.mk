@@ -369,33 +369,28 @@ if WITH_IMDS
 sbin_PROGRAMS += virt-seed-imds
 noinst_LIBRARIES += libimds.a
 libimds_a_SOURCES = \
-	%D%/imds/answer.c \
-	%D%/imds/answer.h \
-	%D%/imds/clients.c \
-	%D%/imds/clients.h \
+	%D%/imds/access.c \
+	%D%/imds/access.h \
+	%D%/imds/connections.c \
+	%D%/imds/connections.h \
 	%D%/imds/endpoint.c \
 	%D%/imds/endpoint.h \
-	%D%/imds/handler.c \
-	%D%/imds/handler.h \
-	%D%/imds/hash.c \
-	%D%/imds/hash.h \
+	%D%/imds/http.c \
+	%D%/imds/http.h \
 	%D%/imds/listen.c \
 	%D%/imds/listen.h \
 	%D%/imds/log.c \
 	%D%/imds/log.h \
 	%D%/imds/netlink.c \
 	%D%/imds/netlink.h \
-	%D%/imds/path.c \
-	%D%/imds/path.h \
 	%D%/imds/peer.c \
 	%D%/imds/peer.h \
 	%D%/imds/rate.c \
 	%D%/imds/rate.h \
-	%D%/imds/respond.c \
-	%D%/imds/respond.h \
+	%D%/imds/http-request.c \
+	%D%/imds/http-request.h \
 	%D%/imds/server.c \
 	%D%/imds/server.h \
-	%D%/imds/wait.h \
 	$(NULL)
 libimds_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(SYSTEMD_CFLAGS) $(NETTLE_CFLAGS)
 
