@@ -211,8 +211,6 @@ libstore_a_SOURCES = \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
-	%D%/store/guest-state.c \
-	%D%/store/guest-state.h \
 	%D%/store/host-key.c \
 	%D%/store/host-key.h \
 	%D%/store/imds-publish.c \
@@ -222,8 +220,6 @@ libstore_a_SOURCES = \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
-	%D%/store/report-reader.c \
-	%D%/store/report-reader.h \
 	%D%/store/resolve.c \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \
@@ -345,33 +341,28 @@ if WITH_IMDS
 sbin_PROGRAMS += virt-seed-imds
 noinst_LIBRARIES += libimds.a
 libimds_a_SOURCES = \
-	%D%/imds/answer.c \
-	%D%/imds/answer.h \
-	%D%/imds/clients.c \
-	%D%/imds/clients.h \
+	%D%/imds/access.c \
+	%D%/imds/access.h \
+	%D%/imds/connections.c \
+	%D%/imds/connections.h \
 	%D%/imds/endpoint.c \
 	%D%/imds/endpoint.h \
-	%D%/imds/handler.c \
-	%D%/imds/handler.h \
-	%D%/imds/hash.c \
-	%D%/imds/hash.h \
+	%D%/imds/http.c \
+	%D%/imds/http.h \
 	%D%/imds/listen.c \
 	%D%/imds/listen.h \
 	%D%/imds/log.c \
 	%D%/imds/log.h \
 	%D%/imds/netlink.c \
 	%D%/imds/netlink.h \
-	%D%/imds/path.c \
-	%D%/imds/path.h \
 	%D%/imds/peer.c \
 	%D%/imds/peer.h \
 	%D%/imds/rate.c \
 	%D%/imds/rate.h \
-	%D%/imds/respond.c \
-	%D%/imds/respond.h \
+	%D%/imds/http-request.c \
+	%D%/imds/http-request.h \
 	%D%/imds/server.c \
 	%D%/imds/server.h \
-	%D%/imds/wait.h \
 	$(NULL)
 libimds_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(SYSTEMD_CFLAGS) $(NETTLE_CFLAGS)
 
@@ -463,9 +454,8 @@ virt_seed_SOURCES = \
 	%D%/cli/source.h \
 	%D%/cli/systemd.c \
 	%D%/cli/systemd.h \
-	%D%/cli/table.c \
-	%D%/cli/table.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS)
-virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS)
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)
+virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS) \
+	$(SMARTCOLS_LIBS)

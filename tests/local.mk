@@ -57,8 +57,8 @@ unit_tests = \
 	$(NULL)
 if WITH_IMDS
 unit_tests += \
-	%D%/unit/test-imds-answer \
-	%D%/unit/test-imds-handler \
+	%D%/unit/test-imds-access \
+	%D%/unit/test-imds-http \
 	%D%/unit/test-imds-limits \
 	$(NULL)
 endif WITH_IMDS
@@ -105,12 +105,12 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_guest_value_LDADD = $(UNIT_LDADD)
 %C%_unit_test_host_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
-%C%_unit_test_imds_answer_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_imds_answer_LDADD = libimds.a $(UNIT_LDADD)
-%C%_unit_test_imds_handler_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_imds_handler_LDADD = libimds.a $(UNIT_LDADD)
+%C%_unit_test_imds_access_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_imds_access_LDADD = libimds.a $(UNIT_LDADD)
+%C%_unit_test_imds_http_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_imds_http_LDADD = libimds.a $(UNIT_LDADD) $(MICROHTTPD_LIBS)
 %C%_unit_test_imds_limits_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD) $(SYSTEMD_LIBS)
+%C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD) $(SYSTEMD_LIBS) $(MICROHTTPD_LIBS)
 %C%_unit_test_imds_tree_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_tree_LDADD = $(UNIT_LDADD)
 %C%_unit_test_inet_CFLAGS = $(UNIT_CFLAGS)
@@ -148,8 +148,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 	src/cli/columns.c \
 	src/cli/progress.c \
 	$(NULL)
-%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
-%C%_unit_test_progress_LDADD = $(UNIT_LDADD)
+%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(SMARTCOLS_CFLAGS)
+%C%_unit_test_progress_LDADD = $(UNIT_LDADD) $(SMARTCOLS_LIBS)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)
 %C%_unit_test_report_reader_CFLAGS = $(UNIT_CFLAGS)

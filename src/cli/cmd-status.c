@@ -11,10 +11,10 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/domain-status.h"
 #include "cli/json.h"
 #include "cli/libvirt.h"
-#include "cli/table.h"
 #include "seed/json.h"
 #include "store/configuration.h"
 
@@ -161,45 +161,31 @@ word_of(const struct domain_status *row, enum answer answer)
 }
 
 static void
-add_result(struct table *table, const struct domain_status *row)
-{
-    const char *word = guest_state_word(row->result);
-    const char *stage = guest_stage_name(row->stage);
-    cleanup_free char *running = NULL;
-
-    if (row->result == GUEST_STATE_UNKNOWN) {
-        table_add(table, "?");
-    } else if (row->result == GUEST_STATE_RUNNING && stage) {
-        running = xasprintf("%s, %s", word, stage);
-        table_add(table, running);
-    } else {
-        table_add(table, word);
-    }
-}
-
-static void
 print_table(const struct rows *rows)
 {
     static const char *const titles[] = {"DOMAIN",     "STATE",      "WIRED",
                                          "SEED",       "DATASOURCE", "INSTANCE-ID",
                                          "CLOUD-INIT", "SINCE"};
-    cleanup_table struct table table = {.columns = sizeof(titles) / sizeof(titles[0])};
+    cleanup_columns struct libscols_table *table =
+        columns_table(sizeof(titles) / sizeof(titles[0]));
 
-    for (size_t i = 0; i < table.columns; i++)
-        table_add(&table, titles[i]);
+    columns_add(table, titles);
     for (size_t i = 0; i < rows->count; i++) {
         const struct domain_status *row = &rows->list[i];
+        const char *stage = guest_stage_name(row->stage);
+        const char *result = guest_state_word(row->result);
+        cleanup_free char *running = NULL;
 
-        table_add(&table, row->name);
-        table_add(&table, row->state);
-        table_add(&table, word_of(row, row->wired));
-        table_add(&table, word_of(row, row->seed));
-        table_add(&table, row->datasource);
-        table_add(&table, row->instance_id);
-        add_result(&table, row);
-        table_add(&table, row->since);
+        if (row->result == GUEST_STATE_UNKNOWN)
+            result = "?";
+        else if (row->result == GUEST_STATE_RUNNING && stage)
+            result = running = xasprintf("%s, %s", result, stage);
+        columns_add(table,
+                    (const char *const[]){row->name, row->state, word_of(row, row->wired),
+                                          word_of(row, row->seed), row->datasource,
+                                          row->instance_id, result, row->since});
     }
-    table_print(&table);
+    columns_print(table);
 }
 
 /* One reason is enough: what the caller may not read of one domain, he may of none. */

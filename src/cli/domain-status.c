@@ -14,7 +14,7 @@
 #include "seed/json.h"
 #include "store/imds-tree.h"
 #include "store/record.h"
-#include "store/report-reader.h"
+#include "store/report-file.h"
 #include "store/rundir.h"
 #include "wire/wire.h"
 
@@ -169,7 +169,7 @@ describe_result(struct domain_status *status, int root, bool active,
     cleanup_failure struct failure *failure = NULL;
     time_t written = 0;
     bool unread =
-        active && report_read(root, status->uuid, &report, &written, &failure) < 0;
+        active && report_read(root, status->uuid, &report, NULL, &written, &failure) < 0;
 
     if (!unread && report.state != GUEST_STATE_NOTHING) {
         describe_report(status, &report, written);

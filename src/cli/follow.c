@@ -2,7 +2,7 @@
 /*
  * How it works: inotify watches the file that is read, by its descriptor: the directory may
  * be closed to the caller, and a file that virtlogd renames stays watched. Whatever comes of
- * it, the report is read as far as it goes (store/report-reader.h), and the next file is
+ * it, the report is read as far as it goes (store/report-file.h), and the next file is
  * watched where there is one.
  *
  * Between a domain's end and the last words of its guest there is no order: the hook has
@@ -270,7 +270,7 @@ begin(struct followed *followed, struct failure **failure)
         return libvirt_fail(failure, "could not follow domain '%s'",
                             virDomainGetName(followed->domain));
     followed->active = virDomainIsActive(followed->domain) == 1;
-    if (read_turn(followed, LIMIT_REPORT_FILES, failure) < 0) {
+    if (read_turn(followed, LIMIT_REPORT_FILE, failure) < 0) {
         virConnectDomainEventDeregisterAny(followed->follow->connection, lifecycle);
         return failure_prefix(failure, "domain '%s'", virDomainGetName(followed->domain));
     }

@@ -13,7 +13,7 @@
 
 #include "base/failure.h"
 #include "store/guest-report.h"
-#include "store/report-reader.h"
+#include "store/report-file.h"
 
 struct follow;
 

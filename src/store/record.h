@@ -22,7 +22,7 @@
 
 #include "base/failure.h"
 #include "domain/documents.h"
-#include "store/guest-state.h"
+#include "store/guest-report.h"
 
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 

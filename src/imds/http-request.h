@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a path asks for. Paths are compared as they came: nothing is decoded, for no name
+ * What a request asks for. Paths are compared as they came: nothing is decoded, for no name
  * here needs it, and so no spelling but one leads anywhere.
  *
  *   /healthz
@@ -39,3 +39,16 @@ struct path {
 };
 
 struct path path_read(const char *text);
+
+/* What of a request matters here; all of it is borrowed. */
+struct http_request {
+    const char *method;
+    struct path path;
+    bool metadata;  /* there is 'Metadata: true' */
+    bool body;      /* a body follows, or could be thought to follow */
+    bool malformed; /* some name is not one to some reader */
+};
+
+/* Takes a header of the request; `value` is NULL if it has none. */
+void http_request_add_header(struct http_request *request, const char *name,
+                             const char *value);

@@ -2,8 +2,9 @@
 #include "config.h"
 
 #include <string.h>
+#include <strings.h>
 
-#include "imds/path.h"
+#include "imds/http-request.h"
 
 #define TEXT "text/plain; charset=utf-8"
 #define BYTES "application/octet-stream"
@@ -38,53 +39,70 @@ find_document(const char *name)
     return NULL;
 }
 
-/* Takes the part up to the next slash, when it has the length of `part`. Return: what is
- * behind the slash, or NULL. */
-static const char *
-take_part(const char *text, char *part, size_t length)
-{
-    if (strcspn(text, "/") != length || text[length] != '/')
-        return NULL;
-    memcpy(part, text, length);
-    part[length] = '\0';
-    return text + length + 1;
-}
-
+/* UUID/TOKEN/NAME. */
 static struct path
 read_token_path(const char *text)
 {
     struct path path = {.kind = PATH_UNKNOWN};
-    const char *rest = take_part(text, path.uuid, UUID_LENGTH);
+    const char *token, *name;
 
-    rest = rest ? take_part(rest, path.token, IMDS_TOKEN_LENGTH) : NULL;
-    path.document_kind = rest ? find_document(rest) : NULL;
+    if (strcspn(text, "/") != UUID_LENGTH || text[UUID_LENGTH] != '/')
+        return path;
+    token = text + UUID_LENGTH + 1;
+    if (strcspn(token, "/") != IMDS_TOKEN_LENGTH || token[IMDS_TOKEN_LENGTH] != '/')
+        return path;
+    name = token + IMDS_TOKEN_LENGTH + 1;
+    memcpy(path.uuid, text, UUID_LENGTH);
+    memcpy(path.token, token, IMDS_TOKEN_LENGTH);
+    path.document_kind = find_document(name);
     if (path.document_kind && imds_is_uuid(path.uuid) && imds_is_token(path.token))
         path.kind = PATH_TOKEN;
     return path;
-}
-
-static struct path
-read_peer_path(const char *name)
-{
-    const struct document_kind *found = find_document(name);
-
-    return (struct path){.kind = found ? PATH_PEER : PATH_UNKNOWN,
-                         .document_kind = found};
 }
 
 struct path
 path_read(const char *text)
 {
     static const char v1[] = "/v1/";
+    const struct document_kind *own = NULL;
 
     if (strcmp(text, "/healthz") == 0)
         return (struct path){.kind = PATH_HEALTH};
     if (text[0] != '/')
         return (struct path){.kind = PATH_UNKNOWN};
     if (strncmp(text, v1, strlen(v1)) == 0)
-        return read_peer_path(text + strlen(v1));
-    if (strcmp(text + 1, VERSIONS) == 0 ||
-        strncmp(text + 1, OPENSTACK, strlen(OPENSTACK)) == 0)
-        return read_peer_path(text + 1);
-    return read_token_path(text + 1);
+        own = find_document(text + strlen(v1));
+    else if (strcmp(text + 1, VERSIONS) == 0 ||
+             strncmp(text + 1, OPENSTACK, strlen(OPENSTACK)) == 0)
+        own = find_document(text + 1);
+    else
+        return read_token_path(text + 1);
+    return (struct path){.kind = own ? PATH_PEER : PATH_UNKNOWN, .document_kind = own};
+}
+
+/* --- headers ---------------------------------------------------------------------- */
+
+/* Blanks after a value are not part of it (RFC 9110, section 5.5). */
+static bool
+is_word(const char *value, const char *word)
+{
+    size_t length = strlen(word);
+
+    return strncasecmp(value, word, length) == 0 &&
+           !value[length + strspn(value + length, " \t")];
+}
+
+void
+http_request_add_header(struct http_request *request, const char *name, const char *value)
+{
+    if (!*name || strpbrk(name, " \t"))
+        request->malformed = true;
+    /* One that means a body to some reader is enough: no request here has one. */
+    else if (strcasecmp(name, "Transfer-Encoding") == 0 ||
+             strcasecmp(name, "Upgrade") == 0 ||
+             (strcasecmp(name, "Content-Length") == 0 &&
+              !(value && strcmp(value, "0") == 0)))
+        request->body = true;
+    else if (value && strcasecmp(name, "Metadata") == 0)
+        request->metadata = is_word(value, "true");
 }

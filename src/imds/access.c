@@ -3,75 +3,13 @@
 
 #include <errno.h>
 #include <nettle/memops.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "imds/answer.h"
+#include "imds/access.h"
 
 #define TEXT "text/plain; charset=utf-8"
-
-/* --- the request ------------------------------------------------------------------ */
-
-/* Blanks behind a value are no part of it (RFC 9110, section 5.5). */
-static bool
-is_word(const char *value, const char *word)
-{
-    size_t length = strlen(word);
-
-    return strncasecmp(value, word, length) == 0 &&
-           !value[length + strspn(value + length, " \t")];
-}
-
-/* One that means a body for some reader is enough: no request here has one. */
-static bool
-means_body(const char *name, const char *value)
-{
-    if (strcasecmp(name, "Transfer-Encoding") == 0 || strcasecmp(name, "Upgrade") == 0)
-        return true;
-    return strcasecmp(name, "Content-Length") == 0 && !(value && strcmp(value, "0") == 0);
-}
-
-void
-request_add_header(struct request_headers *headers, const char *name, const char *value)
-{
-    if (!*name || strpbrk(name, " \t"))
-        headers->malformed = true;
-    else if (means_body(name, value))
-        headers->body = true;
-    else if (!value)
-        return;
-    else if (strcasecmp(name, "Metadata") == 0)
-        headers->metadata = is_word(value, "true");
-    else if (strcasecmp(name, "If-None-Match") == 0)
-        headers->if_none_match = value;
-}
-
-/* Return: whether the list of entity tags (RFC 9110, section 13.1.2) has the one; weak ones
- * count, too. */
-static bool
-names_tag(const char *list, const char *tag)
-{
-    while (list) {
-        size_t length;
-
-        list += strspn(list, " \t,");
-        length = strcspn(list, ",");
-        while (length > 0 && strchr(" \t", list[length - 1]))
-            length--;
-        if (length == 1 && *list == '*')
-            return true;
-        if (strncmp(list, "W/", 2) == 0 && length > 2) {
-            list += 2;
-            length -= 2;
-        }
-        if (length == strlen(tag) && strncmp(list, tag, length) == 0)
-            return true;
-        list = strchr(list, ',');
-    }
-    return false;
-}
 
 /* --- answers ---------------------------------------------------------------------- */
 
@@ -117,33 +55,26 @@ refuse_broken(struct answer *answer, int error)
 
 /* --- who may read it -------------------------------------------------------------- */
 
-static bool
-may_read(const struct imds_access *access, const struct peer *peer)
-{
-    switch (peer->kind) {
-    case PEER_QEMU:
-        return imds_access_links(access, NULL) & IMDS_LINK_SET(IMDS_LINK_USER);
-    case PEER_NEIGHBOUR:
-        return imds_access_links(access, peer->mac) & IMDS_ON_LINK;
-    case PEER_OTHER:
-        break;
-    }
-    return false;
-}
-
 static void
 check_peer(struct answer *answer, const struct imds_access *access,
            const struct peer *peer)
 {
-    answer->granted = may_read(access, peer);
-    if (answer->granted)
-        return;
-    if (peer->kind == PEER_QEMU)
-        refuse_unknown(answer, "right token, but the domain has no user networking");
-    else if (peer->kind == PEER_NEIGHBOUR)
-        refuse_unknown(answer, "right token, but the peer's MAC is none of the domain's");
-    else
-        refuse_unknown(answer, peer->reason);
+    const char *reason = peer->reason;
+
+    switch (peer->kind) {
+    case PEER_QEMU:
+        answer->granted = imds_access_links(access, NULL) & IMDS_LINK_SET(IMDS_LINK_USER);
+        reason = "right token, but the domain has no user networking";
+        break;
+    case PEER_NEIGHBOUR:
+        answer->granted = imds_access_links(access, peer->mac) & IMDS_ON_LINK;
+        reason = "right token, but the peer's MAC is none of the domain's";
+        break;
+    case PEER_OTHER:
+        break;
+    }
+    if (!answer->granted)
+        refuse_unknown(answer, reason);
 }
 
 /* Return: the domain's directory, or -errno; it is granted where the token is right and the
@@ -208,15 +139,6 @@ open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct p
 
 /* --- documents -------------------------------------------------------------------- */
 
-/* Files do not change, but are replaced: by another inode, made at another time. */
-static void
-make_tag(struct answer *answer, const struct stat *status)
-{
-    snprintf(answer->tag, sizeof(answer->tag), "\"%jx-%jx.%lx-%jx\"",
-             (uintmax_t)status->st_ino, (uintmax_t)status->st_mtim.tv_sec,
-             (unsigned long)status->st_mtim.tv_nsec, (uintmax_t)status->st_size);
-}
-
 /* What every guest has alike. */
 static void
 give_text(struct answer *answer, const struct document_kind *kind, const char *text)
@@ -224,7 +146,6 @@ give_text(struct answer *answer, const struct document_kind *kind, const char *t
     answer->status = 200;
     answer->type = kind->type;
     answer->text = text;
-    snprintf(answer->tag, sizeof(answer->tag), "\"%s\"", *text ? "fixed" : "empty");
 }
 
 static void
@@ -248,34 +169,23 @@ give_document(struct answer *answer, const struct imds_tree *tree, int domain,
         answer->type = kind->type;
         answer->fd = steal_fd(fd);
         answer->size = status.st_size;
-        make_tag(answer, &status);
     }
 }
 
-/* What the client has already is not sent, but its length is said (RFC 9110, section 8.6). */
-static void
-make_conditional(struct answer *answer, const struct request_headers *headers)
-{
-    if (answer->status != 200 || !names_tag(headers->if_none_match, answer->tag))
-        return;
-    answer->status = 304;
-    answer->type = NULL;
-}
-
-/* Return: false where the domain was replaced or removed meanwhile, so that what was missing
+/* Return: false if the domain was replaced or removed meanwhile, so that what was missing
  * says nothing. */
 static bool
-try_document(struct answer *answer, const struct request_headers *headers,
-             const struct path *path, const struct peer *peer,
-             const struct imds_tree *tree)
+try_document(struct answer *answer, const struct http_request *request,
+             const struct peer *peer, const struct imds_tree *tree)
 {
+    const struct path *path = &request->path;
     cleanup_close int domain = -1;
 
     *answer = ANSWER_NONE;
     answer->document = path->document_kind->path;
     domain = path->kind == PATH_TOKEN ? open_by_token(answer, tree, path, peer)
                                       : open_by_peer(answer, tree, peer);
-    if (answer->granted && path->document_kind->guarded && !headers->metadata)
+    if (answer->granted && path->document_kind->guarded && !request->metadata)
         refuse(answer, 400, "this needs the header 'Metadata: true'\n",
                "without the header 'Metadata: true'");
     else if (answer->granted)
@@ -285,13 +195,12 @@ try_document(struct answer *answer, const struct request_headers *headers,
 }
 
 static void
-answer_document(struct answer *answer, const struct request_headers *headers,
-                const struct path *path, const struct peer *peer,
-                const struct imds_tree *tree, int tree_error)
+answer_document(struct answer *answer, const struct http_request *request,
+                const struct peer *peer, const struct imds_tree *tree, int tree_error)
 {
     if (!tree) {
-        answer->document = path->document_kind->path;
-        memcpy(answer->uuid, path->uuid, sizeof(answer->uuid));
+        answer->document = request->path.document_kind->path;
+        memcpy(answer->uuid, request->path.uuid, sizeof(answer->uuid));
         if (tree_error == -ENOENT)
             refuse_unknown(answer, imds_tree_reason(tree_error));
         else
@@ -300,47 +209,39 @@ answer_document(struct answer *answer, const struct request_headers *headers,
         return;
     }
     for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
-        if (try_document(answer, headers, path, peer, tree)) {
-            make_conditional(answer, headers);
+        if (try_document(answer, request, peer, tree))
             return;
-        }
     }
-    answer->tag[0] = '\0';
     refuse(answer, 503, "it is being replaced\n", "it was replaced again and again");
 }
 
-bool
-answer_needs_peer(const struct path *path)
-{
-    return path->kind == PATH_TOKEN || path->kind == PATH_PEER;
-}
-
 void
-answer_make(struct answer *answer, const struct request_line *line,
-            const struct request_headers *headers, const struct path *path,
+answer_make(struct answer *answer, const struct http_request *request,
             const struct peer *peer, const struct imds_tree *tree, int tree_error)
 {
+    const enum path_kind kind = request->path.kind;
+
     *answer = ANSWER_NONE;
-    if (strcmp(line->method, "GET") != 0 && strcmp(line->method, "HEAD") != 0) {
+    if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
         refuse(answer, 405, "there is GET and HEAD\n", "neither GET nor HEAD");
-    } else if (headers->body) {
+    } else if (request->body) {
         refuse(answer, 400, "a request here has no body\n", "it has a body");
-    } else if (headers->malformed) {
+    } else if (request->malformed) {
         refuse(answer, 400, "the name of a header is malformed\n",
                "the name of a header is malformed");
-    } else if (path->kind == PATH_UNKNOWN) {
+    } else if (kind == PATH_UNKNOWN) {
         /* What it was may hold a token. */
         refuse_unknown(answer, "there is no such path");
-    } else if (path->kind == PATH_SHUT) {
+    } else if (kind == PATH_SHUT) {
         refuse(answer, 403, "this host wants a token\n",
                "it would be known by its MAC alone, which needs --by-mac");
-    } else if (path->kind == PATH_HEALTH && tree_error < 0) {
+    } else if (kind == PATH_HEALTH && tree_error < 0) {
         refuse(answer, 503, "the host's files are not in order\n",
                imds_tree_reason(tree_error));
-    } else if (path->kind == PATH_HEALTH) {
+    } else if (kind == PATH_HEALTH) {
         say(answer, 200, "OK\n");
     } else {
-        answer_document(answer, headers, path, peer, tree, tree_error);
+        answer_document(answer, request, peer, tree, tree_error);
     }
 }
 
@@ -349,7 +250,6 @@ answer_refuse_rate(struct answer *answer)
 {
     close_pointer(&answer->fd);
     answer->fd = -1;
-    answer->tag[0] = '\0';
     refuse(answer, 429, "too many requests\n", "too many requests");
 }
 

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "imds-host.h"
-#include "imds/answer.h"
+#include "imds/access.h"
 #include "unit.h"
 
 #define UUID UNIT_UUID
@@ -31,11 +31,9 @@ ask(struct answer *answer, const struct imds_host *host, const char *uuid,
     const char *token, const struct peer *peer)
 {
     cleanup_free char *name = xasprintf("/%s/%s/user-data", uuid, token);
-    const struct request_line line = {.method = "GET", .path = name};
-    const struct request_headers headers = {0};
-    const struct path path = path_read(name);
+    const struct http_request request = {.method = "GET", .path = path_read(name)};
 
-    answer_make(answer, &line, &headers, &path, peer, &host->reading, 0);
+    answer_make(answer, &request, peer, &host->reading, 0);
 }
 
 static void
@@ -106,14 +104,13 @@ each_link_has_its_own_kind_of_peer(void **state)
     assert_not_granted(&host, TOKEN, &other_neighbour);
 }
 
-/* All that a client sees, and what it may be counted by (respond.c, handler.c). */
+/* All that a client sees, and what it may be counted by (http.c). */
 static void
 assert_same_answer(const struct answer *one, const struct answer *other)
 {
     assert_int_equal(one->status, other->status);
     assert_string_equal(one->type, other->type);
     assert_string_equal(one->text, other->text);
-    assert_string_equal(one->tag, other->tag);
     assert_int_equal(one->fd, other->fd);
     assert_int_equal(one->granted, other->granted);
 }
