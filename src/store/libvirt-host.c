@@ -137,12 +137,12 @@ static gid_t
 polkit_group(int root)
 {
     cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
-    cleanup_close int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
+    int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
     cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     struct group *group;
 
-    if (file)
-        fd = -1;
+    if (fd >= 0 && !file)
+        close(fd);
     while (file && (group = fgetgrent(file))) {
         if (strcmp(group->gr_name, POLKIT_GROUP) == 0)
             return group->gr_gid;

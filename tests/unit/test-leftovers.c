@@ -113,11 +113,11 @@ finds_all_that_virt_seed_makes(void **state)
         ".resume",
         ".resumed",
         ".shim",
-        ".libvirt-" UNIT_UUID,
+        (".libvirt-" UNIT_UUID),
         ".iso.new.0123abcd",
     };
     static const char *const reports[] = {".report", ".report.0", ".report.99",
-                                          ".libvirt-" UNIT_UUID};
+                                          (".libvirt-" UNIT_UUID)};
     cleanup_leftovers struct leftovers leftovers = {0};
     int root = unit_directory(state);
 

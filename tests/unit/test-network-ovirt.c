@@ -155,8 +155,8 @@ takes_a_netmask_or_the_length_of_a_prefix(void **state)
 {
     const char *const ips[] = {
         "<ip><address>192.0.2.1</address><netmask>255.255.254.0</netmask></ip>",
-        "<ip><address>192.0.2.1</address><netmask>23</netmask><gateway/>"
-        "<version>v4</version></ip>",
+        ("<ip><address>192.0.2.1</address><netmask>23</netmask><gateway/>"
+         "<version>v4</version></ip>"),
         "<ip><version>V4</version><netmask> 23 </netmask><address>192.0.2.1</address></ip>",
     };
 

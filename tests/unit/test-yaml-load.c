@@ -156,8 +156,9 @@ refuses_what_json_cannot_hold(void **state)
         "9223372036854775808",
         "-9223372036854775809",
         "0x10000000000000000",
-        "0b1" /* 64 zeros */
-        "0000000000000000000000000000000000000000000000000000000000000000",
+        /* With 64 zeros. */
+        ("0b1"
+         "0000000000000000000000000000000000000000000000000000000000000000"),
         "99999999999999999999999999999",
         "9223372036854775807:00",
         "-.inf",
@@ -300,6 +301,7 @@ refuses_a_key_that_is_there_twice_where_keys_are_unique(void **state)
 
     (void)state;
     assert_no_failure(failure);
+    assert_non_null(value);
     assert_null(yaml_load(twice, strlen(twice), YAML_KEYS_UNIQUE, &failure));
     assert_non_null(strstr(failure->message, "line 2"));
     assert_failure(&failure, FAILURE_YAML);

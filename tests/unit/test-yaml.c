@@ -56,8 +56,7 @@ takes_what_safe_load_takes(void **state)
         "a: &x b\n? *x\n: c\n=: d\n",
         "a: \"b\tc\" # d\te\nf: |\n  g\th\ni: 'j\n\tk'\n",
         "a: b?c\nd: ['?', \"e?\"]\n",
-        "\xef\xbb\xbf"
-        "a: 1\nb: 2\n",
+        "\ufeffa: 1\nb: 2\n",
         "\xef\xbb\xbf# \xc3\xa4\tb\n\xc3\xa4: \"\t\"\n",
         "'quoted key': \"\\u00e4\"\n? plain\n: v\n",
         "a: \xc3\xa4\n",
