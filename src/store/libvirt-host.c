@@ -37,88 +37,68 @@ read_text(int root, const char *path)
                : NULL;
 }
 
+/* Return: whether the process is the daemon: a file that names it may be older than this boot. */
 static bool
-is_there(int root, const char *path)
-{
-    struct stat status;
-
-    return fs_stat_in_root(root, path, &status) == 0;
-}
-
-/* proc_pid_stat(5) counts from the boot, as this clock does. */
-static struct timespec
-time_of_ticks(unsigned long long ticks)
-{
-    struct timespec now, since_boot;
-    long long time;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    clock_gettime(CLOCK_BOOTTIME, &since_boot);
-    time = (now.tv_sec - since_boot.tv_sec) * NANOSECONDS + now.tv_nsec -
-           since_boot.tv_nsec + (long long)ticks * (NANOSECONDS / sysconf(_SC_CLK_TCK));
-    return (struct timespec){.tv_sec = time / NANOSECONDS, .tv_nsec = time % NANOSECONDS};
-}
-
-/* Takes the process if it is the daemon: a file that names it may be older than this boot. */
-static void
 take_process(struct libvirt_daemon *daemon, int root, const char *name, long pid)
 {
     cleanup_free char *path = xasprintf("/proc/%ld/stat", pid);
     cleanup_free char *text = read_text(root, path);
     cleanup_free char *start = xasprintf("%ld (%s) ", pid, name);
+    struct timespec now, since_boot;
     unsigned long long ticks;
+    long long time;
 
     if (!text || strncmp(text, start, strlen(start)) != 0)
-        return;
+        return false;
     *daemon = (struct libvirt_daemon){.name = name, .pid = (pid_t)pid};
     /* The 22nd field; the name was the second. */
     if (sscanf(text + strlen(start),
                "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                "%*s %llu",
-               &ticks) == 1)
-        daemon->started = time_of_ticks(ticks);
-}
-
-static void
-find_running(struct libvirt_daemon *daemon, int root, const char *name)
-{
-    cleanup_free char *path = xasprintf(VIRT_SEED_RUNSTATEDIR "/%s.pid", name);
-    cleanup_free char *text = read_text(root, path);
-    char *end = NULL;
-    long pid = text ? strtol(text, &end, 10) : 0;
-
-    if (pid > 0 && pid <= INT_MAX && (*end == '\n' || !*end))
-        take_process(daemon, root, name, pid);
-}
-
-static const char *
-find_name(int root)
-{
-    for (size_t i = 0; i < LIBVIRT_DAEMONS; i++) {
-        cleanup_free char *socket =
-            xasprintf(VIRT_SEED_SOCKETDIR "/%s", libvirt_daemons[i].socket);
-
-        if (is_there(root, socket))
-            return libvirt_daemons[i].name;
-    }
-    for (size_t i = 0; i < LIBVIRT_DAEMONS; i++) {
-        cleanup_free char *program = xasprintf("/usr/sbin/%s", libvirt_daemons[i].name);
-
-        if (is_there(root, program))
-            return libvirt_daemons[i].name;
-    }
-    return "libvirtd";
+               &ticks) != 1)
+        return true;
+    /* proc_pid_stat(5) counts from the boot, as this clock does. */
+    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_BOOTTIME, &since_boot);
+    time = (now.tv_sec - since_boot.tv_sec) * NANOSECONDS + now.tv_nsec -
+           since_boot.tv_nsec + (long long)ticks * (NANOSECONDS / sysconf(_SC_CLK_TCK));
+    daemon->started =
+        (struct timespec){.tv_sec = time / NANOSECONDS, .tv_nsec = time % NANOSECONDS};
+    return true;
 }
 
 struct libvirt_daemon
 libvirt_daemon_find(int root)
 {
     struct libvirt_daemon daemon = {0};
+    struct stat status;
 
-    for (size_t i = 0; i < LIBVIRT_DAEMONS && daemon.pid == 0; i++)
-        find_running(&daemon, root, libvirt_daemons[i].name);
-    if (daemon.pid == 0)
-        daemon.name = find_name(root);
+    for (size_t i = 0; i < LIBVIRT_DAEMONS; i++) {
+        const char *name = libvirt_daemons[i].name;
+        cleanup_free char *path = xasprintf(VIRT_SEED_RUNSTATEDIR "/%s.pid", name);
+        cleanup_free char *text = read_text(root, path);
+        char *end = NULL;
+        long pid = text ? strtol(text, &end, 10) : 0;
+
+        if (pid > 0 && pid <= INT_MAX && (*end == '\n' || !*end) &&
+            take_process(&daemon, root, name, pid))
+            return daemon;
+    }
+    for (size_t i = 0; i < LIBVIRT_DAEMONS && !daemon.name; i++) {
+        cleanup_free char *socket =
+            xasprintf(VIRT_SEED_SOCKETDIR "/%s", libvirt_daemons[i].socket);
+
+        if (fs_stat_in_root(root, socket, &status) == 0)
+            daemon.name = libvirt_daemons[i].name;
+    }
+    for (size_t i = 0; i < LIBVIRT_DAEMONS && !daemon.name; i++) {
+        cleanup_free char *program = xasprintf("/usr/sbin/%s", libvirt_daemons[i].name);
+
+        if (fs_stat_in_root(root, program, &status) == 0)
+            daemon.name = libvirt_daemons[i].name;
+    }
+    if (!daemon.name)
+        daemon.name = "libvirtd";
     return daemon;
 }
 
@@ -126,15 +106,9 @@ libvirt_daemon_find(int root)
 
 #define POLKIT_GROUP "libvirt"
 
-static gid_t
-nobody_else(void)
-{
-    return geteuid() == 0 ? 0 : getegid();
-}
-
 /* getgrnam(3) would load NSS's modules into each start of a domain. */
 static gid_t
-polkit_group(int root)
+polkit_group(int root, gid_t otherwise)
 {
     cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
     int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
@@ -147,13 +121,14 @@ polkit_group(int root)
         if (strcmp(group->gr_name, POLKIT_GROUP) == 0)
             return group->gr_gid;
     }
-    return nobody_else();
+    return otherwise;
 }
 
 gid_t
 libvirt_group(int root)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_SOCKETDIR);
+    gid_t group = geteuid() == 0 ? 0 : getegid();
     struct stat status;
 
     for (size_t i = 0; directory >= 0 && i < LIBVIRT_DAEMONS; i++) {
@@ -161,9 +136,9 @@ libvirt_group(int root)
                 0 ||
             !S_ISSOCK(status.st_mode) || !(status.st_mode & S_IWGRP))
             continue;
-        return status.st_mode & S_IWOTH ? polkit_group(root) : status.st_gid;
+        return status.st_mode & S_IWOTH ? polkit_group(root, group) : status.st_gid;
     }
-    return nobody_else();
+    return group;
 }
 
 /* --- its QEMU driver ---------------------------------------------------------------- */
