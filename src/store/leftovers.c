@@ -14,6 +14,7 @@
 #include "base/report-name.h"
 #include "base/shim-name.h"
 #include "domain/part.h"
+#include "store/delivery.h"
 #include "store/imds-tree.h"
 #include "store/leftovers.h"
 #include "store/rundir.h"
@@ -184,16 +185,6 @@ leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* All that is there of the domain goes, and what the index says of it. */
-static int
-remove_served(int root, const char *uuid, struct failure **failure)
-{
-    cleanup_close int rundir = rundir_open(root, failure);
-    cleanup_close int tree = rundir < 0 ? -1 : imds_tree_open(rundir, failure);
-
-    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
-}
-
 static int
 remove_in_directory(int root, const struct leftover *leftover, struct failure **failure)
 {
@@ -211,9 +202,13 @@ remove_in_directory(int root, const struct leftover *leftover, struct failure **
 int
 leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
 {
-    return strcmp(leftover->directory, IMDS_TREE) == 0
-               ? remove_served(root, leftover->uuid, failure)
-               : remove_in_directory(root, leftover, failure);
+    cleanup_close int rundir = -1;
+
+    if (strcmp(leftover->directory, IMDS_TREE) != 0)
+        return remove_in_directory(root, leftover, failure);
+    /* All that is there of the domain goes, and what the index says of it. */
+    rundir = rundir_open(root, failure);
+    return rundir < 0 ? -1 : delivery_server.withdraw(rundir, leftover->uuid, failure);
 }
 
 void

@@ -165,6 +165,24 @@ fail_remove(int error, struct failure **failure)
 }
 
 int
+rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
+{
+    static const char *const suffixes[] = {".iso", ".iso.old", SHIM_SUFFIX,
+                                           SHIM_LINK_SUFFIX};
+    int error = 0;
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        bool is_link = strcmp(suffixes[i], SHIM_LINK_SUFFIX) == 0;
+        cleanup_free char *name =
+            xasprintf("%s%s%s", uuid, suffixes[i], is_link ? uuid : "");
+
+        if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
+            error = errno;
+    }
+    return error == 0 ? 0 : fail_remove(error, failure);
+}
+
+int
 rundir_remove(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_closedir DIR *dir = fs_list(rundir);
