@@ -201,6 +201,12 @@ libstore_a_SOURCES = \
 	%D%/store/apparmor.h \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
+	%D%/store/deliver-drive.c \
+	%D%/store/deliver-drive.h \
+	%D%/store/deliver-server.c \
+	%D%/store/deliver-shim.c \
+	%D%/store/delivery.c \
+	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
 	%D%/store/leftovers.h \
 	%D%/store/imds-health.c \
@@ -224,14 +230,8 @@ libstore_a_SOURCES = \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \
 	%D%/store/rundir.h \
-	%D%/store/running-seed.c \
-	%D%/store/running-seed.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
-	%D%/store/seed-file.c \
-	%D%/store/seed-file.h \
-	%D%/store/served-seed.c \
-	%D%/store/served-seed.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -435,7 +435,6 @@ virt_seed_SOURCES = \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
-	%D%/cli/medium.c \
 	%D%/cli/main.c \
 	%D%/cli/output.c \
 	%D%/cli/output.h \
@@ -449,7 +448,6 @@ virt_seed_SOURCES = \
 	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
-	%D%/cli/served.c \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	%D%/cli/systemd.c \

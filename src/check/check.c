@@ -132,5 +132,5 @@ check_domain(struct findings *findings, struct domain *domain,
     if (findings->errors == 0)
         check_seed(findings, domain, &request);
     check_wiring(findings, &config, domain, &request);
-    check_server(&check);
+    check_delivery(&check);
 }

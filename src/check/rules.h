@@ -30,8 +30,8 @@ void check_served(const struct check *check);
 void check_disks(const struct check *check);
 void check_schema(const struct check *check);
 
-/* The one that adds errors, too: for what the hook would refuse of the metadata server. */
-void check_server(const struct check *check);
+/* The one that adds errors, too: for what the hook would refuse of this host. */
+void check_delivery(const struct check *check);
 
 /* The same, for what libvirt would refuse before the hook is asked. */
 void check_emulator(struct findings *findings, const struct domain *domain, int root);

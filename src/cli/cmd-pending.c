@@ -259,7 +259,7 @@ print_circumstances(const struct pending *pending)
              "seed");
     if (pending->is_replaced && pending->has_current)
         printf("the seed %s has been replaced since it was started",
-               pending->current.served ? served_place.where : medium_place.where);
+               pending->current.served ? delivery_server.where : delivery_drive.where);
     else if (pending->is_replaced)
         fputs("its seed was replaced after it was started", stdout);
     /* A guest that keeps what it has read has read neither. */
@@ -272,13 +272,13 @@ print_circumstances(const struct pending *pending)
         puts("; where the guest has been rebooted since, it has read that one");
     /* What a reboot within the guest reads, and how it would read the new seed. */
     if (pending->running.doc && pending->has_changes) {
-        const struct seed_place *place = seed_place_find(&pending->running.domain);
+        const struct delivery *delivery = delivery_of_running(&pending->running.domain);
 
         printf("it runs: a reboot within the guest%s reads what is %s",
                pending->boot == PENDING_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
-               place->where);
+               delivery->where);
         /* If it is not there already, and would not be refused. */
-        if (pending->next.served == place->served && !pending->is_as_replaced) {
+        if (pending->next.served == delivery->served && !pending->is_as_replaced) {
             cleanup_free char *name = xshellquote(pending->source.domain.name);
 
             fputs("; to put the new seed there: virt-seed update ", stdout);

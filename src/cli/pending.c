@@ -23,7 +23,7 @@
 #include "domain/request.h"
 #include "seed/digest.h"
 #include "seed/instance-id.h"
-#include "store/running-seed.h"
+#include "store/delivery.h"
 
 /* --- reading ------------------------------------------------------------------------ */
 
@@ -64,8 +64,8 @@ read_past(struct pending *pending, const struct context *context)
         deny(pending, &failure);
         pending->past_is_denied = true;
     }
-    if (running_seed_read(context->root, uuid, &pending->current, &pending->has_current,
-                          &failure) == 0) {
+    if (delivery_read(context->root, uuid, &pending->current, &pending->has_current,
+                      &failure) == 0) {
         /* It tells enough where there is no record. */
         pending->past_is_denied = pending->past_is_denied && !pending->has_current;
         return;

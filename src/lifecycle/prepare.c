@@ -22,15 +22,12 @@
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/result.h"
 #include "seed/seed.h"
-#include "store/imds-health.h"
+#include "store/delivery.h"
 #include "store/report-file.h"
 #include "store/resolve.h"
 #include "store/rundir.h"
-#include "store/seed-file.h"
-#include "store/served-seed.h"
 #include "wire/facts.h"
 #include "wire/report.h"
-#include "wire/serial.h"
 
 /* A start of the domain; its facts are those of the XML before check_cold_boot() wires it. */
 struct start {
@@ -130,71 +127,77 @@ check_cold_boot(const struct start *start, const struct request *request,
     return 0;
 }
 
-/* A guest that is resumed has long read its documents, and is not kept from going on by a
- * server that is not there. */
+/* What a release that failed has left, or an earlier datasource, is not this start's. What has
+ * the name of the seed to come is replaced by that, whole. */
 static int
-publish_documents(const struct start *start, const struct request *request,
-                  struct seed *seed, struct failure **failure)
-{
-    cleanup_failure struct failure *reason = NULL;
-    cleanup_failure struct failure *unsaid = NULL;
-
-    served_seed_publish(start->rundir, start->domain, start->facts.url.token, request,
-                        seed, &unsaid, &reason);
-    if (unsaid)
-        lifecycle_log_failure(start->lifecycle, "not served in OpenStack's layout",
-                              unsaid);
-    return refuse_or_log(start, "resumes without its documents", &reason, failure);
-}
-
-/* A guest that keeps what it has read, cache="keep", may do without; and so does one of a running
- * snapshot, for which unwired = warn is set. */
-static int
-check_listening(const struct start *start, const struct request *request,
+withdraw_others(const struct start *start, const struct delivery *own,
                 struct failure **failure)
 {
-    cleanup_failure struct failure *reason = NULL;
-    const char *address = start->facts.url.address;
+    const char *uuid = start->domain->uuid;
 
-    if (!request->cache && !start->lifecycle->config->warn_unwired)
-        return imds_health_check(address, failure);
-    if (imds_health_check(address, &reason) < 0)
-        lifecycle_log_failure(start->lifecycle, "starts nevertheless", reason);
+    for (size_t i = 0; deliveries[i]; i++) {
+        cleanup_failure struct failure *reason = NULL;
+
+        if (deliveries[i]->name == own->name ||
+            !delivery_is_there(deliveries[i], start->rundir, uuid))
+            continue;
+        deliveries[i]->withdraw(start->rundir, uuid, &reason);
+        if (refuse_or_log(start, "a seed from before stays", &reason, failure) < 0)
+            return -1;
+    }
     return 0;
 }
 
-/* What a release that failed has left is not this start's; but it keeps no guest from going
- * on. */
+/* A guest that keeps what it has read, cache="keep", may do without a server; and so does one
+ * of a running snapshot, for which unwired = warn is set. */
 static int
-withdraw_documents(const struct start *start, struct failure **failure)
+check_delivery(const struct start *start, const struct delivery *delivery,
+               const struct request *request, struct failure **failure)
 {
-    const char *uuid = start->domain->uuid;
     cleanup_failure struct failure *reason = NULL;
 
-    if (served_seed_is_there(start->rundir, uuid))
-        served_seed_withdraw(start->rundir, uuid, &reason);
-    return refuse_or_log(start, "what was served before stays", &reason, failure);
+    if (start->resumes || !delivery->is_wired(&start->facts))
+        return 0;
+    if (delivery->check_host && delivery->check_host(start->lifecycle->root, failure) < 0)
+        return -1;
+    if (!delivery->check_answer ||
+        delivery->check_answer(start->facts.url.address, &reason) == 0)
+        return 0;
+    if (!request->cache && !start->lifecycle->config->warn_unwired) {
+        *failure = steal(reason);
+        return -1;
+    }
+    lifecycle_log_failure(start->lifecycle, "starts nevertheless", reason);
+    return 0;
 }
 
 static int
 publish(const struct start *start, const struct request *request, struct seed *seed,
-        struct failure **failure)
+        bool reports, struct failure **failure)
 {
-    int root = start->lifecycle->root;
-    bool has_disk = request_has_disk(request);
-    bool served = start->facts.url.address;
+    const struct delivery *delivery = delivery_for(request, start->domain);
+    const struct delivery_start what = {
+        .root = start->lifecycle->root,
+        .rundir = start->rundir,
+        .domain = start->domain,
+        .facts = &start->facts,
+        .request = request,
+        .reports = reports,
+    };
+    cleanup_failure struct failure *left_out = NULL;
+    cleanup_failure struct failure *reason = NULL;
 
-    if ((has_disk || !served) && withdraw_documents(start, failure) < 0)
+    if (withdraw_others(start, delivery, failure) < 0 ||
+        check_delivery(start, delivery, request, failure) < 0)
         return -1;
-    if (has_disk)
-        return seed_file_publish(root, start->rundir, start->domain->uuid, seed, failure);
-    /* Without a URL it starts unwired, as the configuration says. */
-    if (!served)
-        return 0;
-    if (!start->resumes && (served_seed_check_tree(root, failure) < 0 ||
-                            check_listening(start, request, failure) < 0))
+    delivery->publish(&what, seed, &left_out, &reason);
+    if (left_out)
+        lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
+    if (reason && !delivery->resumes_without) {
+        *failure = steal(reason);
         return -1;
-    return publish_documents(start, request, seed, failure);
+    }
+    return refuse_or_log(start, "resumes without its documents", &reason, failure);
 }
 
 /* The file at the end of the domain's channel. virtlogd opens it, as root; where there is the
@@ -233,23 +236,6 @@ record_boot_before(const struct lifecycle *lifecycle)
                               failure);
 }
 
-/* What the emulator shim waits for. A resumed guest has read its serial long ago. */
-static int
-leave_note(const struct start *start, const struct request *request, bool reports,
-           struct failure **failure)
-{
-    cleanup_failure struct failure *reason = NULL;
-    const char *word;
-
-    if (!start->facts.by_shim)
-        return 0;
-    word = wire_shim_serial(start->domain, request, &reason);
-    if (refuse_or_log(start, "resumes without our serial", &reason, failure) < 0)
-        return -1;
-    return rundir_leave_note(start->rundir, start->domain->uuid, word ? word : "",
-                             reports, failure);
-}
-
 /* What is read of it has copies; documents of megabytes need not be there once more. */
 static void
 forget_request(const struct domain *domain)
@@ -286,9 +272,9 @@ prepare(const struct start *start, struct failure **failure)
     reports = wire_facts_report(&start->facts, start->domain, &request);
     if (seed_make(&seed, &request, failure) < 0 ||
         (reports && make_report(start, failure) < 0) ||
-        publish(start, &request, &seed, failure) < 0)
+        publish(start, &request, &seed, reports, failure) < 0)
         return -1;
-    return leave_note(start, &request, reports, failure);
+    return 0;
 }
 
 int
