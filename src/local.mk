@@ -433,13 +433,13 @@ virt_seed_SOURCES = \
 	%D%/cli/columns.c \
 	%D%/cli/columns.h \
 	%D%/cli/doctor/confinement.c \
-	%D%/cli/doctor/doctor.c \
 	%D%/cli/doctor/doctor.h \
 	%D%/cli/doctor/files.c \
 	%D%/cli/doctor/hook.c \
 	%D%/cli/doctor/libvirt.c \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
+	%D%/cli/doctor/systemd.c \
 	%D%/cli/domain-status.c \
 	%D%/cli/domain-status.h \
 	%D%/cli/domain-view.c \
@@ -468,7 +468,6 @@ virt_seed_SOURCES = \
 	%D%/cli/import/ovirt-words.h \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
-	%D%/cli/json.c \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
@@ -489,8 +488,6 @@ virt_seed_SOURCES = \
 	%D%/cli/served.c \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
-	%D%/cli/systemd.c \
-	%D%/cli/systemd.h \
 	%D%/cli/table.c \
 	%D%/cli/table.h \
 	$(NULL)
