@@ -109,9 +109,7 @@ offer(const char *prefix, const char *before, const char *candidate, const char 
 {
     if (strncmp(candidate, prefix, strlen(prefix)) != 0)
         return;
-    fputs(before, stdout);
-    print_outside_string(stdout, candidate);
-    puts(after);
+    print_outside_line(stdout, "%s%s%s", before, candidate, after);
 }
 
 static void

@@ -143,14 +143,10 @@ print_text(const struct doctor *doctor, bool verbose)
         unknown = unknown || diagnosis->state == DOCTOR_UNKNOWN;
         if (diagnosis->state == DOCTOR_OK && !verbose)
             continue;
-        printf("%s: %s: ", state_word(diagnosis->state), diagnosis->subject);
-        print_outside_string(stdout, diagnosis->message);
-        putchar('\n');
-        if (diagnosis->fix) {
-            fputs("  fix: ", stdout);
-            print_outside_string(stdout, diagnosis->fix);
-            putchar('\n');
-        }
+        print_outside_line(stdout, "%s: %s: %s", state_word(diagnosis->state),
+                           diagnosis->subject, diagnosis->message);
+        if (diagnosis->fix)
+            print_outside_line(stdout, "  fix: %s", diagnosis->fix);
     }
     if (doctor->problems == 0 && !doctor->context->quiet)
         puts(unknown ? "no problems found in what could be seen" : "no problems found");
