@@ -440,8 +440,6 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
-	%D%/cli/domain-status.c \
-	%D%/cli/domain-status.h \
 	%D%/cli/domain-view.c \
 	%D%/cli/domain-view.h \
 	%D%/cli/extract.c \
