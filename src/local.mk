@@ -396,15 +396,13 @@ virt_seed_SOURCES = \
 	%D%/cli/columns.c \
 	%D%/cli/columns.h \
 	%D%/cli/doctor/confinement.c \
-	%D%/cli/doctor/doctor.c \
 	%D%/cli/doctor/doctor.h \
 	%D%/cli/doctor/files.c \
 	%D%/cli/doctor/hook.c \
 	%D%/cli/doctor/libvirt.c \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
-	%D%/cli/domain-status.c \
-	%D%/cli/domain-status.h \
+	%D%/cli/doctor/systemd.c \
 	%D%/cli/domain-view.c \
 	%D%/cli/domain-view.h \
 	%D%/cli/extract.c \
@@ -431,7 +429,6 @@ virt_seed_SOURCES = \
 	%D%/cli/import/ovirt-words.h \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
-	%D%/cli/json.c \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
@@ -450,8 +447,6 @@ virt_seed_SOURCES = \
 	%D%/cli/seeding.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
-	%D%/cli/systemd.c \
-	%D%/cli/systemd.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)

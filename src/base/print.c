@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/print.h"
 #include "base/text.h"
 
@@ -38,6 +41,19 @@ print_outside_string(FILE *stream, const char *text)
     append_safely(&safe, text, strlen(text), "");
     if (safe.size > 0)
         fwrite(safe.data, 1, safe.size, stream);
+}
+
+void
+print_outside_line(FILE *stream, const char *format, ...)
+{
+    cleanup_free char *line = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    line = xvasprintf(format, arguments);
+    va_end(arguments);
+    print_outside_string(stream, line);
+    putc('\n', stream);
 }
 
 /* In one write, so that lines of processes that run side by side stay lines. */

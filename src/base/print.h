@@ -14,6 +14,10 @@ void print_outside_text(FILE *stream, const char *text, size_t size);
 /* The same for a name, which has no business with line ends: they are replaced as well. */
 void print_outside_string(FILE *stream, const char *text);
 
+/* Prints a line the same way, and its end. */
+void print_outside_line(FILE *stream, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Prints "virt-seed: error: …" and, where there is one, "virt-seed: hint: …" on standard
  * error, a line each, whatever is in them. */
 void print_failure(const struct failure *failure);

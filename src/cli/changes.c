@@ -55,18 +55,10 @@ static void
 print_text(FILE *stream, const char *domain, const char *nothing,
            const struct wiring *wiring)
 {
-    for (size_t i = 0; i < wiring->change_count; i++) {
-        fputs("domain '", stream);
-        print_outside_string(stream, domain);
-        fputs("': ", stream);
-        print_outside_string(stream, wiring->changes[i]);
-        putc('\n', stream);
-    }
-    if (wiring->change_count > 0)
-        return;
-    fputs("domain '", stream);
-    print_outside_string(stream, domain);
-    fprintf(stream, "' %s\n", nothing);
+    for (size_t i = 0; i < wiring->change_count; i++)
+        print_outside_line(stream, "domain '%s': %s", domain, wiring->changes[i]);
+    if (wiring->change_count == 0)
+        print_outside_line(stream, "domain '%s' %s", domain, nothing);
 }
 
 static int

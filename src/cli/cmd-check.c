@@ -39,17 +39,16 @@ print_text(const char *origin, const struct findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
 
-        print_outside_string(stdout, origin);
+        const char *kind = finding->error ? "error" : "warning";
+
         if (finding->line > 0)
-            printf(":%d", finding->line);
-        printf(": %s: ", finding->error ? "error" : "warning");
-        print_outside_string(stdout, finding->message);
-        printf(" [%s]\n", finding->id);
-        if (finding->hint) {
-            fputs("  hint: ", stdout);
-            print_outside_string(stdout, finding->hint);
-            putchar('\n');
-        }
+            print_outside_line(stdout, "%s:%d: %s: %s [%s]", origin, finding->line, kind,
+                               finding->message, finding->id);
+        else
+            print_outside_line(stdout, "%s: %s: %s [%s]", origin, kind, finding->message,
+                               finding->id);
+        if (finding->hint)
+            print_outside_line(stdout, "  hint: %s", finding->hint);
     }
 }
 
@@ -71,11 +70,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         print_json(name, &findings);
     else
         print_text(source.name ? source.name : name, &findings);
-    if (!options->json && !context->quiet && findings.count == 0) {
-        fputs("domain '", stdout);
-        print_outside_string(stdout, name);
-        puts("': nothing to complain of");
-    }
+    if (!options->json && !context->quiet && findings.count == 0)
+        print_outside_line(stdout, "domain '%s': no problems found", name);
     return findings.errors > 0 ? STATUS_FAILURE : STATUS_OK;
 }
 

@@ -29,49 +29,32 @@ struct line {
     bool asks_help;
 };
 
-static const struct option_row *
-find_long(const struct option_row *rows, const char *name, size_t length)
-{
-    for (; rows && rows->name; rows++) {
-        if (rows->kind != OPTION_HEADING && strlen(rows->name) == length &&
-            strncmp(rows->name, name, length) == 0)
-            return rows;
-    }
-    return NULL;
-}
-
-static const struct option_row *
-find_letter(const struct option_row *rows, char letter)
-{
-    for (; rows && rows->name; rows++) {
-        if (rows->letter == letter)
-            return rows;
-    }
-    return NULL;
-}
-
-/* Return: the option that the word is, or NULL; `value` gets its value, if it has one. */
+/* Return: the option that the word is, or NULL; `value` gets its value, if the word has one. */
 static const struct option_row *
 find_option(const struct line *line, const char *word, const char **value)
 {
-    const struct option_row *own = line->command ? line->command->options : NULL;
-    const struct option_row *row;
-    size_t length;
+    const struct option_row *const tables[] = {
+        line->command ? line->command->options : NULL, global_options};
+    bool is_long = strncmp(word, "--", 2) == 0;
+    size_t length = strcspn(word, "=");
 
     *value = NULL;
-    if (word[0] != '-' || !word[1])
+    if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
         return NULL;
-    if (word[1] == '-') {
-        length = strcspn(word + 2, "=");
-        row = find_long(own, word + 2, length);
-        row = row ? row : find_long(global_options, word + 2, length);
-        *value = word[2 + length] ? word + 2 + length + 1 : NULL;
-        return row;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        for (const struct option_row *row = tables[i]; row && row->name; row++) {
+            if (is_long ? strlen(row->name) != length - 2 ||
+                              strncmp(row->name, word + 2, length - 2) != 0
+                        : row->letter != word[1])
+                continue;
+            if (is_long && word[length])
+                *value = word + length + 1;
+            else if (!is_long && row->argument && word[2])
+                *value = word + 2;
+            return row;
+        }
     }
-    row = find_letter(own, word[1]);
-    row = row ? row : find_letter(global_options, word[1]);
-    *value = row && row->argument && word[2] ? word + 2 : NULL;
-    return row;
+    return NULL;
 }
 
 static void
@@ -109,9 +92,7 @@ offer(const char *prefix, const char *before, const char *candidate, const char 
 {
     if (strncmp(candidate, prefix, strlen(prefix)) != 0)
         return;
-    fputs(before, stdout);
-    print_outside_string(stdout, candidate);
-    puts(after);
+    print_outside_line(stdout, "%s%s%s", before, candidate, after);
 }
 
 static void

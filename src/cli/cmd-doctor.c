@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/print.h"
+#include "base/texts.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
 #include "cli/json.h"
@@ -38,20 +46,69 @@ state_word(enum doctor_state state)
     return words[state];
 }
 
-/* All that takes root to see is one diagnosis, with one thing to do. */
-static void
-add_unseen(struct doctor *doctor)
-{
-    cleanup_buffer struct buffer list = {0};
+/* --- what the subjects say ------------------------------------------------------------ */
 
-    for (size_t i = 0; i < doctor->unseen_count; i++) {
-        if (i > 0)
-            buffer_append_string(&list, ", ");
-        buffer_append_string(&list, doctor->unseen[i]);
-    }
-    if (doctor->unseen_count > 0)
-        doctor_add(doctor, DOCTOR_UNKNOWN, "root", "run it as root: virt-seed doctor",
-                   "only root can see %s", list.data);
+/* Takes over both texts. */
+static void
+add(struct doctor *doctor, enum doctor_state state, const char *subject, char *message,
+    char *fix)
+{
+    doctor->list = xreallocarray(doctor->list, doctor->count + 1, sizeof(*doctor->list));
+    doctor->list[doctor->count++] = (struct diagnosis){
+        .state = state, .subject = subject, .message = message, .fix = fix};
+    doctor->problems += state == DOCTOR_PROBLEM;
+}
+
+void
+doctor_add(struct doctor *doctor, enum doctor_state state, const char *subject,
+           const char *fix, const char *format, ...)
+{
+    va_list arguments;
+    char *message;
+
+    va_start(arguments, format);
+    message = xvasprintf(format, arguments);
+    va_end(arguments);
+    add(doctor, state, subject, message, fix ? xstrdup(fix) : NULL);
+}
+
+bool
+doctor_take(struct doctor *doctor, enum doctor_state state, const char *subject,
+            struct failure **failure)
+{
+    struct failure *taken = *failure;
+
+    if (!taken)
+        return false;
+    add(doctor, state, subject, steal(taken->message), steal(taken->hint));
+    failure_free(taken);
+    *failure = NULL;
+    return true;
+}
+
+void
+doctor_unseen(struct doctor *doctor, const char *what)
+{
+    if (!texts_have(doctor->unseen, doctor->unseen_count, what))
+        texts_add(&doctor->unseen, &doctor->unseen_count, xstrdup(what));
+}
+
+void
+doctor_unread(struct doctor *doctor, int error, const char *subject, const char *path)
+{
+    cleanup_free char *fix = xasprintf("ls -ld %s", path);
+
+    if ((abs(error) == EACCES || abs(error) == EPERM) && geteuid() != 0)
+        doctor_unseen(doctor, path);
+    else
+        doctor_add(doctor, DOCTOR_PROBLEM, subject, fix, "could not look at %s: %s", path,
+                   strerror(abs(error)));
+}
+
+char *
+doctor_systemctl(const char *action, const char *unit)
+{
+    return xasprintf("systemctl %s %s", action, unit);
 }
 
 /* --- output --------------------------------------------------------------------------- */
@@ -86,30 +143,62 @@ print_text(const struct doctor *doctor, bool verbose)
         unknown = unknown || diagnosis->state == DOCTOR_UNKNOWN;
         if (diagnosis->state == DOCTOR_OK && !verbose)
             continue;
-        printf("%s: %s: ", state_word(diagnosis->state), diagnosis->subject);
-        print_outside_string(stdout, diagnosis->message);
-        putchar('\n');
-        if (diagnosis->fix) {
-            fputs("  fix: ", stdout);
-            print_outside_string(stdout, diagnosis->fix);
-            putchar('\n');
-        }
+        print_outside_line(stdout, "%s: %s: %s", state_word(diagnosis->state),
+                           diagnosis->subject, diagnosis->message);
+        if (diagnosis->fix)
+            print_outside_line(stdout, "  fix: %s", diagnosis->fix);
     }
     if (doctor->problems == 0 && !doctor->context->quiet)
         puts(unknown ? "no problems found in what could be seen" : "no problems found");
 }
 
+/* --- the command ---------------------------------------------------------------------- */
+
+static void
+doctor_clear(struct doctor *doctor)
+{
+    for (size_t i = 0; i < doctor->count; i++) {
+        free(doctor->list[i].message);
+        free(doctor->list[i].fix);
+    }
+    free(doctor->list);
+    free(doctor->served);
+    free(doctor->by_shim);
+    texts_free(doctor->unseen, doctor->unseen_count);
+    config_clear(&doctor->config);
+    if (doctor->connection)
+        virConnectClose(doctor->connection);
+    *doctor = (struct doctor){0};
+}
+
+#define cleanup_doctor __attribute__((cleanup(doctor_clear)))
+
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    cleanup_doctor struct doctor doctor = {0};
+    cleanup_doctor struct doctor doctor = {.context = context, .root = context->root};
+    cleanup_buffer struct buffer unseen = {0};
+    struct stat root, own;
 
     (void)failure;
-    doctor_begin(&doctor, context);
+    if (fstat(context->root, &root) == 0) {
+        doctor.owner = root.st_uid;
+        doctor.live = stat("/", &own) == 0 && root.st_dev == own.st_dev &&
+                      root.st_ino == own.st_ino;
+    }
+    doctor.systemd = doctor.live && systemd_is_running();
     for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
         subjects[i](&doctor);
-    add_unseen(&doctor);
+    /* All that takes root to see is one diagnosis, with one thing to do. */
+    for (size_t i = 0; i < doctor.unseen_count; i++) {
+        if (i > 0)
+            buffer_append_string(&unseen, ", ");
+        buffer_append_string(&unseen, doctor.unseen[i]);
+    }
+    if (doctor.unseen_count > 0)
+        doctor_add(&doctor, DOCTOR_UNKNOWN, "root", "run it as root: virt-seed doctor",
+                   "only root can see %s", unseen.data);
     if (options->json)
         print_json(&doctor);
     else

@@ -41,11 +41,9 @@ run(const struct context *context, const void *data, struct failure **failure)
         failure_prefix(failure, "domain '%s'", source.domain.name);
         return STATUS_FAILURE;
     }
-    if (!context->quiet) {
-        fputs("domain '", stdout);
-        print_outside_string(stdout, source.domain.name);
-        puts(options->undo ? "': not recorded as done" : "': recorded as done");
-    }
+    if (!context->quiet)
+        print_outside_line(stdout, "domain '%s': %srecorded as done", source.domain.name,
+                           options->undo ? "not " : "");
     return STATUS_OK;
 }
 

@@ -24,9 +24,8 @@ say(const struct collection *collection, const char *what,
 {
     if (collection->context->quiet)
         return;
-    printf("%s %s/", what, leftover->directory);
-    print_outside_string(stdout, leftover->name);
-    puts(why);
+    print_outside_line(stdout, "%s %s/%s%s", what, leftover->directory, leftover->name,
+                       why);
 }
 
 static int

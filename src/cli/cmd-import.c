@@ -203,16 +203,6 @@ print_element(struct import *import, const struct context *context,
 
 /* --- the command ------------------------------------------------------------------ */
 
-static void
-print_notes(const struct import *import)
-{
-    for (size_t i = 0; i < import->note_count; i++) {
-        fputs("virt-seed: note: ", stderr);
-        print_outside_string(stderr, import->notes[i]);
-        putc('\n', stderr);
-    }
-}
-
 static int
 check_options(const struct options *options, struct failure **failure)
 {
@@ -237,8 +227,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (options->set ? set_domain(&import, context, options, failure) < 0
                      : print_element(&import, context, options, failure) < 0)
         return STATUS_FAILURE;
-    if (!context->quiet)
-        print_notes(&import);
+    for (size_t i = 0; !context->quiet && i < import.note_count; i++)
+        print_outside_line(stderr, "virt-seed: note: %s", import.notes[i]);
     return STATUS_OK;
 }
 

@@ -141,31 +141,20 @@ static void
 print_instance_id(const struct pending *pending)
 {
     const char *other = pending_other_instance_id(pending);
+    const char *id = pending->identity.instance_id;
+    bool differs = pending->boot == PENDING_BOOT_NEW_INSTANCE ||
+                   pending->boot == PENDING_BOOT_DEPENDS;
 
-    fputs("instance-id: ", stdout);
-    print_outside_string(stdout, pending->identity.instance_id
-                                     ? pending->identity.instance_id
-                                     : "unknown");
-    if (pending->boot == PENDING_BOOT_NEW_INSTANCE ||
-        pending->boot == PENDING_BOOT_DEPENDS) {
-        fputs(", at the last boot ", stdout);
-        print_outside_string(stdout, pending->last_instance_id);
-    }
-    if (other) {
-        fputs(", of the seed that was put there since ", stdout);
-        print_outside_string(stdout, other);
-    }
-    putchar('\n');
+    print_outside_line(
+        stdout, "instance-id: %s%s%s%s%s", id ? id : "unknown",
+        differs ? ", at the last boot " : "", differs ? pending->last_instance_id : "",
+        other ? ", of the seed that was put there since " : "", other ? other : "");
 }
 
 static void
 print_advice(const char *purpose, const char *name, const char *option)
 {
-    printf("hint: %s: virt-seed set ", purpose);
-    print_outside_string(stdout, name);
-    fputs(" --", stdout);
-    print_outside_string(stdout, option);
-    putchar('\n');
+    print_outside_line(stdout, "hint: %s: virt-seed set %s --%s", purpose, name, option);
 }
 
 static void
@@ -244,11 +233,8 @@ print_boot(const struct pending *pending)
 static void
 print_circumstances(const struct pending *pending)
 {
-    for (size_t i = 0; i < pending->wiring.change_count; i++) {
-        fputs("wiring: ", stdout);
-        print_outside_string(stdout, pending->wiring.changes[i]);
-        putchar('\n');
-    }
+    for (size_t i = 0; i < pending->wiring.change_count; i++)
+        print_outside_line(stdout, "wiring: %s", pending->wiring.changes[i]);
     if (pending->wiring.needed)
         puts("a start is refused until it is wired: see 'virt-seed wire'");
     if (pending->is_done)

@@ -1,26 +1,263 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a domain of libvirt's stands: its wiring and its seed, what its guest was booted with, and
+ * how far that is. It is read from the domain's XML, the run-time directory, the record of its
+ * last boot and the guest's report, each as far as the caller may read it: what may not be read is
+ * unknown, and not a failure.
+ */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
-#include "cli/domain-status.h"
+#include "cli/domain-view.h"
 #include "cli/json.h"
 #include "cli/libvirt.h"
 #include "seed/json.h"
 #include "store/configuration.h"
+#include "store/delivery.h"
+#include "store/guest-report.h"
+#include "store/record.h"
+#include "store/report-file.h"
+#include "wire/wire.h"
 
 struct options {
     bool json;
 };
+
+enum answer {
+    ANSWER_NO,
+    ANSWER_YES,
+    ANSWER_UNKNOWN,
+};
+
+struct domain_status {
+    char *name;
+    char uuid[VIR_UUID_STRING_BUFLEN];
+    const char *state; /* "running", "off", … */
+    bool asks;         /* for a seed */
+    enum answer wired;
+    enum answer seed; /* whether there is one */
+    char *datasource; /* that the guest was last booted with, or else would be; or NULL */
+    char *instance_id;       /* the same */
+    enum guest_state result; /* of cloud-init */
+    enum guest_stage stage;  /* the last one that has begun, or GUEST_STAGE_NONE */
+    char *since;    /* since when, by the host's clock; NULL where that is not known */
+    json_t *errors; /* a list of strings */
+    struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
+};
+
+/* Why the status does not have all; the first reason is enough. */
+static void
+take_unread(struct domain_status *status, struct failure **failure)
+{
+    if (!status->unread)
+        status->unread = steal(*failure);
+}
+
+/* --- the domain ------------------------------------------------------------------- */
+
+static const char *
+find_state(virDomainPtr domain)
+{
+    static const char *const words[] = {
+        [VIR_DOMAIN_RUNNING] = "running",    [VIR_DOMAIN_BLOCKED] = "running",
+        [VIR_DOMAIN_PAUSED] = "paused",      [VIR_DOMAIN_SHUTDOWN] = "running",
+        [VIR_DOMAIN_SHUTOFF] = "off",        [VIR_DOMAIN_CRASHED] = "crashed",
+        [VIR_DOMAIN_PMSUSPENDED] = "paused",
+    };
+    const int count = (int)(sizeof(words) / sizeof(words[0]));
+    int state;
+
+    if (virDomainGetState(domain, &state, NULL, 0) < 0 || state < 0 || state >= count ||
+        !words[state])
+        return "unknown";
+    return words[state];
+}
+
+/* What is missing is added to our copy of the XML. */
+static enum answer
+find_wiring(struct domain_view *view, const char *imds_address)
+{
+    const struct wire_options options = {.imds_address = imds_address};
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    if (view->refused)
+        return ANSWER_NO;
+    if (wire_domain(&view->domain, &view->request, &options, &wiring, &failure) < 0)
+        return ANSWER_NO;
+    return wiring.change_count == 0 ? ANSWER_YES : ANSWER_NO;
+}
+
+/* By its name: who may not list the directory may know that. */
+static enum answer
+find_seed(struct domain_status *status, int root, const struct domain_view *view)
+{
+    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    const struct delivery *delivery =
+        view->has_request ? delivery_for(&view->request, &view->domain) : &delivery_drive;
+    cleanup_free char *name = delivery->name(status->uuid);
+    cleanup_failure struct failure *failure = NULL;
+    struct stat found;
+    int error = rundir;
+
+    if (rundir >= 0)
+        error = fstatat(rundir, name, &found, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    if (error == 0)
+        return S_ISLNK(found.st_mode) ? ANSWER_NO : ANSWER_YES;
+    if (error == -ENOENT)
+        return ANSWER_NO;
+    failure_set_errno(&failure, FAILURE_RUNDIR, error, "could not look at %s/%s",
+                      VIRT_SEED_RUNDIR, name);
+    failure_hint(&failure, "run it as root");
+    take_unread(status, &failure);
+    return ANSWER_UNKNOWN;
+}
+
+/* --- the seed --------------------------------------------------------------------- */
+
+/* What the guest has, or, where it never had a seed, would get. */
+static void
+describe_seed(struct domain_status *status, const struct domain_view *view,
+              const struct record *record)
+{
+    const struct request *request = &view->request;
+
+    if (record->boot.time) {
+        status->datasource =
+            record->boot.datasource ? xstrdup(record->boot.datasource) : NULL;
+        status->instance_id =
+            record->boot.instance_id ? xstrdup(record->boot.instance_id) : NULL;
+        return;
+    }
+    if (!view->has_request)
+        return;
+    status->datasource = xstrdup(request_datasource_name(request->datasource));
+    /* That of a ConfigDrive is made of this one. */
+    if (!request_is_nocloud(request))
+        return;
+    if (request->instance_id_policy == INSTANCE_ID_FIXED)
+        status->instance_id = xstrdup(request->instance_id);
+    else if (request->instance_id_policy == INSTANCE_ID_DOMAIN)
+        status->instance_id = xstrdup(status->uuid);
+}
+
+/* --- cloud-init ------------------------------------------------------------------- */
+
+static void
+add_error(struct domain_status *status, const char *text)
+{
+    json_must(json_array_append_new(status->errors, json_outside_string(text)));
+}
+
+static void
+describe_record(struct domain_status *status, const struct record *record)
+{
+    const struct record_result *result = &record->result;
+    const char *time = result->time ? result->time : record->boot.time;
+
+    if (!record->boot.time)
+        return;
+    status->result =
+        guest_state_is_end(result->state) ? result->state : GUEST_STATE_UNFINISHED;
+    status->since = xstrdup(time);
+    for (size_t i = 0; i < result->error_count; i++)
+        add_error(status, result->errors[i]);
+}
+
+/* The report of a guest that was saved is in the record. */
+static void
+describe_result(struct domain_status *status, int root, bool active,
+                const struct record *record, struct failure **unreadable)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_failure struct failure *failure = NULL;
+    time_t written = 0;
+    bool unread =
+        active && report_read(root, status->uuid, &report, NULL, &written, &failure) < 0;
+
+    if (!unread && report.state != GUEST_STATE_NOTHING) {
+        status->result = report.state;
+        status->stage = guest_report_last_stage(&report);
+        status->since = record_time(written);
+        for (size_t i = 0; i < report.errors.count; i++)
+            add_error(status, report.errors.list[i].text);
+    } else if (unread || *unreadable) {
+        status->result = GUEST_STATE_UNKNOWN;
+        take_unread(status, unread ? &failure : unreadable);
+    } else if (!active || guest_state_is_end(record->result.state)) {
+        describe_record(status, record);
+    } else if (written != 0) {
+        status->result = GUEST_STATE_NOTHING;
+    }
+}
+
+/* --- all of it ------------------------------------------------------------------------- */
+
+/*
+ * Reads how the domain stands; `imds_address` is the one of the configuration, or NULL if nobody
+ * knows. One whose XML is odd has little in its status. Return: 0, or -1 if libvirt fails;
+ * VIR_ERR_NO_DOMAIN is its last error if the domain is gone.
+ */
+static int
+read_status(struct domain_status *status, int root, const char *imds_address,
+            virDomainPtr domain, struct failure **failure)
+{
+    cleanup_domain_view struct domain_view view = {0};
+    cleanup_record struct record record = {0};
+    cleanup_failure struct failure *unreadable = NULL;
+
+    *status = (struct domain_status){
+        .result = GUEST_STATE_UNTOLD,
+        .stage = GUEST_STAGE_NONE,
+    };
+    if (domain_view_load(&view, domain, failure) == 0) {
+        status->asks = !view.refused || view.refused->code != FAILURE_REQUEST_MISSING;
+        status->wired = find_wiring(&view, imds_address);
+    } else if ((*failure)->code == FAILURE_LIBVIRT) {
+        return -1;
+    } else {
+        take_unread(status, failure);
+        status->asks = true;
+        status->wired = ANSWER_UNKNOWN;
+    }
+    status->name = xstrdup(virDomainGetName(domain));
+    virDomainGetUUIDString(domain, status->uuid);
+    status->state = find_state(domain);
+    status->seed = find_seed(status, root, &view);
+    status->errors = json_array();
+    record_read(root, status->uuid, &record, &unreadable);
+    describe_seed(status, &view, &record);
+    describe_result(status, root, view.active, &record, &unreadable);
+    return 0;
+}
+
+static void
+status_clear(struct domain_status *status)
+{
+    free(status->name);
+    free(status->datasource);
+    free(status->instance_id);
+    free(status->since);
+    json_decref(status->errors);
+    failure_free(status->unread);
+    *status = (struct domain_status){0};
+}
+
+/* --- rows ------------------------------------------------------------------------- */
 
 struct rows {
     int root;                    /* borrowed */
@@ -33,13 +270,11 @@ static void
 rows_clear(struct rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
-        domain_status_clear(&rows->list[i]);
+        status_clear(&rows->list[i]);
     free(rows->list);
 }
 
 #define cleanup_rows __attribute__((cleanup(rows_clear)))
-
-/* --- rows ------------------------------------------------------------------------- */
 
 /* A domain that is gone when it is its turn has none. */
 static int
@@ -47,8 +282,7 @@ add_row(struct rows *rows, virDomainPtr domain, struct failure **failure)
 {
     struct domain_status row;
 
-    if (domain_status_read(&row, rows->root, rows->config->imds_address, domain,
-                           failure) < 0) {
+    if (read_status(&row, rows->root, rows->config->imds_address, domain, failure) < 0) {
         if (virGetLastErrorCode() != VIR_ERR_NO_DOMAIN)
             return -1;
         failure_free(steal(*failure));
@@ -87,18 +321,6 @@ add_all(struct rows *rows, virConnectPtr connection, struct failure **failure)
 }
 
 static int
-add_named(struct rows *rows, virConnectPtr connection, const char *name,
-          struct failure **failure)
-{
-    virDomainPtr domain = libvirt_find_domain(connection, name, failure);
-    int result = domain ? add_row(rows, domain, failure) : -1;
-
-    if (domain)
-        virDomainFree(domain);
-    return result;
-}
-
-static int
 collect(struct rows *rows, const struct context *context, virConnectPtr connection,
         struct failure **failure)
 {
@@ -107,7 +329,13 @@ collect(struct rows *rows, const struct context *context, virConnectPtr connecti
     if (context->operand_count == 0)
         return add_all(rows, connection, failure);
     for (size_t i = 0; i < context->operand_count; i++) {
-        if (add_named(rows, connection, context->operands[i], failure) < 0)
+        virDomainPtr domain =
+            libvirt_find_domain(connection, context->operands[i], failure);
+        int result = domain ? add_row(rows, domain, failure) : -1;
+
+        if (domain)
+            virDomainFree(domain);
+        if (result < 0)
             return -1;
     }
     return 0;

@@ -2,7 +2,18 @@
 /* JSON on standard output, for --json. */
 #pragma once
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include <jansson.h>
 
 /* Prints the value and a line end, and releases it. */
-void json_print(json_t *value);
+static inline void
+json_print(json_t *value)
+{
+    if (!value)
+        abort();
+    json_dumpf(value, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(value);
+}

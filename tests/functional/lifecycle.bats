@@ -659,7 +659,7 @@ shim_xml() {
     run -0 virt-seed wire shim.xml
     assert_said 'is wired already'
     run -0 virt-seed check shim.xml
-    assert_said 'nothing to complain of'
+    assert_said 'no problems found'
 }
 
 # --- a resumed guest --------------------------------------------------------------------------

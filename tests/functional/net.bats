@@ -385,7 +385,7 @@ refuses_start_and_check() {
     # Of a port below 1024 the kernel does not tell.
     if [[ $(</proc/sys/net/ipv4/ip_unprivileged_port_start) -gt 80 ]]; then
         run -0 "${as_nobody[@]}" virt-seed --root="$root" check --no-schema usual.xml
-        assert_said 'nothing to complain of'
+        assert_said 'no problems found'
     fi
     rmdir "$tree"
     run -1 "${as_nobody[@]}" virt-seed --root="$root" check --no-schema usual.xml
@@ -452,12 +452,12 @@ label_xml() {
     for label in "+$EUID:+0" "0$EUID:+0" "$(id -un):root"; do
         label_xml "$label" >own.xml
         run -0 virt-seed --root="$root" check --no-schema own.xml
-        assert_said 'nothing to complain of'
+        assert_said 'no problems found'
     done
     # In the XML of a domain that runs, it says what libvirt chose.
     label_xml +12345:+0 "type='dynamic'" >running.xml
     run -0 virt-seed --root="$root" check --no-schema running.xml
-    assert_said 'nothing to complain of'
+    assert_said 'no problems found'
     for label in +12345:+0 12345:+0 nobody-of-this-name:root "+1$EUID:+0"; do
         label_xml "$label" >other.xml
         run -0 virt-seed --root="$root" check --no-schema other.xml

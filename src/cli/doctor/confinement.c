@@ -55,19 +55,6 @@ may_run_programs_in(const char *directory)
 }
 
 static void
-say_unread_profile(struct doctor *doctor, int error, const char *path)
-{
-    /* Then the daemon has ended. */
-    if (error == -ENOENT || error == -ESRCH)
-        return;
-    if ((error == -EACCES || error == -EPERM) && geteuid() != 0)
-        doctor_unseen(doctor, "the AppArmor profile of libvirt's daemon");
-    else
-        doctor_add(doctor, DOCTOR_UNKNOWN, "apparmor", "aa-status",
-                   "could not read libvirt's profile, %s: %s", path, strerror(-error));
-}
-
-static void
 check_profile(struct doctor *doctor)
 {
     cleanup_free char *path =
@@ -78,8 +65,14 @@ check_profile(struct doctor *doctor)
     if (doctor->daemon.pid == 0)
         return;
     profile = read_word(doctor->root, path, &error);
-    if (!profile)
-        say_unread_profile(doctor, error, path);
+    /* Then the daemon has ended. */
+    if (!profile && (error == -ENOENT || error == -ESRCH))
+        return;
+    if (!profile && (error == -EACCES || error == -EPERM) && geteuid() != 0)
+        doctor_unseen(doctor, "the AppArmor profile of libvirt's daemon");
+    else if (!profile)
+        doctor_add(doctor, DOCTOR_UNKNOWN, "apparmor", "aa-status",
+                   "could not read libvirt's profile, %s: %s", path, strerror(-error));
     else if (strcmp(profile, "unconfined") == 0)
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL, "AppArmor does not confine %s",
                    doctor->daemon.name);

@@ -57,26 +57,13 @@ check_way(struct doctor *doctor, const char *path)
     }
 }
 
-/* The failure's own hint is for what the next start makes again: to remove it. */
-static void
-say_not_own(struct doctor *doctor, const struct directory *directory,
-            struct failure **failure)
-{
-    const char *path = directory->path;
-    cleanup_free char *fix =
-        xasprintf("ls -lA %s && chown root:root %s && chmod go-w %s", path, path, path);
-
-    if (directory->lasting)
-        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fix, "%s", (*failure)->message);
-    else
-        doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, failure);
-}
-
 static void
 check_directory(struct doctor *doctor, const struct directory *directory)
 {
     cleanup_failure struct failure *failure = NULL;
     const char *path = directory->path;
+    cleanup_free char *own =
+        xasprintf("ls -lA %s && chown root:root %s && chmod go-w %s", path, path, path);
     struct stat status;
     int error = fs_stat_in_root(doctor->root, path, &status);
 
@@ -88,8 +75,12 @@ check_directory(struct doctor *doctor, const struct directory *directory)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
                    "move it away; the next start makes the directory",
                    "%s is not a directory", path);
-    else if (own_directory_check(&status, doctor->owner, path, &failure) < 0)
-        say_not_own(doctor, directory, &failure);
+    else if (own_directory_check(&status, doctor->owner, path, &failure) < 0 &&
+             directory->lasting)
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, own, "%s", failure->message);
+    /* Its own hint is for what the next start makes again: to remove it. */
+    else if (doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &failure))
+        return;
     else if (directory->passers && !(status.st_mode & S_IXOTH))
         say_closed(doctor, path, directory->passers, status.st_mode);
     else
@@ -182,23 +173,16 @@ check_secrets_below(struct doctor *doctor, const char *path)
 
 /* --- all of it ---------------------------------------------------------------------- */
 
-static void
-check_configuration(struct doctor *doctor)
+void
+doctor_files(struct doctor *doctor)
 {
     cleanup_failure struct failure *failure = NULL;
+    bool good;
 
     config_read(&doctor->config, doctor->root, &failure);
     if (!doctor_take(doctor, DOCTOR_PROBLEM, "configuration", &failure))
         doctor_add(doctor, DOCTOR_OK, "configuration", NULL,
                    "the configuration has no mistakes");
-}
-
-void
-doctor_files(struct doctor *doctor)
-{
-    bool good;
-
-    check_configuration(doctor);
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
         check_directory(doctor, &directories[i]);
     check_way(doctor, VIRT_SEED_RUNDIR);

@@ -22,7 +22,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
-#include "cli/systemd.h"
 #include "store/leftovers.h"
 #include "store/record.h"
 
@@ -146,17 +145,6 @@ check_program(struct doctor *doctor, const char *path)
                    path, status.st_mode & 07777);
 }
 
-/* What the hook becomes is next to it. */
-static void
-check_programs(struct doctor *doctor, const char *hook)
-{
-    cleanup_free char *helper =
-        xasprintf("%.*s" HELPER, (int)(fs_base_name(hook) - hook), hook);
-
-    check_program(doctor, hook);
-    check_program(doctor, helper);
-}
-
 /* --- whether it was noticed --------------------------------------------------------- */
 
 /* Only the hook makes them, but for `virt-seed update`, which needs one that is there.
@@ -233,6 +221,7 @@ void
 doctor_hook(struct doctor *doctor)
 {
     struct hooks hooks = {0};
+    cleanup_free char *helper = NULL;
     int error = find_hooks(&hooks, doctor);
 
     if (error < 0 && error != -ENOENT) {
@@ -246,7 +235,12 @@ doctor_hook(struct doctor *doctor)
             doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "ls -l " HOOKS,
                        "%zu hooks lead to %s, and libvirt runs each: remove all but %s",
                        hooks.own, PROGRAM, LINK);
-        check_programs(doctor, hooks.program);
+        /* What the hook becomes is next to it. */
+        helper =
+            xasprintf("%.*s" HELPER, (int)(fs_base_name(hooks.program) - hooks.program),
+                      hooks.program);
+        check_program(doctor, hooks.program);
+        check_program(doctor, helper);
         check_noticed(doctor, &hooks);
     }
     free(hooks.program);

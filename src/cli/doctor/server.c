@@ -13,7 +13,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
-#include "cli/systemd.h"
 #include "store/delivery.h"
 #include "store/imds-health.h"
 #include "store/imds-tree.h"

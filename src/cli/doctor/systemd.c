@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "cli/systemd.h"
+#include "cli/doctor/doctor.h"
 
 /* As sd_booted(3). */
 bool
