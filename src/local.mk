@@ -161,24 +161,11 @@ libseed_a_SOURCES = \
 	%D%/seed/ssh-host-keys.h \
 	%D%/seed/user-data.c \
 	%D%/seed/user-data.h \
-	%D%/seed/yaml-anchor.c \
-	%D%/seed/yaml-anchor.h \
-	%D%/seed/yaml-events.c \
-	%D%/seed/yaml-events.h \
+	%D%/seed/yaml-json.c \
+	%D%/seed/yaml-json.h \
 	%D%/seed/yaml-scalar.c \
-	%D%/seed/yaml-scalar.h \
-	%D%/seed/yaml-source.c \
-	%D%/seed/yaml-source.h \
-	%D%/seed/yaml-stack.c \
-	%D%/seed/yaml-stack.h \
-	%D%/seed/yaml-text.c \
-	%D%/seed/yaml-text.h \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \
-	%D%/seed/yaml-load.c \
-	%D%/seed/yaml-load.h \
-	%D%/seed/yaml-value.c \
-	%D%/seed/yaml-value.h \
 	$(NULL)
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)
@@ -280,13 +267,10 @@ libcheck_a_SOURCES = \
 	%D%/check/network.c \
 	%D%/check/rules.c \
 	%D%/check/rules.h \
-	%D%/check/scalar.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
 	%D%/check/served.c \
 	%D%/check/smbios.c \
-	%D%/check/tree.c \
-	%D%/check/tree.h \
 	%D%/check/user-data.c \
 	$(NULL)
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)

@@ -72,13 +72,13 @@ static void
 check_document(const struct check *check, const struct part *part)
 {
     const size_t count = check->findings->count;
-    cleanup_tree struct tree tree = {0};
-    bool yaml = is_yaml(part) && tree_load(&tree, &part->data);
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root = is_yaml(part) ? rules_read(&yaml, part) : NULL;
 
-    if (yaml)
-        rules_apply(check, part, &tree, tree_root(&tree), rules);
+    if (root)
+        rules_apply(check, part, root, rules);
     /* Of YAML, the keys have been looked at. */
-    if (check->findings->count > count || !has_word(&part->data, yaml ? KEY_WORDS : 0))
+    if (check->findings->count > count || !has_word(&part->data, root ? KEY_WORDS : 0))
         return;
     findings_warn(check->findings, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
                   "<%s> seems to hold a password or key " EVERYBODY, part->element);

@@ -9,8 +9,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "seed/custom-meta-data.h"
-#include "seed/json.h"
-#include "seed/yaml-load.h"
+#include "seed/yaml-json.h"
 
 struct custom {
     json_t *object;
@@ -120,7 +119,7 @@ add_file(struct custom *custom, const struct part *part, const char *origin,
          struct failure **failure)
 {
     cleanup_json json_t *values =
-        yaml_load(part->data.data, part->data.size, YAML_KEYS_UNIQUE, failure);
+        yaml_load(part->data.data, part->data.size, YAML_ONE_MAPPING, failure);
     const char *key;
     json_t *value;
 

@@ -13,7 +13,7 @@
 #include "seed/instance-id.h"
 #include "seed/json.h"
 #include "seed/meta-data.h"
-#include "seed/yaml-text.h"
+#include "seed/yaml-json.h"
 
 /* Keys of which the generated part is the owner, whether it has a value for them or not, or
  * that have a meaning of their own for the guest. */
