@@ -313,7 +313,7 @@ add_anchor(struct reader *reader, const struct yaml_node *node, const char *name
     }
     anchor = allocate(reader, sizeof(*anchor));
     *anchor = (struct anchor){
-        .name = strcpy(allocate(reader, strlen(name) + 1), name),
+        .name = memcpy(allocate(reader, strlen(name) + 1), name, strlen(name) + 1),
         .node = node,
         .next = reader->anchors,
     };
