@@ -8,6 +8,7 @@ noinst_LIBRARIES += \
 	libimage.a \
 	libstore.a \
 	libcheck.a \
+	libimport.a \
 	$(NULL)
 
 libbase_a_SOURCES = \
@@ -275,6 +276,27 @@ libcheck_a_SOURCES = \
 	$(NULL)
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 
+libimport_a_SOURCES = \
+	%D%/import/element.c \
+	%D%/import/element.h \
+	%D%/import/import.c \
+	%D%/import/import.h \
+	%D%/import/kubevirt.c \
+	%D%/import/kubevirt.h \
+	%D%/import/kubevirt-file.c \
+	%D%/import/kubevirt-identity.c \
+	%D%/import/kubevirt-secret.c \
+	%D%/import/kubevirt-source.c \
+	%D%/import/manifest.c \
+	%D%/import/manifest.h \
+	%D%/import/ovirt.c \
+	%D%/import/ovirt.h \
+	%D%/import/ovirt-payload.c \
+	%D%/import/ovirt-words.c \
+	%D%/import/ovirt-words.h \
+	$(NULL)
+libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
+
 # Everything that makes a seed, without libvirt.
 SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libdomain.a libbase.a
 SEED_LIBS = \
@@ -433,23 +455,6 @@ virt_seed_SOURCES = \
 	%D%/cli/extract.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
-	%D%/cli/import/element.c \
-	%D%/cli/import/element.h \
-	%D%/cli/import/import.c \
-	%D%/cli/import/import.h \
-	%D%/cli/import/kubevirt.c \
-	%D%/cli/import/kubevirt.h \
-	%D%/cli/import/kubevirt-file.c \
-	%D%/cli/import/kubevirt-identity.c \
-	%D%/cli/import/kubevirt-secret.c \
-	%D%/cli/import/kubevirt-source.c \
-	%D%/cli/import/manifest.c \
-	%D%/cli/import/manifest.h \
-	%D%/cli/import/ovirt.c \
-	%D%/cli/import/ovirt.h \
-	%D%/cli/import/ovirt-payload.c \
-	%D%/cli/import/ovirt-words.c \
-	%D%/cli/import/ovirt-words.h \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
 	%D%/cli/json.c \
@@ -495,4 +500,4 @@ virt_seed_SOURCES = \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS)
-virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS)
+virt_seed_LDADD = libimport.a $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS)

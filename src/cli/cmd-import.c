@@ -14,14 +14,14 @@
 #include "base/print.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
-#include "cli/import/element.h"
-#include "cli/import/import.h"
 #include "cli/libvirt.h"
 #include "cli/output.h"
 #include "cli/source.h"
 #include "domain/request.h"
 #include "domain/wire.h"
 #include "domain/xml.h"
+#include "import/element.h"
+#include "import/import.h"
 #include "store/secret.h"
 
 /* The systems whose documents can be read. */

@@ -28,17 +28,18 @@ may_include() {
     may_include store base domain seed image
     may_include check base domain seed image store
     may_include lifecycle base domain seed image store
-    may_include cli base domain seed image store check
+    may_include import base domain seed store
+    may_include cli base domain seed image store check import
     may_include vdsm base domain image store
     may_include shim base
     may_include imds base store
     # And there are no others.
-    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/' ]]
+    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nimport/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/' ]]
 }
 
 @test "libvirt is called by the command alone" {
     run ! grep -l 'libvirt/libvirt.h' base/*.[ch] domain/*.[ch] seed/*.[ch] image/*.[ch] check/*.[ch] \
-        store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch] imds/*.[ch]
+        store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch] imds/*.[ch] import/*.[ch]
 }
 
 @test "each file begins with its licence" {

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "cli/import/kubevirt.h"
+#include "import/kubevirt.h"
 #include "seed/yaml-json.h"
 
 static int

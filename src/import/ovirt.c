@@ -12,10 +12,10 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
-#include "cli/import/ovirt-words.h"
-#include "cli/import/ovirt.h"
 #include "domain/xml.h"
+#include "import/element.h"
+#include "import/ovirt-words.h"
+#include "import/ovirt.h"
 #include "seed/yaml.h"
 
 /* --- failures --------------------------------------------------------------------- */

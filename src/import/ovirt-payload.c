@@ -11,10 +11,10 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
-#include "cli/import/ovirt.h"
 #include "domain/payload.h"
 #include "domain/xml.h"
+#include "import/element.h"
+#include "import/ovirt.h"
 #include "seed/yaml-json.h"
 
 /* --- keys of the meta-data -------------------------------------------------------- */
