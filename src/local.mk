@@ -59,10 +59,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/guest-value.h \
 	%D%/domain/hostname.c \
 	%D%/domain/hostname.h \
-	%D%/domain/initialization-files.c \
-	%D%/domain/initialization-files.h \
-	%D%/domain/initialization-users.c \
-	%D%/domain/initialization-users.h \
 	%D%/domain/initialization.c \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
