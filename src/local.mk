@@ -288,8 +288,6 @@ libimport_a_SOURCES = \
 	%D%/import/ovirt.c \
 	%D%/import/ovirt.h \
 	%D%/import/ovirt-payload.c \
-	%D%/import/ovirt-words.c \
-	%D%/import/ovirt-words.h \
 	$(NULL)
 libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
 
