@@ -280,8 +280,6 @@ libimport_a_SOURCES = \
 	%D%/import/kubevirt.c \
 	%D%/import/kubevirt.h \
 	%D%/import/kubevirt-file.c \
-	%D%/import/kubevirt-identity.c \
-	%D%/import/kubevirt-secret.c \
 	%D%/import/kubevirt-source.c \
 	%D%/import/manifest.c \
 	%D%/import/manifest.h \
