@@ -63,7 +63,8 @@ check_inline(const struct check *check, const struct part *part)
 {
     const char *kind = user_data_kind(part->data.data, part->data.size);
     const size_t count = check->findings->count;
-    cleanup_tree struct tree tree = {0};
+    cleanup_yaml struct yaml document = {0};
+    const struct yaml_node *root;
     bool yaml;
 
     if (part->kind == PART_VALUE && strstr(part->element, "password")) {
@@ -76,11 +77,11 @@ check_inline(const struct check *check, const struct part *part)
     yaml = part->kind == PART_NETWORK_CONFIG ||
            (part->kind == PART_VALUE && strcmp(kind, "unknown") == 0) ||
            strncmp(kind, "cloud-config", strlen("cloud-config")) == 0;
-    yaml = yaml && tree_load(&tree, &part->data);
-    if (yaml)
-        rules_apply(check, part, &tree, tree_root(&tree), rules);
+    root = yaml ? rules_read(&document, part) : NULL;
+    if (root)
+        rules_apply(check, part, root, rules);
     /* Of YAML, the keys have been looked at. */
-    if (check->findings->count == count && has_word(&part->data, yaml ? KEY_WORDS : 0))
+    if (check->findings->count == count && has_word(&part->data, root ? KEY_WORDS : 0))
         findings_warn(check->findings, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
                       "<%s> seems to hold a password or key " EVERYBODY, part->element);
 }

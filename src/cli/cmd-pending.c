@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "cli/import/element.h"
+#include "import/element.h"
 #include "cli/json.h"
 #include "cli/pending.h"
 #include "cli/replace.h"

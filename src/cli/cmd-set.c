@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
-#include "cli/import/element.h"
+#include "import/element.h"
 #include "cli/libvirt.h"
 #include "cli/source.h"
 #include "domain/request-write.h"

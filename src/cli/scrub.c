@@ -11,13 +11,13 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
 #include "cli/replace.h"
 #include "cli/scrub.h"
 #include "cli/source.h"
 #include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/xml.h"
+#include "import/element.h"
 #include "seed/layout.h"
 #include "store/record.h"
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "domain/guest-value.h"
+#include "domain/initialization.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -315,20 +316,21 @@ read_initialization(void *data, const xmlNode *node, struct failure **failure)
 #define REFERENCE "file", "secret", "key"
 
 static const struct vocabulary_element elements[] = {
-    {"hostname", read_hostname, {NULL}, 0},
-    {"instance-id", read_instance_id, {"policy", "covers", NULL}, 0},
-    {"instance-type", read_instance_type, {NULL}, 0},
-    {"admin-password", read_secret_only, {"secret", "key", NULL}, 0},
-    {"ssh-authorized-keys", read_ssh_keys, {REFERENCE, NULL}, VOCABULARY_CHILDREN},
-    {"ssh-host-keys", read_secret_only, {"secret", NULL}, 0},
-    {"meta-data", read_meta_data, {REFERENCE, NULL}, VOCABULARY_CHILDREN},
-    {"user-data", read_document, {REFERENCE, "encoding", NULL}, VOCABULARY_SEVERAL},
-    {"vendor-data", read_document, {REFERENCE, "encoding", NULL}, 0},
-    {"network-config",
-     read_network_config,
-     {REFERENCE, "encoding", "from", NULL},
-     VOCABULARY_CHILDREN},
-    {"initialization", read_initialization, {NULL}, VOCABULARY_CHILDREN},
+    {"hostname", .read = read_hostname},
+    {"instance-id", read_instance_id, .attributes = {"policy", "covers"}},
+    {"instance-type", .read = read_instance_type},
+    {"admin-password", read_secret_only, .attributes = {"secret", "key"}},
+    {"ssh-authorized-keys", read_ssh_keys, .attributes = {REFERENCE},
+     .flags = VOCABULARY_ANYTHING},
+    {"ssh-host-keys", read_secret_only, .attributes = {"secret"}},
+    {"meta-data", read_meta_data, .attributes = {REFERENCE},
+     .flags = VOCABULARY_ANYTHING},
+    {"user-data", read_document, .attributes = {REFERENCE, "encoding"},
+     .flags = VOCABULARY_SEVERAL},
+    {"vendor-data", read_document, .attributes = {REFERENCE, "encoding"}},
+    {"network-config", read_network_config, .attributes = {REFERENCE, "encoding", "from"},
+     .flags = VOCABULARY_ANYTHING},
+    {"initialization", .read = read_initialization, .children = initialization_elements},
     {.name = NULL},
 };
 

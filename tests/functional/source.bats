@@ -54,12 +54,13 @@ may_include() {
     may_include store base domain wire seed image
     may_include check base domain wire seed image store
     may_include lifecycle base domain wire seed image store check
-    may_include cli base domain wire seed image store check
+    may_include import base domain seed store
+    may_include cli base domain wire seed image store check import
     may_include vdsm base domain wire image store
     may_include shim base
     may_include imds base store
     # And there are no others.
-    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/\nwire/' ]]
+    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nimport/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/\nwire/' ]]
 
     plant cli/deep/planted.c '#include "cli/cli.h"' '#include "imds/path.h"'
     finds foreign_includes cli base cli/deep/planted.c

@@ -9,7 +9,7 @@
 #include "seed/cloud-config.h"
 #include "seed/json.h"
 #include "seed/seed.h"
-#include "seed/yaml-text.h"
+#include "seed/yaml-json.h"
 #include "unit.h"
 
 static int
