@@ -145,8 +145,6 @@ libseed_a_SOURCES = \
 	%D%/seed/network-openstack.c \
 	%D%/seed/nocloud.c \
 	%D%/seed/nocloud.h \
-	%D%/seed/openssh-key.c \
-	%D%/seed/openssh-key.h \
 	%D%/seed/nocloud-net.c \
 	%D%/seed/nocloud-net.h \
 	%D%/seed/openstack.c \

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/tmpfile.h"
-#include "seed/openssh-key.h"
+#include "seed/ssh-host-keys.h"
 #include "store/host-key.h"
 #include "store/secret-write.h"
 #include "store/secret.h"
