@@ -134,8 +134,6 @@ libseed_a_SOURCES = \
 	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
 	%D%/seed/datasource.h \
-	%D%/seed/openssh-key.c \
-	%D%/seed/openssh-key.h \
 	%D%/seed/reporter.c \
 	%D%/seed/reporter.h \
 	%D%/seed/seed.c \

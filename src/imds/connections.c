@@ -56,34 +56,26 @@ end(struct connections *connections, struct connection *connection)
     connection->state = CONNECTION_ENDED;
 }
 
-static size_t
-count_from(const struct connections *connections, const struct endpoint *other)
-{
-    const struct connection *connection;
-    size_t count = 0;
-
-    for (int state = 0; state < CONNECTION_ENDED; state++) {
-        TAILQ_FOREACH(connection, &connections->queues[state].list, neighbours)
-        count += endpoint_same_address(&connection->other, other);
-    }
-    return count;
-}
-
 struct connection *
 connections_add(struct connections *connections, int fd, const struct endpoint *own,
                 const struct endpoint *other, uint64_t now)
 {
     /* Whatever it says of itself: this limits nothing but the number of connections. */
     bool local = endpoint_is_loopback(other) || endpoint_same_address(own, other);
-    bool refused =
-        !local && count_from(connections, other) >= LIMIT_IMDS_PEER_CONNECTIONS;
     struct connection *connection = xmalloc(sizeof(*connection));
+    size_t of_peer = 0;
 
+    for (int state = 0; !local && state < CONNECTION_ENDED; state++) {
+        const struct connection *one;
+
+        TAILQ_FOREACH(one, &connections->queues[state].list, neighbours)
+        of_peer += endpoint_same_address(&one->other, other);
+    }
     *connection =
         (struct connection){.fd = fd, .own = *own, .other = *other, .begun = now};
     enter(connections, connection, CONNECTION_ASKING, now);
     connections->count++;
-    if (refused) {
+    if (of_peer >= LIMIT_IMDS_PEER_CONNECTIONS) {
         connections->refused++;
         end(connections, connection);
     }

@@ -25,31 +25,24 @@ fail_count(struct failure **failure)
     return failure_hint(failure, "one address serves all bridges; see virt-seed-imds(8)");
 }
 
-/* Its connections inherit them. A guest that takes nothing, or sends more than its request,
- * costs the kernel no more. */
-static int
-limit_buffers(int fd)
-{
-    const int sending = LIMIT_IMDS_SEND_BUFFER;
-    const int receiving = LIMIT_IMDS_RECEIVE_BUFFER;
-
-    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending)) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiving, sizeof(receiving)) < 0)
-        return -errno;
-    return 0;
-}
-
 /* Takes the socket, which listens. Return: 0 or -errno. */
 static int
 keep(struct listeners *listeners, int fd)
 {
+    const int sending = LIMIT_IMDS_SEND_BUFFER;
+    const int receiving = LIMIT_IMDS_RECEIVE_BUFFER;
     struct listener *listener = &listeners->items[listeners->count];
     struct sockaddr_storage address = {0};
     socklen_t size = sizeof(address);
     int flags = fcntl(fd, F_GETFL);
 
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
-        limit_buffers(fd) < 0 || getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+        return -errno;
+    /* Its connections inherit them. A guest that takes nothing, or sends more than its request,
+     * costs the kernel no more. */
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending)) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiving, sizeof(receiving)) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &size) < 0)
         return -errno;
     *listener = (struct listener){
         .fd = fd, .own = endpoint_read((const struct sockaddr *)&address)};
@@ -115,19 +108,12 @@ open_socket(const union inet_address *address, socklen_t size)
     return steal_fd(fd);
 }
 
-static bool
-is_default(const char *text)
-{
-    static const char address[] = VIRT_SEED_IMDS_ADDRESS ":";
-
-    return strncmp(text, address, strlen(address)) == 0;
-}
-
 /* What to do when the address cannot be had. */
 static int
 hint_at_error(int error, const char *text, const union inet_address *address,
               struct failure **failure)
 {
+    static const char own[] = VIRT_SEED_IMDS_ADDRESS ":";
     bool ipv6 = address->any.sa_family == AF_INET6;
     const char *host = ipv6 ? text + 1 : text;
     unsigned int port = ntohs(ipv6 ? address->ipv6.sin6_port : address->ipv4.sin_port);
@@ -138,7 +124,7 @@ hint_at_error(int error, const char *text, const union inet_address *address,
                             "given its own address in place of all, or --listen another "
                             "port",
                             port);
-    if (error == -EADDRNOTAVAIL && is_default(text))
+    if (error == -EADDRNOTAVAIL && strncmp(text, own, strlen(own)) == 0)
         return failure_hint(failure, "no interface has that address; 'systemctl start "
                                      "virt-seed-imds-address' puts it on lo");
     if (error == -EADDRNOTAVAIL)

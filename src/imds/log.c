@@ -28,28 +28,6 @@ has_room(void)
     return poll(&log, 1, 0) != 0;
 }
 
-static void
-write_line(const char *line)
-{
-    if (has_room())
-        fprintf(stderr, "virt-seed-imds: %s\n", line);
-    else
-        left_out++;
-}
-
-static void
-say_left_out(void)
-{
-    static time_t said;
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec - said < PERIOD_SECONDS)
-        return;
-    said = now.tv_sec;
-    log_end();
-}
-
 void
 log_leave_out(void)
 {
@@ -68,14 +46,23 @@ log_end(void)
 void
 log_line(const char *format, ...)
 {
+    static time_t said;
     cleanup_free char *text = NULL;
+    struct timespec now;
     va_list arguments;
 
-    say_left_out();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - said >= PERIOD_SECONDS) {
+        said = now.tv_sec;
+        log_end();
+    }
     va_start(arguments, format);
     text = xvasprintf(format, arguments);
     va_end(arguments);
     utf8_repair(text);
     utf8_replace_controls(text);
-    write_line(text);
+    if (has_room())
+        fprintf(stderr, "virt-seed-imds: %s\n", text);
+    else
+        left_out++;
 }

@@ -50,21 +50,6 @@ usage(void)
 }
 
 static int
-listen_all(struct listeners *listeners, const struct options *options,
-           struct failure **failure)
-{
-    if (listeners_inherit(listeners, failure) < 0)
-        return -1;
-    for (size_t i = 0; i < options->listen_count; i++) {
-        if (listeners_add(listeners, options->listen[i], failure) < 0)
-            return -1;
-    }
-    if (listeners->count == 0)
-        return listeners_add(listeners, DEFAULT_LISTEN, failure);
-    return 0;
-}
-
-static int
 run(const struct options *options, struct failure **failure)
 {
     cleanup_close int root = fs_open_root(options->root);
@@ -75,7 +60,13 @@ run(const struct options *options, struct failure **failure)
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
                                  options->root);
-    if (listen_all(&listeners, options, failure) < 0)
+    if (listeners_inherit(&listeners, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < options->listen_count; i++) {
+        if (listeners_add(&listeners, options->listen[i], failure) < 0)
+            return -1;
+    }
+    if (listeners.count == 0 && listeners_add(&listeners, DEFAULT_LISTEN, failure) < 0)
         return -1;
     return server_run(&listeners, &http, failure);
 }

@@ -143,46 +143,34 @@ ask_for_socket(struct netlink *netlink, const struct endpoint *local,
     return error;
 }
 
-/* A socket of IPv6 may have the other end's IPv4 address mapped. */
-static bool
-leads_to(const struct inet_diag_msg *found, const struct endpoint *remote)
-{
-    struct in6_addr address;
-    const uint8_t *bytes = address.s6_addr;
-
-    memcpy(&address, found->id.idiag_dst, sizeof(address));
-    if (found->idiag_family != remote->family) {
-        if (!IN6_IS_ADDR_V4MAPPED(&address))
-            return false;
-        bytes += sizeof(address) - sizeof(struct in_addr);
-    }
-    return memcmp(bytes, &remote->address, endpoint_address_size(remote)) == 0 &&
-           found->id.idiag_dport == htons(remote->port);
-}
-
-/*
- * The kernel gives a listening socket where none is connected. Any process can have one that
- * begins to connect from an address of another machine (IPV6_FREEBIND); it never comes to be
- * connected, since the answer goes there. One that its process has closed has no inode, and
- * root for its owner.
- */
-static bool
-is_connected(const struct inet_diag_msg *found, const struct endpoint *remote)
-{
-    return found->idiag_state != TCP_LISTEN && found->idiag_state != TCP_SYN_SENT &&
-           found->idiag_inode != 0 && leads_to(found, remote);
-}
-
 int
 netlink_socket_owner(struct netlink *netlink, const struct endpoint *local,
                      const struct endpoint *remote, uid_t *owner)
 {
     struct inet_diag_msg found;
+    struct in6_addr address;
+    const uint8_t *bytes = address.s6_addr;
     int error = ask_for_socket(netlink, local, remote, &found);
 
     if (error < 0)
         return error;
-    if (!is_connected(&found, remote))
+    /*
+     * The kernel gives a listening socket where none is connected. Any process can have one
+     * that begins to connect from an address of another machine (IPV6_FREEBIND); it never comes
+     * to be connected, since the answer goes there. One that its process has closed has no
+     * inode, and root for its owner.
+     */
+    if (found.idiag_state == TCP_LISTEN || found.idiag_state == TCP_SYN_SENT ||
+        found.idiag_inode == 0 || found.id.idiag_dport != htons(remote->port))
+        return -ENOENT;
+    memcpy(&address, found.id.idiag_dst, sizeof(address));
+    /* A socket of IPv6 may have the other end's IPv4 address mapped. */
+    if (found.idiag_family != remote->family) {
+        if (!IN6_IS_ADDR_V4MAPPED(&address))
+            return -ENOENT;
+        bytes += sizeof(address) - sizeof(struct in_addr);
+    }
+    if (memcmp(bytes, &remote->address, endpoint_address_size(remote)) != 0)
         return -ENOENT;
     *owner = found.idiag_uid;
     return 0;

@@ -13,21 +13,6 @@ nobody(const char *reason)
     return (struct peer){.kind = PEER_OTHER, .reason = reason};
 }
 
-static struct peer
-judge_local(const struct qemu_user *qemu, uid_t owner)
-{
-    struct peer peer = {.kind = PEER_QEMU};
-
-    if (!qemu->known)
-        peer = nobody("nobody knows which user QEMU runs as: " VIRT_SEED_QEMU_HOME
-                      " is not there");
-    else if (owner != qemu->uid)
-        peer = nobody("a process of this host, but not of QEMU's user");
-    peer.local = true;
-    peer.owner = owner;
-    return peer;
-}
-
 struct peer
 peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
           const struct endpoint *own, const struct endpoint *other)
@@ -36,8 +21,18 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
     uid_t owner;
     int error;
 
-    if (netlink_socket_owner(netlink, other, own, &owner) == 0)
-        return judge_local(qemu, owner);
+    if (netlink_socket_owner(netlink, other, own, &owner) == 0) {
+        if (!qemu->known)
+            peer = nobody("nobody knows which user QEMU runs as: " VIRT_SEED_QEMU_HOME
+                          " is not there");
+        else if (owner != qemu->uid)
+            peer = nobody("a process of this host, but not of QEMU's user");
+        else
+            peer.kind = PEER_QEMU;
+        peer.local = true;
+        peer.owner = owner;
+        return peer;
+    }
     error = netlink_neighbour(netlink, fd, own, other, peer.mac);
     if (error == 0)
         return peer;

@@ -73,27 +73,21 @@ content_at(const struct rate *rate, const struct bucket *bucket, uint64_t now)
     return content < rate->full ? content : rate->full;
 }
 
-static struct bucket *
-find_bucket(struct rate *rate, uint64_t name, uint64_t now)
-{
-    struct bucket *set = rate->buckets[name % SETS];
-    struct bucket *fullest = &set[0];
-
-    for (int i = 0; i < WAYS; i++) {
-        if (set[i].name == name)
-            return &set[i];
-        if (content_at(rate, &set[i], now) > content_at(rate, fullest, now))
-            fullest = &set[i];
-    }
-    *fullest = (struct bucket){.name = name, .time = now, .content = rate->full};
-    return fullest;
-}
-
 bool
 rate_take(struct rate *rate, const char *name, uint64_t now)
 {
-    struct bucket *bucket = find_bucket(rate, hash(rate, name), now);
+    const uint64_t hashed = hash(rate, name);
+    struct bucket *set = rate->buckets[hashed % SETS];
+    struct bucket *bucket = &set[0];
 
+    /* Its own, else the fullest. */
+    for (int i = 0; i < WAYS && bucket->name != hashed; i++) {
+        if (set[i].name == hashed ||
+            content_at(rate, &set[i], now) > content_at(rate, bucket, now))
+            bucket = &set[i];
+    }
+    if (bucket->name != hashed)
+        *bucket = (struct bucket){.name = hashed, .time = now, .content = rate->full};
     bucket->content = content_at(rate, bucket, now);
     bucket->time = now;
     if (bucket->content < ONE)

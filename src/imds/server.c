@@ -176,20 +176,6 @@ take_signals(void)
     return fd < 0 ? -errno : fd;
 }
 
-static void
-say_listener(const struct endpoint *own)
-{
-    char text[ENDPOINT_TEXT];
-
-    endpoint_format(own, true, text);
-    log_line("listening on %s", text);
-    if (!endpoint_is_loopback(own))
-        log_line("guests on a bridge reach it where the host's packet filter lets them; "
-                 "with firewalld: firewall-cmd --permanent --zone=libvirt "
-                 "--add-port=%u/tcp && firewall-cmd --reload",
-                 own->port);
-}
-
 static int
 start(struct server *server, const struct http_options *options, struct failure **failure)
 {
@@ -208,8 +194,19 @@ start(struct server *server, const struct http_options *options, struct failure 
             return failure_set(failure, FAILURE_SYSTEM, "libmicrohttpd could not start");
         server->daemon_count++;
     }
-    for (size_t i = 0; i < listeners->count; i++)
-        say_listener(&listeners->items[i].own);
+    for (size_t i = 0; i < listeners->count; i++) {
+        const struct endpoint *own = &listeners->items[i].own;
+        char text[ENDPOINT_TEXT];
+
+        endpoint_format(own, true, text);
+        log_line("listening on %s", text);
+        if (!endpoint_is_loopback(own))
+            log_line(
+                "guests on a bridge reach it where the host's packet filter lets them; "
+                "with firewalld: firewall-cmd --permanent --zone=libvirt "
+                "--add-port=%u/tcp && firewall-cmd --reload",
+                own->port);
+    }
     if (!netlink_knows_sockets(&server->http.netlink, first->fd, &first->own))
         log_line("the kernel does not tell whose sockets are whose (modprobe tcp_diag): "
                  "guests of user networking are refused");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: bytes become lines (guest_report_feed), a line becomes a JSON value
- * (parse_line), and a value that has what it must have takes the place of all that was known
- * of the boot (take_value). Members that may be missing, or are of another type than
+ * How it works: bytes become lines and lines JSON values (guest_report_feed), and a value that
+ * has what it must have takes the place of all that was known of the boot (take_value). Members that may be missing, or are of another type than
  * cloud-init writes, are taken as missing: cloud-init's versions differ in them.
  */
 #include "config.h"
@@ -100,18 +99,6 @@ guest_report_last_stage(const struct guest_report *report)
 
 /* --- texts ------------------------------------------------------------------------ */
 
-/* Line ends and tabs are at home in the output of a command, which errors quote. */
-static void
-make_one_line(char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '\0')
-            text[i] = '?';
-        else if (text[i] == '\n' || text[i] == '\r' || text[i] == '\t')
-            text[i] = ' ';
-    }
-}
-
 /* Return: what may be kept and shown of the text, owned by the caller (free). */
 static char *
 tame(const char *text, size_t size, size_t limit)
@@ -126,8 +113,14 @@ tame(const char *text, size_t size, size_t limit)
         kept--;
     tamed = xmalloc(kept + sizeof(ellipsis));
     memcpy(tamed, text, kept);
-    make_one_line(tamed, kept);
     memcpy(tamed + kept, cut ? ellipsis : "", cut ? sizeof(ellipsis) : 1);
+    /* Line ends and tabs are at home in the output of a command, which errors quote. */
+    for (size_t i = 0; i < kept; i++) {
+        if (tamed[i] == '\0')
+            tamed[i] = '?';
+        else if (tamed[i] == '\n' || tamed[i] == '\r' || tamed[i] == '\t')
+            tamed[i] = ' ';
+    }
     utf8_replace_controls(tamed);
     return tamed;
 }
@@ -152,16 +145,6 @@ messages_clear(struct guest_messages *messages)
     *messages = (struct guest_messages){0};
 }
 
-static bool
-has_message(const struct guest_messages *messages, const char *text)
-{
-    for (size_t i = 0; i < messages->count; i++) {
-        if (strcmp(messages->list[i].text, text) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The result repeats what the stages said; so does a guest that tries again. */
 static void
 add_message(struct guest_messages *messages, enum guest_stage stage, const json_t *value)
@@ -170,8 +153,10 @@ add_message(struct guest_messages *messages, enum guest_stage stage, const json_
 
     if (!text)
         text = xstrdup("(an error that is no text)");
-    if (has_message(messages, text))
-        return;
+    for (size_t i = 0; i < messages->count; i++) {
+        if (strcmp(messages->list[i].text, text) == 0)
+            return;
+    }
     if (messages->count == LIMIT_REPORT_MESSAGES) {
         messages->left_out++;
         return;
@@ -236,28 +221,6 @@ take_status(struct guest_report *report, json_t *status)
 }
 
 static void
-take_result(struct guest_report *report, json_t *result)
-{
-    char *datasource =
-        tame_string(json_object_get(result, "datasource"), LIMIT_REPORT_DATASOURCE);
-
-    if (datasource) {
-        free(report->datasource);
-        report->datasource = datasource;
-    }
-    add_all_messages(report, GUEST_STAGE_NONE, result);
-}
-
-/* The result is made of what the stages said when the last of them has finished; a guest
- * that powers itself off then may not get to send it. */
-static bool
-has_finished(const struct guest_report *report)
-{
-    return report->stage == GUEST_STAGE_NONE &&
-           report->stages[GUEST_STAGE_MODULES_FINAL].finished;
-}
-
-static void
 forget(struct guest_report *report)
 {
     messages_clear(&report->errors);
@@ -267,32 +230,35 @@ forget(struct guest_report *report)
     report->stage = GUEST_STAGE_NONE;
 }
 
-/* Return: whether the line counts. The end of a boot is its end: what comes behind it is an
+/* Return: whether the line counts. The end of a boot is its end: what comes after it is an
  * old status, or the result that confirms it. */
 static bool
 take_line(struct guest_report *report, const char *boot, json_t *status, json_t *result)
 {
+    char *datasource;
+    bool finished;
+
     if (strcmp(report->boot, boot) == 0 && guest_report_is_complete(report) && !result)
         return false;
     forget(report);
     snprintf(report->boot, sizeof(report->boot), "%s", boot);
     take_status(report, status);
-    if (result)
-        take_result(report, result);
-    if (!result && !has_finished(report))
+    /* The result is made of what the stages said when the last of them has finished; a guest
+     * that powers itself off then may not get to send it. */
+    finished = result || (report->stage == GUEST_STAGE_NONE &&
+                          report->stages[GUEST_STAGE_MODULES_FINAL].finished);
+    datasource =
+        tame_string(json_object_get(result, "datasource"), LIMIT_REPORT_DATASOURCE);
+    if (datasource) {
+        free(report->datasource);
+        report->datasource = datasource;
+    }
+    add_all_messages(report, GUEST_STAGE_NONE, result);
+    if (!finished)
         report->state = GUEST_STATE_RUNNING;
     else
         report->state = report->errors.count > 0 ? GUEST_STATE_FAILED : GUEST_STATE_DONE;
     return true;
-}
-
-static bool
-is_boot(const json_t *value)
-{
-    uuid_t uuid;
-
-    return json_is_string(value) && json_string_length(value) == UUID_LENGTH &&
-           uuid_parse(json_string_value(value), uuid) == 0;
 }
 
 /* Return: whether the value is a line's, and counts. */
@@ -304,8 +270,11 @@ take_value(struct guest_report *report, const json_t *value)
     const json_t *status = json_object_get(value, "status");
     json_t *now = json_object_get(status, "v1");
     json_t *final = json_object_get(result, "v1");
+    uuid_t uuid;
 
-    if (json_integer_value(json_object_get(value, "virt-seed")) != 1 || !is_boot(boot) ||
+    if (json_integer_value(json_object_get(value, "virt-seed")) != 1 ||
+        json_string_length(boot) != UUID_LENGTH ||
+        uuid_parse(json_string_value(boot), uuid) < 0 ||
         (!json_is_object(now) && !json_is_null(status)) ||
         (result && !json_is_object(final))) {
         report->ignored++;
@@ -360,52 +329,35 @@ mend_surrogates(char *text, const char *end)
     }
 }
 
-static bool
-parse_line(struct guest_report *report)
-{
-    const struct buffer *line = &report->line;
-    cleanup_json json_t *value = NULL;
-
-    mend_surrogates(line->data, line->data + line->size);
-    value =
-        json_loadb(line->data, line->size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
-    return take_value(report, value);
-}
-
-static void
-keep(struct guest_report *report, const char *data, size_t size)
-{
-    if (size > LIMIT_REPORT_LINE - report->line.size)
-        report->overlong = true;
-    if (report->overlong)
-        buffer_clear(&report->line);
-    else if (size > 0)
-        buffer_append(&report->line, data, size);
-}
-
-static bool
-end_line(struct guest_report *report)
-{
-    bool news = false;
-
-    if (report->overlong)
-        report->ignored++;
-    else if (report->line.size > 0)
-        news = parse_line(report);
-    report->line.size = 0;
-    report->overlong = false;
-    return news;
-}
-
 size_t
 guest_report_feed(struct guest_report *report, const char *data, size_t size, bool *news)
 {
     const char *end = size > 0 ? memchr(data, '\n', size) : NULL;
     size_t length = end ? (size_t)(end - data) : size;
+    struct buffer *line = &report->line;
 
-    keep(report, data, length);
-    *news = end && end_line(report);
-    return end ? length + 1 : length;
+    *news = false;
+    if (length > LIMIT_REPORT_LINE - line->size)
+        report->overlong = true;
+    if (report->overlong)
+        buffer_clear(line);
+    else if (length > 0)
+        buffer_append(line, data, length);
+    if (!end)
+        return length;
+    if (report->overlong) {
+        report->ignored++;
+    } else if (line->size > 0) {
+        cleanup_json json_t *value = NULL;
+
+        mend_surrogates(line->data, line->data + line->size);
+        value = json_loadb(line->data, line->size,
+                           JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+        *news = take_value(report, value);
+    }
+    line->size = 0;
+    report->overlong = false;
+    return length + 1;
 }
 
 void

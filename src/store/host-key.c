@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/tmpfile.h"
-#include "seed/openssh-key.h"
+#include "seed/ssh-host-keys.h"
 #include "store/host-key.h"
 #include "store/own-directory.h"
 #include "store/secret.h"
@@ -70,17 +70,15 @@ read_private(int root, const char *uuid, struct buffer *key, struct failure **fa
     return secret_read_file(directory, PART_HOST_KEY, path, LIMIT_SSH_KEY, key, failure);
 }
 
+/* Return: whether the failure says only that there is none; it is freed then. */
 static bool
-is_missing(struct failure *const *failure)
+was_missing(struct failure **failure)
 {
-    return (*failure)->code == FAILURE_SECRET_MISSING;
-}
-
-static void
-forget(struct failure **failure)
-{
+    if ((*failure)->code != FAILURE_SECRET_MISSING)
+        return false;
     failure_free(*failure);
     *failure = NULL;
+    return true;
 }
 
 /* Return: the line of the public key, owned by the caller (free), or NULL. */
@@ -106,12 +104,8 @@ host_key_read(int root, const char *uuid, struct part *part, struct failure **fa
     cleanup_free char *path = private_path(uuid);
     cleanup_free char *line = NULL;
 
-    if (read_private(root, uuid, &key, failure) < 0) {
-        if (!is_missing(failure))
-            return -1;
-        forget(failure);
-        return fail_not_made(path, failure);
-    }
+    if (read_private(root, uuid, &key, failure) < 0)
+        return was_missing(failure) ? fail_not_made(path, failure) : -1;
     line = public_line(uuid, &key, failure);
     if (!line)
         return -1;
@@ -143,34 +137,30 @@ host_key_read_public(int root, const char *uuid, struct part *part,
 /* --- making ----------------------------------------------------------------------- */
 
 static int
-generate(struct buffer *key)
+generate(int directory)
 {
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    cleanup_buffer struct buffer key = {0};
     struct {
         uint8_t secret[OPENSSH_SECRET_SIZE];
         uint32_t check;
     } random;
+    int error;
 
     if (getrandom(&random, sizeof(random), 0) != sizeof(random))
         return -errno;
-    openssh_key_append(key, random.secret, random.check);
+    openssh_key_append(&key, random.secret, random.check);
     explicit_bzero(&random, sizeof(random));
-    return 0;
-}
-
-/* On the disk before it has its name: the guest will be known by it, whatever happens to
- * the host. Return: 0, also where there is one now that somebody else has made. */
-static int
-publish_private(int directory, const struct buffer *key)
-{
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = tmpfile_open(&tmpfile, directory, PART_HOST_KEY);
-
+    error = tmpfile_open(&tmpfile, directory, PART_HOST_KEY);
     if (error == 0)
-        error = fs_write_all(tmpfile.fd, key->data, key->size);
+        error = fs_write_all(tmpfile.fd, key.data, key.size);
+    /* On the disk before it has its name: the guest will be known by it, whatever happens to
+     * the host. */
     if (error == 0 && fsync(tmpfile.fd) < 0)
         error = -errno;
     if (error == 0)
         error = tmpfile_publish_new(&tmpfile, PART_HOST_KEY);
+    /* There is one now that somebody else has made. */
     if (error == -EEXIST)
         return 0;
     return error == 0 && fsync(directory) < 0 ? -errno : error;
@@ -179,7 +169,6 @@ publish_private(int directory, const struct buffer *key)
 static int
 make_private(int root, const char *uuid, struct failure **failure)
 {
-    cleanup_buffer struct buffer key = {0};
     cleanup_free char *path = directory_path(uuid);
     cleanup_close int state = statedir_make(root);
     cleanup_close int parent = -1;
@@ -194,26 +183,11 @@ make_private(int root, const char *uuid, struct failure **failure)
     directory = secret_make_directory(root, path, failure);
     if (directory < 0)
         return -1;
-    error = generate(&key);
-    if (error == 0)
-        error = publish_private(directory, &key);
+    error = generate(directory);
     return error < 0 ? fail_at(path, error, "make a key in", failure) : 0;
 }
 
-static int
-write_public(int directory, const char *name, const char *line)
-{
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = tmpfile_open(&tmpfile, directory, name);
-
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, line, strlen(line));
-    if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
-        error = -errno;
-    return error == 0 ? tmpfile_publish(&tmpfile, name) : error;
-}
-
-/* Written anew where it is another one: the private key may have come from elsewhere. */
+/* Written again if it is another one: the private key may have come from elsewhere. */
 static int
 publish_public(int root, const char *uuid, const struct buffer *key,
                struct failure **failure)
@@ -223,6 +197,7 @@ publish_public(int root, const char *uuid, const struct buffer *key,
     cleanup_close int directory = statedir_make(root);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     cleanup_buffer struct buffer present = {0};
     int error;
 
@@ -231,25 +206,16 @@ publish_public(int root, const char *uuid, const struct buffer *key,
     if (fd >= 0 && fs_read_all(fd, LIMIT_SSH_KEY, &present) == 0 && present.size > 0 &&
         strcmp(present.data, line) == 0)
         return 0;
-    error = directory < 0 ? directory : write_public(directory, name, line);
+    error = directory < 0 ? directory : tmpfile_open(&tmpfile, directory, name);
+    if (error == 0)
+        error = fs_write_all(tmpfile.fd, line, strlen(line));
+    if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
+        error = -errno;
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, name);
     return error < 0
                ? fail_at(VIRT_SEED_STATEDIR, error, "write a public key into", failure)
                : 0;
-}
-
-static int
-fail_not_here(const char *uuid, struct failure **failure)
-{
-    cleanup_free char *path = private_path(uuid);
-    cleanup_free char *directory = directory_path(uuid);
-
-    failure_set(failure, FAILURE_SECRET_MISSING,
-                "there is no %s, the host key that the guest has since its first start",
-                path);
-    return failure_hint(failure,
-                        "bring it over from the host where it was made: "
-                        "rsync -aR HOST:%s /",
-                        directory);
 }
 
 int
@@ -258,11 +224,21 @@ host_key_prepare(int root, const char *uuid, bool may_make, struct failure **fai
     cleanup_buffer struct buffer key = {0};
 
     if (read_private(root, uuid, &key, failure) < 0) {
-        if (!is_missing(failure))
+        if (!was_missing(failure))
             return -1;
-        forget(failure);
-        if (!may_make)
-            return fail_not_here(uuid, failure);
+        if (!may_make) {
+            cleanup_free char *path = private_path(uuid);
+            cleanup_free char *directory = directory_path(uuid);
+
+            failure_set(failure, FAILURE_SECRET_MISSING,
+                        "there is no %s, the host key that the guest has since its first "
+                        "start",
+                        path);
+            return failure_hint(failure,
+                                "bring it over from the host where it was made: "
+                                "rsync -aR HOST:%s /",
+                                directory);
+        }
         if (make_private(root, uuid, failure) < 0 ||
             read_private(root, uuid, &key, failure) < 0)
             return -1;

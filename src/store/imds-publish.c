@@ -89,29 +89,25 @@ make_document(const struct maker *maker, int domain, const struct document *docu
 }
 
 static int
-make_access(const struct maker *maker, int dir, const struct imds_domain *domain)
-{
-    cleanup_buffer struct buffer lines = {0};
-
-    buffer_append_string(&lines, domain->token);
-    buffer_append_string(&lines, "\n");
-    for (size_t i = 0; i < domain->mac_count; i++) {
-        buffer_append_string(&lines, domain->macs[i].mac);
-        buffer_append_string(&lines, " ");
-        buffer_append_string(&lines, imds_link_name(domain->macs[i].link));
-        buffer_append_string(&lines, "\n");
-    }
-    return make_file(maker, dir, IMDS_ACCESS, lines.data, lines.size);
-}
-
-static int
 fill_directory(const struct maker *maker, const char *name,
                const struct imds_domain *domain)
 {
     cleanup_close int dir =
         openat(maker->tree, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int error = dir < 0 ? -errno : make_access(maker, dir, domain);
+    cleanup_buffer struct buffer access = {0};
+    int error;
 
+    if (dir < 0)
+        return -errno;
+    buffer_append_string(&access, domain->token);
+    buffer_append_string(&access, "\n");
+    for (size_t i = 0; i < domain->mac_count; i++) {
+        buffer_append_string(&access, domain->macs[i].mac);
+        buffer_append_string(&access, " ");
+        buffer_append_string(&access, imds_link_name(domain->macs[i].link));
+        buffer_append_string(&access, "\n");
+    }
+    error = make_file(maker, dir, IMDS_ACCESS, access.data, access.size);
     for (size_t i = 0; error == 0 && i < domain->document_count; i++)
         error = make_document(maker, dir, &domain->documents[i]);
     return error == 0 ? open_up(maker, dir, DIRECTORY_MODE) : error;
@@ -215,75 +211,50 @@ other_name(const char *uuid)
     return xasprintf("%s.new.%08x", uuid, random);
 }
 
-/* Puts the directory `name` in the domain's place; what was there has that name then. */
-static int
-put_in_place(int tree, const char *name, const char *uuid)
-{
-    if (renameat2(tree, name, tree, uuid, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EEXIST)
-        return -errno;
-    return renameat2(tree, name, tree, uuid, RENAME_EXCHANGE) < 0 ? -errno : 0;
-}
-
-static int
-add_all_to_index(const struct maker *maker, const struct imds_domain *domain)
-{
-    int error = 0;
-
-    for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
-        if (is_on_link(domain->macs[i].link))
-            error = add_to_index(maker, domain->macs[i].mac, domain->uuid);
-    }
-    return error;
-}
-
 /* What fails, fails before the last step: the domain has what it had, then. */
 static int
 make_domain(const struct maker *maker, const char *name, const struct imds_domain *domain)
 {
-    int error = mkdirat(maker->tree, name, CLOSED_MODE) < 0 ? -errno : 0;
+    const int tree = maker->tree;
+    int error = mkdirat(tree, name, CLOSED_MODE) < 0 ? -errno : 0;
 
     if (error == 0)
         error = fill_directory(maker, name, domain);
-    if (error == 0)
-        error = add_all_to_index(maker, domain);
-    if (error == 0)
-        error = put_in_place(maker->tree, name, domain->uuid);
+    for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
+        if (is_on_link(domain->macs[i].link))
+            error = add_to_index(maker, domain->macs[i].mac, domain->uuid);
+    }
+    /* What was there has the other name then. */
+    if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0 &&
+        (errno != EEXIST ||
+         renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0))
+        error = -errno;
     /* What was made and not published, or what was there before. */
-    clean_index(maker->tree, name, domain->uuid);
-    fs_remove_tree(maker->tree, name);
+    clean_index(tree, name, domain->uuid);
+    fs_remove_tree(tree, name);
     return error;
-}
-
-static int
-check_domain(const struct imds_domain *domain, struct failure **failure)
-{
-    bool well = imds_is_uuid(domain->uuid) && imds_is_token(domain->token);
-
-    for (size_t i = 0; i < domain->mac_count; i++)
-        well = well && imds_is_mac(domain->macs[i].mac);
-    if (well && domain->mac_count <= LIMIT_NICS)
-        return 0;
-    return failure_set(failure, FAILURE_RUNDIR,
-                       "the domain's UUID, token or MACs are not as the metadata server "
-                       "reads them");
 }
 
 int
 imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **failure)
 {
     cleanup_free char *name = other_name(domain->uuid);
-    struct maker maker = {.tree = tree};
+    bool well = imds_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
+                domain->mac_count <= LIMIT_NICS;
     struct stat status;
     int error;
 
-    if (check_domain(domain, failure) < 0)
-        return -1;
+    for (size_t i = 0; well && i < domain->mac_count; i++)
+        well = imds_is_mac(domain->macs[i].mac);
+    if (!well)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "the domain's UUID, token or MACs are not as the metadata "
+                           "server reads them");
     if (!name || fstat(tree, &status) < 0) {
         error = -errno;
     } else {
-        maker.group = status.st_gid;
+        const struct maker maker = {.tree = tree, .group = status.st_gid};
+
         error = make_domain(&maker, name, domain);
     }
     if (error == 0)

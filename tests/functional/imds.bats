@@ -713,11 +713,12 @@ with open('$log', 'ab', buffering=0) as log:
 
 @test "what was accepted is answered when the server ends" {
     imds_start
+    mkfifo "$BATS_TEST_TMPDIR/go"
     {
         printf 'GET %s/meta-data HTTP/1.1\r\n' "$base"
-        sleep 2
+        timeout 60 cat "$BATS_TEST_TMPDIR/go" >/dev/null
         printf 'Host: x\r\n\r\n'
-    } | python3 -c "
+    } 3>&- | python3 -c "
 import socket, sys
 c = socket.create_connection(('127.0.0.1', $port))
 open('$BATS_TEST_TMPDIR/connected', 'w').close()
@@ -734,6 +735,7 @@ while part := c.recv(4096):
     # Nor is anybody else held up by it.
     fetch "$base/meta-data"
     expect 200 'instance-id: web1'
+    echo >"$BATS_TEST_TMPDIR/go"
     wait "$client"
     [[ $(<"$BATS_TEST_TMPDIR/late") == 'HTTP/1.1 200 OK'*'instance-id: web1' ]]
     wait "$imds"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys in the form of OpenSSH's files: seed/openssh-key.h. What ssh-keygen says of them
+/* Keys in the form of OpenSSH's files: seed/ssh-host-keys.h. What ssh-keygen says of them
  * is in tests/functional/host-keys.bats. */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "domain/part.h"
-#include "seed/openssh-key.h"
+#include "seed/ssh-host-keys.h"
 #include "unit.h"
 
 /* RFC 8032, section 7.1, the first test: the secret, and the public key in ssh's form. */
