@@ -354,14 +354,9 @@ libshim_a_SOURCES = \
 	%D%/shim/arguments.h \
 	%D%/shim/command.c \
 	%D%/shim/command.h \
-	%D%/shim/emulator.c \
-	%D%/shim/emulator.h \
 	%D%/shim/order.c \
-	%D%/shim/order.h \
 	%D%/shim/place.c \
-	%D%/shim/place.h \
 	%D%/shim/report.c \
-	%D%/shim/report.h \
 	$(NULL)
 
 virt_seed_qemu_SOURCES = %D%/shim/main.c

@@ -6,7 +6,7 @@
  * (virtlogd.conf, max_size and max_backups), and begins another.
  *
  * With the emulator shim QEMU's user writes it, no more than LIMIT_SHIM_REPORT, by its second
- * name UUID.libvirt-UUID (base/shim-name.h, shim/report.h).
+ * name UUID.libvirt-UUID (base/names.h, shim/command.h).
  *
  * Who may use libvirt may read them; whoever else knows a domain's UUID may not.
  */
