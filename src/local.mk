@@ -335,10 +335,9 @@ noinst_PROGRAMS += virt-seed-vdsm
 
 virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/exchange.c \
-	%D%/vdsm/exchange.h \
 	%D%/vdsm/main.c \
 	%D%/vdsm/property.c \
-	%D%/vdsm/property.h \
+	%D%/vdsm/vdsm.h \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_vdsm_LDADD = libstore.a libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \

@@ -17,8 +17,7 @@
 #include "base/failure.h"
 
 struct command {
-    char *
-        *arguments; /* all owned; NULL after the last; the first is the program's path */
+    char **arguments; /* owned; NULL after the last; the first is the program */
     size_t count;
     struct failure *warning; /* owned; what the domain has to do without, or NULL */
 };

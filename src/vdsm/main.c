@@ -29,8 +29,7 @@
 #include "domain/xml.h"
 #include "image/label.h"
 #include "store/configuration.h"
-#include "vdsm/exchange.h"
-#include "vdsm/property.h"
+#include "vdsm/vdsm.h"
 
 /* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks behind
  * this one are not run either. 1 is: failed, but run them. */
