@@ -9,5 +9,6 @@ dist_man_MANS += \
 	%D%/virt-seed-qemu.8 \
 	%D%/virt-seed-selinux.8 \
 	%D%/virt-seed-vdsm.8 \
+	%D%/virt-seed-wiring.7 \
 	%D%/virt-seed-xml.5 \
 	$(NULL)

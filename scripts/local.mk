@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Scripts for the source tree; none is installed but the units of systemd/.
+# Scripts for the source tree; none is installed but the completion of bash and the units of
+# systemd/.
+
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = %D%/completion/virt-seed
 
 EXTRA_DIST += \
 	%D%/bench \

@@ -4,6 +4,7 @@
 noinst_LIBRARIES += \
 	libbase.a \
 	libdomain.a \
+	libwire.a \
 	libseed.a \
 	libimage.a \
 	libstore.a \
@@ -46,18 +47,12 @@ libbase_a_SOURCES = \
 libdomain_a_SOURCES = \
 	%D%/domain/address.c \
 	%D%/domain/address.h \
-	%D%/domain/base64.c \
-	%D%/domain/base64.h \
+	%D%/domain/documents.c \
+	%D%/domain/documents.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
-	%D%/domain/drives.c \
-	%D%/domain/drives.h \
-	%D%/domain/foreign.c \
-	%D%/domain/foreign.h \
 	%D%/domain/guest-value.c \
 	%D%/domain/guest-value.h \
-	%D%/domain/hostname.c \
-	%D%/domain/hostname.h \
 	%D%/domain/initialization-files.c \
 	%D%/domain/initialization-files.h \
 	%D%/domain/initialization-users.c \
@@ -66,8 +61,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
 	%D%/domain/interface.h \
-	%D%/domain/mac.c \
-	%D%/domain/mac.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -79,39 +72,44 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
 	%D%/domain/request-elements.c \
-	%D%/domain/request-elements.h \
-	%D%/domain/request-instance-id.c \
-	%D%/domain/request-instance-id.h \
-	%D%/domain/request-text.c \
-	%D%/domain/request-text.h \
+	%D%/domain/request-write.c \
+	%D%/domain/request-write.h \
 	%D%/domain/payload.c \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
 	%D%/domain/seed-path.h \
-	%D%/domain/seed-url.c \
-	%D%/domain/seed-url.h \
-	%D%/domain/ssh-key.c \
-	%D%/domain/ssh-key.h \
 	%D%/domain/target.c \
 	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
-	%D%/domain/wire.c \
-	%D%/domain/wire.h \
-	%D%/domain/wire-disk.c \
-	%D%/domain/wire-disk.h \
-	%D%/domain/wire-report.c \
-	%D%/domain/wire-report.h \
-	%D%/domain/wire-serial.c \
-	%D%/domain/wire-serial.h \
-	%D%/domain/wire-url.c \
-	%D%/domain/wire-url.h \
-	%D%/domain/wire-shim.c \
-	%D%/domain/wire-shim.h \
 	%D%/domain/xml.c \
 	%D%/domain/xml.h \
 	$(NULL)
 libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
+
+libwire_a_SOURCES = \
+	%D%/wire/disk.c \
+	%D%/wire/disk.h \
+	%D%/wire/drives.c \
+	%D%/wire/drives.h \
+	%D%/wire/facts.c \
+	%D%/wire/facts.h \
+	%D%/wire/foreign.c \
+	%D%/wire/foreign.h \
+	%D%/wire/report.c \
+	%D%/wire/report.h \
+	%D%/wire/serial.c \
+	%D%/wire/serial.h \
+	%D%/wire/shim.c \
+	%D%/wire/shim.h \
+	%D%/wire/url.c \
+	%D%/wire/url.h \
+	%D%/wire/wire.c \
+	%D%/wire/wire.h \
+	%D%/wire/wiring.c \
+	%D%/wire/wiring.h \
+	$(NULL)
+libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
 	%D%/seed/check-part.c \
@@ -121,11 +119,6 @@ libseed_a_SOURCES = \
 	%D%/seed/combine.c \
 	%D%/seed/combine.h \
 	%D%/seed/configdrive.c \
-	%D%/seed/configdrive.h \
-	%D%/seed/custom-meta-data.c \
-	%D%/seed/custom-meta-data.h \
-	%D%/seed/devices.c \
-	%D%/seed/devices.h \
 	%D%/seed/digest.c \
 	%D%/seed/digest.h \
 	%D%/seed/gzip.c \
@@ -141,18 +134,11 @@ libseed_a_SOURCES = \
 	%D%/seed/network.h \
 	%D%/seed/network-config.c \
 	%D%/seed/network-config.h \
-	%D%/seed/network-eni.c \
-	%D%/seed/network-openstack.c \
+	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
-	%D%/seed/nocloud.h \
+	%D%/seed/datasource.h \
 	%D%/seed/openssh-key.c \
 	%D%/seed/openssh-key.h \
-	%D%/seed/nocloud-net.c \
-	%D%/seed/nocloud-net.h \
-	%D%/seed/openstack.c \
-	%D%/seed/openstack.h \
-	%D%/seed/payload-seed.c \
-	%D%/seed/payload-seed.h \
 	%D%/seed/reporter.c \
 	%D%/seed/reporter.h \
 	%D%/seed/seed.c \
@@ -199,7 +185,6 @@ CLEANFILES += %D%/seed/reporter-script.h
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
 	%D%/image/iso-read.c \
-	%D%/image/iso-read.h \
 	%D%/image/iso-verify.c \
 	%D%/image/iso-write.c \
 	%D%/image/label.c \
@@ -216,54 +201,37 @@ libstore_a_SOURCES = \
 	%D%/store/apparmor.h \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
+	%D%/store/deliver-drive.c \
+	%D%/store/deliver-drive.h \
+	%D%/store/deliver-server.c \
+	%D%/store/deliver-shim.c \
+	%D%/store/delivery.c \
+	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
 	%D%/store/leftovers.h \
 	%D%/store/imds-health.c \
 	%D%/store/imds-health.h \
-	%D%/store/libvirt-daemon.c \
-	%D%/store/libvirt-daemon.h \
-	%D%/store/libvirt-group.c \
-	%D%/store/libvirt-group.h \
+	%D%/store/libvirt-host.c \
+	%D%/store/libvirt-host.h \
 	%D%/store/own-directory.c \
 	%D%/store/own-directory.h \
 	%D%/store/guest-report.c \
 	%D%/store/guest-report.h \
-	%D%/store/guest-state.c \
-	%D%/store/guest-state.h \
 	%D%/store/host-key.c \
 	%D%/store/host-key.h \
 	%D%/store/imds-publish.c \
 	%D%/store/imds-tree.c \
 	%D%/store/imds-tree.h \
-	%D%/store/qemu-conf.c \
-	%D%/store/qemu-conf.h \
-	%D%/store/qemu-user.c \
-	%D%/store/qemu-user.h \
 	%D%/store/record.c \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
-	%D%/store/record-boot.c \
-	%D%/store/record-json.c \
-	%D%/store/record-json.h \
-	%D%/store/report-reader.c \
-	%D%/store/report-reader.h \
 	%D%/store/resolve.c \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \
 	%D%/store/rundir.h \
-	%D%/store/running-seed.c \
-	%D%/store/running-seed.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
-	%D%/store/secret-write.c \
-	%D%/store/secret-write.h \
-	%D%/store/seed-file.c \
-	%D%/store/seed-file.h \
-	%D%/store/statedir.c \
-	%D%/store/statedir.h \
-	%D%/store/served-seed.c \
-	%D%/store/served-seed.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -292,7 +260,7 @@ libcheck_a_SOURCES = \
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 
 # Everything that makes a seed, without libvirt.
-SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libdomain.a libbase.a
+SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libwire.a libdomain.a libbase.a
 SEED_LIBS = \
 	$(LIBXML2_LIBS) \
 	$(LIBISOFS_LIBS) \
@@ -340,7 +308,7 @@ virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/vdsm.h \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_vdsm_LDADD = libstore.a libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
 	$(NETTLE_LIBS) $(UUID_LIBS)
 
 bin_PROGRAMS += virt-seed virt-seed-qemu
@@ -367,33 +335,28 @@ if WITH_IMDS
 sbin_PROGRAMS += virt-seed-imds
 noinst_LIBRARIES += libimds.a
 libimds_a_SOURCES = \
-	%D%/imds/answer.c \
-	%D%/imds/answer.h \
-	%D%/imds/clients.c \
-	%D%/imds/clients.h \
+	%D%/imds/access.c \
+	%D%/imds/access.h \
+	%D%/imds/connections.c \
+	%D%/imds/connections.h \
 	%D%/imds/endpoint.c \
 	%D%/imds/endpoint.h \
-	%D%/imds/handler.c \
-	%D%/imds/handler.h \
-	%D%/imds/hash.c \
-	%D%/imds/hash.h \
+	%D%/imds/http.c \
+	%D%/imds/http.h \
 	%D%/imds/listen.c \
 	%D%/imds/listen.h \
 	%D%/imds/log.c \
 	%D%/imds/log.h \
 	%D%/imds/netlink.c \
 	%D%/imds/netlink.h \
-	%D%/imds/path.c \
-	%D%/imds/path.h \
 	%D%/imds/peer.c \
 	%D%/imds/peer.h \
 	%D%/imds/rate.c \
 	%D%/imds/rate.h \
-	%D%/imds/respond.c \
-	%D%/imds/respond.h \
+	%D%/imds/http-request.c \
+	%D%/imds/http-request.h \
 	%D%/imds/server.c \
 	%D%/imds/server.h \
-	%D%/imds/wait.h \
 	$(NULL)
 libimds_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(SYSTEMD_CFLAGS) $(NETTLE_CFLAGS)
 
@@ -411,6 +374,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-check.c \
 	%D%/cli/cmd-doctor.c \
 	%D%/cli/cmd-done.c \
+	%D%/cli/cmd-complete.c \
 	%D%/cli/cmd-dump.c \
 	%D%/cli/cmd-gc.c \
 	%D%/cli/cmd-import.c \
@@ -437,12 +401,11 @@ virt_seed_SOURCES = \
 	%D%/cli/domain-status.h \
 	%D%/cli/domain-view.c \
 	%D%/cli/domain-view.h \
-	%D%/cli/element-edit.c \
-	%D%/cli/element-edit.h \
 	%D%/cli/extract.c \
 	%D%/cli/extract.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
+	%D%/cli/help.c \
 	%D%/cli/import/element.c \
 	%D%/cli/import/element.h \
 	%D%/cli/import/import.c \
@@ -466,43 +429,25 @@ virt_seed_SOURCES = \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
-	%D%/cli/medium.c \
 	%D%/cli/main.c \
 	%D%/cli/output.c \
 	%D%/cli/output.h \
 	%D%/cli/pending.c \
-	%D%/cli/pending-boot.c \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/scrub.c \
 	%D%/cli/scrub.h \
-	%D%/cli/secret-documents.c \
-	%D%/cli/secret-documents.h \
-	%D%/cli/progress-screen.c \
-	%D%/cli/progress-screen.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
-	%D%/cli/served.c \
-	%D%/cli/settings.c \
-	%D%/cli/settings.h \
-	%D%/cli/signals.c \
-	%D%/cli/signals.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	%D%/cli/systemd.c \
 	%D%/cli/systemd.h \
-	%D%/cli/text-diff.c \
-	%D%/cli/text-diff.h \
-	%D%/cli/table.c \
-	%D%/cli/table.h \
-	%D%/cli/wait-reason.c \
-	%D%/cli/wait-reason.h \
-	%D%/cli/waiting.c \
-	%D%/cli/waiting.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS)
-virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS)
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)
+virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS) \
+	$(SMARTCOLS_LIBS)

@@ -20,7 +20,6 @@ unit_tests = \
 	%D%/unit/test-guest-report \
 	%D%/unit/test-guest-value \
 	%D%/unit/test-host-key \
-	%D%/unit/test-hostname \
 	%D%/unit/test-imds-tree \
 	%D%/unit/test-inet \
 	%D%/unit/test-initialization \
@@ -29,7 +28,7 @@ unit_tests = \
 	%D%/unit/test-label \
 	%D%/unit/test-layout \
 	%D%/unit/test-leftovers \
-	%D%/unit/test-libvirt-group \
+	%D%/unit/test-libvirt-host \
 	%D%/unit/test-memory \
 	%D%/unit/test-network \
 	%D%/unit/test-network-config \
@@ -44,11 +43,9 @@ unit_tests = \
 	%D%/unit/test-resolve \
 	%D%/unit/test-rundir \
 	%D%/unit/test-secret \
-	%D%/unit/test-secret-write \
 	%D%/unit/test-seed \
 	%D%/unit/test-seed-file \
 	%D%/unit/test-ssh-host-keys \
-	%D%/unit/test-ssh-key \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
 	%D%/unit/test-user-data \
@@ -60,8 +57,8 @@ unit_tests = \
 	$(NULL)
 if WITH_IMDS
 unit_tests += \
-	%D%/unit/test-imds-answer \
-	%D%/unit/test-imds-handler \
+	%D%/unit/test-imds-access \
+	%D%/unit/test-imds-http \
 	%D%/unit/test-imds-limits \
 	$(NULL)
 endif WITH_IMDS
@@ -108,14 +105,12 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_guest_value_LDADD = $(UNIT_LDADD)
 %C%_unit_test_host_key_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_host_key_LDADD = $(UNIT_LDADD)
-%C%_unit_test_hostname_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_hostname_LDADD = $(UNIT_LDADD)
-%C%_unit_test_imds_answer_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_imds_answer_LDADD = libimds.a $(UNIT_LDADD)
-%C%_unit_test_imds_handler_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_imds_handler_LDADD = libimds.a $(UNIT_LDADD)
+%C%_unit_test_imds_access_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_imds_access_LDADD = libimds.a $(UNIT_LDADD)
+%C%_unit_test_imds_http_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_imds_http_LDADD = libimds.a $(UNIT_LDADD) $(MICROHTTPD_LIBS)
 %C%_unit_test_imds_limits_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD) $(SYSTEMD_LIBS)
+%C%_unit_test_imds_limits_LDADD = libimds.a $(UNIT_LDADD) $(SYSTEMD_LIBS) $(MICROHTTPD_LIBS)
 %C%_unit_test_imds_tree_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_imds_tree_LDADD = $(UNIT_LDADD)
 %C%_unit_test_inet_CFLAGS = $(UNIT_CFLAGS)
@@ -132,8 +127,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_layout_LDADD = $(UNIT_LDADD)
 %C%_unit_test_leftovers_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_leftovers_LDADD = $(UNIT_LDADD)
-%C%_unit_test_libvirt_group_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_libvirt_group_LDADD = $(UNIT_LDADD)
+%C%_unit_test_libvirt_host_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_libvirt_host_LDADD = $(UNIT_LDADD)
 %C%_unit_test_memory_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_memory_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_CFLAGS = $(UNIT_CFLAGS)
@@ -151,11 +146,10 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_progress_SOURCES = \
 	%D%/unit/test-progress.c \
 	src/cli/columns.c \
-	src/cli/progress-screen.c \
 	src/cli/progress.c \
 	$(NULL)
-%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
-%C%_unit_test_progress_LDADD = $(UNIT_LDADD)
+%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(SMARTCOLS_CFLAGS)
+%C%_unit_test_progress_LDADD = $(UNIT_LDADD) $(SMARTCOLS_LIBS)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)
 %C%_unit_test_report_reader_CFLAGS = $(UNIT_CFLAGS)
@@ -168,16 +162,12 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_rundir_LDADD = $(UNIT_LDADD)
 %C%_unit_test_secret_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_secret_LDADD = $(UNIT_LDADD)
-%C%_unit_test_secret_write_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_secret_write_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_file_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_seed_file_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_ssh_host_keys_LDADD = $(UNIT_LDADD)
-%C%_unit_test_ssh_key_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_ssh_key_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_target_LDADD = $(UNIT_LDADD)
 %C%_unit_test_tmpfile_CFLAGS = $(UNIT_CFLAGS)
@@ -203,6 +193,7 @@ functional_tests = \
 	%D%/functional/bad-input.bats \
 	%D%/functional/check.bats \
 	%D%/functional/cli.bats \
+	%D%/functional/completion.bats \
 	%D%/functional/examples.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \

@@ -28,11 +28,14 @@ guest_overlay() {
 # Software emulation and hardware virtualisation alike: type='kvm' only where libvirt says so.
 guest_xml() {
     local dir=$1 name=$2 uuid=$3 console=$4
-    local target=vda bus=${root_bus:-virtio} clock=''
+    local target=vda bus=${root_bus:-virtio} clock='' processors=2
 
-    # There the guest's TSC is the host's, and a guest whose clock leaps with it is lost.
+    # Under emulation the guest's TSC is the host's, and a guest whose clock leaps with it is lost.
+    # QEMU's memory map may change under a second processor, which ends QEMU: "iotlb_to_section:
+    # Assertion `section_index < d->map.sections_nb' failed" (QEMU's issue 1921, seen with QEMU 10.0).
     if [[ ${virt_type:-qemu} = qemu ]]; then
         clock=clocksource=hpet
+        processors=1
     fi
     if [[ $bus = ide ]]; then
         target=hda
@@ -45,7 +48,7 @@ guest_xml() {
 $(cat)
   </metadata>
   <memory unit='MiB'>768</memory>
-  <vcpu>2</vcpu>
+  <vcpu>$processors</vcpu>
   <os>
     <type arch='x86_64' machine='${machine:-q35}'>hvm</type>
     <kernel>$dir/vmlinuz</kernel>

@@ -69,7 +69,8 @@ _vm_start() {
 vm_monitor() {
     local line questions answers
 
-    # Read and write: to open them waits for nobody, if QEMU has not come up.
+    # Open the FIFOs read-write: otherwise open() blocks until QEMU, which may have failed to start,
+    # opens its end.
     exec {questions}<>"$vm/monitor.in" {answers}<>"$vm/monitor.out"
     printf '%s\n' "$1" >&"$questions"
     while read -r -t 120 line <&"$answers"; do
@@ -116,12 +117,13 @@ _vm_ssh=(
     -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null
 )
 
-# Through vm_login's connection alone: a new one would be to this system's own port 22.
+# Only through vm_login's connection: a new one would go to this system's own port 22.
 vm_run() {
     local seconds=$1
 
     shift
-    timeout "$seconds" ssh "${_vm_ssh[@]}" -o ProxyCommand=false -o ControlPath="$vm/ssh" root@127.0.0.1 "${*@Q}"
+    timeout "$seconds" ssh "${_vm_ssh[@]}" -o ProxyCommand=false -o ControlPath="$vm/ssh" \
+        root@127.0.0.1 "${*@Q}"
 }
 
 vm_save() {

@@ -151,14 +151,14 @@
 #define LIMIT_YAML_NUMBER 4300
 
 /* The guest's report: bytes of a line, of a message, of the datasource's description; how many
- * errors are kept, and how many warnings; how many bytes of its files are read, and how many
+ * errors are kept, and how many warnings; how many bytes of its file are read, and how many
  * copies virtlogd may keep (virtlogd.conf, max_backups; 3 by default). An error quotes what a
  * command has put out, and the line of the result has it twice. */
 #define LIMIT_REPORT_LINE (1 * MIB)
 #define LIMIT_REPORT_TEXT 2048
 #define LIMIT_REPORT_DATASOURCE 256
 #define LIMIT_REPORT_MESSAGES 100
-#define LIMIT_REPORT_FILES (16 * MIB)
+#define LIMIT_REPORT_FILE (16 * MIB)
 #define LIMIT_REPORT_COPIES 100
 /*
  * The metadata server. Connections at a time, and those of one peer on another machine;

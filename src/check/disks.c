@@ -7,41 +7,33 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
-#include "domain/wire-disk.h"
 #include "domain/xml.h"
+#include "wire/disk.h"
 
 #define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
-
-static bool
-has_virtio_disk(const struct domain *domain)
-{
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        if (domain->disks[i].bus == DOMAIN_BUS_VIRTIO &&
-            strcmp(domain->disks[i].device, "disk") == 0)
-            return true;
-    }
-    return false;
-}
 
 static void
 check_bus(const struct check *check, const struct disk *disk)
 {
+    const struct domain *domain = check->domain;
     const int line = xml_line(disk->node);
+    bool virtio = false;
 
+    for (size_t i = 0; i < domain->disk_count; i++)
+        virtio = virtio || (domain->disks[i].bus == DOMAIN_BUS_VIRTIO &&
+                            strcmp(domain->disks[i].device, "disk") == 0);
     if (disk->bus == DOMAIN_BUS_USB)
         findings_warn(check->findings, WARNING_USB_CDROM, line, BUS_HINT,
                       "the seed is on the usb bus, which guests find too late");
-    if (disk->bus == DOMAIN_BUS_SATA && has_virtio_disk(check->domain) &&
-        !domain_is_windows(check->domain))
+    if (disk->bus == DOMAIN_BUS_SATA && virtio && !domain_is_windows(domain))
         findings_warn(
             check->findings, WARNING_SATA_CDROM, line, BUS_HINT,
             "the seed is on the sata bus, for which kernels of cloud images have "
             "no driver");
-    if (disk->bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(check->domain))
+    if (disk->bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
         findings_warn(check->findings, WARNING_IDE_CDROM, line, BUS_HINT,
                       "the seed is on the ide bus, which the machine '%s' lacks",
-                      check->domain->machine ? check->domain->machine
-                                             : check->domain->arch);
+                      domain->machine ? domain->machine : domain->arch);
 }
 
 /* A controller that is not written is made by libvirt, of its default model. */
@@ -66,19 +58,6 @@ check_controller(const struct check *check, const struct disk *disk)
                   "the seed's scsi controller %ld is no virtio-scsi: kernels of cloud "
                   "images have no driver for others",
                   disk->address.controller);
-}
-
-static void
-check_policy(const struct check *check, const struct disk *disk)
-{
-    const xmlNode *source = xml_child(disk->node, "source");
-
-    if (strcmp(disk->device, "cdrom") == 0 &&
-        !xml_attribute_is(source, "startupPolicy", "mandatory"))
-        findings_warn(check->findings, WARNING_STARTUP_POLICY, xml_line(source),
-                      "add startupPolicy='mandatory' to its <source>",
-                      "the seed's cdrom has no startupPolicy='mandatory': a saved guest "
-                      "could come back with an empty drive");
 }
 
 static bool
@@ -110,7 +89,8 @@ has_something_to_boot(const struct domain *domain)
 void
 check_disks(const struct check *check)
 {
-    const struct disk *disk = seed_path_find_disk(check->domain);
+    const struct disk *disk = check->facts->disk;
+    const xmlNode *source;
 
     if (!has_something_to_boot(check->domain))
         findings_warn(check->findings, WARNING_NO_ROOT_DISK,
@@ -122,5 +102,11 @@ check_disks(const struct check *check)
         return;
     check_bus(check, disk);
     check_controller(check, disk);
-    check_policy(check, disk);
+    source = xml_child(disk->node, "source");
+    if (strcmp(disk->device, "cdrom") == 0 &&
+        !xml_attribute_is(source, "startupPolicy", "mandatory"))
+        findings_warn(check->findings, WARNING_STARTUP_POLICY, xml_line(source),
+                      "add startupPolicy='mandatory' to its <source>",
+                      "the seed's cdrom has no startupPolicy='mandatory': a saved guest "
+                      "could come back with an empty drive");
 }

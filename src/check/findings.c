@@ -15,15 +15,6 @@
 static const char *const names[] = {WARNINGS(WARNING_TEXT)};
 #undef WARNING_TEXT
 
-static void
-add(struct findings *findings, const struct finding *finding)
-{
-    findings->list =
-        xreallocarray(findings->list, findings->count + 1, sizeof(*findings->list));
-    findings->list[findings->count++] = *finding;
-    findings->errors += finding->error;
-}
-
 void
 findings_warn(struct findings *findings, enum warning id, int line, const char *hint,
               const char *format, ...)
@@ -40,9 +31,10 @@ findings_warn(struct findings *findings, enum warning id, int line, const char *
         message[LIMIT_MESSAGE] = '\0';
     utf8_repair(message);
     utf8_replace_controls(message);
-    add(findings,
-        &(struct finding){
-            .id = names[id], .line = line, .message = message, .hint = xstrdup(hint)});
+    findings->list =
+        xreallocarray(findings->list, findings->count + 1, sizeof(*findings->list));
+    findings->list[findings->count++] = (struct finding){
+        .id = names[id], .line = line, .message = message, .hint = xstrdup(hint)};
 }
 
 bool
@@ -58,19 +50,23 @@ findings_have(const struct findings *findings, enum warning id, int line)
 void
 findings_take(struct findings *findings, struct failure **failure)
 {
-    struct failure *taken = *failure;
-    struct finding finding = {0};
+    struct failure *taken = steal(*failure);
+    bool error;
 
     if (!taken)
         return;
-    finding.error = taken->code != FAILURE_SECRET_UNREADABLE;
-    finding.id = failure_code_name(taken->code);
-    finding.line = taken->line;
-    finding.message = steal(taken->message);
-    finding.hint = steal(taken->hint);
-    add(findings, &finding);
+    error = taken->code != FAILURE_SECRET_UNREADABLE;
+    findings->list =
+        xreallocarray(findings->list, findings->count + 1, sizeof(*findings->list));
+    findings->list[findings->count++] = (struct finding){
+        .error = error,
+        .id = failure_code_name(taken->code),
+        .line = taken->line,
+        .message = steal(taken->message),
+        .hint = steal(taken->hint),
+    };
+    findings->errors += error;
     failure_free(taken);
-    *failure = NULL;
 }
 
 void

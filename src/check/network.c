@@ -7,13 +7,13 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/mac.h"
+#include "domain/interface.h"
 #include "seed/network.h"
 
 static bool
 lacks_mac(const struct check *check, const yaml_node_t *node)
 {
-    return mac_is_missing(check->domain, tree_text(node));
+    return interface_mac_is_missing(check->domain, tree_text(node));
 }
 
 static bool

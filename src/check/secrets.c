@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "seed/user-data.h"
 
@@ -42,7 +41,7 @@ static const struct rule rules[] = {
     {.path = NULL},
 };
 
-/* In what is no YAML; those behind the first KEY_WORDS tell more than YAML's key does. */
+/* In what is not YAML; those after the first KEY_WORDS tell more than YAML's key does. */
 #define KEY_WORDS 3
 static const char *const words[] = {
     "passwd:", "password:", "chpasswd", "PRIVATE KEY-----", "PrivateKey =",
@@ -58,57 +57,32 @@ has_word(const struct buffer *data, size_t first)
     return false;
 }
 
-static bool
-is_yaml(const struct part *part)
-{
-    const char *kind = user_data_kind(part->data.data, part->data.size);
-
-    return part->kind == PART_NETWORK_CONFIG ||
-           (part->kind == PART_VALUE && strcmp(kind, "unknown") == 0) ||
-           strncmp(kind, "cloud-config", strlen("cloud-config")) == 0;
-}
-
-static void
-check_document(const struct check *check, const struct part *part)
-{
-    const size_t count = check->findings->count;
-    cleanup_tree struct tree tree = {0};
-    bool yaml = is_yaml(part) && tree_load(&tree, &part->data);
-
-    if (yaml)
-        rules_apply(check, part, &tree, tree_root(&tree), rules);
-    /* Of YAML, the keys have been looked at. */
-    if (check->findings->count > count || !has_word(&part->data, yaml ? KEY_WORDS : 0))
-        return;
-    findings_warn(check->findings, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
-                  "<%s> seems to hold a password or key " EVERYBODY, part->element);
-}
-
+/* Of what stands in the XML itself. */
 static void
 check_inline(const struct check *check, const struct part *part)
 {
-    if (part->kind == PART_VALUE && strstr(part->element, "password"))
+    const char *kind = user_data_kind(part->data.data, part->data.size);
+    const size_t count = check->findings->count;
+    cleanup_tree struct tree tree = {0};
+    bool yaml;
+
+    if (part->kind == PART_VALUE && strstr(part->element, "password")) {
         findings_warn(check->findings, WARNING_INLINE_SECRET, part->line,
                       "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write "
                       "secret=\"NAME\" key=\"KEY\"",
                       "<%s> stands " EVERYBODY, part->element);
-    else
-        check_document(check, part);
-}
-
-static void
-check_payload(const struct check *check, const struct payload *payload)
-{
-    for (size_t i = 0; payload && i < payload->file_count; i++) {
-        const struct payload_file *file = &payload->files[i];
-
-        if (file->data.size > 0 && has_word(&file->data, 0))
-            findings_warn(check->findings, WARNING_INLINE_SECRET, check->request->line,
-                          "write the request as <cloud-init>, and the secret as "
-                          "secret=\"NAME\"",
-                          "the payload's '%s' seems to hold a password or key " EVERYBODY,
-                          file->path);
+        return;
     }
+    yaml = part->kind == PART_NETWORK_CONFIG ||
+           (part->kind == PART_VALUE && strcmp(kind, "unknown") == 0) ||
+           strncmp(kind, "cloud-config", strlen("cloud-config")) == 0;
+    yaml = yaml && tree_load(&tree, &part->data);
+    if (yaml)
+        rules_apply(check, part, &tree, tree_root(&tree), rules);
+    /* Of YAML, the keys have been looked at. */
+    if (check->findings->count == count && has_word(&part->data, yaml ? KEY_WORDS : 0))
+        findings_warn(check->findings, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
+                      "<%s> seems to hold a password or key " EVERYBODY, part->element);
 }
 
 /* --- in the guest ------------------------------------------------------------------- */
@@ -141,41 +115,6 @@ warn_of_key(const struct check *check, const struct part *part, const char *key)
             description, key);
 }
 
-static void
-check_meta_data_secret(const struct check *check, const struct part *part)
-{
-    if (part->key)
-        warn_of_key(check, part, part->key);
-    for (size_t i = 0; i < part->entry_count; i++)
-        warn_of_key(check, part, part->entries[i].key);
-}
-
-/* Windows takes it from there, and keeps it to itself; Linux does neither. */
-static void
-check_admin_password(const struct check *check, const struct part *part)
-{
-    if (!domain_is_windows(check->domain))
-        findings_warn(check->findings, WARNING_READABLE_SECRET, part->line,
-                      "remove it where the guest is Linux: cloud-init does not use it",
-                      "<%s> is metadata, which every user of a Linux guest may read",
-                      part->element);
-}
-
-static void
-check_entries(const struct check *check)
-{
-    const struct request *request = check->request;
-
-    for (size_t i = 0; i < request->meta_data_count; i++) {
-        if (sounds_secret(request->meta_data[i].key))
-            findings_warn(check->findings, WARNING_INLINE_SECRET, request->line,
-                          "write it into a file of the guest by user-data (write_files), "
-                          "from a secret",
-                          "<meta-data>: '%.256s' stands " EVERYBODY,
-                          request->meta_data[i].key);
-    }
-}
-
 /* --- with the shim ------------------------------------------------------------------ */
 
 static void
@@ -186,7 +125,7 @@ check_shim(const struct check *check, const struct part *part)
     cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
     cleanup_free char *description = NULL;
 
-    if (!wire_is_by_shim(check->domain))
+    if (!check->facts->by_shim)
         return;
     description = part_describe(part);
     findings_warn(
@@ -198,21 +137,51 @@ check_shim(const struct check *check, const struct part *part)
         path);
 }
 
+static void
+check_part(const struct check *check, const struct part *part)
+{
+    if (part->origin == PART_SECRET || part->origin == PART_GENERATED)
+        check_shim(check, part);
+    if (part->kind == PART_META_DATA && part->origin == PART_SECRET) {
+        if (part->key)
+            warn_of_key(check, part, part->key);
+        for (size_t i = 0; i < part->entry_count; i++)
+            warn_of_key(check, part, part->entries[i].key);
+    }
+    /* Windows takes it from there, and keeps it to itself; Linux does neither. */
+    if (part->kind == PART_ADMIN_PASSWORD && !domain_is_windows(check->domain))
+        findings_warn(check->findings, WARNING_READABLE_SECRET, part->line,
+                      "remove it where the guest is Linux: cloud-init does not use it",
+                      "<%s> is metadata, which every user of a Linux guest may read",
+                      part->element);
+    if (part->origin == PART_INLINE && part->data.size > 0)
+        check_inline(check, part);
+}
+
 void
 check_secrets(const struct check *check)
 {
-    for (size_t i = 0; i < check->request->parts.count; i++) {
-        const struct part *part = check->request->parts.list[i];
+    const struct request *request = check->request;
+    const struct seed *payload = request->payload;
 
-        if (part->origin == PART_SECRET || part->origin == PART_GENERATED)
-            check_shim(check, part);
-        if (part->kind == PART_META_DATA && part->origin == PART_SECRET)
-            check_meta_data_secret(check, part);
-        if (part->kind == PART_ADMIN_PASSWORD)
-            check_admin_password(check, part);
-        if (part->origin == PART_INLINE && part->data.size > 0)
-            check_inline(check, part);
+    for (size_t i = 0; i < request->parts.count; i++)
+        check_part(check, request->parts.list[i]);
+    for (size_t i = 0; i < request->meta_data_count; i++) {
+        if (sounds_secret(request->meta_data[i].key))
+            findings_warn(check->findings, WARNING_INLINE_SECRET, request->line,
+                          "write it into a file of the guest by user-data (write_files), "
+                          "from a secret",
+                          "<meta-data>: '%.256s' stands " EVERYBODY,
+                          request->meta_data[i].key);
     }
-    check_entries(check);
-    check_payload(check, check->request->payload);
+    for (size_t i = 0; payload && i < payload->document_count; i++) {
+        const struct document *file = &payload->documents[i];
+
+        if (file->data.size > 0 && has_word(&file->data, 0))
+            findings_warn(check->findings, WARNING_INLINE_SECRET, request->line,
+                          "write the request as <cloud-init>, and the secret as "
+                          "secret=\"NAME\"",
+                          "the payload's '%s' seems to hold a password or key " EVERYBODY,
+                          file->path);
+    }
 }

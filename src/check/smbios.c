@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
-#include "domain/wire.h"
 #include "domain/xml.h"
+#include "wire/wire.h"
 
 #define CLOUD_HINT                                                                       \
     "use another value; two datasources in one guest are a race between them"
@@ -59,48 +59,28 @@ static const struct cloud {
 };
 
 static void
-check_entry(const struct check *check, const char *table, const xmlNode *node)
-{
-    cleanup_free char *name = xml_attribute(node, "name");
-    cleanup_free char *value = xml_text(node);
-
-    for (size_t i = 0; name && i < sizeof(clouds) / sizeof(clouds[0]); i++) {
-        const struct cloud *cloud = &clouds[i];
-
-        if (strcmp(cloud->table, table) == 0 && strcmp(cloud->entry, name) == 0 &&
-            fnmatch(cloud->pattern, value, 0) == 0)
-            findings_warn(check->findings, WARNING_OTHER_CLOUD, xml_line(node),
-                          CLOUD_HINT,
-                          "<sysinfo>: %s's %s '%.256s' makes cloud-init look for %s too",
-                          table, name, value, cloud->cloud);
-    }
-}
-
-static void
 check_sysinfo(const struct check *check)
 {
-    static const char *const tables[] = {"system", "baseBoard", "chassis"};
-    const xmlNode *sysinfo = domain_find_sysinfo(check->domain);
+    for (const xmlNode *table = xml_first_element(domain_find_sysinfo(check->domain));
+         table; table = xml_next_element(table)) {
+        for (const xmlNode *entry = xml_child(table, "entry"); entry;
+             entry = xml_next(entry, "entry")) {
+            cleanup_free char *name = xml_attribute(entry, "name");
+            cleanup_free char *value = xml_text(entry);
 
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        for (const xmlNode *table = xml_child(sysinfo, tables[i]); table;
-             table = xml_next(table, tables[i])) {
-            for (const xmlNode *entry = xml_child(table, "entry"); entry;
-                 entry = xml_next(entry, "entry"))
-                check_entry(check, tables[i], entry);
+            for (size_t i = 0; name && i < sizeof(clouds) / sizeof(clouds[0]); i++) {
+                const struct cloud *cloud = &clouds[i];
+
+                if (strcmp(cloud->table, (const char *)table->name) == 0 &&
+                    strcmp(cloud->entry, name) == 0 &&
+                    fnmatch(cloud->pattern, value, 0) == 0)
+                    findings_warn(
+                        check->findings, WARNING_OTHER_CLOUD, xml_line(entry), CLOUD_HINT,
+                        "<sysinfo>: %s's %s '%.256s' makes cloud-init look for %s too",
+                        cloud->table, name, value, cloud->cloud);
+            }
         }
     }
-}
-
-static void
-check_uuid(const struct check *check)
-{
-    if (*check->domain->uuid && wire_looks_like_amazon(check->domain->uuid))
-        findings_warn(
-            check->findings, WARNING_OTHER_CLOUD,
-            xml_line(xml_child(check->domain->root, "uuid")),
-            "give the domain another UUID: cloud-init knows Amazon's guests by it",
-            "<uuid>: '%s' makes cloud-init look for Ec2 too", check->domain->uuid);
 }
 
 static const struct {
@@ -154,43 +134,24 @@ check_channels(const struct check *check)
 
 /* ds-identify reads one line of it, with a shell's read that eats backslashes. */
 static void
-check_serial_text(const struct check *check, const xmlNode *node)
+check_serial(const struct check *check)
 {
-    cleanup_free char *serial = xml_text(node);
+    const xmlNode *system = xml_child(domain_find_sysinfo(check->domain), "system");
+    const xmlNode *entry = xml_child(system, "entry");
+    cleanup_free char *serial = NULL;
 
-    for (size_t i = 0; serial[i]; i++) {
+    while (entry && !xml_attribute_is(entry, "name", "serial"))
+        entry = xml_next(entry, "entry");
+    serial = entry ? xml_text(entry) : NULL;
+    for (size_t i = 0; serial && serial[i]; i++) {
         if (serial[i] >= ' ' && serial[i] < 0x7f && serial[i] != '\\')
             continue;
-        findings_warn(check->findings, WARNING_SERIAL_CHARACTERS, xml_line(node),
+        findings_warn(check->findings, WARNING_SERIAL_CHARACTERS, xml_line(entry),
                       "use letters, digits and punctuation of ASCII, on one line",
                       "the SMBIOS serial has a backslash, a control character, or one "
                       "beyond ASCII: cloud-init could read it otherwise");
         return;
     }
-}
-
-static void
-check_serial(const struct check *check)
-{
-    const xmlNode *system = xml_child(domain_find_sysinfo(check->domain), "system");
-
-    for (const xmlNode *entry = xml_child(system, "entry"); entry;
-         entry = xml_next(entry, "entry")) {
-        if (!xml_attribute_is(entry, "name", "serial"))
-            continue;
-        check_serial_text(check, entry);
-        return;
-    }
-}
-
-static bool
-starts_without_firmware(const struct domain *domain)
-{
-    xmlNode *os = xml_child(domain->root, "os");
-
-    return domain->arch && strcmp(domain->arch, "aarch64") == 0 &&
-           xml_child(os, "kernel") && !xml_child(os, "loader") &&
-           !xml_attribute_is(os, "firmware", "efi");
 }
 
 static const xmlNode *
@@ -216,19 +177,22 @@ static void
 check_visibility(const struct check *check)
 {
     const xmlNode *argument = find_smbios_argument(check->domain);
+    const char *arch = check->domain->arch;
+    const xmlNode *os = xml_child(check->domain->root, "os");
+    const bool without_firmware = arch && strcmp(arch, "aarch64") == 0 &&
+                                  xml_child(os, "kernel") && !xml_child(os, "loader") &&
+                                  !xml_attribute_is(os, "firmware", "efi");
 
     if (!check->request->serial || request_is_by_label(check->request))
         return;
-    if (starts_without_firmware(check->domain) && !request_has_disk(check->request))
-        findings_warn(check->findings, WARNING_SERIAL_HIDDEN,
-                      xml_line(xml_child(check->domain->root, "os")),
+    if (without_firmware && !request_has_disk(check->request))
+        findings_warn(check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
                       "boot by UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
                       "a kernel that starts without firmware sees no SMBIOS serial on "
                       "aarch64, and nothing else tells the guest where its seed is");
-    else if (starts_without_firmware(check->domain))
+    else if (without_firmware)
         findings_warn(
-            check->findings, WARNING_SERIAL_HIDDEN,
-            xml_line(xml_child(check->domain->root, "os")),
+            check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
             "boot by UEFI (<os firmware='efi'>), or add 'ds=nocloud' to <cmdline>",
             "a kernel that starts without firmware sees no SMBIOS serial on "
             "aarch64; only the seed's label tells the guest of it");
@@ -254,21 +218,6 @@ static const struct {
 };
 
 static void
-check_argument(const struct check *check, const xmlNode *node, const char *word)
-{
-    const bool ours =
-        !request_is_by_label(check->request) &&
-        (strcmp(word, "ds=nocloud") == 0 || strncmp(word, "ds=nocloud;", 11) == 0);
-
-    for (size_t i = 0; !ours && i < sizeof(arguments) / sizeof(arguments[0]); i++) {
-        if (fnmatch(arguments[i].pattern, word, 0) == 0)
-            findings_warn(check->findings, WARNING_KERNEL_ARGUMENTS, xml_line(node),
-                          "remove the word from <cmdline>, unless that is what you want",
-                          "<cmdline>: '%.256s' %s", word, arguments[i].message);
-    }
-}
-
-static void
 check_kernel(const struct check *check)
 {
     const xmlNode *node = xml_child(xml_child(check->domain->root, "os"), "cmdline");
@@ -276,15 +225,32 @@ check_kernel(const struct check *check)
     char *rest = NULL;
 
     for (char *word = text ? strtok_r(text, " \t\r\n", &rest) : NULL; word;
-         word = strtok_r(NULL, " \t\r\n", &rest))
-        check_argument(check, node, word);
+         word = strtok_r(NULL, " \t\r\n", &rest)) {
+        if (!request_is_by_label(check->request) &&
+            (strcmp(word, "ds=nocloud") == 0 || strncmp(word, "ds=nocloud;", 11) == 0))
+            continue;
+        for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+            if (fnmatch(arguments[i].pattern, word, 0) == 0)
+                findings_warn(
+                    check->findings, WARNING_KERNEL_ARGUMENTS, xml_line(node),
+                    "remove the word from <cmdline>, unless that is what you want",
+                    "<cmdline>: '%.256s' %s", word, arguments[i].message);
+        }
+    }
 }
 
 void
 check_smbios(const struct check *check)
 {
+    const char *uuid = check->domain->uuid;
+
     check_sysinfo(check);
-    check_uuid(check);
+    if (*uuid && wire_looks_like_amazon(uuid))
+        findings_warn(
+            check->findings, WARNING_OTHER_CLOUD,
+            xml_line(xml_child(check->domain->root, "uuid")),
+            "give the domain another UUID: cloud-init knows Amazon's guests by it",
+            "<uuid>: '%s' makes cloud-init look for Ec2 too", uuid);
     check_labels(check);
     check_channels(check);
     check_serial(check);

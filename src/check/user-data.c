@@ -24,25 +24,10 @@ warn(const struct check *check, const struct part *part, enum warning id,
                       message);
 }
 
-/* --- includes ----------------------------------------------------------------------- */
-
 static bool
 begins_with(const char *text, const char *prefix)
 {
     return strncasecmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* Return: the URL of a line, as cloud-init finds it (user_data.py, _do_include); "" where
- * there is none. */
-static const char *
-include_url(const char *line)
-{
-    if (begins_with(line, "#include-once"))
-        line += strlen("#include-once");
-    else if (begins_with(line, "#include"))
-        line += strlen("#include");
-    line += strspn(line, " \t");
-    return *line == '#' ? "" : line;
 }
 
 static void
@@ -53,10 +38,17 @@ check_includes(const struct check *check, const struct part *part)
     int number = 0;
 
     for (char *line = strsep(&rest, "\r\n"); line; line = strsep(&rest, "\r\n")) {
-        const char *url = include_url(line);
+        const char *url = line;
 
+        /* As cloud-init finds it (user_data.py, _do_include). */
+        if (begins_with(line, "#include-once"))
+            url += strlen("#include-once");
+        else if (begins_with(line, "#include"))
+            url += strlen("#include");
+        url += strspn(url, " \t");
         number++;
-        if (!*url || begins_with(url, "http://") || begins_with(url, "https://"))
+        if (!*url || *url == '#' || begins_with(url, "http://") ||
+            begins_with(url, "https://"))
             continue;
         if (begins_with(url, "file:") || *url == '/')
             warn(
@@ -71,38 +63,15 @@ check_includes(const struct check *check, const struct part *part)
     }
 }
 
-/* --- scripts ------------------------------------------------------------------------ */
-
-/* cloud-init mends all lines where the first one ends in CR LF (util.dos2unix), and else
- * none. */
-static void
-check_line_ends(const struct check *check, const struct part *part)
+/* Return: whether lines end in CR LF, but not the first one: cloud-init converts all lines if the first
+ * one ends so (util.dos2unix), and none otherwise. */
+static bool
+has_later_cr_lf(const struct buffer *data)
 {
-    const char *data = part->data.data;
-    const char *first = memchr(data, '\n', part->data.size);
+    const char *first = memchr(data->data, '\n', data->size);
 
-    if (!first || (first > data && first[-1] == '\r') ||
-        !memmem(first, part->data.size - (size_t)(first - data), "\r\n", 2))
-        return;
-    warn(check, part, WARNING_LINE_ENDS, "convert it: sed -i 's/\\r$//' FILE", 0,
-         "has lines that end in CR LF, but not the first: the shell would see the CR");
-}
-
-/* --- by kind ------------------------------------------------------------------------ */
-
-static void
-check_part_kind(const struct check *check, const struct part *part)
-{
-    const char *kind = user_data_kind(part->data.data, part->data.size);
-
-    if (strcmp(kind, "gzip") == 0 || strcmp(kind, "MIME") == 0)
-        warn(check, part, WARNING_UNSEEN,
-             "give its parts as user-data elements of their own: virt-seed combines them",
-             0, "is packed (gzip or MIME), so that the values in it were not checked");
-    else if (strcmp(kind, "include") == 0 || strcmp(kind, "include-once") == 0)
-        check_includes(check, part);
-    else if (strcmp(kind, "script") == 0 || strcmp(kind, "boothook") == 0)
-        check_line_ends(check, part);
+    return first && (first == data->data || first[-1] != '\r') &&
+           memmem(first, data->size - (size_t)(first - data->data), "\r\n", 2);
 }
 
 void
@@ -110,9 +79,25 @@ check_user_data(const struct check *check)
 {
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
+        const char *kind;
 
-        if ((part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA) &&
-            part->data.size > 0)
-            check_part_kind(check, part);
+        if ((part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA) ||
+            part->data.size == 0)
+            continue;
+        kind = user_data_kind(part->data.data, part->data.size);
+        if (strcmp(kind, "gzip") == 0 || strcmp(kind, "MIME") == 0)
+            warn(check, part, WARNING_UNSEEN,
+                 "give its parts as user-data elements of their own: virt-seed combines "
+                 "them",
+                 0,
+                 "is packed (gzip or MIME), so that the values in it were not checked");
+        else if (strcmp(kind, "include") == 0 || strcmp(kind, "include-once") == 0)
+            check_includes(check, part);
+        else if ((strcmp(kind, "script") == 0 || strcmp(kind, "boothook") == 0) &&
+                 has_later_cr_lf(&part->data))
+            warn(
+                check, part, WARNING_LINE_ENDS, "convert it: sed -i 's/\\r$//' FILE", 0,
+                "has lines that end in CR LF, but not the first: the shell would see the "
+                "CR");
     }
 }

@@ -1,190 +1,206 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * How it works: an option means the same in every subcommand, so one function reads them
- * all; which of them a subcommand has is said by its own table, cmd-NAME.c.
- */
 #include "config.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 
-/* "'WORD' IS WRONG", and the usage. */
-static int
-fail_misused(const struct command *command, const char *word, const char *is_wrong,
-             struct failure **failure)
-{
-    failure_set(failure, FAILURE_USAGE, "'%s' %s", word, is_wrong);
-    return failure_hint(failure, "virt-seed %s %s", command->name, command->usage);
-}
+/* Options of one command and the global ones together. */
+#define ROWS_MAX 40
+/* What getopt answers for a long option: this, and the index of its row. */
+#define FIRST_ROW 256
+
+const struct option_row global_options[] = {
+    OPTION_OF(struct context, 'c', "connect", "URI", uri,
+              "libvirt's daemon (default: qemu:///system for root, else libvirt's own "
+              "default)", ),
+    OPTION_OF(struct context, 0, "root", "DIR", root_path,
+              "look for this host's secrets and files below DIR", ),
+    OPTION_OF(struct context, 'q', "quiet", NULL, quiet,
+              "print only what was asked for, and errors", ),
+    {'h', "help", NULL, OPTION_HELP, 0, "print this, or COMMAND's help, and exit", NULL},
+    {'V', "version", NULL, OPTION_VERSION, 0, "print the version and exit", NULL},
+    OPTION_END,
+};
+
+/* The rows that may be meant: those of the command first, then the global ones. */
+struct table {
+    const struct option_row *rows[ROWS_MAX];
+    size_t count;
+    size_t own;                               /* how many are the command's */
+    struct option long_options[ROWS_MAX + 1]; /* getopt's */
+    char letters[2 * ROWS_MAX + 3];           /* the same */
+};
 
 static void
-print_help(const struct command *command)
+add_rows(struct table *table, const struct option_row *rows)
 {
-    printf("Usage: virt-seed %s %s\n\n%s", command->name, command->usage, command->help);
-}
+    for (; rows && rows->name; rows++) {
+        if (rows->kind == OPTION_HEADING || table->count == ROWS_MAX)
+            continue;
+        table->long_options[table->count] = (struct option){
+            .name = rows->name,
+            .has_arg = rows->argument ? required_argument : no_argument,
+            .val = FIRST_ROW + (int)table->count,
+        };
+        if (rows->letter) {
+            char *end = strchr(table->letters, '\0');
 
-static bool
-add_setting(struct arguments *arguments, int option)
-{
-    if (arguments->setting_count == LIMIT_SETTINGS)
-        return false;
-    arguments->settings[arguments->setting_count++] = (struct setting){option, optarg};
-    return true;
-}
-
-/* Return: whether it is an option of ours. */
-static bool
-take_option(struct arguments *arguments, int option)
-{
-    switch (option) {
-    case OPTION_DOMAIN:
-        arguments->name = optarg;
-        arguments->is_domain = true;
-        return true;
-    case OPTION_OUTPUT:
-        arguments->output = optarg;
-        return true;
-    case OPTION_EXTRACT:
-        arguments->directory = optarg;
-        return true;
-    case OPTION_NAME:
-        arguments->machine = optarg;
-        return true;
-    case OPTION_SET:
-        arguments->set = optarg;
-        return true;
-    case OPTION_IN_PLACE:
-        arguments->in_place = true;
-        return true;
-    case OPTION_JSON:
-        arguments->json = true;
-        return true;
-    case OPTION_NEXT:
-        arguments->next = true;
-        return true;
-    case OPTION_TIMEOUT:
-        arguments->timeout = optarg;
-        return true;
-    case OPTION_NO_SCHEMA:
-        arguments->no_schema = true;
-        return true;
-    case OPTION_REPLACE:
-        arguments->replace = true;
-        return true;
-    case OPTION_PRINT:
-        arguments->print = true;
-        return true;
-    case OPTION_ALL:
-        arguments->all = true;
-        return true;
-    case OPTION_DRY_RUN:
-        arguments->dry_run = true;
-        return true;
-    case OPTION_UNDO:
-        arguments->undo = true;
-        return true;
-    case OPTION_SCRUB:
-        arguments->scrub = true;
-        return true;
-    case OPTION_SECRETS:
-        arguments->secrets = true;
-        return true;
-    case OPTION_SHOW_SECRETS:
-        arguments->show_secrets = true;
-        return true;
-    case OPTION_VERBOSE:
-        arguments->verbose = true;
-        return true;
-    case OPTION_WIRING_ONLY:
-        arguments->wiring_only = true;
-        return true;
-    case OPTION_AFTER_REFUSAL:
-        arguments->after_refusal = true;
-        return true;
-    default:
-        return (option == OPTION_HOST || option >= OPTION_SET_DATASOURCE) &&
-               add_setting(arguments, option);
+            *end++ = rows->letter;
+            if (rows->argument)
+                *end = ':';
+        }
+        table->rows[table->count++] = rows;
     }
 }
 
-/* Return: the letters that stand for long options of the table, as getopt wants them. */
-static const char *
-letters(const struct command *command)
+/* Return: the index of the row that getopt means; the count of rows if there is none. */
+static size_t
+find_row(const struct table *table, int option)
 {
-    bool output = false, in_place = false;
+    size_t i = 0;
 
-    for (const struct option *option = command->options; option->name; option++) {
-        output = output || option->val == OPTION_OUTPUT;
-        in_place = in_place || option->val == OPTION_IN_PLACE;
-    }
-    if (in_place)
-        return "o:i";
-    return output ? "o:" : "";
+    if (option >= FIRST_ROW)
+        return (size_t)option - FIRST_ROW;
+    while (i < table->count && (option == 0 || table->rows[i]->letter != option))
+        i++;
+    return i;
 }
 
-/* --domain takes the place of the first operand. */
+/* What getopt has just refused. */
 static int
-take_operands(struct arguments *arguments, const struct command *command, int argc,
-              char **argv, struct failure **failure)
+fail_option(const struct table *table, const struct command *command, bool lacks_value,
+            const char *word, struct failure **failure)
 {
-    int room = command->operands - (arguments->name ? 1 : 0);
+    size_t index = find_row(table, optopt);
+    const struct option_row *row = index < table->count ? table->rows[index] : NULL;
+    cleanup_free char *name = xstrndup(word, strcspn(word, "="));
+    const char *names[ROWS_MAX];
+    const char *near;
 
-    if (argc - optind > room)
-        return fail_misused(command, argv[optind + room], "is one word too many",
-                            failure);
-    arguments->operands = argv + optind;
-    arguments->operand_count = (size_t)(argc - optind);
-    if (!arguments->name && optind < argc)
-        arguments->name = argv[optind++];
-    if (!arguments->name && command->operands > 0 && !command->optional)
-        return fail_misused(command, command->name, "lacks an argument", failure);
-    arguments->document = optind < argc ? argv[optind] : NULL;
+    if (row && lacks_value) {
+        failure_set(failure, FAILURE_USAGE, "option '--%s' needs a value", row->name);
+        return failure_hint(failure, "write --%s=%s", row->name, row->argument);
+    }
+    if (row) {
+        failure_set(failure, FAILURE_USAGE, "option '--%s' takes no value", row->name);
+        return failure_hint(failure, "write --%s alone", row->name);
+    }
+    for (size_t i = 0; i < table->count; i++)
+        names[i] = table->rows[i]->name;
+    near = optopt == 0 ? help_suggest(name + 2, names, table->count) : NULL;
+    if (optopt != 0)
+        failure_set(failure, FAILURE_USAGE, "unknown option '-%c'", optopt);
+    else
+        failure_set(failure, FAILURE_USAGE, "unknown option '%s'", name);
+    if (near)
+        return failure_hint(failure, "did you mean '--%s'?", near);
+    return failure_hint(failure, "virt-seed%s%s --help lists the options",
+                        command ? " " : "", command ? command->name : "");
+}
+
+/* Return: as arguments_read(). */
+static int
+take_option(const struct option_row *row, const struct command *command,
+            struct context *context, void *target, char **domain,
+            struct failure **failure)
+{
+    char *member = (char *)target + row->offset;
+    struct option_values *values;
+
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)(void *)member = true;
+        return 0;
+    case OPTION_TEXT:
+        *(const char **)(void *)member = optarg;
+        return 0;
+    case OPTION_LIST:
+        values = (struct option_values *)(void *)member;
+        if (values->count == LIMIT_SETTINGS)
+            return failure_set(failure, FAILURE_USAGE, "too many options, at most %d",
+                               LIMIT_SETTINGS);
+        values->list[values->count++] = (struct option_value){row, optarg};
+        return 0;
+    case OPTION_DOMAIN:
+        *domain = optarg;
+        context->is_domain = true;
+        return 0;
+    case OPTION_HELP:
+        help_print(stdout, command);
+        return 1;
+    case OPTION_VERSION:
+        puts(PACKAGE_STRING);
+        return 1;
+    case OPTION_HEADING:
+        break;
+    }
     return 0;
 }
 
-static bool
-has_letter(const char *word, int letter)
+static int
+check_operands(const struct context *context, const struct command *command,
+               struct failure **failure)
 {
-    return word && word[0] == '-' && word[1] != '-' && strchr(word + 1, letter);
-}
+    cleanup_free char *words = xstrdup(command->operands ? command->operands : "");
+    cleanup_free char *synopsis = help_synopsis(command);
+    size_t count = 0;
+    char *rest = NULL;
 
-/* It is the one before optind, but for an unknown letter that has others behind it: getopt has
- * not left that word yet. */
-const char *
-arguments_refused(char **argv, const struct option *options)
-{
-    const char *before = argv[optind - 1];
-
-    for (; options->name; options++) {
-        if (options->val == optopt)
-            return before;
+    for (const char *word = strtok_r(words, " ", &rest); word;
+         word = strtok_r(NULL, " ", &rest), count++) {
+        if (count >= context->operand_count && *word != '[') {
+            failure_set(failure, FAILURE_USAGE, "missing argument: %s", word);
+            return failure_hint(failure, "virt-seed %s %s", command->name, synopsis);
+        }
+        if (strstr(word, "…"))
+            return 0;
     }
-    return optopt > 0 && !has_letter(before, optopt) && has_letter(argv[optind], optopt)
-               ? argv[optind]
-               : before;
+    if (context->operand_count <= count)
+        return 0;
+    failure_set(failure, FAILURE_USAGE, "unexpected argument '%s'",
+                context->operands[count]);
+    return failure_hint(failure, "virt-seed %s %s", command->name, synopsis);
 }
 
 int
-arguments_read(struct arguments *arguments, const struct command *command, int argc,
-               char **argv, struct failure **failure)
+arguments_read(struct context *context, const struct command *command, void *options,
+               int argc, char **argv, struct failure **failure)
 {
-    int option;
+    /* getopt stops at the first operand, which is the command's name, or goes on to the end;
+     * and in both cases tells a value that is missing from an unknown option. */
+    struct table table = {.count = 0};
+    char *domain = NULL;
+    int option, result;
 
-    *arguments = (struct arguments){0};
-    /* getopt starts anew, behind the subcommand. */
+    snprintf(table.letters, sizeof(table.letters), "%s", command ? ":" : "+:");
+    add_rows(&table, command ? command->options : NULL);
+    table.own = table.count;
+    add_rows(&table, global_options);
+    /* What getopt would print, we say in our own form; and it starts anew. */
+    opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, letters(command), command->options, NULL)) !=
+    while ((option = getopt_long(argc, argv, table.letters, table.long_options, NULL)) !=
            -1) {
-        if (option == OPTION_HELP) {
-            print_help(command);
-            return 1;
-        }
-        if (!take_option(arguments, option))
-            return fail_misused(command, arguments_refused(argv, command->options),
-                                "is no option, or lacks its value", failure);
+        size_t index = find_row(&table, option);
+
+        if (index == table.count)
+            return fail_option(&table, command, option == ':', argv[optind - 1], failure);
+        result = take_option(table.rows[index], command, context,
+                             index < table.own ? options : context, &domain, failure);
+        if (result != 0)
+            return result;
     }
-    return take_operands(arguments, command, argc, argv, failure);
+    context->operands = argv + optind;
+    context->operand_count = (size_t)(argc - optind);
+    /* In the place of a word that has been read. */
+    if (domain) {
+        *--context->operands = domain;
+        context->operand_count++;
+    }
+    return command ? check_operands(context, command, failure) : 0;
 }

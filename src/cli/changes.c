@@ -16,22 +16,22 @@
 #include "store/configuration.h"
 
 static bool
-xml_goes_to_stdout(const struct source *source, const struct arguments *arguments)
+xml_goes_to_stdout(const struct source *source, const struct changes_options *options)
 {
-    if (arguments->in_place || (source_is_domain(source) && !arguments->output))
+    if (options->in_place || (source_is_domain(source) && !options->output))
         return false;
-    return output_is_standard(arguments->output);
+    return output_is_standard(options->output);
 }
 
 static int
-check_options(const struct source *source, const struct arguments *arguments,
+check_options(const struct source *source, const struct changes_options *options,
               struct failure **failure)
 {
-    if (arguments->in_place && arguments->output)
+    if (options->in_place && options->output)
         failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
-    else if (arguments->in_place && (!source->name || strcmp(source->name, "-") == 0))
+    else if (options->in_place && (!source->name || strcmp(source->name, "-") == 0))
         failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
-    else if (arguments->json && xml_goes_to_stdout(source, arguments))
+    else if (options->json && xml_goes_to_stdout(source, options))
         failure_set(failure, FAILURE_USAGE,
                     "--json and the XML cannot both go to standard output");
     else
@@ -70,13 +70,13 @@ print_text(FILE *stream, const char *domain, const char *nothing,
 }
 
 static int
-put_back(struct source *source, const struct arguments *arguments,
+put_back(struct source *source, const struct changes_options *options,
          const struct wiring *wiring, struct failure **failure)
 {
-    if (arguments->in_place)
+    if (options->in_place)
         return source_write(source, source->name, failure);
-    if (arguments->output || !source_is_domain(source))
-        return source_write(source, arguments->output, failure);
+    if (options->output || !source_is_domain(source))
+        return source_write(source, options->output, failure);
     if (wiring->change_count == 0)
         return 0;
     return source->request_alone ? source_set_request(source, failure)
@@ -85,11 +85,11 @@ put_back(struct source *source, const struct arguments *arguments,
 
 int
 changes_wire(struct source *source, const struct context *context,
-             const struct arguments *arguments, struct wiring *wiring,
+             const struct changes_options *options, struct wiring *wiring,
              struct failure **failure)
 {
     bool here = !source->connection || !libvirt_is_remote(source->connection);
-    struct wire_options options = {.replace = arguments->replace};
+    struct wire_options wire = {.replace = options->replace};
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
 
@@ -102,28 +102,28 @@ changes_wire(struct source *source, const struct context *context,
         if (!request_has_disk(&request) &&
             config_read(&config, context->root, failure) < 0)
             return failure_prefix(failure, "domain '%s'", source->domain.name);
-        options.imds_address = config.imds_address;
+        wire.imds_address = config.imds_address;
     }
-    if (wire_domain(&source->domain, &request, &options, wiring, failure) < 0)
+    if (wire_domain(&source->domain, &request, &wire, wiring, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     return 0;
 }
 
 int
 changes_commit(struct source *source, const struct context *context,
-               const struct arguments *arguments, const char *nothing,
+               const struct changes_options *options, const char *nothing,
                const struct wiring *wiring, struct failure **failure)
 {
-    if (check_options(source, arguments, failure) < 0 ||
-        put_back(source, arguments, wiring, failure) < 0)
+    if (check_options(source, options, failure) < 0 ||
+        put_back(source, options, wiring, failure) < 0)
         return -1;
-    if (arguments->json)
+    if (options->json)
         print_json(source->domain.name, wiring);
     else if (!context->quiet)
-        print_text(xml_goes_to_stdout(source, arguments) ? stderr : stdout,
+        print_text(xml_goes_to_stdout(source, options) ? stderr : stdout,
                    source->domain.name, nothing, wiring);
-    if (!context->quiet && !arguments->json && wiring->change_count > 0 &&
-        source->libvirt && !arguments->output && virDomainIsActive(source->libvirt) == 1)
+    if (!context->quiet && !options->json && wiring->change_count > 0 &&
+        source->libvirt && !options->output && virDomainIsActive(source->libvirt) == 1)
         puts("the domain runs: the change takes effect when it is started the next time");
     return 0;
 }

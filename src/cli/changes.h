@@ -5,15 +5,29 @@
 
 #include "cli/cli.h"
 #include "cli/source.h"
-#include "domain/wire.h"
+#include "wire/wire.h"
+
+struct changes_options {
+    const char *output; /* where the XML goes instead, or NULL */
+    bool in_place;
+    bool json;
+    bool replace; /* another tool's seed */
+};
+
+/* The rows of a command's options for it; the last is the command's own. */
+#define CHANGES_ROWS(MEMBER)                                                             \
+    OPTION('o', "output", "OUTPUT", MEMBER.output,                                       \
+           "write the XML to this file instead"),                                        \
+        OPTION('i', "in-place", NULL, MEMBER.in_place, "write the XML back into FILE"),  \
+        OPTION(0, "json", NULL, MEMBER.json, "say what was changed as JSON")
 
 /* Wires the domain for its own request; the disks' labels, and the configuration, are looked
  * at where they are this host's. */
 int changes_wire(struct source *source, const struct context *context,
-                 const struct arguments *arguments, struct wiring *wiring,
+                 const struct changes_options *options, struct wiring *wiring,
                  struct failure **failure);
 
 /* `nothing` is what is said of a domain that needed no change. */
 int changes_commit(struct source *source, const struct context *context,
-                   const struct arguments *arguments, const char *nothing,
+                   const struct changes_options *options, const char *nothing,
                    const struct wiring *wiring, struct failure **failure);

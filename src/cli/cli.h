@@ -1,78 +1,116 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the subcommands of `virt-seed` share. */
+/*
+ * What the commands of `virt-seed` share.
+ *
+ * How it works: a command is one file, cmd-NAME.c. It has a struct options of its own and a
+ * table with a row for each option, which says where in that struct the option's value goes.
+ * Parsing (arguments.c), --help and the synopsis (help.c), and the completion of the shell
+ * (cmd-complete.c) all read this table.
+ */
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/failure.h"
 #include "base/limits.h"
 
-/* What the options in front of the subcommand say. */
+/* What the command line says to every command. */
 struct context {
     const char *uri;       /* of libvirt's daemon; NULL is libvirt's own default */
     const char *root_path; /* below which the host's files are looked for */
     int root;              /* its descriptor */
     bool quiet;
-};
-
-/* An option that may be given several times: what it is, and its value. */
-struct setting {
-    int option;
-    const char *value; /* borrowed from the command line */
-};
-
-/* What stands behind the subcommand; each takes what its options and operands allow. */
-struct arguments {
-    const char *name; /* of the domain, file or image; NULL without operands */
-    char **operands;  /* all of them, as the command line has them */
+    char **operands; /* as many as the command allows; --domain is the first */
     size_t operand_count;
-    bool is_domain;        /* --domain: the name is no file's */
-    const char *document;  /* the second operand, or NULL */
-    const char *output;    /* --output, or NULL */
-    const char *directory; /* --extract, or NULL */
-    const char *machine;   /* --name, or NULL */
-    const char *set;       /* --set, or NULL */
-    const char *timeout;   /* --timeout, or NULL */
-    bool in_place;
-    bool no_schema;
-    bool json;
-    bool next;
-    bool replace;
-    bool scrub;
-    bool secrets;
-    bool show_secrets;
-    bool wiring_only;
-    bool after_refusal;
-    bool undo;
-    bool all;
-    bool dry_run;
-    bool print;
-    bool verbose;
-    struct setting settings[LIMIT_SETTINGS]; /* in the order they were given */
-    size_t setting_count;
+    bool is_domain; /* --domain: the first operand is not the name of a file */
 };
 
-struct option;
+/* --- options ---------------------------------------------------------------------- */
 
-/* A subcommand: each cmd-NAME.c exports one, and main.c lists them. */
+/* What an option does; the first three follow from the type of the member that it sets. */
+enum option_kind {
+    OPTION_FLAG,    /* bool: true */
+    OPTION_TEXT,    /* const char *: the value, borrowed from the command line */
+    OPTION_LIST,    /* struct option_values: the value is added */
+    OPTION_DOMAIN,  /* --domain=NAME: the value becomes the first operand */
+    OPTION_HELP,    /* prints the help */
+    OPTION_VERSION, /* prints the version */
+    OPTION_HEADING, /* not an option: the help of those below it */
+};
+
+struct option_row {
+    char letter;          /* 0 if it has none */
+    const char *name;     /* without dashes; "" of a heading */
+    const char *argument; /* what the value is; NULL if it takes none */
+    enum option_kind kind;
+    size_t offset; /* of the member that it sets, in the command's struct options */
+    const char *help;
+    const void *data; /* what the command knows of the option besides */
+};
+
+/* The values of options that may be given several times, in their order. */
+struct option_values {
+    struct option_value {
+        const struct option_row *row;
+        const char *text;
+    } list[LIMIT_SETTINGS];
+    size_t count;
+};
+
+/* A row whose value goes to MEMBER of TYPE. */
+#define OPTION_OF(TYPE, LETTER, NAME, ARGUMENT, MEMBER, HELP, ...)                        \
+    {                                                                                     \
+        .letter = (LETTER), .name = (NAME), .argument = (ARGUMENT),                     \
+        .kind = _Generic(((TYPE *)0)->MEMBER, bool                                      \
+                         : OPTION_FLAG, const char *                                    \
+                         : OPTION_TEXT, struct option_values                            \
+                         : OPTION_LIST),                                                \
+        .offset = offsetof(TYPE, MEMBER), .help = (HELP), __VA_ARGS__ \
+    }
+/* A row of a command's table; struct options is the command's own. */
+#define OPTION(...) OPTION_OF(struct options, __VA_ARGS__, )
+#define OPTION_HEADING_ROW(HELP)                                                         \
+    {                                                                                    \
+        .name = "", .kind = OPTION_HEADING, .help = (HELP)                               \
+    }
+#define OPTION_DOMAIN_ROW                                                                \
+    {                                                                                    \
+        .name = "domain", .argument = "NAME", .kind = OPTION_DOMAIN,                     \
+        .help = "NAME is a domain, even if there is a file of that name"                 \
+    }
+/* The last row. */
+#define OPTION_END                                                                       \
+    {                                                                                    \
+        .name = NULL                                                                     \
+    }
+
+/* Those of every command, before or after its name; ended by OPTION_END. */
+extern const struct option_row global_options[];
+
+/* --- commands --------------------------------------------------------------------- */
+
 struct command {
     const char *name;
-    const char *usage;   /* what stands behind the name in the usage line */
-    const char *summary; /* one line for `virt-seed --help` */
-    const char *help;    /* what `virt-seed NAME --help` prints below the usage line */
-    const struct option *options; /* getopt's, ended by a row of zeros */
-    int operands;                 /* how many there may be; the first must be there */
-    bool optional;                /* not even that must be there */
-    /* Return: the exit status; a failure that is set is printed by main, and the status is
-     * then 1, or 2 where it is FAILURE_USAGE. */
-    int (*run)(const struct context *context, const struct arguments *arguments,
+    /* Words divided by blanks: [OPTIONAL], and the last may be REPEATED…; NULL for none. */
+    const char *operands;
+    const char *summary; /* one line for `virt-seed --help`; NULL hides the command */
+    const char *help;    /* what `virt-seed NAME --help` says of it */
+    const struct option_row *options; /* ended by OPTION_END; NULL for none */
+    size_t options_size;              /* of its struct options */
+    /* `options` is the command's struct options. Return: the exit status; main prints a
+     * failure that is set, and the status is then 1, or 2 if it is FAILURE_USAGE. */
+    int (*run)(const struct context *context, const void *options,
                struct failure **failure);
 };
 
+/* All of them; NULL is the last. */
+extern const struct command *const commands[];
+
 extern const struct command cmd_build;
 extern const struct command cmd_check;
+extern const struct command cmd_complete;
 extern const struct command cmd_doctor;
 extern const struct command cmd_done;
 extern const struct command cmd_dump;
@@ -88,8 +126,8 @@ extern const struct command cmd_update;
 extern const struct command cmd_wait;
 extern const struct command cmd_wire;
 
-/* As many operands as there are. */
-#define OPERANDS_ANY INT_MAX
+/* Return: the command of that name, or NULL with a failure. */
+const struct command *command_find(const char *name, struct failure **failure);
 
 /* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, the time
  * is over (as timeout(1) says it). */
@@ -99,53 +137,22 @@ extern const struct command cmd_wire;
 #define STATUS_STOPPED 3
 #define STATUS_TIMEOUT 124
 
-/* getopt's answers: the letter, where an option has one. */
-enum {
-    OPTION_IN_PLACE = 'i',
-    OPTION_OUTPUT = 'o',
-    OPTION_HELP = 256,
-    OPTION_AFTER_REFUSAL,
-    OPTION_ALL,
-    OPTION_DOMAIN,
-    OPTION_DRY_RUN,
-    OPTION_EXTRACT,
-    OPTION_HOST,
-    OPTION_JSON,
-    OPTION_NAME,
-    OPTION_NEXT,
-    OPTION_NO_SCHEMA,
-    OPTION_PRINT,
-    OPTION_REPLACE,
-    OPTION_SCRUB,
-    OPTION_SECRETS,
-    OPTION_SET,
-    OPTION_SHOW_SECRETS,
-    OPTION_TIMEOUT,
-    OPTION_UNDO,
-    OPTION_VERBOSE,
-    OPTION_WIRING_ONLY,
-    /* Those of `set`, from the first to the last. */
-    OPTION_SET_DATASOURCE,
-    OPTION_SET_HOSTNAME,
-    OPTION_SET_INSTANCE_ID,
-    OPTION_SET_INSTANCE_ID_POLICY,
-    OPTION_SET_META_DATA,
-    OPTION_SET_NETWORK_CONFIG,
-    OPTION_SET_ROOT_PASSWORD,
-    OPTION_SET_SECRET,
-    OPTION_SET_SSH_HOST_KEYS,
-    OPTION_SET_SSH_KEY,
-    OPTION_SET_USER,
-    OPTION_SET_USER_DATA,
-    OPTION_SET_VENDOR_DATA,
-};
+/* --- the command line ------------------------------------------------------------- */
 
 /*
- * Reads what stands behind the subcommand, whose name is argv[0].
- * Return: 0 to go on, 1 when --help was printed, -1 on failure.
+ * Reads the options and operands of a command, whose name is argv[0], into the context and
+ * into `options`, its zeroed struct options. With NULL for the command, it reads the options
+ * before the command's name, and the operands are what follows them.
+ * Return: 0 to go on, 1 if what was asked for has been printed, -1 on failure.
  */
-int arguments_read(struct arguments *arguments, const struct command *command, int argc,
-                   char **argv, struct failure **failure);
+int arguments_read(struct context *context, const struct command *command, void *options,
+                   int argc, char **argv, struct failure **failure);
 
-/* Return: the word that getopt, which had that table of long options, has just refused. */
-const char *arguments_refused(char **argv, const struct option *options);
+/* Prints the help of the command, or with NULL that of virt-seed. */
+void help_print(FILE *stream, const struct command *command);
+
+/* Return: what follows the command's name in its usage line, owned by the caller (free). */
+char *help_synopsis(const struct command *command);
+
+/* Return: the one of `count` names that is meant by a mistyped word, or NULL. */
+const char *help_suggest(const char *word, const char *const *names, size_t count);

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +16,10 @@
 #include "cli/source.h"
 #include "image/iso.h"
 #include "image/publish.h"
+
+struct options {
+    const char *output;
+};
 
 /* Makes the image in memory, for what cannot be renamed into its place. */
 static int
@@ -65,14 +68,14 @@ fail_no_volume(const char *domain, struct failure **failure)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
-    const char *output = arguments->output ? arguments->output : "seed.iso";
+    const struct options *options = data;
+    const char *output = options->output ? options->output : "seed.iso";
     cleanup_source struct source source = {0};
     cleanup_seed struct seed seed = {0};
 
-    if (seeding_make(&seed, &source, context, arguments, NULL, failure) < 0)
+    if (seeding_make(&seed, &source, context, false, NULL, failure) < 0)
         return STATUS_FAILURE;
     if (seed.served)
         return fail_no_volume(source.domain.name, failure);
@@ -84,26 +87,22 @@ run(const struct context *context, const struct arguments *arguments,
     return STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION('o', "output", "OUTPUT", output,
+           "the file to write (seed.iso); - is standard output"),
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_build = {
     .name = "build",
-    .usage = "[-o OUTPUT] DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-",
     .summary = "write the seed's image to a file",
     .help =
         "Makes the image that the domain would get at its next start. Equal requests\n"
         "give equal bytes. The file has mode 0600: it may hold what came from\n"
-        "secrets.\n"
-        "\n"
-        "  -o, --output=OUTPUT  the file to write (seed.iso); - is standard output\n"
-        "      --domain=NAME    NAME is a domain, even where a file is called so\n"
-        "      --help           print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "secrets.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
-
 #include <jansson.h>
 
 #include "base/cleanup.h"
@@ -12,6 +10,11 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/source.h"
+
+struct options {
+    bool json;
+    bool no_schema;
+};
 
 static void
 print_json(const char *domain, const struct findings *findings)
@@ -51,24 +54,24 @@ print_text(const char *origin, const struct findings *findings)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
-    const struct check_options options = {.root = context->root,
-                                          .schema = !arguments->no_schema};
+    const struct options *options = data;
+    const struct check_options check = {.root = context->root,
+                                        .schema = !options->no_schema};
     cleanup_findings struct findings findings = {0};
     cleanup_source struct source source = {0};
     cleanup_free char *name = NULL;
 
-    if (source_load(&source, context, arguments, SOURCE_READ, failure) < 0)
+    if (source_load(&source, context, SOURCE_READ, failure) < 0)
         return STATUS_FAILURE;
     name = xstrdup(source.domain.name);
-    check_domain(&findings, &source.domain, &options);
-    if (arguments->json)
+    check_domain(&findings, &source.domain, &check);
+    if (options->json)
         print_json(name, &findings);
     else
         print_text(source.name ? source.name : name, &findings);
-    if (!arguments->json && !context->quiet && findings.count == 0) {
+    if (!options->json && !context->quiet && findings.count == 0) {
         fputs("domain '", stdout);
         print_outside_string(stdout, name);
         puts("': nothing to complain of");
@@ -76,27 +79,22 @@ run(const struct context *context, const struct arguments *arguments,
     return findings.errors > 0 ? STATUS_FAILURE : STATUS_OK;
 }
 
-static const struct option long_options[] = {
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"no-schema", no_argument, NULL, OPTION_NO_SCHEMA},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "json", NULL, json, "print the findings as JSON"),
+    OPTION(0, "no-schema", NULL, no_schema,
+           "do not ask an installed cloud-init for its schema"),
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_check = {
     .name = "check",
-    .usage = "[--json] [--no-schema] DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-",
     .summary = "say what would fail or surprise at the next start",
     .help = "Looks for everything that would make the start fail (errors) or that would\n"
-            "turn out otherwise than one expects (warnings). Exit status 1 where there\n"
-            "are errors.\n"
-            "\n"
-            "      --domain=NAME  NAME is a domain, even where a file is called so\n"
-            "      --json         print the findings as JSON\n"
-            "      --no-schema    do not ask an installed cloud-init for its schema\n"
-            "      --help         print this and exit\n",
-    .options = long_options,
-    .operands = 1,
+            "turn out otherwise than one expects (warnings). Exit status 1 if there\n"
+            "are errors.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include <jansson.h>
@@ -13,6 +12,11 @@
 #include "cli/doctor/doctor.h"
 #include "cli/json.h"
 #include "seed/json.h"
+
+struct options {
+    bool verbose;
+    bool json;
+};
 
 /* A subject is one file in doctor/ and one row here; what libvirt says comes first, which others
  * look at. */
@@ -96,9 +100,9 @@ print_text(const struct doctor *doctor, bool verbose)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_doctor struct doctor doctor = {0};
 
     (void)failure;
@@ -106,34 +110,28 @@ run(const struct context *context, const struct arguments *arguments,
     for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
         subjects[i](&doctor);
     add_unseen(&doctor);
-    if (arguments->json)
+    if (options->json)
         print_json(&doctor);
     else
-        print_text(&doctor, arguments->verbose);
+        print_text(&doctor, options->verbose);
     return doctor.problems > 0 ? STATUS_FAILURE : STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"verbose", no_argument, NULL, OPTION_VERBOSE},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "verbose", NULL, verbose, "also print what is as it should be"),
+    OPTION(0, "json", NULL, json, "print everything as JSON"),
+    OPTION_END,
 };
 
 const struct command cmd_doctor = {
     .name = "doctor",
-    .usage = "[--verbose] [--json]",
     .summary = "say what is wrong with this host, and how to fix it",
     .help =
         "Looks at what virt-seed needs of this host: the hook, and whether libvirt has\n"
         "noticed it; libvirt's daemons; owners and modes; AppArmor and SELinux; the\n"
         "metadata server, if it is used. Prints a line for each problem, with what\n"
-        "fixes it. Changes nothing. Exit status 1 if there is a problem.\n"
-        "\n"
-        "      --verbose  also print what is as it should be\n"
-        "      --json     print everything as JSON\n"
-        "      --help     print this and exit\n",
-    .options = options,
-    .operands = 0,
+        "fixes it. Changes nothing. Exit status 1 if there is a problem.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

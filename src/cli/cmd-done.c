@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +9,10 @@
 #include "cli/cli.h"
 #include "cli/source.h"
 #include "store/record.h"
+
+struct options {
+    bool undo;
+};
 
 static int
 record_done(int root, const char *uuid, bool done, struct failure **failure)
@@ -26,46 +29,41 @@ record_done(int root, const char *uuid, bool done, struct failure **failure)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_source struct source source = {0};
 
-    if (source_load(&source, context, arguments, SOURCE_READ, failure) < 0)
+    if (source_load(&source, context, SOURCE_READ, failure) < 0)
         return STATUS_FAILURE;
     if (domain_require_uuid(&source.domain, failure) < 0 ||
-        record_done(context->root, source.domain.uuid, !arguments->undo, failure) < 0) {
+        record_done(context->root, source.domain.uuid, !options->undo, failure) < 0) {
         failure_prefix(failure, "domain '%s'", source.domain.name);
         return STATUS_FAILURE;
     }
     if (!context->quiet) {
         fputs("domain '", stdout);
         print_outside_string(stdout, source.domain.name);
-        puts(arguments->undo ? "': not recorded as done" : "': recorded as done");
+        puts(options->undo ? "': not recorded as done" : "': recorded as done");
     }
     return STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"undo", no_argument, NULL, OPTION_UNDO},
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "undo", NULL, undo, "take it back: the seed is full again"),
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_done = {
     .name = "done",
-    .usage = "[--undo] DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-",
     .summary = "record that a guest is set up",
     .help =
         "Records that the guest has done what its seed says. From the next start on, a\n"
         "domain with boots=\"until-done\" gets a seed with its identity alone: the same\n"
-        "instance-id and host name, and nothing else.\n"
-        "\n"
-        "      --undo         take it back: the seed is full again\n"
-        "      --domain=NAME  NAME is a domain, even where a file is called so\n"
-        "      --help         print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "instance-id and host name, and nothing else.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +15,11 @@
 #include "cli/json.h"
 #include "cli/seeding.h"
 #include "cli/source.h"
+
+struct options {
+    bool show_secrets;
+    bool json;
+};
 
 /* --- JSON ------------------------------------------------------------------------- */
 
@@ -46,13 +50,12 @@ document_to_json(const struct document *document)
 }
 
 static void
-print_json(const struct seed *seed, const struct arguments *arguments)
+print_json(const struct seed *seed, const char *path)
 {
     json_t *documents = json_array();
 
     for (size_t i = 0; i < seed->document_count; i++) {
-        if (!arguments->document ||
-            strcmp(arguments->document, seed->documents[i].path) == 0)
+        if (!path || strcmp(path, seed->documents[i].path) == 0)
             json_array_append_new(documents, document_to_json(&seed->documents[i]));
     }
     json_print(json_pack("{s:s?, s:o}", "volume-id",
@@ -74,18 +77,18 @@ print_content(const struct document *document)
 }
 
 static void
-print_text(const struct seed *seed, const struct arguments *arguments)
+print_text(const struct seed *seed, const char *path)
 {
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *document = &seed->documents[i];
         const struct buffer *data = &document->data;
 
-        if (arguments->document && strcmp(arguments->document, document->path) != 0)
+        if (path && strcmp(path, document->path) != 0)
             continue;
-        if (!arguments->document)
+        if (!path)
             printf("%s==> %s <==\n", i > 0 ? "\n" : "", document->path);
         print_content(document);
-        if (!arguments->document && data->size > 0 && data->data[data->size - 1] != '\n')
+        if (!path && data->size > 0 && data->data[data->size - 1] != '\n')
             putchar('\n');
     }
 }
@@ -109,49 +112,45 @@ fail_no_document(const struct seed *seed, const char *name, struct failure **fai
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
+    const char *path = context->operand_count > 1 ? context->operands[1] : NULL;
     cleanup_source struct source source = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *denied = NULL;
 
-    if (seeding_make(&seed, &source, context, arguments, &denied, failure) < 0)
+    if (seeding_make(&seed, &source, context, options->show_secrets, &denied, failure) <
+        0)
         return STATUS_FAILURE;
-    if (arguments->document && !seed_find_document(&seed, arguments->document))
-        return fail_no_document(&seed, arguments->document, failure);
-    if (arguments->json)
-        print_json(&seed, arguments);
+    if (path && !seed_find_document(&seed, path))
+        return fail_no_document(&seed, path, failure);
+    if (options->json)
+        print_json(&seed, path);
     else
-        print_text(&seed, arguments);
+        print_text(&seed, path);
     if (!denied)
         return STATUS_OK;
     *failure = steal(denied);
     return STATUS_FAILURE;
 }
 
-static const struct option options[] = {
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"show-secrets", no_argument, NULL, OPTION_SHOW_SECRETS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "show-secrets", NULL, show_secrets, "print the content of secrets, too"),
+    OPTION(0, "json", NULL, json, "print the label and the documents as JSON"),
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_dump = {
     .name = "dump",
-    .usage = "[--show-secrets] [--json] DOMAIN|FILE|- [DOCUMENT]",
+    .operands = "DOMAIN|FILE|- [DOCUMENT]",
     .summary = "print what the guest would read",
     .help =
         "Prints each document of the seed that the domain would get at its next\n"
         "start, or one of them alone, byte for byte. In the place of what comes from a\n"
-        "secret stands <secret NAME/KEY>.\n"
-        "\n"
-        "      --show-secrets  print the content of secrets, too\n"
-        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
-        "      --json          print the label and the documents as JSON\n"
-        "      --help          print this and exit\n",
-    .options = options,
-    .operands = 2,
+        "secret stands <secret NAME/KEY>.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include "base/print.h"
 #include "cli/cli.h"
 #include "cli/garbage.h"
 #include "cli/libvirt.h"
+
+struct options {
+    bool all;
+    bool dry_run;
+};
 
 struct collection {
     const struct context *context;
@@ -43,42 +47,36 @@ remove_one(void *data, const struct leftover *leftover, bool kept,
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_connection virConnectPtr connection =
         libvirt_connect(context->uri, true, failure);
-    struct collection collection = {.context = context, .dry_run = arguments->dry_run};
+    struct collection collection = {.context = context, .dry_run = options->dry_run};
 
     if (!connection || libvirt_require_system(connection, failure) < 0)
         return STATUS_FAILURE;
-    return garbage_find(connection, context->root, arguments->all, remove_one,
-                        &collection, failure) < 0
+    return garbage_find(connection, context->root, options->all, remove_one, &collection,
+                        failure) < 0
                ? STATUS_FAILURE
                : STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"all", no_argument, NULL, OPTION_ALL},
-    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "all", NULL, all, "keep nothing for a week"),
+    OPTION(0, "dry-run", NULL, dry_run, "say what would be removed, and remove nothing"),
+    OPTION_END,
 };
 
 const struct command cmd_gc = {
     .name = "gc",
-    .usage = "[--all] [--dry-run]",
     .summary = "remove what is left of domains that libvirt no longer has",
     .help =
         "Removes the records, generated secrets, reports and seeds of domains that\n"
         "libvirt does not know any more, defined or running. Records and secrets are\n"
         "kept for a week after the domain was last there: a transient domain may\n"
-        "come back, or one that was undefined.\n"
-        "\n"
-        "      --all      keep nothing for a week\n"
-        "      --dry-run  say what would be removed, and remove nothing\n"
-        "      --help     print this and exit\n",
-    .options = options,
-    .operands = 0,
+        "come back, or one that was undefined.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,9 +19,17 @@
 #include "cli/output.h"
 #include "cli/source.h"
 #include "domain/request.h"
-#include "domain/wire.h"
 #include "domain/xml.h"
 #include "store/secret.h"
+#include "wire/wire.h"
+
+struct options {
+    const char *name;
+    const char *output;
+    const char *set;
+    bool replace;
+    bool secrets;
+};
 
 /* The systems whose documents can be read. */
 static const struct format {
@@ -74,24 +81,19 @@ read_file(struct buffer *data, const char *name, struct failure **failure)
 }
 
 static int
-read_import(struct import *import, const struct arguments *arguments,
+read_import(struct import *import, const struct context *context, const char *machine,
             struct failure **failure)
 {
-    const struct format *format = find_format(arguments->name, failure);
-    const char *name = arguments->document;
+    const struct format *format = find_format(context->operands[0], failure);
+    const char *name = context->operands[1];
     cleanup_buffer struct buffer data = {0};
 
     if (!format)
         return -1;
-    if (!name) {
-        failure_set(failure, FAILURE_USAGE, "'import %s' lacks the name of a file",
-                    format->name);
-        return failure_hint(failure, "virt-seed import %s FILE", format->name);
-    }
     import->doc = element_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (read_file(&data, name, failure) < 0 ||
-        format->read(import, data.data, data.size, arguments->machine, failure) < 0 ||
+        format->read(import, data.data, data.size, machine, failure) < 0 ||
         import_check(import, failure) < 0)
         return failure_prefix(failure, "%s",
                               strcmp(name, "-") == 0 ? "standard input" : name);
@@ -120,16 +122,16 @@ note_secret(struct import *import, const struct import_secret *secret, bool writ
 
 static int
 write_secrets(struct import *import, const struct context *context,
-              const struct arguments *arguments, struct failure **failure)
+              const struct options *options, struct failure **failure)
 {
     for (size_t i = 0; i < import->secret_count; i++) {
         const struct import_secret *secret = &import->secrets[i];
 
-        if (arguments->secrets && secret->key_count > 0 &&
+        if (options->secrets && secret->key_count > 0 &&
             secret_write(context->root, secret->name, secret->keys, secret->key_count,
                          failure) < 0)
             return -1;
-        note_secret(import, secret, arguments->secrets);
+        note_secret(import, secret, options->secrets);
     }
     return 0;
 }
@@ -173,40 +175,30 @@ put_element(struct source *source, const struct import *import, bool replace,
 }
 
 static int
-load_domain(struct source *source, const struct context *context,
-            const struct arguments *arguments, struct failure **failure)
-{
-    const struct arguments domain = {.name = arguments->set, .is_domain = true};
-
-    if (source_load(source, context, &domain, SOURCE_CHANGE, failure) < 0)
-        return -1;
-    return arguments->secrets ? libvirt_require_local(source->connection, failure) : 0;
-}
-
-static int
 set_domain(struct import *import, const struct context *context,
-           const struct arguments *arguments, struct failure **failure)
+           const struct options *options, struct failure **failure)
 {
-    const struct arguments nothing = {0};
+    const struct changes_options nothing = {0};
     cleanup_source struct source source = {0};
     cleanup_wiring struct wiring wiring = {0};
 
-    if (load_domain(&source, context, arguments, failure) < 0 ||
-        put_element(&source, import, arguments->replace, &wiring, failure) < 0 ||
-        write_secrets(import, context, arguments, failure) < 0)
+    if (source_load_domain(&source, context, options->set, SOURCE_CHANGE, failure) < 0 ||
+        (options->secrets && libvirt_require_local(source.connection, failure) < 0) ||
+        put_element(&source, import, options->replace, &wiring, failure) < 0 ||
+        write_secrets(import, context, options, failure) < 0)
         return -1;
     return changes_commit(&source, context, &nothing, "", &wiring, failure);
 }
 
 static int
 print_element(struct import *import, const struct context *context,
-              const struct arguments *arguments, struct failure **failure)
+              const struct options *options, struct failure **failure)
 {
     cleanup_free char *text = element_format(import->doc);
 
-    return write_secrets(import, context, arguments, failure) < 0
+    return write_secrets(import, context, options, failure) < 0
                ? -1
-               : output_write(arguments->output, text, strlen(text), failure);
+               : output_write(options->output, text, strlen(text), failure);
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -222,11 +214,11 @@ print_notes(const struct import *import)
 }
 
 static int
-check_options(const struct arguments *arguments, struct failure **failure)
+check_options(const struct options *options, struct failure **failure)
 {
-    if (arguments->set && arguments->output)
+    if (options->set && options->output)
         failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
-    else if (arguments->replace && !arguments->set)
+    else if (options->replace && !options->set)
         failure_set(failure, FAILURE_USAGE, "--replace belongs to --set");
     else
         return 0;
@@ -234,51 +226,44 @@ check_options(const struct arguments *arguments, struct failure **failure)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_import struct import import = {0};
 
-    if (check_options(arguments, failure) < 0 ||
-        read_import(&import, arguments, failure) < 0)
+    if (check_options(options, failure) < 0 ||
+        read_import(&import, context, options->name, failure) < 0)
         return STATUS_FAILURE;
-    if (arguments->set ? set_domain(&import, context, arguments, failure) < 0
-                       : print_element(&import, context, arguments, failure) < 0)
+    if (options->set ? set_domain(&import, context, options, failure) < 0
+                     : print_element(&import, context, options, failure) < 0)
         return STATUS_FAILURE;
     if (!context->quiet)
         print_notes(&import);
     return STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"name", required_argument, NULL, OPTION_NAME},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"set", required_argument, NULL, OPTION_SET},
-    {"replace", no_argument, NULL, OPTION_REPLACE},
-    {"secrets", no_argument, NULL, OPTION_SECRETS},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "name", "NAME", name, "the virtual machine, if the file has several"),
+    OPTION('o', "output", "OUTPUT", output, "write the element to this file instead"),
+    OPTION(
+        0, "set", "DOMAIN", set,
+        "put the element into the definition of this domain of libvirt's; wire it with 'virt-seed wire'"),
+    OPTION(0, "replace", NULL, replace,
+           "with --set: in the place of the domain's own element"),
+    OPTION(0, "secrets", NULL, secrets, "write the Secrets to this host's"),
+    OPTION_END,
 };
 
 const struct command cmd_import = {
     .name = "import",
-    .usage = "[OPTION]… kubevirt|ovirt FILE|-",
+    .operands = "kubevirt|ovirt FILE|-",
     .summary = "take over what another system's manifest says to cloud-init",
-    .help =
-        "Prints the <cloud-init> element that asks for what KubeVirt or oVirt would\n"
-        "give the guest. kubevirt: a file of manifests, in YAML or JSON, with a\n"
-        "VirtualMachine or VirtualMachineInstance, and the Secrets it refers to.\n"
-        "ovirt: a <vm> with <initialization>, or a domain's XML of oVirt's engine.\n"
-        "What cannot be asked for is refused; nothing is taken over in part.\n"
-        "\n"
-        "      --name=NAME      the virtual machine, where the file has several\n"
-        "  -o, --output=OUTPUT  write the element to this file instead\n"
-        "      --set=DOMAIN     put the element into the definition of this domain of\n"
-        "                       libvirt's; wire it with 'virt-seed wire'\n"
-        "      --replace        with --set: in the place of the domain's own element\n"
-        "      --secrets        write the Secrets to this host's\n"
-        "      --help           print this and exit\n",
-    .options = options,
-    .operands = 2,
+    .help = "Prints the <cloud-init> element that asks for what KubeVirt or oVirt would\n"
+            "give the guest. kubevirt: a file of manifests, in YAML or JSON, with a\n"
+            "VirtualMachine or VirtualMachineInstance, and the Secrets it refers to.\n"
+            "ovirt: a <vm> with <initialization>, or a domain's XML of oVirt's engine.\n"
+            "What cannot be asked for is refused; nothing is taken over in part.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,9 +15,14 @@
 #include "cli/cli.h"
 #include "cli/extract.h"
 #include "cli/json.h"
-#include "image/iso-read.h"
+#include "image/iso.h"
 #include "image/label.h"
 #include "seed/layout.h"
+
+struct options {
+    bool json;
+    const char *extract;
+};
 
 /* What cloud-init makes of one file, or of a document that is not there. */
 struct judgement {
@@ -29,7 +33,7 @@ struct judgement {
 };
 
 struct report {
-    const struct volume *volume;
+    const struct seed *volume;
     const struct layout *layout; /* NULL where the label is no seed's */
     struct judgement *judgements;
     size_t count;
@@ -46,16 +50,17 @@ add_judgement(struct report *report, const char *path, size_t size)
 }
 
 static void
-judge_file(struct report *report, const struct volume_file *file)
+judge_file(struct report *report, const struct document *file)
 {
-    struct judgement *judgement = add_judgement(report, file->path, file->size);
+    struct judgement *judgement =
+        add_judgement(report, file->path, file->unread ? file->size : file->data.size);
     const struct layout_document *document =
         report->layout ? layout_find_document(report->layout, file->path) : NULL;
     cleanup_failure struct failure *failure = NULL;
 
     if (!document)
         return;
-    if (!file->read) {
+    if (file->unread) {
         judgement->problem = xstrdup("is no regular file, or too large for a seed's");
     } else {
         judgement->taken =
@@ -68,15 +73,15 @@ judge_file(struct report *report, const struct volume_file *file)
 static void
 judge(struct report *report)
 {
-    report->layout = layout_find(report->volume->label);
+    report->layout = layout_find(report->volume->volume_id);
     report->valid = report->layout != NULL;
-    for (size_t i = 0; i < report->volume->file_count; i++)
-        judge_file(report, &report->volume->files[i]);
+    for (size_t i = 0; i < report->volume->document_count; i++)
+        judge_file(report, &report->volume->documents[i]);
     if (!report->layout)
         return;
     for (const struct layout_document *document = report->layout->documents;
          document->path; document++) {
-        if (!document->required || volume_find(report->volume, document->path))
+        if (!document->required || seed_find_document(report->volume, document->path))
             continue;
         add_judgement(report, document->path, 0)->problem =
             xstrdup("is missing: cloud-init does not take the seed");
@@ -122,7 +127,7 @@ print_json(const struct report *report)
         json_array_append_new(documents, object);
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
-                         to_json_string(report->volume->label), "datasource",
+                         to_json_string(report->volume->volume_id), "datasource",
                          report->layout ? report->layout->datasource : NULL, "valid",
                          report->valid, "documents", documents));
 }
@@ -142,7 +147,7 @@ static void
 print_text(const struct report *report)
 {
     fputs("label: ", stdout);
-    print_outside_string(stdout, report->volume->label);
+    print_outside_string(stdout, report->volume->volume_id);
     printf("\ndatasource: %s\n",
            report->layout ? report->layout->datasource : "none, by this label");
     for (size_t i = 0; i < report->count; i++)
@@ -182,15 +187,14 @@ explain_vfat(int fd, struct failure **failure)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
-    const char *path = arguments->name;
-    cleanup_volume struct volume volume = {0};
+    const struct options *options = data;
+    const char *path = context->operands[0];
+    cleanup_seed struct seed volume = {0};
     __attribute__((cleanup(report_clear))) struct report report = {.volume = &volume};
     cleanup_close int fd = open_image(path, failure);
 
-    (void)context;
     if (fd < 0)
         return STATUS_FAILURE;
     if (iso_read(fd, &volume, failure) < 0) {
@@ -199,37 +203,32 @@ run(const struct context *context, const struct arguments *arguments,
         return STATUS_FAILURE;
     }
     judge(&report);
-    if (arguments->json)
+    if (options->json)
         print_json(&report);
     else
         print_text(&report);
-    if (arguments->directory &&
-        extract_volume(&volume, arguments->directory, failure) < 0)
+    if (options->extract && extract_volume(&volume, options->extract, failure) < 0)
         return STATUS_FAILURE;
     return report.valid ? STATUS_OK : STATUS_FAILURE;
 }
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"extract", required_argument, NULL, OPTION_EXTRACT},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "json", NULL, json, "print the same as JSON"),
+    OPTION(0, "extract", "DIR", extract,
+           "write the files below DIR; nothing is overwritten"),
+    OPTION_END,
 };
 
 const struct command cmd_inspect = {
     .name = "inspect",
-    .usage = "[--json] [--extract=DIR] IMAGE",
+    .operands = "IMAGE",
     .summary = "say what is in a seed's image, whoever made it",
     .help =
         "Reads an ISO 9660 image, of virt-seed's or another tool's: its label, the\n"
         "datasource that cloud-init takes it for, and what it takes from each\n"
         "document. Exit status 1 where cloud-init would not take it, or would stumble\n"
-        "over a document.\n"
-        "\n"
-        "      --json         print the same as JSON\n"
-        "      --extract=DIR  write the files below DIR; nothing is overwritten\n"
-        "      --help         print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "over a document.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +14,10 @@
 #include "store/configuration.h"
 #include "store/host-key.h"
 #include "store/resolve.h"
+
+struct options {
+    struct option_values hosts;
+};
 
 /* --- the keys --------------------------------------------------------------------- */
 
@@ -95,7 +98,7 @@ print_keys(const char *host, const char *keys)
 
 /* Its whole name, its first label, and what the user adds. */
 static void
-print_hosts(const struct request *request, const struct arguments *arguments,
+print_hosts(const struct request *request, const struct options *options,
             const char *keys)
 {
     cleanup_free char *name = request_hostname(request);
@@ -104,14 +107,14 @@ print_hosts(const struct request *request, const struct arguments *arguments,
     print_keys(name, keys);
     if (strcmp(name, label) != 0)
         print_keys(label, keys);
-    for (size_t i = 0; i < arguments->setting_count; i++)
-        print_keys(arguments->settings[i].value, keys);
+    for (size_t i = 0; i < options->hosts.count; i++)
+        print_keys(options->hosts.list[i].text, keys);
 }
 
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-print_known_hosts(const struct context *context, const struct arguments *arguments,
+print_known_hosts(const struct context *context, const struct options *options,
                   const struct domain *domain, struct failure **failure)
 {
     cleanup_request struct request request = {0};
@@ -123,38 +126,38 @@ print_known_hosts(const struct context *context, const struct arguments *argumen
     keys = read_keys(context, &request, failure);
     if (!keys)
         return -1;
-    print_hosts(&request, arguments, keys);
+    print_hosts(&request, options, keys);
     return 0;
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_source struct source source = {0};
 
-    for (size_t i = 0; i < arguments->setting_count; i++) {
-        if (check_host(arguments->settings[i].value, failure) < 0)
+    for (size_t i = 0; i < options->hosts.count; i++) {
+        if (check_host(options->hosts.list[i].text, failure) < 0)
             return STATUS_USAGE;
     }
-    if (source_load(&source, context, arguments, SOURCE_READ, failure) < 0)
+    if (source_load(&source, context, SOURCE_READ, failure) < 0)
         return STATUS_FAILURE;
-    if (print_known_hosts(context, arguments, &source.domain, failure) == 0)
+    if (print_known_hosts(context, options, &source.domain, failure) == 0)
         return STATUS_OK;
     failure_prefix(failure, "domain '%s'", source.domain.name);
     return STATUS_FAILURE;
 }
 
-static const struct option options[] = {
-    {"host", required_argument, NULL, OPTION_HOST},
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "host", "ADDRESS", hosts,
+           "print lines for this name or address, too; may be given several times"),
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_known_hosts = {
     .name = "known-hosts",
-    .usage = "[--host=ADDRESS]... DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-",
     .summary = "print the guest's host keys for ssh",
     .help =
         "Prints the public host keys that the guest has from its seed, as lines of\n"
@@ -164,13 +167,8 @@ const struct command cmd_known_hosts = {
         "  virt-seed known-hosts web1 >>~/.ssh/known_hosts\n"
         "\n"
         "Keys of ssh-host-keys=\"generate\" are there from the first start on, for\n"
-        "everybody; those of <ssh-host-keys secret=...> for who may read the secret.\n"
-        "\n"
-        "      --host=ADDRESS  print lines for this name or address, too; may be given\n"
-        "                      several times\n"
-        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
-        "      --help          print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "everybody; those of <ssh-host-keys secret=...> for who may read the secret.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
+#include "base/child.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
+#include "cli/import/element.h"
 #include "cli/json.h"
 #include "cli/pending.h"
 #include "cli/replace.h"
-#include "cli/text-diff.h"
+
+struct options {
+    bool show_secrets;
+    bool json;
+};
 
 /* What cloud-init does with new documents of the same instance: cc_set_hostname at each
  * stage, modules and handlers of the frequency PER_ALWAYS. */
@@ -37,30 +42,62 @@
 
 /* --- a document ----------------------------------------------------------------------- */
 
-/* Return: the unified diff, owned by the caller (buffer_clear); empty where there is none to
- * be shown. */
+/* diff's exit status: 0 is the same, 1 different, 2 trouble. */
+#define DIFF_DIFFERENT 1
+
+/* Return: whether it is UTF-8 without control characters, but for the tab and the ends of
+ * lines. */
+static bool
+is_text(const struct document *document)
+{
+    const struct buffer *data = &document->data;
+
+    return data->size == 0 || element_can_hold(data->data, data->size);
+}
+
+/* Appends the unified diff, as diff(1) makes it. Return: whether there is one: diff(1) is there, and
+ * kept within LIMIT_DIFF_*. */
+static bool
+run_diff(const struct document *before, const struct document *next,
+         struct buffer *output)
+{
+    cleanup_close int before_file = child_document("old", &before->data);
+    cleanup_close int next_file = child_document("new", &next->data);
+    cleanup_free char *before_path = xasprintf("/proc/self/fd/%d", before_file);
+    cleanup_free char *next_path = xasprintf("/proc/self/fd/%d", next_file);
+    cleanup_free char *before_label = xasprintf("--label=last boot/%s", before->path);
+    cleanup_free char *next_label = xasprintf("--label=next start/%s", next->path);
+    char *words[] = {(char *)"diff", (char *)"--unified", (char *)"--text", before_label,
+                     next_label,     before_path,         next_path,        NULL};
+    /* No translation, no TMPDIR of the user's. */
+    char *environment[] = {(char *)"LC_ALL=C", NULL};
+    const int documents[] = {before_file, next_file, -1};
+    const struct child child = {
+        .words = words,
+        .environment = environment,
+        .documents = documents,
+        .output = LIMIT_DIFF_OUTPUT,
+        .memory = LIMIT_DIFF_MEMORY,
+        .seconds = LIMIT_DIFF_SECONDS,
+    };
+
+    return before_file >= 0 && next_file >= 0 &&
+           child_run(&child, output) == DIFF_DIFFERENT;
+}
+
+/* Return: the diff, owned by the caller (buffer_clear); empty if there is none to be shown. */
 static struct buffer
 make_diff(const struct pending_document *document, bool show_secrets)
 {
     struct buffer diff = {0};
-    cleanup_free char *before = xasprintf("last boot/%s", document->path);
-    cleanup_free char *next = xasprintf("next start/%s", document->path);
 
     if (document->state != PENDING_CHANGED || !document->before || !document->next ||
-        (document->secret && !show_secrets) ||
-        !text_diff_is_text(&document->before->data) ||
-        !text_diff_is_text(&document->next->data))
+        (document->secret && !show_secrets) || !is_text(document->before) ||
+        !is_text(document->next))
         return diff;
-    if (!text_diff(before, &document->before->data, next, &document->next->data, &diff))
+    if (!run_diff(document->before, document->next, &diff))
         buffer_clear(&diff);
     return diff;
-}
-
-static bool
-is_binary(const struct pending_document *document)
-{
-    return (document->before && !text_diff_is_text(&document->before->data)) ||
-           (document->next && !text_diff_is_text(&document->next->data));
 }
 
 /* Return: why there is no diff of a document that has changed. */
@@ -71,30 +108,26 @@ why_no_diff(const struct pending_document *document, bool show_secrets)
         return "contains secrets, or may; not shown";
     if (!document->before)
         return "what it was is not kept";
-    return is_binary(document) ? "not text" : "too much to show";
-}
-
-static void
-print_sizes(const struct pending_document *document)
-{
-    if (document->before && document->next)
-        printf(", %zu bytes, then %zu", document->before->data.size,
-               document->next->data.size);
-    else if (document->next)
-        printf(", %zu bytes", document->next->data.size);
-    else if (document->before)
-        printf(", %zu bytes", document->before->data.size);
+    return is_text(document->before) && (!document->next || is_text(document->next))
+               ? "too much to show"
+               : "not text";
 }
 
 static void
 print_document(const struct pending_document *document, bool show_secrets)
 {
     cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
+    const struct document *before = document->before;
+    const struct document *next = document->next;
 
     print_outside_string(stdout, document->path);
     printf(": %s", pending_state_name(document->state));
-    if (document->state != PENDING_UNCHANGED && document->state != PENDING_UNKNOWN)
-        print_sizes(document);
+    if (document->state != PENDING_UNCHANGED && document->state != PENDING_UNKNOWN) {
+        if (before || next)
+            printf(", %zu bytes", (before ? before : next)->data.size);
+        if (before && next)
+            printf(", then %zu", next->data.size);
+    }
     if (document->state == PENDING_CHANGED && diff.size == 0)
         printf(" (%s)", why_no_diff(document, show_secrets));
     putchar('\n');
@@ -160,19 +193,6 @@ advise_keeping(const struct pending *pending, const char *name)
         advise_instance_id("the same, where it has been rebooted since", name, other);
 }
 
-/* It is one of both. */
-static void
-print_dependent_boot(const struct pending *pending, const char *name)
-{
-    if (strcmp(pending->identity.instance_id, pending->last_instance_id) == 0)
-        puts("the next start is the same instance, unless the guest has been rebooted "
-             "since its seed was replaced; then it is a first boot for cloud-init");
-    else
-        puts("the next start is a first boot for cloud-init, unless the guest has been "
-             "rebooted since its seed was replaced; then it is the same instance");
-    advise_keeping(pending, name);
-}
-
 static void
 print_boot(const struct pending *pending)
 {
@@ -201,7 +221,16 @@ print_boot(const struct pending *pending)
                      "instance-id-policy=content");
         break;
     case PENDING_BOOT_DEPENDS:
-        print_dependent_boot(pending, name);
+        /* It is one of both. */
+        if (strcmp(pending->identity.instance_id, pending->last_instance_id) == 0)
+            puts(
+                "the next start is the same instance, unless the guest has been rebooted "
+                "since its seed was replaced; then it is a first boot for cloud-init");
+        else
+            puts(
+                "the next start is a first boot for cloud-init, unless the guest has "
+                "been rebooted since its seed was replaced; then it is the same instance");
+        advise_keeping(pending, name);
         break;
     case PENDING_BOOT_KEPT:
         puts("the next start is " KEPT);
@@ -210,42 +239,6 @@ print_boot(const struct pending *pending)
         puts("whether the next start is a first boot for cloud-init is not known");
         break;
     }
-}
-
-/* What a reboot within the guest reads, and how it would read the new seed. */
-static void
-print_running(const struct pending *pending)
-{
-    cleanup_free char *name = xshellquote(pending->source.domain.name);
-    const struct seed_place *place = seed_place_find(&pending->running.domain);
-
-    printf("it runs: a reboot within the guest%s reads what is %s",
-           pending->boot == PENDING_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
-           place->where);
-    /* Where it is not there already, and would not be refused. */
-    if (pending->next.served == place->served && !pending->is_as_replaced) {
-        fputs("; to put the new seed there: virt-seed update ", stdout);
-        print_outside_string(stdout, name);
-    }
-    putchar('\n');
-}
-
-/* A guest that keeps what it has read has read neither. */
-static void
-print_replaced(const struct pending *pending)
-{
-    if (pending->has_current)
-        printf("the seed %s has been replaced since it was started",
-               pending->current.served ? served_place.where : medium_place.where);
-    else
-        fputs("its seed was replaced after it was started", stdout);
-    if (pending->is_kept)
-        putchar('\n');
-    else if (pending->is_as_replaced)
-        puts(", by the one of the next start: where the guest has been rebooted since, "
-             "that changes nothing");
-    else
-        puts("; where the guest has been rebooted since, it has read that one");
 }
 
 static void
@@ -264,10 +257,35 @@ print_circumstances(const struct pending *pending)
     if (pending->is_saved)
         puts("it has been saved: its next start resumes the guest, and that one reads no "
              "seed");
-    if (pending->is_replaced)
-        print_replaced(pending);
-    if (pending->running.doc && pending->has_changes)
-        print_running(pending);
+    if (pending->is_replaced && pending->has_current)
+        printf("the seed %s has been replaced since it was started",
+               pending->current.served ? delivery_server.where : delivery_drive.where);
+    else if (pending->is_replaced)
+        fputs("its seed was replaced after it was started", stdout);
+    /* A guest that keeps what it has read has read neither. */
+    if (pending->is_replaced && pending->is_kept)
+        putchar('\n');
+    else if (pending->is_as_replaced)
+        puts(", by the one of the next start: where the guest has been rebooted since, "
+             "that changes nothing");
+    else if (pending->is_replaced)
+        puts("; where the guest has been rebooted since, it has read that one");
+    /* What a reboot within the guest reads, and how it would read the new seed. */
+    if (pending->running.doc && pending->has_changes) {
+        const struct delivery *delivery = delivery_of_running(&pending->running.domain);
+
+        printf("it runs: a reboot within the guest%s reads what is %s",
+               pending->boot == PENDING_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
+               delivery->where);
+        /* If it is not there already, and would not be refused. */
+        if (pending->next.served == delivery->served && !pending->is_as_replaced) {
+            cleanup_free char *name = xshellquote(pending->source.domain.name);
+
+            fputs("; to put the new seed there: virt-seed update ", stdout);
+            print_outside_string(stdout, name);
+        }
+        putchar('\n');
+    }
 }
 
 static void
@@ -340,17 +358,17 @@ print_json(const struct pending *pending, bool show_secrets)
 /* --- the command ---------------------------------------------------------------------- */
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_pending struct pending pending = {0};
 
-    if (pending_read(&pending, context, arguments, failure) < 0)
+    if (pending_read(&pending, context, failure) < 0)
         return STATUS_FAILURE;
-    if (arguments->json)
-        print_json(&pending, arguments->show_secrets);
+    if (options->json)
+        print_json(&pending, options->show_secrets);
     else
-        print_text(&pending, arguments->show_secrets);
+        print_text(&pending, options->show_secrets);
     if (!pending.denied)
         return STATUS_OK;
     *failure = steal(pending.denied);
@@ -358,30 +376,25 @@ run(const struct context *context, const struct arguments *arguments,
     return STATUS_FAILURE;
 }
 
-static const struct option options[] = {
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"show-secrets", no_argument, NULL, OPTION_SHOW_SECRETS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "show-secrets", NULL, show_secrets,
+           "show what differs in documents with secrets, too"),
+    OPTION(0, "json", NULL, json, "print the same as JSON"),
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_pending = {
     .name = "pending",
-    .usage = "[--show-secrets] [--json] DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-",
     .summary = "say what the next start changes for the guest",
     .help =
         "Compares each document of the seed that the domain would get at its next start\n"
         "with what it had at the last one, and says whether that is a first boot for\n"
         "cloud-init. Text is compared line by line while the domain runs. Nothing is\n"
         "shown of a document that has something of a secret in it. Exit status 1 where\n"
-        "the caller may not read what it takes to compare all.\n"
-        "\n"
-        "      --show-secrets  show what differs in documents with secrets, too\n"
-        "      --domain=NAME   NAME is a domain, even where a file is called so\n"
-        "      --json          print the same as JSON\n"
-        "      --help          print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "the caller may not read what it takes to compare all.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,24 +1,432 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: first everything is taken away that some setting names, then each setting adds;
+ * so of one that is given several times all values stay. What has no value only takes away.
+ * Whether the result makes sense is for request_read() to say, in changes_wire().
+ */
 #include "config.h"
 
-#include <getopt.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include <libxml/tree.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
+#include "cli/import/element.h"
 #include "cli/libvirt.h"
-#include "cli/settings.h"
 #include "cli/source.h"
-#include "domain/wire.h"
-#include "store/secret-write.h"
+#include "domain/request-write.h"
+#include "domain/request.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+#include "store/secret.h"
+#include "wire/wire.h"
+
+struct options {
+    struct option_values settings;
+    bool print;
+    struct changes_options changes;
+};
+
+/* The key that --root-password-file makes, in the secret of the domain's name. */
+#define PASSWORD_KEY "root-password"
+
+struct writing {
+    const struct domain *domain;
+    xmlNode *element;       /* <cloud-init> */
+    struct buffer password; /* of --root-password-file */
+};
+
+/* What an option of the table below means for the element. */
+struct setting {
+    const char *below; /* where its element is: NULL is <cloud-init> itself */
+    const char *element;
+    /* NULL if elements of that name are taken away. */
+    void (*take_away)(struct writing *writing, const struct option_value *value);
+    int (*add)(struct writing *writing, const struct option_value *value,
+               struct failure **failure);
+};
+
+static const struct setting *
+setting_of(const struct option_value *value)
+{
+    return value->row->data;
+}
+
+/* --- the element ------------------------------------------------------------------ */
+
+/* Return: the first child of that name in our namespace, or NULL; of no parent, NULL. */
+static xmlNode *
+find(const xmlNode *parent, const char *name)
+{
+    xmlNode *node = parent ? xml_first_element(parent) : NULL;
+
+    while (node && !vocabulary_is(node, name))
+        node = xml_next_element(node);
+    return node;
+}
+
+/* Gives an element that was added last the white space of its neighbours. Return: it. */
+static xmlNode *
+indent(xmlNode *node)
+{
+    xmlNode *parent = node->parent;
+
+    xmlUnlinkNode(node);
+    return xml_insert_child(parent, node);
+}
+
+static xmlNode *
+find_or_add(xmlNode *parent, const char *name)
+{
+    xmlNode *node = find(parent, name);
+
+    return node ? node : indent(element_add(parent, name));
+}
+
+static void
+remove_all(xmlNode *parent, const char *name)
+{
+    for (xmlNode *node = find(parent, name); node; node = find(parent, name))
+        xml_remove(node);
+}
+
+/* For an element that is there for its children or attributes alone; it may be NULL. */
+static void
+remove_if_empty(xmlNode *node)
+{
+    if (node && !xml_first_element(node) && !node->properties)
+        xml_remove(node);
+}
+
+static int
+check_text(const struct option_value *value, const char *text, size_t size,
+           struct failure **failure)
+{
+    if (element_can_hold(text, size))
+        return 0;
+    failure_set(failure, FAILURE_REQUEST, "--%s has characters that XML cannot hold",
+                value->row->name);
+    return failure_hint(failure, "write UTF-8 without control characters");
+}
+
+/* A FIFO is welcome: `set` may be given the output of another program. */
+static int
+read_file(const char *path, size_t limit, struct buffer *content,
+          struct failure **failure)
+{
+    cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int error = fd < 0 ? -errno : fs_read_all(fd, limit, content);
+
+    if (error == -EFBIG) {
+        failure_set(failure, FAILURE_LIMIT, "'%s' has more than %zu bytes", path, limit);
+        return failure_hint(failure, "give a smaller file");
+    }
+    if (error < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read '%s'", path);
+        return failure_hint(failure, "name a file that you may read");
+    }
+    return 0;
+}
+
+/* --- what an option takes away, and adds -------------------------------------------- */
+
+static int
+add_text(struct writing *writing, const struct option_value *value,
+         struct failure **failure)
+{
+    const struct setting *setting = setting_of(value);
+    xmlNode *parent = writing->element;
+
+    if (check_text(value, value->text, strlen(value->text), failure) < 0)
+        return -1;
+    if (setting->below)
+        parent = find_or_add(parent, setting->below);
+    indent(element_add_text(parent, setting->element, value->text));
+    return 0;
+}
+
+static int
+add_document(struct writing *writing, const struct option_value *value,
+             struct failure **failure)
+{
+    cleanup_buffer struct buffer content = {0};
+
+    if (read_file(value->text, LIMIT_PART, &content, failure) < 0)
+        return -1;
+    indent(element_add_data(writing->element, setting_of(value)->element, content.data,
+                            content.size));
+    return 0;
+}
+
+/* Of <cloud-init> itself, with the option's name. */
+static void
+remove_attribute(struct writing *writing, const struct option_value *value)
+{
+    xmlUnsetProp(writing->element, (const xmlChar *)value->row->name);
+}
+
+static int
+add_attribute(struct writing *writing, const struct option_value *value,
+              struct failure **failure)
+{
+    if (check_text(value, value->text, strlen(value->text), failure) < 0)
+        return -1;
+    element_set(writing->element, value->row->name, value->text);
+    return 0;
+}
+
+static int
+add_instance_id(struct writing *writing, const struct option_value *value,
+                struct failure **failure)
+{
+    if (add_text(writing, value, failure) < 0)
+        return -1;
+    element_set(find(writing->element, "instance-id"), "policy", "fixed");
+    return 0;
+}
+
+static int
+add_instance_id_policy(struct writing *writing, const struct option_value *value,
+                       struct failure **failure)
+{
+    if (check_text(value, value->text, strlen(value->text), failure) < 0)
+        return -1;
+    element_set(indent(element_add(writing->element, "instance-id")), "policy",
+                value->text);
+    return 0;
+}
+
+/* Only the entry of that key; KEY= takes it away. */
+static void
+remove_entry(struct writing *writing, const struct option_value *value)
+{
+    xmlNode *parent = find(writing->element, "meta-data");
+    cleanup_free char *key = xstrndup(value->text, strcspn(value->text, "="));
+    xmlNode *next;
+
+    for (xmlNode *entry = parent ? xml_first_element(parent) : NULL; entry;
+         entry = next) {
+        next = xml_next_element(entry);
+        if (xml_attribute_is(entry, "name", key))
+            xml_remove(entry);
+    }
+    remove_if_empty(parent);
+}
+
+static int
+add_entry(struct writing *writing, const struct option_value *value,
+          struct failure **failure)
+{
+    const char *text = value->text;
+    size_t length = strcspn(text, "=");
+    cleanup_free char *key = xstrndup(text, length);
+    xmlNode *parent;
+
+    if (length == 0 || !text[length]) {
+        failure_set(failure, FAILURE_USAGE, "--meta-data has '%.64s', expected KEY=VALUE",
+                    text);
+        return failure_hint(failure, "give a key, '=' and its value");
+    }
+    if (check_text(value, text, strlen(text), failure) < 0)
+        return -1;
+    if (!text[length + 1])
+        return 0;
+    parent = find_or_add(writing->element, "meta-data");
+    element_set(indent(element_add_text(parent, "entry", text + length + 1)), "name",
+                key);
+    return 0;
+}
+
+/* Each line of authorized_keys, or of a .pub file, that is not a comment. */
+static int
+add_ssh_keys(struct writing *writing, const struct option_value *value,
+             struct failure **failure)
+{
+    cleanup_buffer struct buffer content = {0};
+    xmlNode *parent = find_or_add(writing->element, "ssh-authorized-keys");
+    char *rest = NULL, *line;
+
+    if (read_file(value->text, LIMIT_PART, &content, failure) < 0 ||
+        check_text(value, content.data, content.size, failure) < 0)
+        return -1;
+    for (line = content.size > 0 ? strtok_r(content.data, "\r\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\r\n", &rest)) {
+        line += strspn(line, " \t");
+        if (*line && *line != '#')
+            indent(element_add_text(parent, "key", line));
+    }
+    return 0;
+}
+
+/* Every local user may read the XML: the password goes into a secret of the host. */
+static int
+add_root_password(struct writing *writing, const struct option_value *value,
+                  struct failure **failure)
+{
+    const struct setting *setting = setting_of(value);
+    struct buffer *password = &writing->password;
+    xmlNode *node;
+
+    buffer_clear(password);
+    if (read_file(value->text, LIMIT_PASSWORD + 1, password, failure) < 0)
+        return -1;
+    if (password->size == 0 || strspn(password->data, "\r\n") == password->size) {
+        failure_set(failure, FAILURE_REQUEST, "'%s' holds no password", value->text);
+        return failure_hint(failure, "write the password into it, in one line");
+    }
+    node = indent(
+        element_add(find_or_add(writing->element, setting->below), setting->element));
+    element_set(node, "secret", writing->domain->name);
+    element_set(node, "key", PASSWORD_KEY);
+    return 0;
+}
+
+/* --- --secret PART=NAME[/KEY] ----------------------------------------------------- */
+
+static const struct secret_part {
+    const char *name;
+    bool has_children; /* beside what comes from the secret */
+} secret_parts[] = {
+    {"user-data", false},      {"vendor-data", false},   {"network-config", false},
+    {"meta-data", true},       {"ssh-host-keys", false}, {"ssh-authorized-keys", true},
+    {"admin-password", false},
+};
+
+/* Return: the part that the value begins with, or NULL. */
+static const struct secret_part *
+find_secret_part(const char *value)
+{
+    size_t length = strcspn(value, "=");
+
+    for (size_t i = 0;
+         i < sizeof(secret_parts) / sizeof(secret_parts[0]) && value[length]; i++) {
+        if (strlen(secret_parts[i].name) == length &&
+            strncmp(secret_parts[i].name, value, length) == 0)
+            return &secret_parts[i];
+    }
+    return NULL;
+}
+
+static void
+remove_secret(struct writing *writing, const struct option_value *value)
+{
+    const struct secret_part *part = find_secret_part(value->text);
+    xmlNode *node = part ? find(writing->element, part->name) : NULL;
+
+    if (!node)
+        return;
+    if (!part->has_children) {
+        remove_all(writing->element, part->name);
+        return;
+    }
+    xmlUnsetProp(node, (const xmlChar *)"secret");
+    xmlUnsetProp(node, (const xmlChar *)"key");
+    xmlUnsetProp(node, (const xmlChar *)"file");
+    remove_if_empty(node);
+}
+
+static int
+add_secret(struct writing *writing, const struct option_value *value,
+           struct failure **failure)
+{
+    const struct secret_part *part = find_secret_part(value->text);
+    const char *secret = value->text + strcspn(value->text, "=") + 1;
+    size_t length;
+    cleanup_free char *name = NULL;
+    xmlNode *node;
+
+    if (!part) {
+        failure_set(failure, FAILURE_USAGE,
+                    "--secret has '%.64s', expected PART=NAME[/KEY]", value->text);
+        return failure_hint(failure, "PART is user-data, vendor-data, network-config, "
+                                     "meta-data, ssh-authorized-keys, ssh-host-keys or "
+                                     "admin-password");
+    }
+    if (check_text(value, value->text, strlen(value->text), failure) < 0)
+        return -1;
+    if (!*secret)
+        return 0;
+    length = strcspn(secret, "/");
+    name = xstrndup(secret, length);
+    node = part->has_children ? find_or_add(writing->element, part->name)
+                              : indent(element_add(writing->element, part->name));
+    element_set(node, "secret", name);
+    if (secret[length])
+        element_set(node, "key", secret + length + 1);
+    return 0;
+}
+
+/* --- all of them ------------------------------------------------------------------ */
+
+static int
+apply_settings(struct writing *writing, const struct option_values *values,
+               struct failure **failure)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        const struct setting *setting = setting_of(&values->list[i]);
+        xmlNode *parent = writing->element;
+
+        if (setting->take_away) {
+            setting->take_away(writing, &values->list[i]);
+            continue;
+        }
+        if (setting->below)
+            parent = find(parent, setting->below);
+        remove_all(parent, setting->element);
+        if (setting->below)
+            remove_if_empty(parent);
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        const struct option_value *value = &values->list[i];
+
+        if (*value->text && setting_of(value)->add(writing, value, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Writes the settings into the element, which is added if there is none. What has changed is
+ * noted in `wiring`; nothing, if all was as it should be. */
+static int
+write_settings(struct writing *writing, const struct option_values *values,
+               struct wiring *wiring, struct failure **failure)
+{
+    xmlNode *present = request_find(writing->domain);
+    xmlNode *before = present ? xmlCopyNode(present, 1) : NULL;
+    int result;
+
+    writing->element = present;
+    if (!present) {
+        cleanup_xml xmlDoc *doc = element_new();
+
+        writing->element = request_insert(writing->domain, xmlDocGetRootElement(doc));
+        wiring_note(wiring, "<cloud-init> added to <metadata>");
+    }
+    result = apply_settings(writing, values, failure);
+    if (result == 0 && !request_is_same(before, writing->element)) {
+        for (size_t i = 0; i < values->count; i++)
+            wiring_note(wiring, "--%s %s", values->list[i].row->name,
+                        *values->list[i].text ? "written" : "taken away");
+    }
+    xmlFreeNode(before);
+    return result;
+}
+
+/* --- the command ------------------------------------------------------------------ */
 
 /* The secret comes first: the domain may start as soon as it is defined. */
 static int
 keep_password(const struct context *context, const struct source *source,
               const struct buffer *password, struct failure **failure)
 {
-    const struct secret_key key = {(char *)SETTINGS_PASSWORD_KEY, *password};
+    const struct secret_key key = {(char *)PASSWORD_KEY, *password};
 
     if (source->connection && libvirt_require_local(source->connection, failure) < 0)
         return -1;
@@ -26,110 +434,109 @@ keep_password(const struct context *context, const struct source *source,
 }
 
 static int
-set(const struct context *context, const struct arguments *arguments,
-    struct source *source, struct failure **failure)
+set(const struct context *context, const struct options *options,
+    const struct changes_options *changes, struct source *source, struct writing *writing,
+    struct failure **failure)
 {
     cleanup_wiring struct wiring wiring = {0};
-    cleanup_buffer struct buffer password = {0};
     size_t written;
 
-    if (settings_write(&source->domain, arguments, &wiring, &password, failure) < 0)
+    if (write_settings(writing, &options->settings, &wiring, failure) < 0)
         return -1;
     written = wiring.change_count;
     /* What is written must be what the hook can read: it is looked at before anything is
      * defined, and wired in the same definition. */
-    if (changes_wire(source, context, arguments, &wiring, failure) < 0)
+    if (changes_wire(source, context, changes, &wiring, failure) < 0)
         return -1;
     source->request_alone = wiring.change_count == written;
-    if (password.size > 0 && !arguments->print) {
-        if (keep_password(context, source, &password, failure) < 0)
+    if (writing->password.size > 0 && !options->print) {
+        if (keep_password(context, source, &writing->password, failure) < 0)
             return -1;
-        wiring_note(&wiring, "secret '%s' has the key " SETTINGS_PASSWORD_KEY " now",
+        wiring_note(&wiring, "secret '%s' has the key " PASSWORD_KEY " now",
                     source->domain.name);
     }
-    return changes_commit(source, context, arguments, "asks for that already", &wiring,
+    return changes_commit(source, context, changes, "asks for that already", &wiring,
                           failure);
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
+    struct changes_options changes = options->changes;
     cleanup_source struct source source = {0};
-    struct arguments own = *arguments;
+    struct writing writing = {.domain = &source.domain};
+    int result;
 
-    if (own.print && (own.output || own.in_place)) {
+    if (options->print && (changes.output || changes.in_place)) {
         failure_set(failure, FAILURE_USAGE, "--print is in the place of -o and -i");
         failure_hint(failure, "choose one of them");
         return STATUS_USAGE;
     }
-    if (own.print)
-        own.output = "-";
-    if (source_load(&source, context, &own, SOURCE_CHANGE, failure) < 0)
+    if (options->print)
+        changes.output = "-";
+    if (source_load(&source, context, SOURCE_CHANGE, failure) < 0)
         return STATUS_FAILURE;
-    return set(context, &own, &source, failure) < 0 ? STATUS_FAILURE : STATUS_OK;
+    result = set(context, options, &changes, &source, &writing, failure);
+    buffer_clear(&writing.password);
+    return result < 0 ? STATUS_FAILURE : STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"user-data", required_argument, NULL, OPTION_SET_USER_DATA},
-    {"vendor-data", required_argument, NULL, OPTION_SET_VENDOR_DATA},
-    {"network-config", required_argument, NULL, OPTION_SET_NETWORK_CONFIG},
-    {"meta-data", required_argument, NULL, OPTION_SET_META_DATA},
-    {"ssh-key", required_argument, NULL, OPTION_SET_SSH_KEY},
-    {"ssh-host-keys", required_argument, NULL, OPTION_SET_SSH_HOST_KEYS},
-    {"hostname", required_argument, NULL, OPTION_SET_HOSTNAME},
-    {"instance-id", required_argument, NULL, OPTION_SET_INSTANCE_ID},
-    {"instance-id-policy", required_argument, NULL, OPTION_SET_INSTANCE_ID_POLICY},
-    {"user", required_argument, NULL, OPTION_SET_USER},
-    {"root-password-file", required_argument, NULL, OPTION_SET_ROOT_PASSWORD},
-    {"secret", required_argument, NULL, OPTION_SET_SECRET},
-    {"datasource", required_argument, NULL, OPTION_SET_DATASOURCE},
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"print", no_argument, NULL, OPTION_PRINT},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"in-place", no_argument, NULL, OPTION_IN_PLACE},
-    {"replace", no_argument, NULL, OPTION_REPLACE},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+#define SETTING(NAME, ARGUMENT, HELP, ...)                                               \
+    OPTION_OF(struct options, 0, NAME, ARGUMENT, settings, HELP,                         \
+              .data = &(const struct setting){__VA_ARGS__})
+
+static const struct option_row rows[] = {
+    OPTION_HEADING_ROW("Settings; those with an asterisk may be given several times:"),
+    SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data", NULL,
+            add_document),
+    SETTING("vendor-data", "FILE", "the same, which the user's overrides", NULL,
+            "vendor-data", NULL, add_document),
+    SETTING("network-config", "FILE", "version 1 or 2, or network_data.json", NULL,
+            "network-config", NULL, add_document),
+    SETTING("meta-data", "KEY=VALUE", "an entry of the metadata *", NULL, "meta-data",
+            remove_entry, add_entry),
+    SETTING("ssh-key", "FILE", "the public keys of the default user *",
+            "ssh-authorized-keys", "key", NULL, add_ssh_keys),
+    SETTING("ssh-host-keys", "generate", "a host key that known-hosts prints", NULL, NULL,
+            remove_attribute, add_attribute),
+    SETTING("hostname", "NAME", "instead of the domain's name", NULL, "hostname", NULL,
+            add_text),
+    SETTING("instance-id", "ID", "instead of the domain's UUID", NULL, "instance-id",
+            NULL, add_instance_id),
+    SETTING("instance-id-policy", "POLICY",
+            "content: a new one whenever the seed changes; or domain", NULL,
+            "instance-id", NULL, add_instance_id_policy),
+    SETTING("user", "NAME", "the default user's name", "initialization", "user_name",
+            NULL, add_text),
+    SETTING("root-password-file", "FILE", "becomes the secret DOMAIN/root-password",
+            "initialization", "root_password", NULL, add_root_password),
+    SETTING(
+        "secret", "PART=NAME[/KEY]",
+        "take user-data, vendor-data, network-config, meta-data, ssh-authorized-keys, ssh-host-keys or admin-password from a secret of the host *",
+        NULL, NULL, remove_secret, add_secret),
+    SETTING("datasource", "NAME", "nocloud, configdrive or nocloud-net", NULL, NULL,
+            remove_attribute, add_attribute),
+    OPTION_HEADING_ROW("Options:"),
+    OPTION(0, "print", NULL, print,
+           "print the XML; nothing is defined, no secret written"),
+    OPTION(0, "replace", NULL, changes.replace,
+           "put our seed in the place of another tool's"),
+    CHANGES_ROWS(changes),
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_set = {
     .name = "set",
-    .usage = "[SETTING | OPTION]... DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-",
     .summary = "write what the guest shall become, and wire the domain",
     .help =
         "Writes the <cloud-init> element of a domain and its wiring, in one definition.\n"
         "What a setting names is replaced, and all else stays; an empty value takes it\n"
         "away. A FILE's result goes to standard output, a DOMAIN of libvirt's is\n"
-        "defined anew; a running one sees it at its next start.\n"
-        "\n"
-        "Settings; those with an asterisk may be given several times:\n"
-        "      --user-data=FILE           a document for cloud-init *\n"
-        "      --vendor-data=FILE         the same, which the user's overrides\n"
-        "      --network-config=FILE      version 1 or 2, or network_data.json\n"
-        "      --meta-data=KEY=VALUE      an entry of the metadata *\n"
-        "      --ssh-key=FILE             the public keys of the default user *\n"
-        "      --ssh-host-keys=generate   a host key that known-hosts prints\n"
-        "      --hostname=NAME            instead of the domain's name\n"
-        "      --instance-id=ID           instead of the domain's UUID\n"
-        "      --instance-id-policy=content\n"
-        "                                 a new one whenever the seed changes\n"
-        "      --user=NAME                the default user's name\n"
-        "      --root-password-file=FILE  becomes the secret DOMAIN/root-password\n"
-        "      --secret=PART=NAME[/KEY]   take user-data, vendor-data, network-config,\n"
-        "                                 meta-data, ssh-authorized-keys, ssh-host-keys\n"
-        "                                 or admin-password from a secret of the host *\n"
-        "      --datasource=NAME          nocloud, configdrive or nocloud-net\n"
-        "\n"
-        "      --print          print the XML; nothing is defined, no secret written\n"
-        "  -o, --output=OUTPUT  write the XML to this file instead\n"
-        "  -i, --in-place       write the XML back into FILE\n"
-        "      --replace        put our seed in the place of another tool's\n"
-        "      --domain=NAME    NAME is a domain, even where a file is called so\n"
-        "      --json           say what was changed as JSON\n"
-        "      --help           print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "defined anew; a running one sees it at its next start.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +11,16 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/domain-status.h"
 #include "cli/json.h"
 #include "cli/libvirt.h"
-#include "cli/table.h"
 #include "seed/json.h"
 #include "store/configuration.h"
+
+struct options {
+    bool json;
+};
 
 struct rows {
     int root;                    /* borrowed */
@@ -96,15 +99,15 @@ add_named(struct rows *rows, virConnectPtr connection, const char *name,
 }
 
 static int
-collect(struct rows *rows, const struct arguments *arguments, virConnectPtr connection,
+collect(struct rows *rows, const struct context *context, virConnectPtr connection,
         struct failure **failure)
 {
     if (libvirt_require_local(connection, failure) < 0)
         return -1;
-    if (arguments->operand_count == 0)
+    if (context->operand_count == 0)
         return add_all(rows, connection, failure);
-    for (size_t i = 0; i < arguments->operand_count; i++) {
-        if (add_named(rows, connection, arguments->operands[i], failure) < 0)
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (add_named(rows, connection, context->operands[i], failure) < 0)
             return -1;
     }
     return 0;
@@ -158,45 +161,31 @@ word_of(const struct domain_status *row, enum answer answer)
 }
 
 static void
-add_result(struct table *table, const struct domain_status *row)
-{
-    const char *word = guest_state_word(row->result);
-    const char *stage = guest_stage_name(row->stage);
-    cleanup_free char *running = NULL;
-
-    if (row->result == GUEST_STATE_UNKNOWN) {
-        table_add(table, "?");
-    } else if (row->result == GUEST_STATE_RUNNING && stage) {
-        running = xasprintf("%s, %s", word, stage);
-        table_add(table, running);
-    } else {
-        table_add(table, word);
-    }
-}
-
-static void
 print_table(const struct rows *rows)
 {
     static const char *const titles[] = {"DOMAIN",     "STATE",      "WIRED",
                                          "SEED",       "DATASOURCE", "INSTANCE-ID",
                                          "CLOUD-INIT", "SINCE"};
-    cleanup_table struct table table = {.columns = sizeof(titles) / sizeof(titles[0])};
+    cleanup_columns struct libscols_table *table =
+        columns_table(sizeof(titles) / sizeof(titles[0]));
 
-    for (size_t i = 0; i < table.columns; i++)
-        table_add(&table, titles[i]);
+    columns_add(table, titles);
     for (size_t i = 0; i < rows->count; i++) {
         const struct domain_status *row = &rows->list[i];
+        const char *stage = guest_stage_name(row->stage);
+        const char *result = guest_state_word(row->result);
+        cleanup_free char *running = NULL;
 
-        table_add(&table, row->name);
-        table_add(&table, row->state);
-        table_add(&table, word_of(row, row->wired));
-        table_add(&table, word_of(row, row->seed));
-        table_add(&table, row->datasource);
-        table_add(&table, row->instance_id);
-        add_result(&table, row);
-        table_add(&table, row->since);
+        if (row->result == GUEST_STATE_UNKNOWN)
+            result = "?";
+        else if (row->result == GUEST_STATE_RUNNING && stage)
+            result = running = xasprintf("%s, %s", result, stage);
+        columns_add(table,
+                    (const char *const[]){row->name, row->state, word_of(row, row->wired),
+                                          word_of(row, row->seed), row->datasource,
+                                          row->instance_id, result, row->since});
     }
-    table_print(&table);
+    columns_print(table);
 }
 
 /* One reason is enough: what the caller may not read of one domain, he may of none. */
@@ -212,9 +201,9 @@ print_unread(const struct rows *rows)
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *mistake = NULL;
     cleanup_rows struct rows rows = {.root = context->root, .config = &config};
@@ -223,13 +212,13 @@ run(const struct context *context, const struct arguments *arguments,
 
     /* Where there is a mistake it tells what it can: `check` finds those. */
     config_read(&config, context->root, &mistake);
-    result = connection ? collect(&rows, arguments, connection, failure) : -1;
+    result = connection ? collect(&rows, context, connection, failure) : -1;
 
     if (connection)
         virConnectClose(connection);
     if (result < 0)
         return STATUS_FAILURE;
-    if (arguments->json)
+    if (options->json)
         print_json(&rows);
     else
         print_table(&rows);
@@ -238,26 +227,21 @@ run(const struct context *context, const struct arguments *arguments,
     return STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row option_rows[] = {
+    OPTION(0, "json", NULL, json, "print the same as JSON"),
+    OPTION_END,
 };
 
 const struct command cmd_status = {
     .name = "status",
-    .usage = "[--json] [DOMAIN…]",
+    .operands = "[DOMAIN…]",
     .summary = "show which domains have a seed, and how far their guests are",
     .help =
         "Prints a table of the domains, all of libvirt's where none is named: whether\n"
         "they run, are wired and have a seed, what the guest knows itself by, and how\n"
         "far cloud-init is or how it ended. '-' is nothing, '?' what you may not read,\n"
-        "which a warning explains.\n"
-        "\n"
-        "      --json  print the same as JSON\n"
-        "      --help  print this and exit\n",
-    .options = options,
-    .operands = OPERANDS_ANY,
-    .optional = true,
+        "which a warning explains.\n",
+    .options = option_rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +12,10 @@
 #include "cli/replace.h"
 #include "cli/seeding.h"
 #include "cli/source.h"
-#include "domain/request-text.h"
+#include "domain/request-write.h"
 #include "domain/request.h"
 #include "seed/layout.h"
 #include "store/record.h"
-#include "store/running-seed.h"
 
 enum outcome {
     OUTCOME_FAILURE,
@@ -73,14 +71,14 @@ in_words(bool served)
 
 /* The guest looks for the seed where it was when it was started, and by its label. */
 static int
-check_datasource(const struct seed_place *place, const struct seed *old,
+check_datasource(const struct delivery *delivery, const struct seed *old,
                  const struct seed *seed, struct failure **failure)
 {
-    if (place->served != seed->served)
+    if (delivery->served != seed->served)
         failure_set(failure, FAILURE_DOMAIN,
                     "runs with a seed %s, and the new one is one %s: the guest would not "
                     "find it",
-                    in_words(place->served), in_words(seed->served));
+                    in_words(delivery->served), in_words(seed->served));
     else if (old->volume_id && strcmp(old->volume_id, seed->volume_id) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
@@ -125,15 +123,15 @@ replace(const struct context *context, const struct source *source,
         const struct source *running, const struct request *request, struct seed *seed,
         struct failure **failure)
 {
-    const struct seed_place *place = seed_place_find(&running->domain);
+    const struct delivery *delivery = delivery_of_running(&running->domain);
     cleanup_seed struct seed old = {0};
     bool found = false;
 
-    if (running_seed_read(context->root, running->domain.uuid, &old, &found, failure) <
-            0 ||
-        check_datasource(place, &old, seed, failure) < 0)
+    if (delivery_read(context->root, running->domain.uuid, &old, &found, failure) < 0 ||
+        check_datasource(delivery, &old, seed, failure) < 0)
         return OUTCOME_FAILURE;
-    if (found && seed_is_same(&old, seed) && place->is_in(context, &running->domain) &&
+    if (found && seed_is_same(&old, seed) &&
+        delivery->is_in(context->root, &running->domain) &&
         request_is_same(request_find(&running->domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
     if (replace_seed(context, source, running, request, seed, failure) < 0)
@@ -143,23 +141,23 @@ replace(const struct context *context, const struct source *source,
 
 /* `where` gets the place of the seed, in words. */
 static enum outcome
-update(const struct context *context, const struct arguments *arguments,
-       const struct source *source, const char **where, struct failure **failure)
+update(const struct context *context, const struct source *source, const char **where,
+       struct failure **failure)
 {
     cleanup_source struct source running = {0};
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
-    const struct seed_place *place;
+    const struct delivery *delivery;
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
     if (source_load_running(&running, source, failure) < 0)
         return OUTCOME_FAILURE;
-    place = seed_place_find(&running.domain);
-    *where = place->where;
+    delivery = delivery_of_running(&running.domain);
+    *where = delivery->where;
     if (replace_check_caller(context, failure) < 0 ||
-        place->check(&running.domain, failure) < 0 ||
-        seeding_make_with(&seed, &request, &source->domain, context, arguments, NULL,
+        delivery->check_replace(&running.domain, failure) < 0 ||
+        seeding_make_with(&seed, &request, &source->domain, context, false, NULL,
                           failure) < 0)
         return OUTCOME_FAILURE;
     return replace(context, source, &running, &request, &seed, failure);
@@ -168,19 +166,18 @@ update(const struct context *context, const struct arguments *arguments,
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
     cleanup_source struct source source = {0};
-    struct arguments own = *arguments;
     const char *where = NULL;
     enum outcome outcome;
 
+    (void)data;
     /* There is no guest in a file. */
-    own.is_domain = true;
-    if (source_load(&source, context, &own, SOURCE_DEVICE, failure) < 0)
+    if (source_load_domain(&source, context, context->operands[0], SOURCE_DEVICE,
+                           failure) < 0)
         return STATUS_FAILURE;
-    outcome = update(context, &own, &source, &where, failure);
+    outcome = update(context, &source, &where, failure);
     if (outcome == OUTCOME_FAILURE) {
         failure_prefix(failure, "domain '%s'", source.domain.name);
         return STATUS_FAILURE;
@@ -194,25 +191,20 @@ run(const struct context *context, const struct arguments *arguments,
     return STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
 };
 
 const struct command cmd_update = {
     .name = "update",
-    .usage = "DOMAIN",
+    .operands = "DOMAIN",
     .summary = "give a running guest the seed of its definition",
     .help =
         "Makes the seed of the domain's definition and puts it into the drive of the\n"
         "domain that runs, or has it served to it, in the place of the one it was\n"
         "started with. The guest reads it when it is rebooted; with cache=\"keep\",\n"
-        "when it is rebooted after 'cloud-init clean' in it.\n"
-        "\n"
-        "      --domain=NAME  the domain, whose name may begin with a dash then\n"
-        "      --help         print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "when it is rebooted after 'cloud-init clean' in it.\n",
+    .options = rows,
     .run = run,
 };

@@ -1,15 +1,400 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: follow.c says what happens, progress.c shows it, and this decides when the
+ * waiting for a domain is over, and how: by its guest's report, by its own end, or by the
+ * time.
+ */
 #include "config.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/limits.h"
+#include <libvirt/libvirt.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
 #include "cli/cli.h"
-#include "cli/waiting.h"
+#include "cli/domain-view.h"
+#include "cli/follow.h"
+#include "cli/progress.h"
+#include "cli/replace.h"
+#include "cli/scrub.h"
+#include "store/record.h"
 
+/* Where cloud-init writes what the commands of user-data print, and its own errors. */
+#define GUEST_LOGS                                                                       \
+    "in the guest, /var/log/cloud-init-output.log and /var/log/cloud-init.log say more"
+
+struct options {
+    const char *timeout;
+    bool next;
+    bool scrub;
+    bool json;
+};
+
+struct waiting {
+    struct follow follow; /* which knows a signal that has ended the waiting */
+    const struct options *options;
+    const struct context *context;
+    struct progress progress;
+    struct waited **list;
+    size_t count;
+};
+
+/* A domain that is waited for. */
+struct waited {
+    struct waiting *waiting;
+    struct followed *followed;
+    struct progress_row *row;
+    char passed[UUID_LENGTH + 1]; /* the boot that does not count (--next), or "" */
+    bool begun;                   /* the one that counts has begun */
+    bool over;
+    int status;
+};
+
+static const char *
+name_of(const struct waited *waited)
+{
+    return virDomainGetName(waited->followed->domain);
+}
+
+/* --- how it ends ------------------------------------------------------------------ */
+
+static void
+finish(struct waited *waited, const char *outcome, int status,
+       const struct guest_report *report, const struct failure *failure)
+{
+    struct waiting *waiting = waited->waiting;
+    const struct progress_end end = {
+        .outcome = outcome,
+        .status = status,
+        .report = report,
+        .failure = failure,
+    };
+
+    waited->over = true;
+    waited->status = status;
+    progress_finish(&waiting->progress, waited->row, &end);
+    for (size_t i = 0; i < waiting->count; i++) {
+        if (!waiting->list[i]->over)
+            return;
+    }
+    follow_end(&waiting->follow);
+}
+
+/* The boot is complete, as the guest or the record says. With --scrub, the seed is not needed
+ * any more if all went well. */
+static void
+finish_by_report(struct waited *waited, const struct guest_report *report)
+{
+    const struct waiting *waiting = waited->waiting;
+    const char *outcome = guest_state_word(report->state);
+    size_t errors = report->errors.count + report->errors.left_out;
+    cleanup_failure struct failure *failure = NULL;
+
+    if (report->state != GUEST_STATE_DONE) {
+        failure_set(&failure, FAILURE_DOMAIN,
+                    "domain '%s': cloud-init has finished with %zu %s", name_of(waited),
+                    errors, errors == 1 ? "error" : "errors");
+        failure_hint(&failure, GUEST_LOGS);
+    } else if (waiting->options->scrub) {
+        if (scrub(waiting->context, waited->followed->uuid, &failure) < 0)
+            outcome = "error";
+        else
+            progress_note(&waited->waiting->progress, waited->row, "scrubbed");
+    }
+    finish(waited, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
+}
+
+/* Return: how far the guest was, owned by the caller (free). */
+static char *
+describe_stage(const struct guest_report *report)
+{
+    const char *stage = guest_stage_name(guest_report_last_stage(report));
+
+    if (report->state == GUEST_STATE_NOTHING)
+        return xstrdup("nothing was heard of its guest");
+    if (!stage)
+        return xstrdup("no stage of cloud-init had begun");
+    return xasprintf("the last stage was %s", stage);
+}
+
+static void
+finish_by_time(struct waited *waited)
+{
+    const struct guest_report *report = &waited->followed->report;
+    cleanup_free char *stage = describe_stage(report);
+    cleanup_failure struct failure *failure = NULL;
+
+    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s",
+                name_of(waited), waited->waiting->options->timeout, stage);
+    if (report->state == GUEST_STATE_NOTHING)
+        failure_hint(&failure, "a guest without cloud-init, or whose image does without "
+                               "vendor-data, never says anything");
+    else
+        failure_hint(&failure, GUEST_LOGS);
+    finish(waited, "timeout", STATUS_TIMEOUT, report, failure);
+}
+
+/* `detail` is libvirt's virDomainEventStoppedDetailType. */
+static void
+finish_by_stop(struct waited *waited, int detail)
+{
+    static const char *const words[] = {
+        [VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN] = "was shut down",
+        [VIR_DOMAIN_EVENT_STOPPED_DESTROYED] = "was destroyed",
+        [VIR_DOMAIN_EVENT_STOPPED_CRASHED] = "has crashed",
+        [VIR_DOMAIN_EVENT_STOPPED_MIGRATED] = "was migrated to another host",
+        [VIR_DOMAIN_EVENT_STOPPED_SAVED] = "was saved",
+        [VIR_DOMAIN_EVENT_STOPPED_FAILED] = "has failed on the host",
+        [VIR_DOMAIN_EVENT_STOPPED_FROM_SNAPSHOT] = "was reverted to a snapshot",
+    };
+    const int count = (int)(sizeof(words) / sizeof(words[0]));
+    const char *what =
+        detail >= 0 && detail < count && words[detail] ? words[detail] : "has stopped";
+    const struct guest_report *report = &waited->followed->report;
+    cleanup_free char *stage = describe_stage(report);
+    cleanup_failure struct failure *failure = NULL;
+
+    failure_set(&failure, FAILURE_DOMAIN,
+                "domain '%s' %s before cloud-init came to its end; %s", name_of(waited),
+                what, stage);
+    if (detail == VIR_DOMAIN_EVENT_STOPPED_MIGRATED)
+        failure_hint(&failure, "wait on that host");
+    else if (detail == VIR_DOMAIN_EVENT_STOPPED_SAVED)
+        failure_hint(&failure, "start it, and wait once more: the guest goes on then");
+    else
+        failure_hint(&failure,
+                     "see what the guest and QEMU said last: its console, and "
+                     "/var/log/libvirt/qemu/%s.log",
+                     name_of(waited));
+    finish(waited, "stopped", STATUS_STOPPED, report, failure);
+}
+
+/* What its last boot was is worth a word, and no error if it may not be read. */
+static void
+finish_unstarted(struct waited *waited)
+{
+    cleanup_record struct record record = {0};
+    const struct record_result *result = &record.result;
+    cleanup_failure struct failure *unreadable = NULL;
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_free char *last = NULL;
+
+    record_read(waited->waiting->follow.root, waited->followed->uuid, &record,
+                &unreadable);
+    if (!record.boot.time)
+        last = xstrdup("");
+    else if (!guest_state_is_end(result->state))
+        last = xasprintf("; its last boot, of %s, did not come to its end",
+                         record.boot.time);
+    else
+        last = xasprintf("; its last boot, of %s, %s%s%s", record.boot.time,
+                         result->state == GUEST_STATE_DONE ? "was done"
+                                                           : "finished with errors",
+                         result->time ? " at " : "", result->time ? result->time : "");
+    failure_set(&failure, FAILURE_DOMAIN, "domain '%s' does not run%s", name_of(waited),
+                last);
+    failure_hint(&failure, "start it; 'virt-seed wait --next' also waits for a start");
+    finish(waited, "stopped", STATUS_STOPPED, NULL, failure);
+}
+
+/* --- how it begins ---------------------------------------------------------------- */
+
+/*
+ * A guest that was saved has its report in the record alone. A boot's own start is not a
+ * resumption, and as long as libvirt has not come to its end, the record is still that of the
+ * boot before.
+ */
+static bool
+was_resumed(const struct followed *followed)
+{
+    int state, reason;
+
+    if (virDomainGetState(followed->domain, &state, &reason, 0) < 0)
+        return false;
+    if (state == VIR_DOMAIN_RUNNING)
+        return reason != VIR_DOMAIN_RUNNING_BOOTED;
+    return state != VIR_DOMAIN_PAUSED || reason != VIR_DOMAIN_PAUSED_STARTING_UP;
+}
+
+static void
+finish_by_record(struct waited *waited)
+{
+    cleanup_record struct record record = {0};
+    const struct record_result *result = &record.result;
+    cleanup_failure struct failure *unreadable = NULL;
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+
+    if (!was_resumed(waited->followed) ||
+        record_read(waited->waiting->follow.root, waited->followed->uuid, &record,
+                    &unreadable) < 0 ||
+        !guest_state_is_end(result->state))
+        return;
+    report.state = result->state;
+    report.datasource = steal(record.result.datasource);
+    report.errors.list = xcalloc(result->error_count, sizeof(report.errors.list[0]));
+    report.errors.count = result->error_count;
+    for (size_t i = 0; i < result->error_count; i++)
+        report.errors.list[i] = (struct guest_message){
+            .stage = GUEST_STAGE_NONE,
+            .text = xstrdup(result->errors[i]),
+        };
+    progress_show(&waited->waiting->progress, waited->row, &report);
+    finish_by_report(waited, &report);
+}
+
+/* What cannot be done in the end is said before the waiting. */
+static int
+check_scrub(const struct waited *waited, const struct domain_view *view,
+            struct failure **failure)
+{
+    if (!waited->waiting->options->scrub || !view->active ||
+        delivery_of_running(&view->domain)->check_replace(&view->domain, failure) == 0)
+        return 0;
+    return failure_prefix(failure, "domain '%s'", name_of(waited));
+}
+
+/* Ends the waiting at once if no report can ever come. */
+static void
+check_report(struct waited *waited)
+{
+    cleanup_domain_view struct domain_view view = {0};
+    cleanup_failure struct failure *failure = NULL;
+    bool has_file = follow_has_file(waited->followed);
+
+    if (domain_view_load(&view, waited->followed->domain, &failure) < 0 ||
+        check_scrub(waited, &view, &failure) < 0)
+        finish(waited, "error", STATUS_FAILURE, NULL, failure);
+    else if (!view.active && !waited->waiting->options->next)
+        finish_unstarted(waited);
+    else if (domain_view_check_report(&view, has_file, &failure) < 0)
+        finish(waited, "silent", STATUS_FAILURE, NULL, failure);
+}
+
+static void
+take_report(struct waited *waited)
+{
+    const struct guest_report *report = &waited->followed->report;
+
+    if (waited->over || report->state == GUEST_STATE_NOTHING ||
+        strcmp(report->boot, waited->passed) == 0)
+        return;
+    waited->begun = true;
+    progress_show(&waited->waiting->progress, waited->row, report);
+    if (guest_report_is_complete(report))
+        finish_by_report(waited, report);
+    /* Whoever read what we print may have gone; main() says so. */
+    if (ferror(stdout))
+        follow_end(&waited->waiting->follow);
+}
+
+static void
+begin(struct waited *waited)
+{
+    const struct guest_report *report = &waited->followed->report;
+    bool active = waited->followed->active;
+    bool complete = guest_report_is_complete(report);
+    bool next = waited->waiting->options->next;
+
+    /* If it has stopped since, what counts is that it was done. */
+    if (next || !active || !complete)
+        check_report(waited);
+    /* The report of a domain that does not run is one that nobody has removed. */
+    if (!active || (complete && next))
+        snprintf(waited->passed, sizeof(waited->passed), "%s", report->boot);
+    take_report(waited);
+    if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
+        finish_by_record(waited);
+}
+
+/* --- what happens ----------------------------------------------------------------- */
+
+static void
+said(struct followed *followed)
+{
+    take_report(followed->owner);
+}
+
+static void
+started(struct followed *followed, int detail)
+{
+    struct waited *waited = followed->owner;
+
+    if (waited->over)
+        return;
+    progress_note(&waited->waiting->progress, waited->row, "started");
+    waited->begun = waited->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
+}
+
+static void
+begun(struct followed *followed)
+{
+    struct waited *waited = followed->owner;
+
+    if (!waited->over)
+        check_report(waited);
+}
+
+static void
+stopped(struct followed *followed, int detail)
+{
+    struct waited *waited = followed->owner;
+
+    if (waited->over)
+        return;
+    if (waited->waiting->options->next && !waited->begun)
+        progress_note(&waited->waiting->progress, waited->row, "stopped");
+    else
+        finish_by_stop(waited, detail);
+}
+
+static void
+failed(struct followed *followed, struct failure *reason)
+{
+    struct waited *waited = followed->owner;
+    cleanup_failure struct failure *failure = reason;
+
+    if (waited->over)
+        return;
+    failure_prefix(&failure, "domain '%s'", name_of(waited));
+    finish(waited, "error", STATUS_FAILURE, &followed->report, failure);
+}
+
+static void
+second(struct follow *follow)
+{
+    struct waiting *waiting = follow->owner;
+
+    progress_tick(&waiting->progress);
+}
+
+static void
+deadline(struct follow *follow)
+{
+    struct waiting *waiting = follow->owner;
+
+    for (size_t i = 0; i < waiting->count; i++) {
+        if (!waiting->list[i]->over)
+            finish_by_time(waiting->list[i]);
+    }
+}
+
+static const struct follow_events events = {
+    .said = said,
+    .started = started,
+    .begun = begun,
+    .stopped = stopped,
+    .failed = failed,
+    .second = second,
+    .deadline = deadline,
+};
+
+/* --- the command ------------------------------------------------------------------ */
+
+/* `milliseconds` is -1 for as long as it takes. */
 static int
 read_timeout(const char *text, int *milliseconds, struct failure **failure)
 {
@@ -22,7 +407,7 @@ read_timeout(const char *text, int *milliseconds, struct failure **failure)
     errno = 0;
     seconds = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || seconds > LIMIT_TIMEOUT) {
-        failure_set(failure, FAILURE_USAGE, "--timeout='%s' is no number of seconds",
+        failure_set(failure, FAILURE_USAGE, "--timeout='%s' is not a number of seconds",
                     text);
         return failure_hint(failure, "give 0 to %d", LIMIT_TIMEOUT);
     }
@@ -30,72 +415,117 @@ read_timeout(const char *text, int *milliseconds, struct failure **failure)
     return 0;
 }
 
+/* A domain that is named twice is waited for once. */
 static int
-wait_for_all(struct waiting *waiting, const struct waiting_options *options,
-             const struct context *context, const struct arguments *arguments,
-             struct failure **failure)
+add(struct waiting *waiting, const char *name, struct failure **failure)
 {
-    if (waiting_open(waiting, options, context, failure) < 0)
+    struct followed *followed = follow_add(&waiting->follow, name, failure);
+    struct waited *waited;
+
+    if (!followed)
         return -1;
-    for (size_t i = 0; i < arguments->operand_count; i++) {
-        if (waiting_add(waiting, arguments->operands[i], failure) < 0)
-            return -1;
-    }
-    return waiting_run(waiting, failure);
+    if (followed->owner)
+        return 0;
+    waited = xcalloc(1, sizeof(*waited));
+    waited->waiting = waiting;
+    waited->followed = followed;
+    waited->row = progress_add(&waiting->progress, virDomainGetName(followed->domain),
+                               followed->uuid);
+    followed->owner = waited;
+    waiting->list =
+        xreallocarray(waiting->list, waiting->count + 1, sizeof(struct waited *));
+    waiting->list[waiting->count++] = waited;
+    return 0;
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+wait_for_all(struct waiting *waiting, int milliseconds, struct failure **failure)
 {
-    struct waiting_options options = {
-        .style = progress_find_style(context->quiet, arguments->json),
-        .seconds = arguments->timeout,
-        .next = arguments->next,
-        .scrub = arguments->scrub,
-    };
-    struct waiting waiting;
-    int result, status, number;
+    const struct context *context = waiting->context;
 
-    if (read_timeout(arguments->timeout, &options.milliseconds, failure) < 0)
+    if ((waiting->options->scrub && replace_check_caller(context, failure) < 0) ||
+        follow_open(&waiting->follow, &events, context->uri, context->root, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (add(waiting, context->operands[i], failure) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < waiting->count; i++)
+        begin(waiting->list[i]);
+    if (milliseconds >= 0)
+        follow_set_deadline(&waiting->follow, milliseconds);
+    if (waiting->progress.style == PROGRESS_LIVE)
+        follow_set_clock(&waiting->follow);
+    return follow_run(&waiting->follow, failure);
+}
+
+/* Return: the exit status, of what must be known of all: that one has failed, or else that one
+ * has stopped, or else that the time is over; STATUS_OK if all are done. */
+static int
+find_status(const struct waiting *waiting)
+{
+    static const int order[] = {STATUS_FAILURE, STATUS_STOPPED, STATUS_TIMEOUT};
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        for (size_t j = 0; j < waiting->count; j++) {
+            if (waiting->list[j]->status == order[i])
+                return order[i];
+        }
+    }
+    return STATUS_OK;
+}
+
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    const struct options *options = data;
+    struct waiting waiting = {
+        .follow = FOLLOW_NONE,
+        .options = options,
+        .context = context,
+    };
+    int milliseconds, status, number;
+
+    if (read_timeout(options->timeout, &milliseconds, failure) < 0)
         return STATUS_FAILURE;
-    result = wait_for_all(&waiting, &options, context, arguments, failure);
-    status = result < 0 ? STATUS_FAILURE : waiting_status(&waiting);
+    waiting.follow.owner = &waiting;
+    progress_open(&waiting.progress, progress_find_style(context->quiet, options->json));
+    status = wait_for_all(&waiting, milliseconds, failure) < 0 ? STATUS_FAILURE
+                                                               : find_status(&waiting);
     number = waiting.follow.signal;
-    waiting_clear(&waiting);
+    progress_close(&waiting.progress);
+    follow_close(&waiting.follow);
+    for (size_t i = 0; i < waiting.count; i++)
+        free(waiting.list[i]);
+    free(waiting.list);
     /* Whoever has started us learns that it was a signal. */
     if (number != 0)
         raise(number);
     return status;
 }
 
-static const struct option options[] = {
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-    {"next", no_argument, NULL, OPTION_NEXT},
-    {"scrub", no_argument, NULL, OPTION_SCRUB},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "timeout", "SECONDS", timeout, "wait no longer than that"),
+    OPTION(
+        0, "next", NULL, next,
+        "do not take the result of a boot that is complete now, but that of the next one"),
+    OPTION(
+        0, "scrub", NULL, scrub,
+        "once a guest is done, replace its seed by one without content, for the same instance"),
+    OPTION(0, "json", NULL, json, "print each event as an object of JSON, one a line"),
+    OPTION_END,
 };
 
 const struct command cmd_wait = {
     .name = "wait",
-    .usage = "[--timeout=SECONDS] [--next] [--scrub] [--json] DOMAIN…",
+    .operands = "DOMAIN…",
     .summary = "wait until a guest is set up, and say whether it went well",
     .help =
         "Follows what cloud-init in the guest reports, until it has come to its end.\n"
         "Exit status: 0 done, 1 finished with errors, 3 the domain has stopped, 124 the\n"
         "time is over. Of several domains all are waited for; the exit status is the\n"
-        "first of 1, 3, 124 that one of them has, or 0.\n"
-        "\n"
-        "      --timeout=SECONDS  wait no longer than that\n"
-        "      --next             do not take the result of a boot that is complete\n"
-        "                         now, but that of the next one\n"
-        "      --scrub            once a guest is done, replace its seed by one without\n"
-        "                         content, for the same instance\n"
-        "      --json             print each event as an object of JSON, one a line\n"
-        "      --help             print this and exit\n",
-    .options = options,
-    .operands = OPERANDS_ANY,
+        "first of 1, 3, 124 that one of them has, or 0.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

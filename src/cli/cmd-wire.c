@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <getopt.h>
 #include <string.h>
 #include <syslog.h>
 #include <time.h>
@@ -13,7 +12,12 @@
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 #include "cli/source.h"
-#include "domain/wire.h"
+#include "wire/wire.h"
+
+struct options {
+    bool after_refusal;
+    struct changes_options changes;
+};
 
 /* --- after a refused start -------------------------------------------------------- */
 
@@ -27,12 +31,12 @@
  */
 static int
 load_after_refusal(struct source *source, const struct context *context,
-                   const struct arguments *arguments, struct failure **failure)
+                   struct failure **failure)
 {
     const struct timespec pause = {.tv_nsec = WAIT_MILLISECONDS * 1000000L};
 
     for (int round = 0; round < WAIT_ROUNDS; round++) {
-        if (source_load(source, context, arguments, SOURCE_CHANGE, failure) < 0)
+        if (source_load(source, context, SOURCE_CHANGE, failure) < 0)
             return -1;
         if (virDomainIsActive(source->libvirt) == 0)
             return 0;
@@ -44,62 +48,61 @@ load_after_refusal(struct source *source, const struct context *context,
 
 /* Nobody reads our standard error: the log gets what happened. */
 static void
-log_outcome(const struct arguments *arguments, const struct wiring *wiring,
-            const struct failure *failure)
+log_outcome(const char *name, const struct wiring *wiring, const struct failure *failure)
 {
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
     if (failure)
-        syslog(LOG_ERR, "domain %s was not wired: %s", arguments->name, failure->message);
+        syslog(LOG_ERR, "domain %s was not wired: %s", name, failure->message);
     for (size_t i = 0; !failure && i < wiring->change_count; i++)
-        syslog(LOG_NOTICE, "domain %s: %s", arguments->name, wiring->changes[i]);
+        syslog(LOG_NOTICE, "domain %s: %s", name, wiring->changes[i]);
 }
 
 /* --- wiring ----------------------------------------------------------------------- */
 
 static int
-wire_source(const struct context *context, const struct arguments *arguments,
+wire_source(const struct context *context, const struct options *options,
             struct wiring *wiring, struct failure **failure)
 {
     cleanup_source struct source source = {0};
 
-    if (arguments->after_refusal && !arguments->is_domain)
+    if (options->after_refusal && !context->is_domain)
         return failure_set(failure, FAILURE_USAGE, "--after-refusal needs --domain");
-    if (arguments->after_refusal
-            ? load_after_refusal(&source, context, arguments, failure) < 0
-            : source_load(&source, context, arguments, SOURCE_CHANGE, failure) < 0)
+    if (options->after_refusal
+            ? load_after_refusal(&source, context, failure) < 0
+            : source_load(&source, context, SOURCE_CHANGE, failure) < 0)
         return -1;
-    if (changes_wire(&source, context, arguments, wiring, failure) < 0)
+    if (changes_wire(&source, context, &options->changes, wiring, failure) < 0)
         return -1;
-    return changes_commit(&source, context, arguments, "is wired already", wiring,
+    return changes_commit(&source, context, &options->changes, "is wired already", wiring,
                           failure);
 }
 
 static int
-run(const struct context *context, const struct arguments *arguments,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_wiring struct wiring wiring = {0};
-    int result = wire_source(context, arguments, &wiring, failure);
+    int result = wire_source(context, options, &wiring, failure);
 
-    if (arguments->after_refusal)
-        log_outcome(arguments, &wiring, *failure);
+    if (options->after_refusal)
+        log_outcome(context->operands[0], &wiring, *failure);
     return result < 0 ? STATUS_FAILURE : STATUS_OK;
 }
 
-static const struct option options[] = {
-    {"domain", required_argument, NULL, OPTION_DOMAIN},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"in-place", no_argument, NULL, OPTION_IN_PLACE},
-    {"replace", no_argument, NULL, OPTION_REPLACE},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"after-refusal", no_argument, NULL, OPTION_AFTER_REFUSAL},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    OPTION(0, "replace", NULL, changes.replace,
+           "put our seed in the place of another tool's"),
+    CHANGES_ROWS(changes),
+    OPTION_DOMAIN_ROW,
+    OPTION(
+        0, "after-refusal", NULL, after_refusal,
+        "what the hook runs: wait for the refused start to end, and report to the system's log"),
+    OPTION_END,
 };
 
 const struct command cmd_wire = {
     .name = "wire",
-    .usage = "[--replace] [--json] [-i | -o OUTPUT] DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-",
     .summary = "add the cdrom and the serial that lead the guest to its seed",
     .help =
         "Adds to a domain what cloud-init in the guest needs to find its seed: a\n"
@@ -107,17 +110,8 @@ const struct command cmd_wire = {
         "alone, with a URL, where the seed is served over HTTP; and the channel by which\n"
         "it reports. A domain is wired once; what is wired already stays as it is. A\n"
         "FILE's result goes to standard output, a DOMAIN of libvirt's is defined anew; a\n"
-        "running one sees it at its next start.\n"
-        "\n"
-        "  -o, --output=OUTPUT  write the XML to this file instead\n"
-        "  -i, --in-place       write the XML back into FILE\n"
-        "      --replace        put our seed in the place of another tool's\n"
-        "      --domain=NAME    NAME is a domain, even where a file is called so\n"
-        "      --json           say what was changed as JSON\n"
-        "      --after-refusal  what the hook runs: wait for the refused start to end,\n"
-        "                       and report to the system's log\n"
-        "      --help           print this and exit\n",
-    .options = options,
-    .operands = 1,
+        "running one sees it at its next start.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: wcwidth(3) would depend on the locale, and main sets none. A combining
- * character counts as one column, so what fits by this count fits.
+ * How it works: main sets no locale, so that nothing else depends on one. How wide a character
+ * is, libc and libsmartcols know in a locale of UTF-8 alone; they get one that every glibc has.
  */
 #include "config.h"
 
-#include <stdbool.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
 
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "cli/columns.h"
+
+/* Return: the locale before, for uselocale(3). */
+static locale_t
+enter_utf8(void)
+{
+    static locale_t utf8;
+
+    if (!utf8)
+        utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    return uselocale(utf8);
+}
 
 char *
 columns_text(const char *text)
@@ -21,63 +35,68 @@ columns_text(const char *text)
     return copy;
 }
 
-/* Return: the character at the beginning of valid UTF-8; `length` is that of its bytes. */
-static unsigned int
-decode(const char *text, size_t *length)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    unsigned int first = bytes[0];
-    unsigned int character;
-
-    *length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    character = *length == 1 ? first : first & (0x7fU >> *length);
-    for (size_t i = 1; i < *length; i++)
-        character = character << 6 | (bytes[i] & 0x3f);
-    return character;
-}
-
-/* East_Asian_Width W and F (Unicode, annex 11), in whole blocks. */
-static bool
-is_wide(unsigned int character)
-{
-    static const struct {
-        unsigned int first, last;
-    } blocks[] = {
-        {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2e80, 0xa4cf},   {0xa960, 0xa97f},
-        {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe10, 0xfe19},   {0xfe30, 0xfe6f},
-        {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x16fe0, 0x18cff}, {0x1aff0, 0x1b2ff},
-        {0x1f000, 0x1faff}, {0x20000, 0x3fffd},
-    };
-
-    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-        if (character >= blocks[i].first && character <= blocks[i].last)
-            return true;
-    }
-    return false;
-}
-
-size_t
-columns_count(const char *text)
-{
-    size_t columns = 0, length;
-
-    for (; *text; text += length)
-        columns += is_wide(decode(text, &length)) ? 2 : 1;
-    return columns;
-}
-
 void
 columns_cut(char *text, size_t columns)
 {
-    size_t length;
+    locale_t before = enter_utf8();
+    mbstate_t state = {0};
 
-    for (; *text; text += length) {
-        size_t width = is_wide(decode(text, &length)) ? 2 : 1;
+    while (*text) {
+        wchar_t character;
+        size_t length = mbrtowc(&character, text, strlen(text), &state);
+        int width = length < (size_t)-2 ? wcwidth(character) : 1;
 
-        if (width > columns) {
+        if (width < 0)
+            width = 1;
+        if ((size_t)width > columns) {
             *text = '\0';
-            return;
+            break;
         }
-        columns -= width;
+        columns -= (size_t)width;
+        text += length < (size_t)-2 ? length : 1;
     }
+    uselocale(before);
+}
+
+struct libscols_table *
+columns_table(size_t count)
+{
+    struct libscols_table *table = scols_new_table();
+
+    if (!table)
+        abort();
+    /* The titles are a line like the others, which is printed alone, too. */
+    scols_table_enable_noheadings(table, 1);
+    scols_table_enable_noencoding(table, 1);
+    scols_table_set_column_separator(table, "  ");
+    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+    for (size_t i = 0; i < count; i++) {
+        if (!scols_table_new_column(table, "", 0, 0))
+            abort();
+    }
+    return table;
+}
+
+void
+columns_add(struct libscols_table *table, const char *const *texts)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+
+    if (!line)
+        abort();
+    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
+        const char *text = texts[i] && *texts[i] ? texts[i] : "-";
+
+        if (scols_line_refer_data(line, i, columns_text(text)) < 0)
+            abort();
+    }
+}
+
+void
+columns_print(struct libscols_table *table)
+{
+    locale_t before = enter_utf8();
+
+    scols_print_table(table);
+    uselocale(before);
 }

@@ -2,7 +2,7 @@
 /*
  * How it works: inotify watches the file that is read, by its descriptor: the directory may
  * be closed to the caller, and a file that virtlogd renames stays watched. Whatever comes of
- * it, the report is read as far as it goes (store/report-reader.h), and the next file is
+ * it, the report is read as far as it goes (store/report-file.h), and the next file is
  * watched where there is one.
  *
  * Between a domain's end and the last words of its guest there is no order: the hook has
@@ -12,10 +12,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -62,20 +64,6 @@ watch_file(struct followed *followed, struct failure **failure)
     return 1;
 }
 
-static void
-take(struct followed *followed, const char *data, size_t size)
-{
-    while (size > 0) {
-        bool news;
-        size_t taken = guest_report_feed(&followed->report, data, size, &news);
-
-        if (news && followed->lifecycle >= 0)
-            followed->follow->events->said(followed);
-        data += taken;
-        size -= taken;
-    }
-}
-
 /* Return: how many bytes were read, `limit` or some more where there may be others; -1 on
  * failure. */
 static ssize_t
@@ -93,7 +81,14 @@ read_turn(struct followed *followed, size_t limit, struct failure **failure)
         /* What was written before it was watched is read once more. */
         if (count == 0 && !another)
             break;
-        take(followed, chunk, (size_t)count);
+        for (size_t taken = 0; taken < (size_t)count;) {
+            bool news;
+
+            taken += guest_report_feed(&followed->report, chunk + taken,
+                                       (size_t)count - taken, &news);
+            if (news && followed->lifecycle >= 0)
+                followed->follow->events->said(followed);
+        }
         total += (size_t)count;
     }
     return (ssize_t)total;
@@ -231,24 +226,15 @@ static void
 handle_signal(int handle, int fd, int events, void *data)
 {
     struct follow *follow = data;
+    struct signalfd_siginfo info;
 
     (void)handle;
-    (void)fd;
     (void)events;
-    follow->signal = signals_take(&follow->signals);
+    if (read(fd, &info, sizeof(info)) == sizeof(info))
+        follow->signal = (int)info.ssi_signo;
 }
 
 /* --- adding ----------------------------------------------------------------------- */
-
-static struct followed *
-find_same(const struct follow *follow, const char *uuid)
-{
-    for (size_t i = 0; i < follow->count; i++) {
-        if (strcmp(follow->list[i]->uuid, uuid) == 0)
-            return follow->list[i];
-    }
-    return NULL;
-}
 
 static struct followed *
 append(struct follow *follow, virDomainPtr domain, const char *uuid)
@@ -284,7 +270,7 @@ begin(struct followed *followed, struct failure **failure)
         return libvirt_fail(failure, "could not follow domain '%s'",
                             virDomainGetName(followed->domain));
     followed->active = virDomainIsActive(followed->domain) == 1;
-    if (read_turn(followed, LIMIT_REPORT_FILES, failure) < 0) {
+    if (read_turn(followed, LIMIT_REPORT_FILE, failure) < 0) {
         virConnectDomainEventDeregisterAny(followed->follow->connection, lifecycle);
         return failure_prefix(failure, "domain '%s'", virDomainGetName(followed->domain));
     }
@@ -302,10 +288,11 @@ follow_add(struct follow *follow, const char *name, struct failure **failure)
     if (!domain)
         return NULL;
     virDomainGetUUIDString(domain, uuid);
-    followed = find_same(follow, uuid);
-    if (followed) {
-        virDomainFree(domain);
-        return followed;
+    for (size_t i = 0; i < follow->count; i++) {
+        if (strcmp(follow->list[i]->uuid, uuid) == 0) {
+            virDomainFree(domain);
+            return follow->list[i];
+        }
     }
     followed = append(follow, domain, uuid);
     return begin(followed, failure) < 0 ? NULL : followed;
@@ -352,25 +339,42 @@ follow_open(struct follow *follow, const struct follow_events *events, const cha
     return 0;
 }
 
-static int
-fail_lost(struct failure **failure)
+/* From here on, they end nothing; but those that are ignored, as by nohup(1), stay so. If that
+ * cannot be, they do as before. */
+static void
+catch_signals(struct follow *follow)
 {
-    failure_set(failure, FAILURE_LIBVIRT, "libvirt's daemon has closed the connection");
-    return failure_hint(failure,
-                        "wait again when it is back; the reports go on meanwhile");
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        struct sigaction action;
+
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&set, numbers[i]);
+    }
+    follow->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (follow->signals < 0)
+        return;
+    sigprocmask(SIG_BLOCK, &set, &follow->signals_before);
+    follow->signals_handle = virEventAddHandle(follow->signals, VIR_EVENT_HANDLE_READABLE,
+                                               handle_signal, follow, NULL);
 }
 
 int
 follow_run(struct follow *follow, struct failure **failure)
 {
-    if (signals_open(&follow->signals) == 0)
-        follow->signals_handle = virEventAddHandle(
-            follow->signals.fd, VIR_EVENT_HANDLE_READABLE, handle_signal, follow, NULL);
+    catch_signals(follow);
     while (!follow->over && follow->signal == 0) {
         if (virEventRunDefaultImpl() < 0)
             return libvirt_fail(failure, "could not wait");
-        if (follow->lost && !follow->over)
-            return fail_lost(failure);
+        if (follow->lost && !follow->over) {
+            failure_set(failure, FAILURE_LIBVIRT,
+                        "libvirt's daemon has closed the connection");
+            return failure_hint(
+                failure, "wait again when it is back; the reports go on meanwhile");
+        }
     }
     return 0;
 }
@@ -381,25 +385,21 @@ follow_end(struct follow *follow)
     follow->over = true;
 }
 
-static void
-followed_free(struct followed *followed)
-{
-    if (followed->lifecycle >= 0)
-        virConnectDomainEventDeregisterAny(followed->follow->connection,
-                                           followed->lifecycle);
-    virEventRemoveTimeout(followed->again);
-    virEventRemoveTimeout(followed->end);
-    report_reader_clear(&followed->reader);
-    guest_report_clear(&followed->report);
-    virDomainFree(followed->domain);
-    free(followed);
-}
-
 void
 follow_close(struct follow *follow)
 {
-    for (size_t i = 0; i < follow->count; i++)
-        followed_free(follow->list[i]);
+    for (size_t i = 0; i < follow->count; i++) {
+        struct followed *followed = follow->list[i];
+
+        if (followed->lifecycle >= 0)
+            virConnectDomainEventDeregisterAny(follow->connection, followed->lifecycle);
+        virEventRemoveTimeout(followed->again);
+        virEventRemoveTimeout(followed->end);
+        report_reader_clear(&followed->reader);
+        guest_report_clear(&followed->report);
+        virDomainFree(followed->domain);
+        free(followed);
+    }
     free(follow->list);
     if (follow->notifier_handle >= 0)
         virEventRemoveHandle(follow->notifier_handle);
@@ -414,5 +414,7 @@ follow_close(struct follow *follow)
         virConnectClose(follow->connection);
     }
     close_pointer(&follow->notifier);
-    signals_close(&follow->signals);
+    if (follow->signals >= 0)
+        sigprocmask(SIG_SETMASK, &follow->signals_before, NULL);
+    close_pointer(&follow->signals);
 }

@@ -5,15 +5,15 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <libvirt/libvirt.h>
 
 #include "base/failure.h"
-#include "cli/signals.h"
 #include "store/guest-report.h"
-#include "store/report-reader.h"
+#include "store/report-file.h"
 
 struct follow;
 
@@ -57,8 +57,9 @@ struct follow {
     struct followed **list;
     size_t count;
     int notifier, notifier_handle; /* inotify's descriptor, and libvirt's number for it */
-    struct signals signals;
+    int signals;                   /* a descriptor: signalfd(2)'s */
     int signals_handle;
+    sigset_t signals_before;
     int clock; /* the timer of each second */
     int deadline;
     int signal; /* that has come */
@@ -101,7 +102,7 @@ void follow_close(struct follow *follow);
 #define FOLLOW_NONE                                                                      \
     ((struct follow){.notifier = -1,                                                     \
                      .notifier_handle = -1,                                              \
-                     .signals = SIGNALS_NONE,                                            \
+                     .signals = -1,                                                      \
                      .signals_handle = -1,                                               \
                      .clock = -1,                                                        \
                      .deadline = -1})

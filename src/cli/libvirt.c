@@ -14,7 +14,7 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "cli/libvirt.h"
-#include "store/libvirt-daemon.h"
+#include "store/libvirt-host.h"
 
 bool
 libvirt_has_ended(virDomainPtr domain)

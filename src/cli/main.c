@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* virt-seed: the command that people type. Each subcommand is a file of its own,
- * cmd-NAME.c. */
+/* virt-seed: the command that people type. Each command is a file of its own, cmd-NAME.c. */
 #include "config.h"
 
-#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,137 +15,116 @@
 #include "base/process.h"
 #include "cli/cli.h"
 
-static const struct command *const commands[] = {
-    &cmd_set,    &cmd_wire,    &cmd_unset,  &cmd_dump,        &cmd_build,  &cmd_check,
-    &cmd_doctor, &cmd_pending, &cmd_update, &cmd_wait,        &cmd_status, &cmd_inspect,
-    &cmd_import, &cmd_done,    &cmd_gc,     &cmd_known_hosts,
+const struct command *const commands[] = {
+    &cmd_set,    &cmd_wire,    &cmd_unset,  &cmd_dump,        &cmd_build,    &cmd_check,
+    &cmd_doctor, &cmd_pending, &cmd_update, &cmd_wait,        &cmd_status,   &cmd_inspect,
+    &cmd_import, &cmd_done,    &cmd_gc,     &cmd_known_hosts, &cmd_complete, NULL,
 };
 
-/* --- messages --------------------------------------------------------------------- */
-
-static void
-print_usage(FILE *stream)
+const struct command *
+command_find(const char *name, struct failure **failure)
 {
-    fputs("Usage: virt-seed [OPTION]… COMMAND [ARGUMENT]…\n"
-          "\n"
-          "Cloud-init seeds for libvirt domains, from what their own XML asks for.\n"
-          "\n"
-          "Commands:\n",
-          stream);
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
-    fputs(
-        "\n"
-        "Options:\n"
-        "  -c, --connect=URI  libvirt's daemon (default: qemu:///system for root, else\n"
-        "                     libvirt's own default)\n"
-        "      --root=DIR     look for this host's secrets and files below DIR\n"
-        "  -q, --quiet        print only what was asked for, and errors\n"
-        "      --help         print this, or COMMAND's help, and exit\n"
-        "      --version      print the version and exit\n"
-        "\n"
-        "DOMAIN is a name or a UUID, FILE a domain's XML, - standard input.\n"
-        "Exit status: 0 done, 1 failed, 2 called wrongly. See virt-seed(1).\n",
-        stream);
-}
+    const char *names[sizeof(commands) / sizeof(commands[0])];
+    const char *near;
+    size_t count = 0;
 
-/* --- running ---------------------------------------------------------------------- */
-
-static const struct command *
-find_command(const char *name)
-{
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    for (size_t i = 0; commands[i]; i++) {
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
+        if (commands[i]->summary)
+            names[count++] = commands[i]->name;
     }
+    near = help_suggest(name, names, count);
+    failure_set(failure, FAILURE_USAGE, "unknown command '%s'", name);
+    if (near)
+        failure_hint(failure, "did you mean '%s'? virt-seed --help lists the commands",
+                     near);
+    else
+        failure_hint(failure, "virt-seed --help lists the commands");
     return NULL;
 }
 
 static int
-run_command(struct context *context, int argc, char **argv, struct failure **failure)
+run_command(struct context *context, const struct command *command, int argc, char **argv,
+            struct failure **failure)
 {
-    const struct command *command = find_command(argv[0]);
-    struct arguments arguments;
-    int result;
+    cleanup_free void *options = xcalloc(1, command->options_size + 1);
+    int status = arguments_read(context, command, options, argc, argv, failure);
 
-    if (!command) {
-        failure_set(failure, FAILURE_USAGE, "there is no command '%s'", argv[0]);
-        failure_hint(failure, "virt-seed --help lists them");
-        return STATUS_USAGE;
-    }
-    result = arguments_read(&arguments, command, argc, argv, failure);
-    if (result != 0)
-        return result < 0 ? STATUS_USAGE : STATUS_OK;
+    if (status != 0)
+        return status < 0 ? STATUS_USAGE : STATUS_OK;
     context->root = fs_open_root(context->root_path);
     if (context->root < 0) {
         failure_set_errno(failure, FAILURE_SYSTEM, context->root, "could not open '%s'",
                           context->root_path);
         return STATUS_FAILURE;
     }
-    return command->run(context, &arguments, failure);
+    status = command->run(context, options, failure);
+    close(context->root);
+    return status;
 }
 
 static int
-finish(int status, const struct failure *failure)
+run(int argc, char **argv, struct failure **failure)
 {
-    if (failure) {
-        print_failure(failure);
-        return failure->code == FAILURE_USAGE ? STATUS_USAGE : STATUS_FAILURE;
+    struct context context = {.root_path = "/", .root = -1};
+    int result = arguments_read(&context, NULL, NULL, argc, argv, failure);
+    const struct command *command;
+    bool asks_help;
+
+    if (result != 0)
+        return result < 0 ? STATUS_USAGE : STATUS_OK;
+    if (context.operand_count == 0) {
+        help_print(stderr, NULL);
+        return STATUS_USAGE;
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("virt-seed: error: could not write to standard output\n", stderr);
-        return STATUS_FAILURE;
+    argc = (int)context.operand_count;
+    argv = context.operands;
+    asks_help = strcmp(argv[0], "help") == 0;
+    if (asks_help && argc == 1) {
+        help_print(stdout, NULL);
+        return STATUS_OK;
     }
-    return status;
+    command = command_find(argv[asks_help ? 1 : 0], failure);
+    if (!command)
+        return STATUS_USAGE;
+    if (!asks_help)
+        return run_command(&context, command, argc, argv, failure);
+    help_print(stdout, command);
+    return STATUS_OK;
+}
+
+/* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored, which leaves
+ * no file half written. */
+static void
+end_if_closed(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
 }
 
 int
 main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"connect", required_argument, NULL, 'c'}, {"root", required_argument, NULL, 'r'},
-        {"quiet", no_argument, NULL, 'q'},         {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
-    };
     cleanup_failure struct failure *failure = NULL;
-    struct context context = {.root_path = "/", .root = -1};
-    int option, status;
+    int status;
 
     if (process_open_standard() < 0)
         return STATUS_FAILURE;
     process_harden();
-    /* What getopt would say, we say in our own form. */
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "+c:q", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
-            context.uri = optarg;
-            break;
-        case 'r':
-            context.root_path = optarg;
-            break;
-        case 'q':
-            context.quiet = true;
-            break;
-        case 'h':
-            print_usage(stdout);
-            return finish(STATUS_OK, NULL);
-        case 'V':
-            puts(PACKAGE_STRING);
-            return finish(STATUS_OK, NULL);
-        default:
-            failure_set(&failure, FAILURE_USAGE, "'%s' is no option, or lacks its value",
-                        arguments_refused(argv, options));
-            failure_hint(&failure, "virt-seed --help lists them");
-            return finish(STATUS_USAGE, failure);
-        }
+    status = run(argc, argv, &failure);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        end_if_closed();
+        if (!failure)
+            failure_set(&failure, FAILURE_SYSTEM, "could not write to standard output");
     }
-    if (optind == argc) {
-        print_usage(stderr);
-        return STATUS_USAGE;
+    if (failure) {
+        print_failure(failure);
+        return failure->code == FAILURE_USAGE ? STATUS_USAGE : STATUS_FAILURE;
     }
-    status = run_command(&context, argc - optind, argv + optind, &failure);
-    if (context.root >= 0)
-        close(context.root);
-    return finish(status, failure);
+    return status;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,7 +94,7 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
 
     if (output_is_standard(path)) {
         path = "standard output";
-        error = fs_write_all(STDOUT_FILENO, data, size);
+        error = fwrite(data, 1, size, stdout) == size && fflush(stdout) == 0 ? 0 : -errno;
     } else {
         if (output_open(&output, path, failure) < 0)
             return -1;

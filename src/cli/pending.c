@@ -2,7 +2,12 @@
 /*
  * How it works: the definition goes the hook's way to a seed. Its documents are compared by
  * digest with the record of the last boot, which outlives the domain and the host; the seed
- * that a running domain has, has the text, too, and counts where there is no record.
+ * that a running domain has, has the text, too, and counts if there is no record.
+ *
+ * What the next start is for cloud-init follows from the instance-id of the seed that it makes,
+ * and that of the one that the guest has read. This is the last boot's, as recorded; or, if
+ * `update` has put another one into its place and the guest was rebooted since, of which the
+ * host does not know, that one.
  */
 #include "config.h"
 
@@ -11,11 +16,14 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "cli/changes.h"
 #include "cli/pending.h"
 #include "cli/seeding.h"
+#include "domain/request.h"
 #include "seed/digest.h"
-#include "store/running-seed.h"
+#include "seed/instance-id.h"
+#include "store/delivery.h"
 
 /* --- reading ------------------------------------------------------------------------ */
 
@@ -31,11 +39,11 @@ deny(struct pending *pending, struct failure **failure)
 
 static int
 read_domain(struct pending *pending, const struct context *context,
-            const struct arguments *arguments, struct failure **failure)
+            struct failure **failure)
 {
     struct source *source = &pending->source;
 
-    if (source_load(source, context, arguments, SOURCE_READ, failure) < 0)
+    if (source_load(source, context, SOURCE_READ, failure) < 0)
         return -1;
     if (!source_is_domain(source))
         return 0;
@@ -56,8 +64,8 @@ read_past(struct pending *pending, const struct context *context)
         deny(pending, &failure);
         pending->past_is_denied = true;
     }
-    if (running_seed_read(context->root, uuid, &pending->current, &pending->has_current,
-                          &failure) == 0) {
+    if (delivery_read(context->root, uuid, &pending->current, &pending->has_current,
+                      &failure) == 0) {
         /* It tells enough where there is no record. */
         pending->past_is_denied = pending->past_is_denied && !pending->has_current;
         return;
@@ -75,12 +83,11 @@ static int
 make_next(struct pending *pending, const struct context *context,
           struct failure **failure)
 {
-    /* The true content: what of it is shown is decided later. */
-    const struct arguments arguments = {.show_secrets = true};
     struct failure *denied = NULL;
 
-    if (seeding_make_of(&pending->next, &pending->source.domain, context, &arguments,
-                        &denied, failure) < 0) {
+    /* The true content: what of it is shown is decided later. */
+    if (seeding_make_of(&pending->next, &pending->source.domain, context, true, &denied,
+                        failure) < 0) {
         failure_free(denied);
         return -1;
     }
@@ -118,93 +125,252 @@ read_request(struct pending *pending, struct failure **failure)
 /* On a copy: the wiring changes the document. */
 static int
 find_wiring(struct pending *pending, const struct context *context,
-            const struct arguments *arguments, struct failure **failure)
+            struct failure **failure)
 {
+    const struct changes_options nothing = {0};
     cleanup_source struct source copy = {.doc = xmlCopyDoc(pending->source.doc, 1)};
 
     if (!copy.doc)
         abort();
     if (domain_read(&copy.domain, copy.doc, failure) < 0)
         return -1;
-    return changes_wire(&copy, context, arguments, &pending->wiring, failure);
+    return changes_wire(&copy, context, &nothing, &pending->wiring, failure);
+}
+
+/* --- secrets ------------------------------------------------------------------------ */
+
+/* Which documents of a seed have something of a secret in them, so that they are not shown
+ * unasked: of a secret of the host's, of a password in the request, or of what oVirt's engine has
+ * made. */
+struct secret_documents {
+    bool all;         /* each may be one */
+    bool instance_id; /* the instance-id depends on a secret */
+    char **paths;
+    size_t count;
+};
+
+/* Makes the seed with the word in the place of each secret. What is in files is left out: it is
+ * not a secret. */
+static int
+make_masked(struct seed *seed, const struct domain *domain, const char *word,
+            struct failure **failure)
+{
+    cleanup_request struct request request = {0};
+
+    if (request_read(&request, domain, failure) < 0)
+        return -1;
+    if (request.payload)
+        return failure_set(failure, FAILURE_REQUEST, "the seed is oVirt's");
+    for (size_t i = 0; i < request.parts.count; i++) {
+        struct part *part = request.parts.list[i];
+        bool generated = part->origin == PART_GENERATED;
+        struct buffer *data = &part->data;
+
+        if (part->origin != PART_SECRET && !generated && !part_is_password(part))
+            continue;
+        part->masked = true;
+        if (part_is_whole_secret(part))
+            data = part_add_entry(part, generated ? PART_HOST_KEY : "*");
+        buffer_clear(data);
+        buffer_append_string(data, word);
+    }
+    return seed_make(seed, &request, failure);
+}
+
+/* Return: whether the instance-id is that of the seed, whatever the secrets are. */
+static bool
+has_open_instance_id(const struct layout *layout, const struct seed *seed)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_identity struct identity identity = {0};
+
+    return layout_read_identity(layout, seed, &identity, &ignored) == 0 &&
+           identity.instance_id && strcmp(identity.instance_id, INSTANCE_ID_MASK) != 0;
+}
+
+/* Finds the documents that have something of a secret in them: the seed is made twice, with other
+ * words in the place of each. What differs then has a secret in it, by whatever way it came
+ * there. No secret is read. */
+static void
+find_secrets(struct secret_documents *documents, const struct domain *domain)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_seed struct seed one = {0};
+    cleanup_seed struct seed other = {0};
+    const struct layout *layout;
+
+    if (make_masked(&one, domain, "first", &ignored) < 0 ||
+        make_masked(&other, domain, "other", &ignored) < 0) {
+        documents->all = true;
+        return;
+    }
+    layout = layout_find(one.volume_id);
+    documents->instance_id = layout && !has_open_instance_id(layout, &one);
+    if (documents->instance_id)
+        texts_add(&documents->paths, &documents->count,
+                  xstrdup(layout->documents[0].path));
+    for (size_t i = 0; i < one.document_count; i++) {
+        const struct document *document = &one.documents[i];
+        const struct document *same = seed_find_document(&other, document->path);
+
+        if (!same || !document_is_same(document, same))
+            texts_add(&documents->paths, &documents->count, xstrdup(document->path));
+    }
+}
+
+static bool
+has_secret(const struct secret_documents *documents, const char *path)
+{
+    return documents->all || texts_have(documents->paths, documents->count, path);
+}
+
+static void
+secret_documents_clear(struct secret_documents *documents)
+{
+    texts_free(documents->paths, documents->count);
+}
+
+#define cleanup_secret_documents __attribute__((cleanup(secret_documents_clear)))
+
+/* --- the seed that replaced the last boot's ----------------------------------------- */
+
+static bool
+has_digest(const struct record_boot *boot, const char *path, const char *digest)
+{
+    const struct record_document *document = record_find_document(boot, path);
+
+    return document && strcmp(document->digest, digest) == 0;
+}
+
+static bool
+has_document(const struct record_boot *boot, const struct document *document)
+{
+    cleanup_free char *digest = digest_make(&document->data);
+
+    return has_digest(boot, document->path, digest);
+}
+
+/* Return: whether the seed has the documents that are recorded, and no others. */
+static bool
+is_recorded(const struct record_boot *boot, const struct seed *seed)
+{
+    for (size_t i = 0; i < seed->document_count; i++) {
+        if (!has_document(boot, &seed->documents[i]))
+            return false;
+    }
+    return seed->document_count == boot->document_count;
+}
+
+static bool
+is_same_record(const struct record_boot *one, const struct record_boot *other)
+{
+    for (size_t i = 0; i < one->document_count; i++) {
+        if (!has_digest(other, one->documents[i].path, one->documents[i].digest))
+            return false;
+    }
+    return one->document_count == other->document_count;
+}
+
+static bool
+is_replaced(const struct pending *pending)
+{
+    const struct record *record = &pending->record;
+
+    if (!record->boot.time)
+        return false;
+    return (pending->has_current && !is_recorded(&record->boot, &pending->current)) ||
+           (record->update.time && !is_same_record(&record->update, &record->boot));
+}
+
+const char *
+pending_other_instance_id(const struct pending *pending)
+{
+    const char *other = pending->record.update.instance_id;
+
+    return other && pending->last_instance_id &&
+                   strcmp(other, pending->last_instance_id) != 0
+               ? other
+               : NULL;
+}
+
+/* --- the instance ------------------------------------------------------------------- */
+
+static int
+find_last_instance_id(struct pending *pending, struct failure **failure)
+{
+    const struct record_boot *boot = &pending->record.boot;
+    const struct layout *layout =
+        pending->has_current ? layout_find(pending->current.volume_id) : NULL;
+    cleanup_identity struct identity identity = {0};
+
+    if (boot->time) {
+        pending->last_instance_id = boot->instance_id ? xstrdup(boot->instance_id) : NULL;
+        return 0;
+    }
+    if (!layout)
+        return 0;
+    if (layout_read_identity(layout, &pending->current, &identity, failure) < 0)
+        return -1;
+    pending->last_instance_id = steal(identity.instance_id);
+    return 0;
+}
+
+static enum pending_boot
+judge_boot(const struct pending *pending, bool instance_id_denied)
+{
+    bool has_past = pending->record.boot.time || pending->has_current;
+    const char *last = pending->last_instance_id;
+    const char *next = pending->identity.instance_id;
+    const char *other = pending_other_instance_id(pending);
+
+    if (pending->past_is_denied)
+        return PENDING_BOOT_UNKNOWN;
+    if (pending->is_kept)
+        return PENDING_BOOT_KEPT;
+    if (has_past && instance_id_denied)
+        return PENDING_BOOT_UNKNOWN;
+    if (!has_past)
+        return PENDING_BOOT_UNRECORDED;
+    if (!last || !next)
+        return PENDING_BOOT_UNKNOWN;
+    if (other && (strcmp(last, next) == 0 || strcmp(other, next) == 0))
+        return PENDING_BOOT_DEPENDS;
+    return strcmp(last, next) == 0 ? PENDING_BOOT_SAME_INSTANCE
+                                   : PENDING_BOOT_NEW_INSTANCE;
 }
 
 /* --- documents ---------------------------------------------------------------------- */
 
-static const char *
-digest_before(const struct pending *pending, const char *path)
-{
-    const struct record_document *document =
-        record_find_document(&pending->record.boot, path);
-
-    return document ? document->digest : NULL;
-}
-
-static bool
-has_digest(const struct document *document, const char *digest)
-{
-    cleanup_free char *own = digest_make(&document->data);
-
-    return strcmp(own, digest) == 0;
-}
-
-/* Return: the document as the last boot had it, where it is still there. */
-static const struct document *
-find_before(const struct pending *pending, const char *path)
-{
-    const struct document *document =
-        pending->has_current ? seed_find_document(&pending->current, path) : NULL;
-    const char *digest;
-
-    if (!document || !pending->record.boot.time)
-        return document;
-    digest = digest_before(pending, path);
-    return digest && has_digest(document, digest) ? document : NULL;
-}
-
-static enum pending_state
-compare_by_record(const struct pending *pending, const struct pending_document *document)
-{
-    const char *digest = digest_before(pending, document->path);
-
-    if (!digest)
-        return PENDING_NEW;
-    if (!document->next)
-        return PENDING_GONE;
-    return has_digest(document->next, digest) ? PENDING_UNCHANGED : PENDING_CHANGED;
-}
-
-static enum pending_state
-compare_with_current(const struct pending_document *document)
-{
-    if (!document->before)
-        return PENDING_NEW;
-    if (!document->next)
-        return PENDING_GONE;
-    return document_is_same(document->before, document->next) ? PENDING_UNCHANGED
-                                                              : PENDING_CHANGED;
-}
-
 static void
 add_document(struct pending *pending, const char *path, bool secret, bool is_denied)
 {
-    struct pending_document *document;
+    const struct record_boot *boot = &pending->record.boot;
+    const struct document *next = seed_find_document(&pending->next, path);
+    const struct document *before =
+        pending->has_current ? seed_find_document(&pending->current, path) : NULL;
+    bool was_there =
+        boot->time ? record_find_document(boot, path) != NULL : before != NULL;
+    enum pending_state state = PENDING_CHANGED;
 
+    if (is_denied || pending->past_is_denied)
+        state = PENDING_UNKNOWN;
+    else if (!was_there)
+        state = PENDING_NEW;
+    else if (!next)
+        state = PENDING_GONE;
+    else if (boot->time ? has_document(boot, next) : document_is_same(before, next))
+        state = PENDING_UNCHANGED;
+    pending->has_changes = pending->has_changes || state != PENDING_UNCHANGED;
     pending->documents = xreallocarray(pending->documents, pending->document_count + 1,
                                        sizeof(*pending->documents));
-    document = &pending->documents[pending->document_count++];
-    *document = (struct pending_document){
+    pending->documents[pending->document_count++] = (struct pending_document){
         .path = path,
+        .state = state,
         .secret = secret,
-        .before = find_before(pending, path),
-        .next = seed_find_document(&pending->next, path),
+        /* As the last boot had it, if it is still there. */
+        .before = before && boot->time && !has_document(boot, before) ? NULL : before,
+        .next = next,
     };
-    if (is_denied || pending->past_is_denied)
-        document->state = PENDING_UNKNOWN;
-    else
-        document->state = pending->record.boot.time ? compare_by_record(pending, document)
-                                                    : compare_with_current(document);
-    pending->has_changes = pending->has_changes || document->state != PENDING_UNCHANGED;
 }
 
 /* Return: the paths of the last boot's documents, in order, or NULL behind the last. */
@@ -228,28 +394,16 @@ compare_documents(struct pending *pending, const struct secret_documents *next,
 
     for (size_t i = 0; i < pending->next.document_count; i++) {
         path = pending->next.documents[i].path;
-        add_document(pending, path,
-                     secret_documents_have(next, path) ||
-                         secret_documents_have(before, path),
-                     pending->secrets_are_denied && secret_documents_have(next, path));
+        add_document(pending, path, has_secret(next, path) || has_secret(before, path),
+                     pending->secrets_are_denied && has_secret(next, path));
     }
     for (size_t i = 0; (path = path_before(pending, i)); i++) {
         if (!seed_find_document(&pending->next, path))
-            add_document(pending, path, secret_documents_have(before, path), false);
+            add_document(pending, path, has_secret(before, path), false);
     }
 }
 
 /* --- all of it ---------------------------------------------------------------------- */
-
-/* Of a file it is not known what the running domain asked for. */
-static void
-find_secrets_before(struct secret_documents *secrets, const struct pending *pending)
-{
-    if (pending->running.doc)
-        secret_documents_find(secrets, &pending->running.domain);
-    else
-        secrets->all = pending->has_current;
-}
 
 static int
 compare(struct pending *pending, struct failure **failure)
@@ -258,23 +412,30 @@ compare(struct pending *pending, struct failure **failure)
     cleanup_secret_documents struct secret_documents before = {0};
     const struct layout *layout = layout_find(pending->next.volume_id);
 
-    secret_documents_find(&next, &pending->source.domain);
-    find_secrets_before(&before, pending);
+    find_secrets(&next, &pending->source.domain);
+    /* Of a file it is not known what the running domain asked for. */
+    if (pending->running.doc)
+        find_secrets(&before, &pending->running.domain);
+    else
+        before.all = pending->has_current;
     if ((layout &&
          layout_read_identity(layout, &pending->next, &pending->identity, failure) < 0) ||
-        pending_judge(pending, pending->secrets_are_denied && next.instance_id, failure) <
-            0)
+        find_last_instance_id(pending, failure) < 0)
         return -1;
+    pending->boot = judge_boot(pending, pending->secrets_are_denied && next.instance_id);
+    pending->is_replaced = is_replaced(pending);
+    pending->is_as_replaced = pending->is_replaced && !pending->secrets_are_denied &&
+                              is_recorded(&pending->record.update, &pending->next);
     compare_documents(pending, &next, &before);
     return 0;
 }
 
 int
 pending_read(struct pending *pending, const struct context *context,
-             const struct arguments *arguments, struct failure **failure)
+             struct failure **failure)
 {
     *pending = (struct pending){0};
-    if (read_domain(pending, context, arguments, failure) < 0)
+    if (read_domain(pending, context, failure) < 0)
         return -1;
     /* The secrets first: what they keep from us is the reason that is said. */
     if (make_next(pending, context, failure) < 0)
@@ -282,7 +443,7 @@ pending_read(struct pending *pending, const struct context *context,
     read_past(pending, context);
     if (read_request(pending, failure) < 0 || compare(pending, failure) < 0)
         return failure_prefix(failure, "domain '%s'", pending->source.domain.name);
-    return find_wiring(pending, context, arguments, failure);
+    return find_wiring(pending, context, failure);
 }
 
 const char *

@@ -6,12 +6,11 @@
 #include <stddef.h>
 
 #include "cli/cli.h"
-#include "cli/secret-documents.h"
 #include "cli/source.h"
-#include "domain/wire.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/record.h"
+#include "wire/wire.h"
 
 enum pending_state {
     PENDING_UNCHANGED,
@@ -70,12 +69,7 @@ struct pending {
  * nothing is, with what the running domain has.
  */
 int pending_read(struct pending *pending, const struct context *context,
-                 const struct arguments *arguments, struct failure **failure);
-
-/* Its part that says what the next start is for cloud-init; `instance_id_denied`: of a secret
- * that the caller may not read. */
-int pending_judge(struct pending *pending, bool instance_id_denied,
-                  struct failure **failure);
+                 struct failure **failure);
 
 /* Return: the instance-id of the seed that replaced the last boot's; NULL where there is none,
  * or it is the same. */

@@ -39,11 +39,11 @@ make_part(struct request *request, struct part *part, const struct context *cont
 
 int
 seeding_make_with(struct seed *seed, struct request *request, const struct domain *domain,
-                  const struct context *context, const struct arguments *arguments,
+                  const struct context *context, bool show_secrets,
                   struct failure **denied, struct failure **failure)
 {
     cleanup_config struct config config = {0};
-    const bool hides = denied && !arguments->show_secrets;
+    const bool hides = denied && !show_secrets;
 
     if (domain_require_uuid(domain, failure) < 0 ||
         config_read(&config, context->root, failure) < 0 ||
@@ -65,22 +65,23 @@ seeding_make_with(struct seed *seed, struct request *request, const struct domai
 
 int
 seeding_make_of(struct seed *seed, const struct domain *domain,
-                const struct context *context, const struct arguments *arguments,
-                struct failure **denied, struct failure **failure)
+                const struct context *context, bool show_secrets, struct failure **denied,
+                struct failure **failure)
 {
     cleanup_request struct request request = {0};
 
-    return seeding_make_with(seed, &request, domain, context, arguments, denied, failure);
+    return seeding_make_with(seed, &request, domain, context, show_secrets, denied,
+                             failure);
 }
 
 int
 seeding_make(struct seed *seed, struct source *source, const struct context *context,
-             const struct arguments *arguments, struct failure **denied,
-             struct failure **failure)
+             bool show_secrets, struct failure **denied, struct failure **failure)
 {
-    if (source_load(source, context, arguments, SOURCE_READ, failure) < 0)
+    if (source_load(source, context, SOURCE_READ, failure) < 0)
         return -1;
-    if (seeding_make_of(seed, &source->domain, context, arguments, denied, failure) < 0)
+    if (seeding_make_of(seed, &source->domain, context, show_secrets, denied, failure) <
+        0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where a subcommand's domain comes from: a file, standard input, or libvirt. The
- * argument is a file when it is "-", has a slash, or names an existing file; --domain
+ * operand is a file when it is "-", has a slash, or names an existing file; --domain
  * says that it is a domain.
  */
 #pragma once
@@ -31,10 +31,13 @@ enum source_use {
     SOURCE_DEVICE, /* the definition; a device of the domain as it runs is to change */
 };
 
-/* Reads the domain that the arguments name. */
-int source_load(struct source *source, const struct context *context,
-                const struct arguments *arguments, enum source_use use,
+/* Reads the domain that the first operand names. */
+int source_load(struct source *source, const struct context *context, enum source_use use,
                 struct failure **failure);
+
+/* Reads the domain of libvirt's of that name. */
+int source_load_domain(struct source *source, const struct context *context,
+                       const char *name, enum source_use use, struct failure **failure);
 
 /* Reads into `running` the XML of the same domain as it runs, which must have come from
  * libvirt. */

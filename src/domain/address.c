@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -14,8 +15,6 @@ bits_of(const struct address *address)
     return address->family == AF_INET ? 32 : 128;
 }
 
-/* --- from text ---------------------------------------------------------------------- */
-
 bool
 address_parse(struct address *address, const char *text)
 {
@@ -24,51 +23,30 @@ address_parse(struct address *address, const char *text)
     return inet_pton(address->family, text, address->bytes) == 1;
 }
 
-/* Return: the number of leading bits that are set, or -1 when others are set behind. */
-static int
-count_bits(const struct address *mask)
-{
-    int count = 0;
-
-    while (count < bits_of(mask) && mask->bytes[count / 8] & (0x80 >> count % 8))
-        count++;
-    for (int i = count; i < bits_of(mask); i++) {
-        if (mask->bytes[i / 8] & (0x80 >> i % 8))
-            return -1;
-    }
-    return count;
-}
-
-static bool
-is_number(const char *text)
-{
-    size_t digits = strspn(text, "0123456789");
-
-    return digits >= 1 && digits <= 3 && !text[digits] && (*text != '0' || digits == 1);
-}
-
 static bool
 set_length(struct address *address, const char *text)
 {
-    int length = 0;
+    size_t digits = strspn(text, "0123456789");
 
-    if (!is_number(text))
+    if (digits < 1 || digits > 3 || text[digits] || (*text == '0' && digits > 1))
         return false;
-    for (; *text; text++)
-        length = length * 10 + (*text - '0');
-    address->prefix = length;
-    return length <= bits_of(address);
+    address->prefix = (int)strtol(text, NULL, 10);
+    return address->prefix <= bits_of(address);
 }
 
 bool
 address_set_prefix(struct address *address, const char *text)
 {
     struct address mask;
+    int length = 0;
 
     if (!address_parse(&mask, text))
         return set_length(address, text);
-    address->prefix = count_bits(&mask);
-    return mask.family == address->family && address->prefix >= 0;
+    while (length < bits_of(&mask) && mask.bytes[length / 8] & (0x80 >> length % 8))
+        length++;
+    address->prefix = mask.prefix = length;
+    /* No other bit is set after those. */
+    return mask.family == address->family && address_is_network(&mask);
 }
 
 bool
@@ -79,8 +57,6 @@ address_parse_with_prefix(struct address *address, const char *text)
 
     return slash && address_parse(address, host) && set_length(address, slash + 1);
 }
-
-/* --- what it is --------------------------------------------------------------------- */
 
 /* Sets the bits behind the prefix to 0, or to 1. */
 static struct address
@@ -112,14 +88,6 @@ address_is_network(const struct address *address)
     return address_equal(address, &network);
 }
 
-static bool
-is_broadcast(const struct address *address)
-{
-    struct address last = with_host_bits(address, true);
-
-    return address->family == AF_INET && address_equal(address, &last);
-}
-
 bool
 address_is_unicast(const struct address *address)
 {
@@ -131,35 +99,24 @@ address_is_unicast(const struct address *address)
     return bytes[0] != 0xff && memcmp(bytes, none, sizeof(none)) != 0;
 }
 
-static bool
-is_loopback(const struct address *address)
-{
-    static const unsigned char loopback6[16] = {[15] = 1};
-
-    if (address->family == AF_INET)
-        return address->bytes[0] == 127;
-    return memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0;
-}
-
-/* ::ffff:0:0/96, which the kernel gives no interface. */
-static bool
-is_mapped(const struct address *address)
-{
-    static const unsigned char prefix[12] = {[10] = 0xff, [11] = 0xff};
-
-    return address->family == AF_INET6 &&
-           memcmp(address->bytes, prefix, sizeof(prefix)) == 0;
-}
-
-/* Networks of one and two addresses have no address of their own (RFC 3021, RFC 6164). */
 bool
 address_is_host(const struct address *address)
 {
-    if (!address_is_unicast(address) || is_loopback(address) || is_mapped(address) ||
-        address->prefix == 0)
+    static const unsigned char loopback6[16] = {[15] = 1};
+    /* ::ffff:0:0/96, which the kernel gives no interface. */
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    const bool ipv4 = address->family == AF_INET;
+    const struct address last = with_host_bits(address, true);
+
+    if (!address_is_unicast(address) || address->prefix == 0)
         return false;
+    if (ipv4 ? address->bytes[0] == 127
+             : memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0 ||
+                   memcmp(address->bytes, mapped, sizeof(mapped)) == 0)
+        return false;
+    /* Networks of one and two addresses have no address of their own (RFC 3021, RFC 6164). */
     return address->prefix >= bits_of(address) - 1 ||
-           (!address_is_network(address) && !is_broadcast(address));
+           (!address_is_network(address) && !(ipv4 && address_equal(address, &last)));
 }
 
 bool
@@ -181,8 +138,6 @@ address_covers(const struct address *network, const struct address *other)
     two = with_host_bits(&two, false);
     return address_equal(&one, &two);
 }
-
-/* --- to text ------------------------------------------------------------------------ */
 
 char *
 address_format(const struct address *address)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "domain/guest-value.h"
 
 #define DIGITS "0123456789"
@@ -48,13 +53,6 @@ guest_value_is_locale(const char *text)
            strchr(LETTERS, *text);
 }
 
-static bool
-is_path_part(const char *part, size_t length)
-{
-    return length > 0 && strncmp(part, ".", length) != 0 &&
-           !(length == 2 && strncmp(part, "..", length) == 0);
-}
-
 bool
 guest_value_is_path(const char *text)
 {
@@ -68,7 +66,8 @@ guest_value_is_path(const char *text)
     while (*text == '/') {
         size_t length = strcspn(++text, "/");
 
-        if (!is_path_part(text, length))
+        if (length == 0 || strncmp(text, ".", length) == 0 ||
+            (length == 2 && strncmp(text, "..", length) == 0))
             return false;
         text += length;
     }
@@ -88,4 +87,113 @@ guest_value_is_url(const char *text)
             host = text + strlen(schemes[i]);
     }
     return host && !strchr("/?#:@", *host);
+}
+
+/* --- host names --------------------------------------------------------------------- */
+
+static bool
+is_hostname(const char *hostname)
+{
+    struct in_addr address;
+
+    if (strlen(hostname) > LIMIT_HOSTNAME || inet_pton(AF_INET, hostname, &address) == 1)
+        return false;
+    for (;;) {
+        size_t length = strcspn(hostname, ".");
+
+        if (length == 0 || length > LIMIT_HOSTNAME_LABEL || hostname[0] == '-' ||
+            hostname[length - 1] == '-' || strspn(hostname, LETTERS DIGITS "-") < length)
+            return false;
+        if (!hostname[length])
+            return true;
+        hostname += length + 1;
+    }
+}
+
+int
+hostname_check(const char *hostname, struct failure **failure)
+{
+    if (is_hostname(hostname))
+        return 0;
+    failure_set(failure, FAILURE_HOSTNAME, "'%.300s' is no host name", hostname);
+    return failure_hint(failure,
+                        "use letters, digits and dashes, in labels of at most %d "
+                        "characters that are joined by dots",
+                        LIMIT_HOSTNAME_LABEL);
+}
+
+char *
+hostname_from_domain(const char *name, const char *uuid)
+{
+    char *hostname = xstrndup(name, LIMIT_HOSTNAME_LABEL);
+    size_t begin, end = strlen(hostname);
+
+    for (char *at = hostname; *at; at++) {
+        if (!isascii(*at) || !isalnum((unsigned char)*at))
+            *at = '-';
+        *at = (char)tolower((unsigned char)*at);
+    }
+    begin = strspn(hostname, "-");
+    while (end > begin && hostname[end - 1] == '-')
+        end--;
+    if (begin == end) {
+        free(hostname);
+        return xasprintf("vm-%.8s", uuid);
+    }
+    hostname[end] = '\0';
+    memmove(hostname, hostname + begin, end - begin + 1);
+    return hostname;
+}
+
+/* --- keys of ssh -------------------------------------------------------------------- */
+
+/* What the types of public keys begin with; sshd(8). The blob repeats the type, so that
+ * in base64 every one begins with the same letters: a length below 2^16. */
+static const char *const type_prefixes[] = {"ssh-", "ecdsa-sha2-", "sk-ssh-",
+                                            "sk-ecdsa-sha2-"};
+#define BLOB_PREFIX "AAAA"
+
+static bool
+is_key(const char *text)
+{
+    /* Options may come first. */
+    for (int words = 0; words < 2; words++) {
+        const char *word = text;
+        bool quoted = false;
+
+        /* Blanks between double quotes belong to the word, as options have them. */
+        for (; *text && (quoted || (*text != ' ' && *text != '\t')); text++) {
+            if (*text == '"')
+                quoted = !quoted;
+        }
+        text += strspn(text, " \t");
+        for (size_t i = 0; i < sizeof(type_prefixes) / sizeof(type_prefixes[0]); i++) {
+            if (strncmp(word, type_prefixes[i], strlen(type_prefixes[i])) == 0)
+                return strncmp(text, BLOB_PREFIX, strlen(BLOB_PREFIX)) == 0;
+        }
+    }
+    return false;
+}
+
+int
+ssh_key_check(const char *text, struct failure **failure)
+{
+    const char *hint = "give what a .pub file holds: 'ssh-ed25519 AAAA… comment'";
+
+    if (strstr(text, "PRIVATE KEY")) {
+        failure_set(failure, FAILURE_SSH_KEY,
+                    "a <key> is a private one, expected a public one");
+        return failure_hint(failure, "%s; consider the private key known to others",
+                            hint);
+    }
+    for (const char *at = text; *at; at++) {
+        if ((unsigned char)*at < ' ' && *at != '\t') {
+            failure_set(failure, FAILURE_SSH_KEY, "a <key> has more than one line");
+            return failure_hint(failure, "write one <key> for each");
+        }
+    }
+    if (is_key(text) && strlen(text) <= LIMIT_SSH_KEY)
+        return 0;
+    failure_set(failure, FAILURE_SSH_KEY, "a <key> is no ssh public key");
+    return failure_hint(failure, "%s", hint);
 }

@@ -11,7 +11,6 @@
 #include "base/texts.h"
 #include "domain/guest-value.h"
 #include "domain/initialization-users.h"
-#include "domain/ssh-key.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 

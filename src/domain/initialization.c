@@ -16,7 +16,6 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "domain/guest-value.h"
-#include "domain/hostname.h"
 #include "domain/initialization-files.h"
 #include "domain/initialization-users.h"
 #include "domain/initialization.h"

@@ -13,32 +13,22 @@
 
 #define MAC_BYTES 6
 
-/* Reads one or two hex digits. Return: what is behind them, or NULL. */
-static const char *
-parse_byte(const char *text, unsigned char *byte)
-{
-    char digits[3] = "";
-    size_t length = 0;
-
-    while (length < 2 && isxdigit((unsigned char)text[length])) {
-        digits[length] = text[length];
-        length++;
-    }
-    *byte = (unsigned char)strtoul(digits, NULL, 16);
-    return length == 0 ? NULL : &text[length];
-}
-
 char *
 interface_normalize_mac(const char *text)
 {
-    unsigned char mac[MAC_BYTES];
+    unsigned int mac[MAC_BYTES];
 
     for (size_t i = 0; i < MAC_BYTES; i++) {
+        char digits[3] = "";
+        size_t length = 0;
+
         if (i > 0 && *text++ != ':')
             return NULL;
-        text = parse_byte(text, &mac[i]);
-        if (!text)
+        for (; length < 2 && isxdigit((unsigned char)*text); length++)
+            digits[length] = *text++;
+        if (length == 0)
             return NULL;
+        mac[i] = (unsigned int)strtoul(digits, NULL, 16);
     }
     if (*text)
         return NULL;
@@ -106,17 +96,6 @@ device_pci_address(const xmlNode *node)
 
 /* --- the interfaces ----------------------------------------------------------------- */
 
-static void
-read_interface(struct interface *interface, const xmlNode *node)
-{
-    interface->node = node;
-    interface->mac = device_mac(node);
-    interface->alias = device_alias(node);
-    interface->type = xml_attribute(node, "type");
-    interface->model = child_attribute(node, "model", "type");
-    interface->pci = device_pci_address(node);
-}
-
 int
 interfaces_read(struct interfaces *interfaces, const struct domain *domain,
                 struct failure **failure)
@@ -135,7 +114,14 @@ interfaces_read(struct interfaces *interfaces, const struct domain *domain,
     }
     interfaces->items = xcalloc(count, sizeof(*interfaces->items));
     for (node = xml_child(devices, "interface"); node; node = xml_next(node, "interface"))
-        read_interface(&interfaces->items[interfaces->count++], node);
+        interfaces->items[interfaces->count++] = (struct interface){
+            .node = node,
+            .mac = device_mac(node),
+            .alias = device_alias(node),
+            .type = xml_attribute(node, "type"),
+            .model = child_attribute(node, "model", "type"),
+            .pci = device_pci_address(node),
+        };
     return 0;
 }
 
@@ -153,4 +139,27 @@ interfaces_clear(struct interfaces *interfaces)
     }
     free(interfaces->items);
     *interfaces = (struct interfaces){0};
+}
+
+bool
+interface_mac_is_missing(const struct domain *domain, const char *mac)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    cleanup_free char *wanted = interface_normalize_mac(mac);
+    int count = 0;
+
+    for (const xmlNode *node = xml_child(devices, "interface"); node;
+         node = xml_next(node, "interface")) {
+        cleanup_free char *found = device_mac(node);
+
+        if (!found || ++count > LIMIT_NICS || (wanted && strcmp(found, wanted) == 0))
+            return false;
+    }
+    for (const xmlNode *node = xml_child(devices, "hostdev"); node;
+         node = xml_next(node, "hostdev")) {
+        if (xml_attribute_is(node, "type", "pci") ||
+            xml_attribute_is(node, "type", "mdev"))
+            return false;
+    }
+    return true;
 }

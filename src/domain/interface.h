@@ -3,6 +3,7 @@
  * address on a bus. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/failure.h"
@@ -30,6 +31,13 @@ void interfaces_clear(struct interfaces *interfaces);
 /* Return: the MAC in lower case with two digits each, owned by the caller (free); NULL when
  * it is none that libvirt takes (virMacAddrParse). */
 char *interface_normalize_mac(const char *text);
+
+/*
+ * Return: whether it is known that no interface of the domain has that MAC. It is not known
+ * if an interface has none yet (libvirt gives it one), or if a device of the host is
+ * passed through, which may be a NIC.
+ */
+bool interface_mac_is_missing(const struct domain *domain, const char *mac);
 
 /* A user's own alias begins so (VIR_DOMAIN_USER_ALIAS_PREFIX); libvirt's do not. */
 #define DEVICE_USER_ALIAS "ua-"

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/texts.h"
-#include "domain/hostname.h"
+#include "domain/guest-value.h"
 #include "domain/nic.h"
 
 int

@@ -4,13 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nettle/base64.h>
+
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/base64.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+
+int
+base64_append(struct buffer *buffer, const char *text)
+{
+    size_t length = strlen(text);
+    size_t size = BASE64_DECODE_LENGTH(length);
+    struct base64_decode_ctx decoder;
+    char *decoded = buffer_reserve(buffer, size);
+
+    base64_decode_init(&decoder);
+    if (!base64_decode_update(&decoder, &size, (uint8_t *)decoded, length, text) ||
+        !base64_decode_final(&decoder))
+        return -1;
+    buffer->size += size;
+    buffer->data[buffer->size] = '\0';
+    return 0;
+}
 
 static int
 fail_part(const struct part *part, struct failure **failure, const char *message,
@@ -44,17 +62,6 @@ take_text(struct part *part, const char *text)
 }
 
 static int
-take_base64(struct part *part, const char *text, struct failure **failure)
-{
-    if (base64_append(&part->data, text) == 0)
-        return 0;
-    fail_part(part, failure, "is to be base64, but its text is not",
-              "encode it with 'base64 FILE', or do not call it base64");
-    (*failure)->code = FAILURE_BASE64;
-    return -1;
-}
-
-static int
 take_inline(struct part *part, const xmlNode *node, bool base64, struct failure **failure)
 {
     const char *single = xml_single_text(node);
@@ -66,10 +73,15 @@ take_inline(struct part *part, const xmlNode *node, bool base64, struct failure 
     if (encoding && strcmp(encoding, "base64") != 0)
         return fail_part(part, failure, "has an unknown encoding=",
                          "the one encoding is encoding=\"base64\"");
-    if (!encoding && !base64)
+    if (!encoding && !base64) {
         take_text(part, text);
-    else if (take_base64(part, text, failure) < 0)
-        return -1;
+    } else if (base64_append(&part->data, text) < 0) {
+        failure_set(failure, FAILURE_BASE64, "<%s> is to be base64, but its text is not",
+                    part->element);
+        failure_at_line(failure, part->line);
+        return failure_hint(failure,
+                            "encode it with 'base64 FILE', or do not call it base64");
+    }
     if (part->data.size > LIMIT_PART) {
         failure_set(failure, FAILURE_LIMIT, "<%s> has %zu bytes, at most %lu",
                     part->element, part->data.size, LIMIT_PART);
@@ -192,46 +204,25 @@ clear_entries(struct part *part)
     part->entry_count = 0;
 }
 
-/* Whether they have been made or not. */
-static void
-mask_generated(struct part *part)
+void
+part_mask(struct part *part)
 {
-    clear_entries(part);
-    buffer_append_string(part_add_entry(part, PART_HOST_KEY), PART_GENERATED_MASK);
-    buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC), PART_GENERATED_MASK);
-}
-
-static void
-mask_secret(struct part *part)
-{
+    part->masked = part->origin == PART_SECRET || part->origin == PART_GENERATED;
+    if (part->origin == PART_GENERATED) {
+        /* Whether they have been made or not. */
+        clear_entries(part);
+        buffer_append_string(part_add_entry(part, PART_HOST_KEY), PART_GENERATED_MASK);
+        buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC),
+                             PART_GENERATED_MASK);
+    }
+    if (part->origin != PART_SECRET)
+        return;
     for (size_t i = 0; i < part->entry_count; i++)
         put_placeholder(&part->entries[i].data, part->name, part->entries[i].key, "");
     if (!part_is_whole_secret(part))
         put_placeholder(&part->data, part->name, part->key, "\n");
     else if (part->entry_count == 0)
         put_placeholder(part_add_entry(part, "*"), part->name, "*", "");
-}
-
-void
-part_mask(struct part *part)
-{
-    part->masked = part->origin == PART_SECRET || part->origin == PART_GENERATED;
-    if (part->origin == PART_SECRET)
-        mask_secret(part);
-    else if (part->origin == PART_GENERATED)
-        mask_generated(part);
-}
-
-static int
-read_part(struct part *part, const xmlNode *node, bool base64, struct failure **failure)
-{
-    if (xmlHasProp(node, (const xmlChar *)"file") ||
-        xmlHasProp(node, (const xmlChar *)"secret"))
-        return take_reference(part, node, failure);
-    if (part->key)
-        return fail_part(part, failure, "has key= without secret=",
-                         "name the secret, too: secret=\"NAME\"");
-    return take_inline(part, node, base64, failure);
 }
 
 /* --- the list --------------------------------------------------------------------- */
@@ -264,7 +255,15 @@ add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
     part = new_part(parts, kind, (const char *)node->name);
     part->line = xml_line(node);
     part->key = xml_attribute(node, "key");
-    return read_part(part, node, base64, failure) < 0 ? NULL : part;
+    if (xmlHasProp(node, (const xmlChar *)"file") ||
+        xmlHasProp(node, (const xmlChar *)"secret"))
+        return take_reference(part, node, failure) < 0 ? NULL : part;
+    if (part->key) {
+        fail_part(part, failure,
+                  "has key= without secret=", "name the secret, too: secret=\"NAME\"");
+        return NULL;
+    }
+    return take_inline(part, node, base64, failure) < 0 ? NULL : part;
 }
 
 struct part *
@@ -330,23 +329,18 @@ parts_add_generated_host_keys(struct parts *parts, const xmlNode *node)
     return part;
 }
 
-static size_t
-part_size(const struct part *part)
-{
-    size_t size = part->data.size;
-
-    for (size_t i = 0; i < part->entry_count; i++)
-        size += part->entries[i].data.size;
-    return size;
-}
-
 int
 parts_check_size(const struct parts *parts, struct failure **failure)
 {
     size_t size = 0;
 
-    for (size_t i = 0; i < parts->count; i++)
-        size += part_size(parts->list[i]);
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = parts->list[i];
+
+        size += part->data.size;
+        for (size_t entry = 0; entry < part->entry_count; entry++)
+            size += part->entries[entry].data.size;
+    }
     if (size <= LIMIT_SEED)
         return 0;
     failure_set(failure, FAILURE_LIMIT, "its documents have more than %lu MiB together",
@@ -354,22 +348,19 @@ parts_check_size(const struct parts *parts, struct failure **failure)
     return failure_hint(failure, "let the guest fetch large files itself");
 }
 
-static void
-part_free(struct part *part)
-{
-    free(part->element);
-    free(part->name);
-    free(part->key);
-    buffer_clear(&part->data);
-    clear_entries(part);
-    free(part);
-}
-
 void
 parts_clear(struct parts *parts)
 {
-    for (size_t i = 0; i < parts->count; i++)
-        part_free(parts->list[i]);
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part *part = parts->list[i];
+
+        free(part->element);
+        free(part->name);
+        free(part->key);
+        buffer_clear(&part->data);
+        clear_entries(part);
+        free(part);
+    }
     free(parts->list);
     *parts = (struct parts){0};
 }

@@ -68,11 +68,11 @@ struct parts {
  */
 struct part *parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
                        struct failure **failure);
-/* The same for an element whose text is base64, though no encoding= says so. */
+/* The same for an element whose text is base64 even if no encoding= says so. */
 struct part *parts_add_base64(struct parts *parts, enum part_kind kind,
                               const xmlNode *node, struct failure **failure);
 
-/* Adds a part that the host's configuration gives to every domain, in front of all others. */
+/* Adds a part that the host's configuration gives to every domain, before all others. */
 struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
                                const char *element, const char *file);
 
@@ -116,3 +116,7 @@ void part_mask(struct part *part);
 /* The files of /etc/ssh that generated host keys are. */
 #define PART_HOST_KEY "ssh_host_ed25519_key"
 #define PART_HOST_KEY_PUBLIC PART_HOST_KEY ".pub"
+
+/* Appends what the text stands for in base64 (RFC 4648, section 4); white space in it is ignored.
+ * Return: 0, or -1 where it is not base64. */
+int base64_append(struct buffer *buffer, const char *text);

@@ -65,7 +65,7 @@ struct request {
     struct network *network; /* to be generated; NULL where nothing is asked for */
     struct initialization *initialization; /* NULL where there is none */
     struct parts parts;
-    struct payload *payload; /* with DATASOURCE_PAYLOAD, else NULL */
+    struct seed *payload; /* with DATASOURCE_PAYLOAD, else NULL */
 };
 
 /*
@@ -76,6 +76,10 @@ struct request {
  */
 int request_read(struct request *request, const struct domain *domain,
                  struct failure **failure);
+
+/* Reads the elements below <cloud-init>: request_read()'s own. */
+int request_read_elements(struct request *request, const xmlNode *node,
+                          struct failure **failure);
 
 /* Return: whether the guest is to have the reporter (seed/reporter.h), and the domain its
  * channel: not Windows, which has no shell for it, nor oVirt's payload, a seed as it stands. */

@@ -7,33 +7,29 @@
 
 #include "imds/endpoint.h"
 
-static void
-read_ipv6(struct endpoint *endpoint, const struct sockaddr_in6 *address)
-{
-    endpoint->port = ntohs(address->sin6_port);
-    if (IN6_IS_ADDR_V4MAPPED(&address->sin6_addr)) {
-        endpoint->family = AF_INET;
-        memcpy(&endpoint->address.ipv4, &address->sin6_addr.s6_addr[12], 4);
-        return;
-    }
-    endpoint->family = AF_INET6;
-    endpoint->address.ipv6 = address->sin6_addr;
-    endpoint->device = address->sin6_scope_id;
-}
-
 struct endpoint
-endpoint_read(const struct sockaddr_storage *address)
+endpoint_read(const struct sockaddr *address)
 {
     struct endpoint endpoint = {0};
 
-    if (address->ss_family == AF_INET) {
+    if (address->sa_family == AF_INET) {
         const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)address;
 
         endpoint.family = AF_INET;
         endpoint.address.ipv4 = ipv4->sin_addr;
         endpoint.port = ntohs(ipv4->sin_port);
-    } else if (address->ss_family == AF_INET6) {
-        read_ipv6(&endpoint, (const struct sockaddr_in6 *)address);
+    } else if (address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)address;
+
+        endpoint.port = ntohs(ipv6->sin6_port);
+        if (IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr)) {
+            endpoint.family = AF_INET;
+            memcpy(&endpoint.address.ipv4, &ipv6->sin6_addr.s6_addr[12], 4);
+        } else {
+            endpoint.family = AF_INET6;
+            endpoint.address.ipv6 = ipv6->sin6_addr;
+            endpoint.device = ipv6->sin6_scope_id;
+        }
     }
     return endpoint;
 }

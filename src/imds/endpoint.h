@@ -23,7 +23,7 @@ struct endpoint {
 
 /* Reads what accept(2) or getsockname(2) gave. IPv4 that is mapped into IPv6 becomes
  * IPv4. */
-struct endpoint endpoint_read(const struct sockaddr_storage *address);
+struct endpoint endpoint_read(const struct sockaddr *address);
 
 /* Return: bytes of an address of its family. */
 size_t endpoint_address_size(const struct endpoint *endpoint);

@@ -51,7 +51,8 @@ keep(struct listeners *listeners, int fd)
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
         limit_buffers(fd) < 0 || getsockname(fd, (struct sockaddr *)&address, &size) < 0)
         return -errno;
-    *listener = (struct listener){.fd = fd, .own = endpoint_read(&address)};
+    *listener = (struct listener){
+        .fd = fd, .own = endpoint_read((const struct sockaddr *)&address)};
     listeners->count++;
     return 0;
 }

@@ -68,7 +68,7 @@ static int
 run(const struct options *options, struct failure **failure)
 {
     cleanup_close int root = fs_open_root(options->root);
-    const struct handler_options handler = {
+    const struct http_options http = {
         .root = root, .by_mac = options->by_mac, .verbose = options->verbose};
     cleanup_listeners struct listeners listeners = {.count = 0};
 
@@ -77,7 +77,7 @@ run(const struct options *options, struct failure **failure)
                                  options->root);
     if (listen_all(&listeners, options, failure) < 0)
         return -1;
-    return server_run(&listeners, &handler, failure);
+    return server_run(&listeners, &http, failure);
 }
 
 enum {

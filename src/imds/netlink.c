@@ -3,16 +3,15 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
 #include <linux/neighbour.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "imds/netlink.h"
 
@@ -21,101 +20,98 @@
 
 #define ETHERNET_ADDRESS 6
 
+/* Room for any question or answer here; they have some hundred bytes. */
+union message {
+    struct nlmsghdr header;
+    char bytes[2048];
+};
+
 int
 netlink_open(struct netlink *netlink)
 {
-    const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+    struct timeval patience = {.tv_sec = ANSWER_SECONDS};
 
     *netlink = NETLINK_NONE;
-    netlink->diagnosis = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-    if (netlink->diagnosis < 0)
+    netlink->diagnosis = mnl_socket_open2(NETLINK_SOCK_DIAG, SOCK_CLOEXEC);
+    netlink->routing =
+        netlink->diagnosis ? mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC) : NULL;
+    if (!netlink->routing)
         return -errno;
-    netlink->routing = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    if (netlink->routing < 0)
-        return -errno;
-    setsockopt(netlink->diagnosis, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    setsockopt(netlink->routing, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    setsockopt(mnl_socket_get_fd(netlink->diagnosis), SOL_SOCKET, SO_RCVTIMEO, &patience,
+               sizeof(patience));
+    setsockopt(mnl_socket_get_fd(netlink->routing), SOL_SOCKET, SO_RCVTIMEO, &patience,
+               sizeof(patience));
     return 0;
 }
 
 void
 netlink_close(struct netlink *netlink)
 {
-    if (netlink->diagnosis >= 0)
-        close(netlink->diagnosis);
-    if (netlink->routing >= 0)
-        close(netlink->routing);
+    if (netlink->diagnosis)
+        mnl_socket_close(netlink->diagnosis);
+    if (netlink->routing)
+        mnl_socket_close(netlink->routing);
     *netlink = NETLINK_NONE;
 }
 
-/* --- questions and answers -------------------------------------------------------- */
-
-/* Room for any answer to one question; they have some hundred bytes. */
-union reply {
-    struct nlmsghdr header;
-    char bytes[2048];
-};
+/* Begins a question. Return: the `size` bytes of its own, zeroed. */
+static void *
+begin(union message *question, unsigned short type, size_t size)
+{
+    mnl_nlmsg_put_header(question)->nlmsg_type = type;
+    return mnl_nlmsg_put_extra_header(&question->header, size);
+}
 
 /*
- * Sends the question and waits for the message that answers it; what answers an earlier one,
- * which took too long, is passed over.
- * Return: 0 or -errno, also where the kernel answers with an error.
+ * Sends the question and waits for the message of that type that answers it, with at least
+ * `size` bytes of its own; an answer to an earlier question, which took too long, is skipped.
+ * Return: 0 or -errno, also if the kernel answers with an error.
  */
 static int
-ask(struct netlink *netlink, int socket, struct nlmsghdr *question, unsigned short type,
-    union reply *reply)
+ask(struct netlink *netlink, struct mnl_socket *socket, union message *question,
+    unsigned short type, size_t size, union message *reply)
 {
-    question->nlmsg_flags = NLM_F_REQUEST;
-    question->nlmsg_seq = ++netlink->sequence;
-    if (send(socket, question, question->nlmsg_len, 0) < 0)
+    const struct nlmsghdr *header = &reply->header;
+
+    question->header.nlmsg_flags = NLM_F_REQUEST;
+    question->header.nlmsg_seq = ++netlink->sequence;
+    if (mnl_socket_sendto(socket, question, question->header.nlmsg_len) < 0)
         return -errno;
     for (;;) {
-        ssize_t size = recv(socket, reply, sizeof(*reply), 0);
+        ssize_t count = mnl_socket_recvfrom(socket, reply, sizeof(*reply));
 
-        if (size < 0 && errno == EINTR)
+        if (count < 0 && errno == EINTR)
             continue;
-        if (size < 0)
+        if (count < 0)
             return -errno;
-        if (!NLMSG_OK(&reply->header, (size_t)size) ||
-            reply->header.nlmsg_seq != question->nlmsg_seq)
+        if (!mnl_nlmsg_ok(header, (int)count) ||
+            !mnl_nlmsg_seq_ok(header, netlink->sequence))
             continue;
-        if (reply->header.nlmsg_type == NLMSG_ERROR) {
-            const struct nlmsgerr *error = NLMSG_DATA(&reply->header);
+        if (header->nlmsg_type == NLMSG_ERROR &&
+            mnl_nlmsg_get_payload_len(header) >= sizeof(struct nlmsgerr)) {
+            const struct nlmsgerr *error = mnl_nlmsg_get_payload(header);
 
             return error->error < 0 ? error->error : -EPROTO;
         }
-        return reply->header.nlmsg_type == type ? 0 : -EPROTO;
+        return header->nlmsg_type == type && mnl_nlmsg_get_payload_len(header) >= size
+                   ? 0
+                   : -EPROTO;
     }
 }
 
-/* Adds an attribute to the message, which has room for it. */
-static void
-add_attribute(struct nlmsghdr *message, unsigned short type, const void *data,
-              size_t size)
-{
-    struct rtattr *attribute =
-        (struct rtattr *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
-
-    attribute->rta_type = type;
-    attribute->rta_len = (unsigned short)RTA_LENGTH(size);
-    memcpy(RTA_DATA(attribute), data, size);
-    message->nlmsg_len =
-        (unsigned int)(NLMSG_ALIGN(message->nlmsg_len) + RTA_SPACE(size));
-}
-
-/* Return: the attribute of that type with that many bytes behind the answer's own `size`
- * bytes, or NULL. */
+/* Return: the attribute of that type with `size` bytes, after the `header` bytes of the reply's
+ * own, or NULL. */
 static const void *
-find_attribute(const union reply *reply, size_t header, unsigned short type, size_t size)
+find_attribute(const union message *reply, size_t header, unsigned short type,
+               size_t size)
 {
-    size_t before = NLMSG_LENGTH(NLMSG_ALIGN(header));
-    const struct rtattr *attribute =
-        (const struct rtattr *)(reply->bytes + NLMSG_ALIGN(before));
-    ssize_t rest = (ssize_t)reply->header.nlmsg_len - (ssize_t)NLMSG_ALIGN(before);
+    const struct nlattr *attribute;
 
-    for (; RTA_OK(attribute, rest); attribute = RTA_NEXT(attribute, rest)) {
-        if (attribute->rta_type == type && RTA_PAYLOAD(attribute) == size)
-            return RTA_DATA(attribute);
+    mnl_attr_for_each(attribute, &reply->header, header)
+    {
+        if (mnl_attr_get_type(attribute) == type &&
+            mnl_attr_get_payload_len(attribute) == size)
+            return mnl_attr_get_payload(attribute);
     }
     return NULL;
 }
@@ -126,32 +122,25 @@ static int
 ask_for_socket(struct netlink *netlink, const struct endpoint *local,
                const struct endpoint *remote, struct inet_diag_msg *found)
 {
-    struct {
-        struct nlmsghdr header;
-        struct inet_diag_req_v2 body;
-    } question = {
-        .header = {.nlmsg_len = sizeof(question), .nlmsg_type = SOCK_DIAG_BY_FAMILY},
-        .body = {.sdiag_family = (uint8_t)local->family,
-                 .sdiag_protocol = IPPROTO_TCP,
-                 .idiag_states = ~0U,
-                 .id = {.idiag_sport = htons(local->port),
-                        .idiag_dport = htons(remote->port),
-                        .idiag_if = local->device,
-                        .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}},
-    };
-    union reply reply = {.bytes = ""};
+    union message question, reply;
+    struct inet_diag_req_v2 *request =
+        begin(&question, SOCK_DIAG_BY_FAMILY, sizeof(*request));
     int error;
 
-    memcpy(question.body.id.idiag_src, &local->address, endpoint_address_size(local));
-    memcpy(question.body.id.idiag_dst, &remote->address, endpoint_address_size(remote));
-    error =
-        ask(netlink, netlink->diagnosis, &question.header, SOCK_DIAG_BY_FAMILY, &reply);
-    if (error < 0)
-        return error;
-    if (reply.header.nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
-        return -EPROTO;
-    memcpy(found, NLMSG_DATA(&reply.header), sizeof(*found));
-    return 0;
+    request->sdiag_family = (uint8_t)local->family;
+    request->sdiag_protocol = IPPROTO_TCP;
+    request->idiag_states = ~0U;
+    request->id.idiag_sport = htons(local->port);
+    request->id.idiag_dport = htons(remote->port);
+    request->id.idiag_if = local->device;
+    memset(request->id.idiag_cookie, 0xff, sizeof(request->id.idiag_cookie));
+    memcpy(request->id.idiag_src, &local->address, endpoint_address_size(local));
+    memcpy(request->id.idiag_dst, &remote->address, endpoint_address_size(remote));
+    error = ask(netlink, netlink->diagnosis, &question, SOCK_DIAG_BY_FAMILY,
+                sizeof(*found), &reply);
+    if (error == 0)
+        memcpy(found, mnl_nlmsg_get_payload(&reply.header), sizeof(*found));
+    return error;
 }
 
 /* A socket of IPv6 may have the other end's IPv4 address mapped. */
@@ -222,58 +211,36 @@ netlink_knows_sockets(struct netlink *netlink, int fd, const struct endpoint *li
 
 /* --- neighbours ------------------------------------------------------------------- */
 
-static void
-add_number(struct nlmsghdr *message, unsigned short type, uint32_t number)
-{
-    if (number != 0)
-        add_attribute(message, type, &number, sizeof(number));
-}
-
-/* What rules and routes may go by. */
-static void
-add_connection(struct nlmsghdr *question, int fd, const struct endpoint *from,
-               const struct endpoint *to)
-{
-    const uint8_t protocol = IPPROTO_TCP;
-    const uint16_t source = htons(from->port);
-    const uint16_t destination = htons(to->port);
-    unsigned int device = option(fd, SO_BINDTOIFINDEX);
-
-    add_attribute(question, RTA_DST, &to->address, endpoint_address_size(to));
-    add_attribute(question, RTA_SRC, &from->address, endpoint_address_size(from));
-    add_attribute(question, RTA_IP_PROTO, &protocol, sizeof(protocol));
-    add_attribute(question, RTA_SPORT, &source, sizeof(source));
-    add_attribute(question, RTA_DPORT, &destination, sizeof(destination));
-    add_number(question, RTA_MARK, option(fd, SO_MARK));
-    add_number(question, RTA_OIF, device != 0 ? device : to->device);
-}
-
 static int
 find_route(struct netlink *netlink, int fd, const struct endpoint *from,
            const struct endpoint *to, unsigned int *device)
 {
-    size_t size = endpoint_address_size(to);
-    struct {
-        struct nlmsghdr header;
-        struct rtmsg body;
-        char attributes[128];
-    } question = {
-        .header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)),
-                   .nlmsg_type = RTM_GETROUTE},
-        .body = {.rtm_family = (unsigned char)to->family,
-                 .rtm_dst_len = (unsigned char)(size * 8),
-                 .rtm_src_len = (unsigned char)(size * 8)},
-    };
-    const struct rtmsg *route;
+    const size_t size = endpoint_address_size(to);
+    const unsigned int bound = option(fd, SO_BINDTOIFINDEX);
+    const unsigned int mark = option(fd, SO_MARK);
+    union message question, reply;
+    struct nlmsghdr *header = &question.header;
+    struct rtmsg *route = begin(&question, RTM_GETROUTE, sizeof(*route));
     const unsigned int *oif;
-    union reply reply = {.bytes = ""};
     int error;
 
-    add_connection(&question.header, fd, from, to);
-    error = ask(netlink, netlink->routing, &question.header, RTM_NEWROUTE, &reply);
+    /* All that rules and routes may go by. */
+    route->rtm_family = (unsigned char)to->family;
+    route->rtm_dst_len = route->rtm_src_len = (unsigned char)(size * 8);
+    mnl_attr_put(header, RTA_DST, size, &to->address);
+    mnl_attr_put(header, RTA_SRC, size, &from->address);
+    mnl_attr_put_u8(header, RTA_IP_PROTO, IPPROTO_TCP);
+    mnl_attr_put_u16(header, RTA_SPORT, htons(from->port));
+    mnl_attr_put_u16(header, RTA_DPORT, htons(to->port));
+    if (mark != 0)
+        mnl_attr_put_u32(header, RTA_MARK, mark);
+    if (bound != 0 || to->device != 0)
+        mnl_attr_put_u32(header, RTA_OIF, bound != 0 ? bound : to->device);
+    error =
+        ask(netlink, netlink->routing, &question, RTM_NEWROUTE, sizeof(*route), &reply);
     if (error < 0)
         return error;
-    route = NLMSG_DATA(&reply.header);
+    route = mnl_nlmsg_get_payload(&reply.header);
     oif = find_attribute(&reply, sizeof(*route), RTA_OIF, sizeof(*oif));
     if (route->rtm_type == RTN_LOCAL)
         return -EADDRINUSE;
@@ -289,29 +256,22 @@ int
 netlink_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
                   const struct endpoint *to, char mac[NETLINK_MAC])
 {
-    struct {
-        struct nlmsghdr header;
-        struct ndmsg body;
-        char attributes[64];
-    } question = {
-        .header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct ndmsg)),
-                   .nlmsg_type = RTM_GETNEIGH},
-        .body = {.ndm_family = (unsigned char)to->family},
-    };
-    const struct ndmsg *neighbour;
+    union message question, reply;
+    struct ndmsg *neighbour = begin(&question, RTM_GETNEIGH, sizeof(*neighbour));
     const unsigned char *found;
     unsigned int device = 0;
-    union reply reply = {.bytes = ""};
     int error = find_route(netlink, fd, from, to, &device);
 
     if (error < 0)
         return error;
-    question.body.ndm_ifindex = (int)device;
-    add_attribute(&question.header, NDA_DST, &to->address, endpoint_address_size(to));
-    error = ask(netlink, netlink->routing, &question.header, RTM_NEWNEIGH, &reply);
+    neighbour->ndm_family = (unsigned char)to->family;
+    neighbour->ndm_ifindex = (int)device;
+    mnl_attr_put(&question.header, NDA_DST, endpoint_address_size(to), &to->address);
+    error = ask(netlink, netlink->routing, &question, RTM_NEWNEIGH, sizeof(*neighbour),
+                &reply);
     if (error < 0)
         return error;
-    neighbour = NLMSG_DATA(&reply.header);
+    neighbour = mnl_nlmsg_get_payload(&reply.header);
     found = find_attribute(&reply, sizeof(*neighbour), NDA_LLADDR, ETHERNET_ADDRESS);
     if (!found || neighbour->ndm_state & (NUD_FAILED | NUD_INCOMPLETE | NUD_NOARP))
         return -ENOENT;

@@ -9,12 +9,12 @@
 #include "imds/endpoint.h"
 
 struct netlink {
-    int diagnosis; /* NETLINK_SOCK_DIAG; owned */
-    int routing;   /* NETLINK_ROUTE; owned */
+    struct mnl_socket *diagnosis; /* NETLINK_SOCK_DIAG; owned */
+    struct mnl_socket *routing;   /* NETLINK_ROUTE; owned */
     unsigned int sequence;
 };
 
-#define NETLINK_NONE ((struct netlink){.diagnosis = -1, .routing = -1})
+#define NETLINK_NONE ((struct netlink){.diagnosis = NULL})
 
 /* "52:54:00:12:34:56" and a NUL. */
 #define NETLINK_MAC 18

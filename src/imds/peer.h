@@ -16,7 +16,7 @@
 
 #include "imds/endpoint.h"
 #include "imds/netlink.h"
-#include "store/qemu-user.h"
+#include "store/libvirt-host.h"
 
 enum peer_kind {
     PEER_QEMU,      /* a socket of QEMU's user on this host */

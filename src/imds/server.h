@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From connections to answers.
+ * The metadata server from its start to its end.
  *
  * How it works: one thread; what waits, waits in one poll(2), whose descriptors are the
- * listening sockets, the signals, and the epoll(7) that libmicrohttpd keeps for all
- * connections. A connection is accepted here, so that it can be counted before anything is
- * spent on it, and then is libmicrohttpd's, which reads the request and sends the answer.
- * It carries one request, as cloud-init's do: what could hide behind a first one, in a body
- * or in the pipe, is never read, and there is nothing to lose when the server ends.
+ * signals, and the epoll(7) that libmicrohttpd keeps for each listening socket and its
+ * connections. A connection carries one request, as cloud-init's do: what could hide behind a first
+ * one, in a body or in the pipe, is never read, and there is nothing to lose when the server
+ * ends.
  *
  * At SIGTERM or SIGINT it ends as soon as all that had been accepted is answered. Where one
  * takes its answer slowly, the others are served meanwhile, and whoever comes then has a few
@@ -17,9 +16,9 @@
 #pragma once
 
 #include "base/failure.h"
-#include "imds/handler.h"
+#include "imds/http.h"
 #include "imds/listen.h"
 
 /* Serves until it is told to end. */
-int server_run(struct listeners *listeners, const struct handler_options *options,
+int server_run(struct listeners *listeners, const struct http_options *options,
                struct failure **failure);

@@ -15,7 +15,7 @@
 #include "domain/request.h"
 #include "store/guest-report.h"
 #include "store/record.h"
-#include "store/report-reader.h"
+#include "store/report-file.h"
 
 /* --- the report ------------------------------------------------------------------- */
 
@@ -58,8 +58,8 @@ read_result(const struct lifecycle *lifecycle, struct record_result *result,
     const struct report_listener listener = {.said = take_end, .data = result};
     time_t written;
 
-    if (report_read_lines(lifecycle->root, lifecycle->domain->uuid, &report, &listener,
-                          &written, failure) < 0)
+    if (report_read(lifecycle->root, lifecycle->domain->uuid, &report, &listener,
+                    &written, failure) < 0)
         return -1;
     if (guest_state_is_end(result->state) && written != 0)
         result->time = record_time(written);

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "domain/ssh-key.h"
+#include "domain/guest-value.h"
 #include "seed/check-part.h"
 #include "seed/network-config.h"
 #include "seed/ssh-host-keys.h"

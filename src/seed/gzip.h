@@ -13,7 +13,7 @@ bool gzip_is(const char *data, size_t size);
 
 /*
  * Appends what the data holds, all members of it, at most LIMIT_SEED bytes. Damage, bytes
- * behind the end, and more than the limit are failures.
+ * after the end, and more than the limit are failures.
  */
 int gzip_read(struct buffer *buffer, const char *data, size_t size,
               struct failure **failure);

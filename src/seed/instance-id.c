@@ -88,29 +88,24 @@ instance_id_add_json(struct instance_id *id, enum request_cover cover, const cha
     instance_id_add(id, cover, name, &text);
 }
 
-static char *
-content_id(struct instance_id *id)
-{
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    char text[BASE16_ENCODE_LENGTH(DIGEST_BYTES)];
-
-    if (id->masked)
-        return xstrdup(INSTANCE_ID_MASK);
-    sha256_digest(&id->digest, sizeof(digest), digest);
-    base16_encode_update(text, DIGEST_BYTES, digest);
-    return xasprintf("%s-%.*s", id->request->domain->uuid, (int)sizeof(text), text);
-}
-
 char *
 instance_id_end(struct instance_id *id)
 {
-    switch (id->request->instance_id_policy) {
+    const struct request *request = id->request;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char text[BASE16_ENCODE_LENGTH(DIGEST_BYTES)];
+
+    switch (request->instance_id_policy) {
     case INSTANCE_ID_FIXED:
-        return xstrdup(id->request->instance_id);
+        return xstrdup(request->instance_id);
     case INSTANCE_ID_CONTENT:
-        return content_id(id);
+        if (id->masked)
+            return xstrdup(INSTANCE_ID_MASK);
+        sha256_digest(&id->digest, sizeof(digest), digest);
+        base16_encode_update(text, DIGEST_BYTES, digest);
+        return xasprintf("%s-%.*s", request->domain->uuid, (int)sizeof(text), text);
     case INSTANCE_ID_DOMAIN:
         break;
     }
-    return xstrdup(id->request->domain->uuid);
+    return xstrdup(request->domain->uuid);
 }

@@ -62,45 +62,6 @@ layout_find_document(const struct layout *layout, const char *path)
 
 /* --- what is taken from each -------------------------------------------------------- */
 
-static char *
-describe_identity(const char *id_key, const char *id, const char *host_key,
-                  const char *host)
-{
-    if (id && host)
-        return xasprintf("%s %s, %s %s", id_key, id, host_key, host);
-    if (id || host)
-        return xasprintf("%s %s", id ? id_key : host_key, id ? id : host);
-    return xasprintf("neither %s nor %s", id_key, host_key);
-}
-
-static int
-read_meta_data(const char *data, size_t size, struct identity *identity,
-               struct failure **failure)
-{
-    struct yaml_query queries[] = {
-        {.path = {"instance-id"}},
-        {.path = {"local-hostname"}},
-    };
-    int result = yaml_read(data, size, YAML_MAPPING, queries, 2, failure);
-
-    identity->instance_id = queries[0].value;
-    identity->hostname = queries[1].value;
-    if (identity->instance_id)
-        identity->request_id = xstrdup(identity->instance_id);
-    return result;
-}
-
-static char *
-describe_meta_data(const char *data, size_t size, struct failure **failure)
-{
-    cleanup_identity struct identity identity = {0};
-
-    return read_meta_data(data, size, &identity, failure) < 0
-               ? NULL
-               : describe_identity("instance-id", identity.instance_id, "local-hostname",
-                                   identity.hostname);
-}
-
 static json_t *
 load_json(const char *data, size_t size, struct failure **failure)
 {
@@ -114,98 +75,91 @@ load_json(const char *data, size_t size, struct failure **failure)
     return json;
 }
 
-static char *
-copy_string(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text ? xstrdup(text) : NULL;
-}
-
 static int
-read_meta_data_json(const char *data, size_t size, struct identity *identity,
-                    struct failure **failure)
+read_identity(const struct layout_document *document, const char *data, size_t size,
+              struct identity *identity, struct failure **failure)
 {
-    cleanup_json json_t *json = load_json(data, size, failure);
+    struct yaml_query queries[] = {
+        {.path = {"instance-id"}},
+        {.path = {"local-hostname"}},
+    };
+    const char *uuid, *request_id, *hostname;
+    cleanup_json json_t *json = NULL;
 
+    *identity = (struct identity){0};
+    if (document->role == LAYOUT_META_DATA) {
+        int result = yaml_read(data ? data : "", size, YAML_MAPPING, queries, 2, failure);
+
+        identity->instance_id = queries[0].value;
+        identity->hostname = queries[1].value;
+        if (identity->instance_id)
+            identity->request_id = xstrdup(identity->instance_id);
+        return result;
+    }
+    if (document->role != LAYOUT_META_DATA_JSON)
+        return 0;
+    json = load_json(data ? data : "", size, failure);
     if (!json)
         return -1;
-    identity->instance_id = copy_string(json, "uuid");
-    identity->request_id = copy_string(json, "instance_id");
-    identity->hostname = copy_string(json, "hostname");
-    if (identity->instance_id)
+    uuid = json_string_value(json_object_get(json, "uuid"));
+    request_id = json_string_value(json_object_get(json, "instance_id"));
+    hostname = json_string_value(json_object_get(json, "hostname"));
+    identity->instance_id = uuid ? xstrdup(uuid) : NULL;
+    identity->request_id = request_id ? xstrdup(request_id) : NULL;
+    identity->hostname = hostname ? xstrdup(hostname) : NULL;
+    if (uuid)
         return 0;
     failure_set(failure, FAILURE_META_DATA, "has no uuid, which is the instance-id");
     return failure_hint(failure, "cloud-init does not take a drive without it");
 }
 
 static char *
-describe_meta_data_json(const char *data, size_t size, struct failure **failure)
+describe_identity(const struct layout_document *document, const char *data, size_t size,
+                  struct failure **failure)
 {
+    const bool yaml = document->role == LAYOUT_META_DATA;
+    const char *id_key = yaml ? "instance-id" : "uuid";
+    const char *host_key = yaml ? "local-hostname" : "hostname";
     cleanup_identity struct identity identity = {0};
+    const char *id, *host;
 
-    return read_meta_data_json(data, size, &identity, failure) < 0
-               ? NULL
-               : describe_identity("uuid", identity.instance_id, "hostname",
-                                   identity.hostname);
-}
-
-static char *
-describe_json(const char *data, size_t size, struct failure **failure)
-{
-    cleanup_json json_t *json = load_json(data, size, failure);
-
-    return json ? xstrdup("JSON") : NULL;
-}
-
-static char *
-describe_user_data(const char *data, size_t size, struct failure **failure)
-{
-    return user_data_check(data, size, failure) < 0 ? NULL
-                                                    : xstrdup(user_data_kind(data, size));
-}
-
-static char *
-describe_network_config(const char *data, size_t size, struct failure **failure)
-{
-    return network_config_check(data, size, failure) < 0 ? NULL
-                                                         : xstrdup("network-config");
+    if (read_identity(document, data, size, &identity, failure) < 0)
+        return NULL;
+    id = identity.instance_id;
+    host = identity.hostname;
+    if (id && host)
+        return xasprintf("%s %s, %s %s", id_key, id, host_key, host);
+    if (id || host)
+        return xasprintf("%s %s", id ? id_key : host_key, id ? id : host);
+    return xasprintf("neither %s nor %s", id_key, host_key);
 }
 
 char *
 layout_describe(const struct layout_document *document, const char *data, size_t size,
                 struct failure **failure)
 {
+    cleanup_json json_t *json = NULL;
+
     data = data ? data : "";
     switch (document->role) {
     case LAYOUT_META_DATA:
-        return describe_meta_data(data, size, failure);
     case LAYOUT_META_DATA_JSON:
-        return describe_meta_data_json(data, size, failure);
+        return describe_identity(document, data, size, failure);
     case LAYOUT_USER_DATA:
-        return describe_user_data(data, size, failure);
+        if (user_data_check(data, size, failure) < 0)
+            return NULL;
+        return xstrdup(user_data_kind(data, size));
     case LAYOUT_VENDOR_DATA_JSON:
     case LAYOUT_NETWORK_DATA_JSON:
-        return describe_json(data, size, failure);
+        json = load_json(data, size, failure);
+        return json ? xstrdup("JSON") : NULL;
     case LAYOUT_NETWORK_CONFIG:
         break;
     }
-    return size == 0 ? xstrdup("nothing") : describe_network_config(data, size, failure);
-}
-
-/* --- who the guest is --------------------------------------------------------------- */
-
-static int
-read_identity(const struct layout_document *document, const char *data, size_t size,
-              struct identity *identity, struct failure **failure)
-{
-    *identity = (struct identity){0};
-    data = data ? data : "";
-    if (document->role == LAYOUT_META_DATA)
-        return read_meta_data(data, size, identity, failure);
-    return document->role == LAYOUT_META_DATA_JSON
-               ? read_meta_data_json(data, size, identity, failure)
-               : 0;
+    if (size == 0)
+        return xstrdup("nothing");
+    return network_config_check(data, size, failure) < 0 ? NULL
+                                                         : xstrdup("network-config");
 }
 
 char *

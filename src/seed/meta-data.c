@@ -1,19 +1,239 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <uuid.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "base/memory.h"
-#include "seed/custom-meta-data.h"
-#include "seed/devices.h"
+#include "domain/interface.h"
+#include "domain/seed-path.h"
+#include "domain/xml.h"
 #include "seed/instance-id.h"
 #include "seed/json.h"
 #include "seed/meta-data.h"
+#include "seed/yaml-load.h"
 #include "seed/yaml-text.h"
+
+/* --- metadata of the user's own ----------------------------------------------------- */
+
+/*
+ * KubeVirt's VEP 100: the request's entries, every key of its secrets, the mapping of its file,
+ * flat beside the generated keys. The guest asks for them with
+ * 'cloud-init query ds.meta_data.KEY'.
+ */
+
+/* A key that virt-seed generates, and the element that sets it (NULL: none does). */
+struct custom_owner {
+    const char *key;
+    const char *element;
+};
+
+struct custom {
+    json_t *object;
+    json_t *origins; /* key: who gave it */
+    const struct custom_owner *owners;
+};
+
+/* Takes the value over. */
+static int
+add(struct custom *custom, const char *key, json_t *value, const char *origin,
+    struct failure **failure)
+{
+    cleanup_json json_t *owned = value;
+    const char *other = json_string_value(json_object_get(custom->origins, key));
+
+    for (const struct custom_owner *owner = custom->owners; owner->key; owner++) {
+        if (strcmp(owner->key, key) != 0)
+            continue;
+        if (!owner->element) {
+            failure_set(
+                failure, FAILURE_META_DATA,
+                "%s has the key '%s', which has a meaning of its own for the guest",
+                origin, key);
+            return failure_hint(failure, "choose another name for the key");
+        }
+        failure_set(failure, FAILURE_META_DATA,
+                    "%s has the key '%s', which virt-seed generates", origin, key);
+        return failure_hint(failure, "set it with <%s>", owner->element);
+    }
+    if (other) {
+        failure_set(failure, FAILURE_META_DATA, "the key '%s' stands in both %s and %s",
+                    key, other, origin);
+        return failure_hint(failure, "keep one of them");
+    }
+    if (!owned) {
+        failure_set(failure, FAILURE_META_DATA, "%s: the value of '%s' is not UTF-8",
+                    origin, key);
+        return failure_hint(failure, "encode it, as base64 for example");
+    }
+    json_must(json_object_set(custom->object, key, owned));
+    json_set_string(custom->origins, key, origin);
+    if (json_object_size(custom->origins) <= LIMIT_ENTRIES)
+        return 0;
+    failure_set(failure, FAILURE_LIMIT, "more than %d keys of metadata, with %s",
+                LIMIT_ENTRIES, origin);
+    return failure_hint(failure, "put large sets into user-data");
+}
+
+static int
+check_value(const json_t *value, struct failure **failure)
+{
+    const char *key;
+    json_t *child;
+    size_t index;
+    double number = fabs(json_real_value(value));
+
+    /* YAML knows a float by its dot and its sign ("1.0e+20"), which JSON leaves out. */
+    if (number != 0 && (number < 1e-4 || number >= 1e16)) {
+        failure_set(failure, FAILURE_META_DATA, "has a number with an exponent");
+        return failure_hint(failure, "put it in quotes, as text");
+    }
+    json_array_foreach((json_t *)value, index, child)
+    {
+        if (check_value(child, failure) < 0)
+            return -1;
+    }
+    json_object_foreach((json_t *)value, key, child)
+    {
+        /* YAML finds a key within 1024 characters. */
+        if (strlen(key) > LIMIT_ENTRY_KEY) {
+            failure_set(failure, FAILURE_LIMIT, "has a key of more than %d bytes",
+                        LIMIT_ENTRY_KEY);
+            return failure_hint(failure, "shorten it");
+        }
+        if (check_value(child, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* A secret's keys are texts; a file is any mapping that JSON can hold, as YAML says it. */
+static int
+add_part(struct custom *custom, const struct part *part, const char *origin,
+         struct failure **failure)
+{
+    const char *text = part->data.size > 0 ? part->data.data : "";
+    cleanup_json json_t *values = NULL;
+    const char *key;
+    json_t *value;
+
+    for (size_t i = 0; i < part->entry_count; i++) {
+        const struct buffer *data = &part->entries[i].data;
+
+        if (add(custom, part->entries[i].key,
+                json_stringn(data->size > 0 ? data->data : "", data->size), origin,
+                failure) < 0)
+            return -1;
+    }
+    if (part->origin == PART_SECRET && part->key)
+        return add(custom, part->key, json_stringn(text, part->data.size), origin,
+                   failure);
+    if (part->origin != PART_FILE || part->data.size == 0)
+        return 0;
+    values = yaml_load(part->data.data, part->data.size, YAML_KEYS_UNIQUE, failure);
+    if (!values || check_value(values, failure) < 0)
+        return failure_prefix(failure, "%s", origin);
+    json_object_foreach(values, key, value)
+    {
+        if (add(custom, key, json_incref(value), origin, failure) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Adds them to the generated object. A key that has an owner, or that is there twice, is an
+ * error which names the key and who gives it. `owners` ends with a NULL key. */
+static int
+custom_meta_data_add(json_t *object, const struct request *request,
+                     const struct custom_owner *owners, struct failure **failure)
+{
+    cleanup_json json_t *origins = json_object();
+    struct custom custom = {.object = object, .origins = origins, .owners = owners};
+
+    for (size_t i = 0; i < request->meta_data_count; i++) {
+        if (add(&custom, request->meta_data[i].key,
+                json_string(request->meta_data[i].value), "<meta-data>", failure) < 0)
+            return -1;
+    }
+    for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
+         part = parts_next(&request->parts, part)) {
+        cleanup_free char *origin = part_describe(part);
+
+        if (add_part(&custom, part, origin, failure) < 0)
+            return failure_at_line(failure, part->line);
+    }
+    return 0;
+}
+
+/* --- devices ------------------------------------------------------------------------ */
+
+/*
+ * As OpenStack ("device role tagging") and KubeVirt have it: type, bus, address, mac, tags; read
+ * from the domain's own devices that have an alias of the user's (ua-TAG).
+ */
+static const struct {
+    const char *element;
+    const char *type;
+} kinds[] = {
+    {"interface", "nic"},
+    {"hostdev", "hostdev"},
+    {"disk", "disk"},
+};
+
+/* Return: the device, owned by the caller; NULL if it has no tag of the user's. The seed's own disk
+ * has none, so that wiring changes nothing in the seed. */
+static json_t *
+describe(const xmlNode *node, const char *type)
+{
+    const xmlNode *target = xml_child(node, "target");
+    cleanup_free char *alias = device_alias(node);
+    cleanup_free char *pci = device_pci_address(node);
+    cleanup_free char *bus = target ? xml_attribute(target, "bus") : NULL;
+    cleanup_free char *mac = device_mac(node);
+    const size_t length = strlen(DEVICE_USER_ALIAS);
+    json_t *device;
+
+    if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0 || !alias[length] ||
+        strcmp(alias, SEED_DISK_ALIAS) == 0)
+        return NULL;
+    device = json_object();
+    json_set_string(device, "type", type);
+    if (pci)
+        json_set_string(device, "bus", "pci");
+    else if (bus && strcmp(bus, "virtio") != 0)
+        json_set_string(device, "bus", bus);
+    if (pci)
+        json_set_string(device, "address", pci);
+    if (mac)
+        json_set_string(device, "mac", mac);
+    json_must(json_object_set_new(device, "tags", json_pack("[s]", alias + length)));
+    return device;
+}
+
+json_t *
+devices_to_json(const struct domain *domain)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    cleanup_json json_t *list = json_array();
+
+    for (size_t i = 0; devices && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        for (const xmlNode *node = xml_child(devices, kinds[i].element); node;
+             node = xml_next(node, kinds[i].element)) {
+            json_t *device = describe(node, kinds[i].type);
+
+            if (device)
+                json_must(json_array_append_new(list, device));
+        }
+    }
+    return json_array_size(list) > 0 ? steal(list) : NULL;
+}
+
+/* --- the generated keys --------------------------------------------------------------- */
 
 /* Keys of which the generated part is the owner, whether it has a value for them or not, or
  * that have a meaning of their own for the guest. */
@@ -73,13 +293,6 @@ instance_id_of(struct instance_id *id, const json_t *object, const char *const *
     return instance_id_end(id);
 }
 
-/* Keeps a key's place among the others, until its value is known. */
-static void
-reserve(json_t *object, const char *key)
-{
-    json_must(json_object_set_new(object, key, json_null()));
-}
-
 /* --- public keys -------------------------------------------------------------------- */
 
 static void
@@ -113,23 +326,6 @@ public_keys(const struct request *request)
     return list;
 }
 
-/* OpenStack has a mapping of names, and cloudbase-init reads nothing else. */
-static json_t *
-name_keys(const json_t *list)
-{
-    json_t *object = json_object();
-    size_t index;
-    json_t *key;
-
-    json_array_foreach((json_t *)list, index, key)
-    {
-        cleanup_free char *name = xasprintf("%zu", index);
-
-        json_must(json_object_set(object, name, key));
-    }
-    return object;
-}
-
 /* --- NoCloud ------------------------------------------------------------------------ */
 
 /* A list is the one shape that all readers of NoCloud share. */
@@ -142,7 +338,8 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
     cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
 
-    reserve(object, "instance-id");
+    /* Its place is the first; its value is known last. */
+    json_set_string(object, "instance-id", "");
     json_set_string(object, "local-hostname", hostname);
     if (request->instance_type)
         json_set_string(object, "instance-type", request->instance_type);
@@ -173,42 +370,12 @@ derived_uuid(const char *domain_uuid, const char *instance_id)
     return xstrdup(text);
 }
 
-static void
-set_network_config(json_t *object)
-{
-    json_must(json_object_set_new(
-        object, "network_config",
-        json_pack("{s:s}", "content_path", "/" CONFIGDRIVE_NETWORK_CONTENT)));
-}
-
-static void
-set_files(json_t *object, const struct initialization *initialization)
-{
-    json_t *files = json_array();
-
-    for (size_t i = 0; i < initialization->file_count; i++) {
-        cleanup_free char *content = xasprintf("/" CONFIGDRIVE_FILE_CONTENT, i + 1);
-
-        json_must(json_array_append_new(files, json_pack("{s:s, s:s}", "path",
-                                                         initialization->files[i].path,
-                                                         "content_path", content)));
-    }
-    json_must(json_object_set_new(object, "files", files));
-}
-
-static void
-set_admin_pass(json_t *object, const struct part *part)
-{
-    cleanup_free char *password = part_word(part);
-
-    json_must(json_object_set_new(object, "admin_pass", json_outside_string(password)));
-}
-
-/* What belongs to the domain's devices; and what is referred to by a path of the drive, where
- * there is one. */
+/* What belongs to the domain's devices; and what is referred to by a path of the drive, if there is
+ * one. */
 static void
 set_references(json_t *object, const struct request *request)
 {
+    const struct initialization *initialization = request->initialization;
     const struct part *password = parts_find(&request->parts, PART_ADMIN_PASSWORD);
     json_t *devices = devices_to_json(request->domain);
 
@@ -217,11 +384,26 @@ set_references(json_t *object, const struct request *request)
     if (request_is_nocloud(request))
         return;
     if (request->network && request->network->eni)
-        set_network_config(object);
-    if (request->initialization && request->initialization->file_count > 0)
-        set_files(object, request->initialization);
-    if (password)
-        set_admin_pass(object, password);
+        json_must(json_object_set_new(
+            object, "network_config",
+            json_pack("{s:s}", "content_path", "/" CONFIGDRIVE_NETWORK_CONTENT)));
+    if (initialization && initialization->file_count > 0) {
+        json_t *files = json_array();
+
+        for (size_t i = 0; i < initialization->file_count; i++) {
+            cleanup_free char *content = xasprintf("/" CONFIGDRIVE_FILE_CONTENT, i + 1);
+
+            json_must(json_array_append_new(
+                files, json_pack("{s:s, s:s}", "path", initialization->files[i].path,
+                                 "content_path", content)));
+        }
+        json_must(json_object_set_new(object, "files", files));
+    }
+    if (password) {
+        cleanup_free char *word = part_word(password);
+
+        json_must(json_object_set_new(object, "admin_pass", json_outside_string(word)));
+    }
 }
 
 int
@@ -235,14 +417,27 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     cleanup_free char *uuid = NULL;
     cleanup_free char *text = NULL;
 
-    reserve(object, "uuid");
-    reserve(object, "instance_id");
+    /* Their places are the first; their values are known last. */
+    json_set_string(object, "uuid", "");
+    json_set_string(object, "instance_id", "");
     json_set_string(object, "hostname", hostname);
     json_set_string(object, "name", hostname);
     if (request->instance_type)
         json_set_string(object, "instance_type", request->instance_type);
-    if (json_array_size(keys) > 0)
-        json_must(json_object_set_new(object, "public_keys", name_keys(keys)));
+    if (json_array_size(keys) > 0) {
+        /* OpenStack has a mapping of names, and cloudbase-init reads nothing else. */
+        json_t *named = json_object();
+        json_t *key;
+        size_t i;
+
+        json_array_foreach(keys, i, key)
+        {
+            cleanup_free char *name = xasprintf("%zu", i);
+
+            json_must(json_object_set(named, name, key));
+        }
+        json_must(json_object_set_new(object, "public_keys", named));
+    }
     set_references(object, request);
     if (custom_meta_data_add(object, request, configdrive_keys, failure) < 0)
         return -1;

@@ -6,7 +6,10 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "base/buffer.h"
+#include "domain/domain.h"
 #include "domain/request.h"
 #include "seed/instance-id.h"
 
@@ -32,3 +35,6 @@ int meta_data_write_nocloud(struct buffer *buffer, const struct request *request
  */
 int meta_data_write_configdrive(struct buffer *buffer, const struct request *request,
                                 struct instance_id *id, struct failure **failure);
+
+/* Return: a list, owned by the caller (json_decref); NULL where no device has a tag. */
+json_t *devices_to_json(const struct domain *domain);

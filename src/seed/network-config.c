@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "domain/mac.h"
+#include "domain/interface.h"
 #include "seed/json.h"
 #include "seed/network-config.h"
 #include "seed/yaml.h"
@@ -129,7 +129,7 @@ check_link(const json_t *link, size_t index, const struct domain *domain,
 {
     const char *mac = json_string_value(json_object_get(link, "ethernet_mac_address"));
 
-    if (!is_physical(link) || (mac && !mac_is_missing(domain, mac)) ||
+    if (!is_physical(link) || (mac && !interface_mac_is_missing(domain, mac)) ||
         (!mac && json_object_get(link, "name")))
         return 0;
     failure_set(failure, FAILURE_NETWORK_CONFIG,

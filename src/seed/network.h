@@ -29,10 +29,3 @@ int network_write_eni(struct buffer *buffer, const struct network *network,
 /* Return: whether each name server and search domain belongs to a nic that has an address.
  * On a ConfigDrive, cloud-init's renderer for netplan passes over those of the others. */
 bool network_carries_dns(const struct network *network);
-
-/* What both of them cannot carry: that a nic is optional; routes of a nic without an
- * address. */
-int network_check_configdrive(const struct network *network, struct failure **failure);
-
-/* Sets a failure about the nic, with the hint to take the other datasource. Return: -1. */
-int network_fail(const struct nic *nic, const char *problem, struct failure **failure);

@@ -6,36 +6,22 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/combine.h"
+#include "seed/datasource.h"
 #include "seed/meta-data.h"
 #include "seed/network.h"
-#include "seed/nocloud.h"
+#include "seed/seed.h"
 #include "seed/yaml.h"
 
-static void
-add_network_config(struct seed *seed, struct request *request, struct instance_id *id)
-{
-    struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
-    struct document *document;
-
-    if (!request->network && (!part || part->data.size == 0))
-        return;
-    document = seed_add_document(seed, "network-config");
-    if (request->network)
-        network_write_v2(&document->data, request->network);
-    else
-        document->data = steal_buffer(&part->data);
-    instance_id_add(id, COVER_NETWORK_CONFIG, document->path, &document->data);
-}
-
-/* meta-data comes first, and is written last: its instance-id may be of the others. */
 int
 nocloud_make(struct seed *seed, struct request *request, struct failure **failure)
 {
+    struct part *network = parts_find(&request->parts, PART_NETWORK_CONFIG);
     cleanup_buffer struct buffer vendor_data = {0};
     struct instance_id id;
 
     instance_id_begin(&id, request);
     seed->volume_id = xstrdup("cidata");
+    /* It comes first, and is written last: its instance-id may depend on the others. */
     seed_add_document(seed, "meta-data");
     if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,
                           failure) < 0)
@@ -43,8 +29,23 @@ nocloud_make(struct seed *seed, struct request *request, struct failure **failur
     combine_vendor_data(&vendor_data, request, &id);
     if (vendor_data.size > 0)
         seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
-    add_network_config(seed, request, &id);
+    if (request->network || (network && network->data.size > 0)) {
+        struct document *document = seed_add_document(seed, "network-config");
+
+        if (request->network)
+            network_write_v2(&document->data, request->network);
+        else
+            document->data = steal_buffer(&network->data);
+        instance_id_add(&id, COVER_NETWORK_CONFIG, document->path, &document->data);
+    }
     return meta_data_write_nocloud(&seed->documents[0].data, request, &id, failure);
+}
+
+int
+nocloud_net_make(struct seed *seed, struct request *request, struct failure **failure)
+{
+    seed->served = true;
+    return nocloud_make(seed, request, failure);
 }
 
 char *

@@ -20,7 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/base64.h"
+#include "domain/part.h"
 #include "seed/openssh-key.h"
 
 #define BEGIN "-----BEGIN OPENSSH PRIVATE KEY-----\n"

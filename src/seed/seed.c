@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "base/limits.h"
-#include "base/memory.h"
 #include "seed/check-part.h"
-#include "seed/configdrive.h"
-#include "seed/nocloud-net.h"
-#include "seed/nocloud.h"
-#include "seed/payload-seed.h"
+#include "seed/datasource.h"
 #include "seed/seed.h"
 
-/* A datasource is one file in this folder and one row here. */
+/* oVirt's payload is a seed as it stands. */
+static int
+take_payload(struct seed *seed, struct request *request, struct failure **failure)
+{
+    (void)failure;
+    *seed = *request->payload;
+    *request->payload = (struct seed){0};
+    return 0;
+}
+
+/* A datasource is one file in this folder, declared in datasource.h, and one row here. */
 static int (*const makers[])(struct seed *seed, struct request *request,
                              struct failure **failure) = {
     [DATASOURCE_NOCLOUD] = nocloud_make,
     [DATASOURCE_NOCLOUD_NET] = nocloud_net_make,
     [DATASOURCE_CONFIGDRIVE] = configdrive_make,
-    [DATASOURCE_PAYLOAD] = payload_seed_make,
+    [DATASOURCE_PAYLOAD] = take_payload,
 };
 
 int
@@ -33,11 +35,14 @@ seed_check(const struct request *request, struct failure **failure)
     return 0;
 }
 
-static int
-check_size(const struct seed *seed, struct failure **failure)
+int
+seed_make(struct seed *seed, struct request *request, struct failure **failure)
 {
     size_t size = 0;
 
+    *seed = (struct seed){0};
+    if (makers[request->datasource](seed, request, failure) < 0)
+        return -1;
     for (size_t i = 0; i < seed->document_count; i++)
         size += seed->documents[i].data.size;
     if (size <= LIMIT_SEED)
@@ -45,71 +50,4 @@ check_size(const struct seed *seed, struct failure **failure)
     failure_set(failure, FAILURE_LIMIT, "the seed has %zu bytes, at most %lu", size,
                 LIMIT_SEED);
     return failure_hint(failure, "let the guest fetch large files itself");
-}
-
-int
-seed_make(struct seed *seed, struct request *request, struct failure **failure)
-{
-    *seed = (struct seed){0};
-    if (makers[request->datasource](seed, request, failure) < 0)
-        return -1;
-    return check_size(seed, failure);
-}
-
-struct document *
-seed_add_document(struct seed *seed, const char *path)
-{
-    struct document *document;
-
-    seed->documents = xreallocarray(seed->documents, seed->document_count + 1,
-                                    sizeof(*seed->documents));
-    document = &seed->documents[seed->document_count++];
-    *document = (struct document){.path = xstrdup(path)};
-    return document;
-}
-
-const struct document *
-seed_find_document(const struct seed *seed, const char *path)
-{
-    for (size_t i = 0; i < seed->document_count; i++) {
-        if (strcmp(seed->documents[i].path, path) == 0)
-            return &seed->documents[i];
-    }
-    return NULL;
-}
-
-bool
-document_is_same(const struct document *one, const struct document *other)
-{
-    return one->data.size == other->data.size &&
-           (one->data.size == 0 ||
-            memcmp(one->data.data, other->data.data, one->data.size) == 0);
-}
-
-bool
-seed_is_same(const struct seed *one, const struct seed *other)
-{
-    if (strcmp(one->volume_id, other->volume_id) != 0 ||
-        one->document_count != other->document_count)
-        return false;
-    for (size_t i = 0; i < one->document_count; i++) {
-        const struct document *document = &one->documents[i];
-        const struct document *same = seed_find_document(other, document->path);
-
-        if (!same || !document_is_same(document, same))
-            return false;
-    }
-    return true;
-}
-
-void
-seed_clear(struct seed *seed)
-{
-    for (size_t i = 0; i < seed->document_count; i++) {
-        free(seed->documents[i].path);
-        buffer_clear(&seed->documents[i].data);
-    }
-    free(seed->documents);
-    free(seed->volume_id);
-    *seed = (struct seed){0};
 }

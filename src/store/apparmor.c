@@ -34,18 +34,6 @@ apparmor_is_enabled(int root)
            text.size > 0 && text.data[0] == 'Y';
 }
 
-/* --- following includes ----------------------------------------------------------- */
-
-/* Return: whether the parser leaves the file out. */
-static bool
-is_skipped(const char *name)
-{
-    size_t length = strlen(name);
-
-    return *name == '.' || strstr(name, ".dpkg-") || strstr(name, ".rpm") ||
-           (length > 0 && name[length - 1] == '~');
-}
-
 static bool
 is_in_directory(int root, const char *name, int depth)
 {
@@ -55,9 +43,13 @@ is_in_directory(int root, const char *name, int depth)
     const struct dirent *entry;
 
     while (entries && (entry = readdir(entries))) {
-        cleanup_free char *file = xasprintf("%s/%s", name, entry->d_name);
+        const char *base = entry->d_name;
+        cleanup_free char *file = xasprintf("%s/%s", name, base);
+        /* What the parser leaves out. */
+        const bool skipped = *base == '.' || strstr(base, ".dpkg-") ||
+                             strstr(base, ".rpm") || base[strlen(base) - 1] == '~';
 
-        if (!is_skipped(entry->d_name) && is_in_file(root, file, depth))
+        if (!skipped && is_in_file(root, file, depth))
             return true;
     }
     return false;
@@ -81,18 +73,6 @@ included_name(char *line)
     return name + 1;
 }
 
-static bool
-is_in_line(int root, char *line, int depth)
-{
-    const char *name;
-
-    line += strspn(line, " \t");
-    name = included_name(line);
-    if (name)
-        return is_in_file(root, name, depth);
-    return strncmp(line, SHIM_PROGRAM, strlen(SHIM_PROGRAM)) == 0;
-}
-
 /* Return: whether the file or directory of that name, or what it includes, has a rule for the
  * shim. */
 static bool
@@ -110,26 +90,15 @@ is_in_file(int root, const char *name, int depth)
         return is_in_directory(root, name, depth - 1);
     rest = error == 0 ? text.data : NULL;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        if (is_in_line(root, line, depth - 1))
+        const char *included;
+
+        line += strspn(line, " \t");
+        included = included_name(line);
+        if (included ? is_in_file(root, included, depth - 1)
+                     : strncmp(line, SHIM_PROGRAM, strlen(SHIM_PROGRAM)) == 0)
             return true;
     }
     return false;
-}
-
-/* --- the shim ----------------------------------------------------------------------- */
-
-/* Return: the command that puts the rules into effect: on Debian 12 libvirt's abstraction does
- * not include the directory that they are in. */
-static const char *
-how_to_add(int root)
-{
-    struct stat status;
-
-    if (fs_stat_in_root(root, POLICY "/" SHIM_RULES, &status) < 0)
-        return "install virt-seed again: " POLICY "/" SHIM_RULES " is missing";
-    return "mkdir -p " POLICY
-           "/local/abstractions && echo 'include if exists <" SHIM_RULES ">' >>" POLICY
-           "/local/" LIBVIRT_QEMU;
 }
 
 int
@@ -145,5 +114,12 @@ apparmor_check_shim(int root, struct failure **failure)
     failure_set(failure, FAILURE_APPARMOR,
                 "AppArmor does not let libvirt run " SHIM_PROGRAM
                 " as an emulator: a start fails with 'cannot execute binary'");
-    return failure_hint(failure, "%s", how_to_add(root));
+    if (fs_stat_in_root(root, POLICY "/" SHIM_RULES, &status) < 0)
+        return failure_hint(failure, "install virt-seed again: " POLICY "/" SHIM_RULES
+                                     " is missing");
+    /* On Debian 12 libvirt's abstraction does not include the directory that they are in. */
+    return failure_hint(failure,
+                        "mkdir -p " POLICY
+                        "/local/abstractions && echo 'include if exists <" SHIM_RULES
+                        ">' >>" POLICY "/local/" LIBVIRT_QEMU);
 }

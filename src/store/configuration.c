@@ -11,9 +11,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/texts.h"
-#include "domain/seed-url.h"
-#include "domain/wire.h"
 #include "store/configuration.h"
+#include "wire/url.h"
+#include "wire/wire.h"
 
 #define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"
 
@@ -124,9 +124,24 @@ trim(char *text)
 }
 
 static int
-read_setting(struct config *config, const char *key, const char *value, int number,
-             struct failure **failure)
+read_line(struct config *config, char *line, int number, struct failure **failure)
 {
+    char *equals, *value;
+    const char *key;
+
+    line[strcspn(line, "#")] = '\0';
+    line = trim(line);
+    if (!*line)
+        return 0;
+    equals = strchr(line, '=');
+    if (!equals) {
+        failure_set(failure, FAILURE_CONFIG, "%s: line %d: expected 'key = value'",
+                    CONFIG_PATH, number);
+        return failure_hint(failure, "see virt-seed.conf(5)");
+    }
+    *equals = '\0';
+    key = trim(line);
+    value = trim(equals + 1);
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         if (strcmp(settings[i].key, key) != 0)
             continue;
@@ -141,55 +156,26 @@ read_setting(struct config *config, const char *key, const char *value, int numb
     return failure_hint(failure, "see virt-seed.conf(5) for its name");
 }
 
+/* Goes on after a mistake; the failure is the first one's. */
 static int
-read_line(struct config *config, char *line, int number, struct failure **failure)
-{
-    char *equals;
-
-    line[strcspn(line, "#")] = '\0';
-    line = trim(line);
-    if (!*line)
-        return 0;
-    equals = strchr(line, '=');
-    if (!equals) {
-        failure_set(failure, FAILURE_CONFIG, "%s: line %d: expected 'key = value'",
-                    CONFIG_PATH, number);
-        return failure_hint(failure, "see virt-seed.conf(5)");
-    }
-    *equals = '\0';
-    return read_setting(config, trim(line), trim(equals + 1), number, failure);
-}
-
-static int
-read_file(struct buffer *text, int root, struct failure **failure)
+read_file(struct config *config, int root, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_CONFDIR);
     cleanup_close int fd =
         directory < 0 ? directory
                       : fs_open_regular_beneath(directory, "virt-seed.conf", NULL);
-    int error;
+    cleanup_buffer struct buffer text = {0};
+    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_CONFIG, &text);
+    int result = 0, number = 0;
+    char *rest = text.data;
 
     if (fd == -ENOENT)
         return 0;
-    error = fd < 0 ? fd : fs_read_all(fd, LIMIT_CONFIG, text);
-    if (error == 0)
-        return 0;
-    failure_set_errno(failure, FAILURE_CONFIG, error, "could not read %s", CONFIG_PATH);
-    return failure_hint(failure, "see what is there: ls -l %s", CONFIG_PATH);
-}
-
-/* Goes on behind a mistake; the failure is the first one's. */
-static int
-read_lines(struct config *config, int root, struct failure **failure)
-{
-    cleanup_buffer struct buffer text = {0};
-    int result = 0, number = 0;
-    char *rest;
-
-    /* The end of a line may be missing, then. */
-    if (read_file(&text, root, failure) < 0)
-        return -1;
-    rest = text.data;
+    if (error < 0) {
+        failure_set_errno(failure, FAILURE_CONFIG, error, "could not read %s",
+                          CONFIG_PATH);
+        return failure_hint(failure, "see what is there: ls -l %s", CONFIG_PATH);
+    }
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         cleanup_failure struct failure *further = NULL;
 
@@ -204,7 +190,7 @@ config_read(struct config *config, int root, struct failure **failure)
 {
     *config = (struct config){.autowire = true};
     take_file_directory(config, VIRT_SEED_CONFDIR "/files");
-    if (read_lines(config, root, failure) < 0) {
+    if (read_file(config, root, failure) < 0) {
         config->autowire = false;
         return -1;
     }

@@ -21,6 +21,41 @@
 #include "seed/json.h"
 #include "store/guest-report.h"
 
+static const char *const state_words[] = {
+    [GUEST_STATE_NOTHING] = "none",
+    [GUEST_STATE_RUNNING] = "running",
+    [GUEST_STATE_DONE] = "done",
+    [GUEST_STATE_FAILED] = "failed",
+    [GUEST_STATE_UNFINISHED] = "unfinished",
+    [GUEST_STATE_UNKNOWN] = "unknown",
+};
+static_assert(sizeof(state_words) / sizeof(state_words[0]) == GUEST_STATE_COUNT,
+              "each state has its word");
+
+const char *
+guest_state_word(enum guest_state state)
+{
+    return state < GUEST_STATE_COUNT ? state_words[state] : NULL;
+}
+
+bool
+guest_state_is_end(enum guest_state state)
+{
+    return state == GUEST_STATE_DONE || state == GUEST_STATE_FAILED;
+}
+
+enum guest_state
+guest_state_find_end(const char *word)
+{
+    for (int i = 0; word && i < GUEST_STATE_COUNT; i++) {
+        enum guest_state state = (enum guest_state)i;
+
+        if (guest_state_is_end(state) && strcmp(state_words[state], word) == 0)
+            return state;
+    }
+    return GUEST_STATE_NOTHING;
+}
+
 static const char *const stage_names[] = {
     [GUEST_STAGE_INIT_LOCAL] = "init-local",
     [GUEST_STAGE_INIT] = "init",

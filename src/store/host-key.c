@@ -15,9 +15,8 @@
 #include "base/tmpfile.h"
 #include "seed/openssh-key.h"
 #include "store/host-key.h"
-#include "store/secret-write.h"
+#include "store/own-directory.h"
 #include "store/secret.h"
-#include "store/statedir.h"
 
 static char *
 directory_path(const char *uuid)

@@ -14,6 +14,7 @@
 #include "base/report-name.h"
 #include "base/shim-name.h"
 #include "domain/part.h"
+#include "store/delivery.h"
 #include "store/imds-tree.h"
 #include "store/leftovers.h"
 #include "store/rundir.h"
@@ -62,40 +63,31 @@ is_temporary(const char *more)
            is_made_of(more + strlen(TEMPORARY), "0123456789abcdef", 8, 8);
 }
 
-/* What virtlogd has renamed. */
-static bool
-is_copy(const char *more)
-{
-    return more[0] == '.' && is_made_of(more + 1, "0123456789", 1, 3);
-}
-
-static bool
-has_suffix(const char *rest, const char *suffix, const char *uuid)
-{
-    const char *more = rest + strlen(suffix);
-
-    if (strncmp(rest, suffix, strlen(suffix)) != 0)
-        return false;
-    if (strcmp(suffix, SHIM_LINK_SUFFIX) == 0)
-        return strcmp(more, uuid) == 0;
-    if (strcmp(suffix, TEMPORARY) == 0)
-        return is_temporary(rest);
-    if (strcmp(suffix, REPORT_SUFFIX) == 0 && is_copy(more))
-        return true;
-    return !*more || (*suffix && is_temporary(more));
-}
-
 /* Others may keep things there as well, such as a copy of a domain's key. */
 static bool
 is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 {
-    const char *const *suffix = directories[place].suffixes;
-
     if (!leftover_names_domain(name, uuid))
         return false;
-    for (; *suffix; suffix++) {
-        if (has_suffix(name + UUID_LENGTH, *suffix, uuid))
+    for (const char *const *suffix = directories[place].suffixes; *suffix; suffix++) {
+        const char *rest = name + UUID_LENGTH;
+        const char *more = rest + strlen(*suffix);
+
+        if (strncmp(rest, *suffix, strlen(*suffix)) != 0)
+            continue;
+        if (strcmp(*suffix, SHIM_LINK_SUFFIX) == 0) {
+            if (strcmp(more, uuid) == 0)
+                return true;
+        } else if (strcmp(*suffix, TEMPORARY) == 0) {
+            if (is_temporary(rest))
+                return true;
+        } else if (!*more || (**suffix && is_temporary(more))) {
             return true;
+        } else if (strcmp(*suffix, REPORT_SUFFIX) == 0 && more[0] == '.' &&
+                   is_made_of(more + 1, "0123456789", 1, 3)) {
+            /* virtlogd has renamed it. */
+            return true;
+        }
     }
     return false;
 }
@@ -110,30 +102,20 @@ fail_at(const char *directory, int error, const char *what, struct failure **fai
 }
 
 static int
-add(struct leftovers *leftovers, const struct leftover *leftover,
-    struct failure **failure)
+find_in(struct leftovers *leftovers, int root, size_t place, struct failure **failure)
 {
-    if (leftovers->count == LIMIT_LEFTOVERS)
-        return failure_set(failure, FAILURE_LIMIT,
-                           "%s has what belongs to domains, and at most %u can be looked "
-                           "through",
-                           leftover->directory, LIMIT_LEFTOVERS);
-    leftovers->list =
-        xreallocarray(leftovers->list, leftovers->count + 1, sizeof(*leftovers->list));
-    leftovers->list[leftovers->count] = *leftover;
-    leftovers->list[leftovers->count++].name = xstrdup(leftover->name);
-    return 0;
-}
-
-static int
-add_entries(struct leftovers *leftovers, size_t place, DIR *dir, struct failure **failure)
-{
+    const char *path = directories[place].path;
+    cleanup_close int fd = fs_open_directory_in_root(root, path);
+    cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 
+    if (fd == -ENOENT)
+        return 0;
+    if (!dir)
+        return fail_at(path, fd < 0 ? fd : errno, "open", failure);
     while ((errno = 0, entry = readdir(dir))) {
         struct leftover leftover = {
-            .directory = directories[place].path,
-            .name = (char *)entry->d_name,
+            .directory = path,
             .lasting = directories[place].lasting,
         };
         struct stat status;
@@ -141,25 +123,18 @@ add_entries(struct leftovers *leftovers, size_t place, DIR *dir, struct failure 
         if (!is_of_virt_seed(place, entry->d_name, leftover.uuid) ||
             fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
+        if (leftovers->count == LIMIT_LEFTOVERS)
+            return failure_set(failure, FAILURE_LIMIT,
+                               "%s has what belongs to domains, and at most %u can be "
+                               "looked through",
+                               path, LIMIT_LEFTOVERS);
+        leftover.name = xstrdup(entry->d_name);
         leftover.changed = status.st_mtime;
-        if (add(leftovers, &leftover, failure) < 0)
-            return -1;
+        leftovers->list = xreallocarray(leftovers->list, leftovers->count + 1,
+                                        sizeof(*leftovers->list));
+        leftovers->list[leftovers->count++] = leftover;
     }
-    return errno == 0 ? 0 : fail_at(directories[place].path, errno, "list", failure);
-}
-
-static int
-find_in(struct leftovers *leftovers, int root, size_t place, struct failure **failure)
-{
-    const char *path = directories[place].path;
-    cleanup_close int fd = fs_open_directory_in_root(root, path);
-    cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
-
-    if (fd == -ENOENT)
-        return 0;
-    if (!dir)
-        return fail_at(path, fd < 0 ? fd : errno, "open", failure);
-    return add_entries(leftovers, place, dir, failure);
+    return errno == 0 ? 0 : fail_at(path, errno, "list", failure);
 }
 
 static int
@@ -184,36 +159,27 @@ leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* All that is there of the domain goes, and what the index says of it. */
-static int
-remove_served(int root, const char *uuid, struct failure **failure)
+int
+leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
 {
-    cleanup_close int rundir = rundir_open(root, failure);
-    cleanup_close int tree = rundir < 0 ? -1 : imds_tree_open(rundir, failure);
+    cleanup_close int directory = -1;
+    int error;
 
-    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
-}
+    /* Of what is served, all of the domain's goes, and what the index says of it. */
+    if (strcmp(leftover->directory, IMDS_TREE) == 0) {
+        cleanup_close int rundir = rundir_open(root, failure);
 
-static int
-remove_in_directory(int root, const struct leftover *leftover, struct failure **failure)
-{
-    cleanup_close int directory = fs_open_directory_in_root(root, leftover->directory);
-    int error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);
-
+        return rundir < 0 ? -1
+                          : delivery_server.withdraw(rundir, leftover->uuid, failure);
+    }
+    directory = fs_open_directory_in_root(root, leftover->directory);
+    error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);
     if (error == 0)
         return 0;
     failure_set_errno(failure, FAILURE_SYSTEM, error, "could not remove %s/%s",
                       leftover->directory, leftover->name);
     return failure_hint(failure, "see what is there, as root: ls -l %s",
                         leftover->directory);
-}
-
-int
-leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
-{
-    return strcmp(leftover->directory, IMDS_TREE) == 0
-               ? remove_served(root, leftover->uuid, failure)
-               : remove_in_directory(root, leftover, failure);
 }
 
 void

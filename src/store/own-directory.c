@@ -50,3 +50,19 @@ own_directory_open(int root, const char *path, mode_t mode, struct failure **fai
         return fail_open(path, -errno, failure);
     return own_directory_check(&status, geteuid(), path, failure) < 0 ? -1 : steal_fd(fd);
 }
+
+/* --- the state directory ------------------------------------------------------------ */
+
+#define STATEDIR_MODE 0711
+
+int
+statedir_make(int root)
+{
+    return fs_make_directories(root, VIRT_SEED_STATEDIR, STATEDIR_MODE);
+}
+
+int
+statedir_open(int root)
+{
+    return fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+}

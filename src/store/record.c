@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: what is known of an object is taken out of it; what is left are the others,
+ * to which the known ones are added when it is written again.
+ */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,14 +20,222 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "base/tmpfile.h"
-#include "store/libvirt-group.h"
-#include "store/record-json.h"
+#include "seed/digest.h"
+#include "seed/json.h"
+#include "seed/layout.h"
+#include "store/libvirt-host.h"
+#include "store/own-directory.h"
 #include "store/record.h"
-#include "store/statedir.h"
 
 /* How long a lock is waited for: a fifth of a second. */
 #define LOCK_ATTEMPTS 10
 #define LOCK_MILLISECONDS 20
+
+/* --- from JSON ---------------------------------------------------------------------- */
+
+static bool
+is_text(const json_t *value)
+{
+    return json_is_string(value) && json_string_length(value) <= LIMIT_RECORD_TEXT;
+}
+
+static void
+take_text(json_t *object, const char *key, char **text)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (!is_text(value))
+        return;
+    *text = xstrdup(json_string_value(value));
+    json_object_del(object, key);
+}
+
+static void
+take_texts(json_t *object, const char *key, char ***texts, size_t *count)
+{
+    const json_t *list = json_object_get(object, key);
+    const json_t *value;
+    size_t i;
+
+    if (!json_is_array(list) || json_array_size(list) > LIMIT_RECORD_TEXTS)
+        return;
+    json_array_foreach(list, i, value)
+    {
+        if (!is_text(value))
+            return;
+    }
+    *texts = xcalloc(json_array_size(list), sizeof(**texts));
+    json_array_foreach(list, i, value)(*texts)[(*count)++] =
+        xstrdup(json_string_value(value));
+    json_object_del(object, key);
+}
+
+static bool
+take_true(json_t *object, const char *key)
+{
+    const bool is_true = json_is_true(json_object_get(object, key));
+
+    if (is_true)
+        json_object_del(object, key);
+    return is_true;
+}
+
+static void
+take_boot(json_t *record, const char *key, struct record_boot *boot)
+{
+    json_t *object = json_object_get(record, key);
+    json_t *documents, *digest;
+    const char *path;
+
+    if (!is_text(json_object_get(object, "time")))
+        return;
+    boot->others = json_incref(object);
+    json_object_del(record, key);
+    take_text(object, "time", &boot->time);
+    take_text(object, "name", &boot->name);
+    take_text(object, "version", &boot->version);
+    take_text(object, "label", &boot->label);
+    take_text(object, "datasource", &boot->datasource);
+    take_text(object, "instance-id", &boot->instance_id);
+    boot->identity_alone = take_true(object, "identity-alone");
+    boot->cache_keep = take_true(object, "cache-keep");
+    documents = json_object_get(object, "documents");
+    if (!json_is_object(documents))
+        return;
+    boot->documents = xcalloc(json_object_size(documents), sizeof(*boot->documents));
+    json_object_foreach(documents, path, digest)
+    {
+        if (is_text(digest))
+            boot->documents[boot->document_count++] = (struct record_document){
+                xstrdup(path), xstrdup(json_string_value(digest))};
+    }
+    json_object_del(object, "documents");
+}
+
+static void
+take_result(json_t *record, struct record_result *result)
+{
+    json_t *object = json_object_get(record, "result");
+    const json_t *word = json_object_get(object, "state");
+
+    result->state = guest_state_find_end(json_string_value(word));
+    if (!guest_state_is_end(result->state) || !is_text(word))
+        return;
+    result->others = json_incref(object);
+    json_object_del(record, "result");
+    json_object_del(object, "state");
+    take_text(object, "time", &result->time);
+    take_text(object, "datasource", &result->datasource);
+    take_texts(object, "errors", &result->errors, &result->error_count);
+    take_texts(object, "warnings", &result->warnings, &result->warning_count);
+}
+
+/* Takes the object over, for what is not known. */
+static void
+record_from_json(struct record *record, json_t *json)
+{
+    *record = (struct record){.others = json};
+    take_text(json, "done", &record->done);
+    take_boot(json, "boot", &record->boot);
+    take_boot(json, "update", &record->update);
+    take_result(json, &record->result);
+}
+
+/* --- to JSON ---------------------------------------------------------------------- */
+
+/* Return: an object with the members that are not known. */
+static json_t *
+start_object(json_t *others)
+{
+    json_t *object = others ? json_copy(others) : json_object();
+
+    if (!object)
+        abort();
+    return object;
+}
+
+static void
+add_text(json_t *object, const char *key, const char *text)
+{
+    cleanup_free char *beginning = text ? xstrndup(text, LIMIT_RECORD_TEXT) : NULL;
+
+    if (text)
+        json_must(json_object_set_new(object, key, json_outside_string(beginning)));
+}
+
+static void
+add_texts(json_t *object, const char *key, char *const *texts, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count && i < LIMIT_RECORD_TEXTS; i++) {
+        cleanup_free char *beginning = xstrndup(texts[i], LIMIT_RECORD_TEXT);
+
+        json_must(json_array_append_new(list, json_outside_string(beginning)));
+    }
+    json_must(json_object_set_new(object, key, list));
+}
+
+static void
+add_true(json_t *object, const char *key, bool value)
+{
+    if (value)
+        json_must(json_object_set_new(object, key, json_true()));
+}
+
+static void
+add_boot(json_t *record, const char *key, const struct record_boot *boot)
+{
+    json_t *object = start_object(boot->others);
+    json_t *documents = json_object();
+
+    for (size_t i = 0; i < boot->document_count; i++) {
+        cleanup_free char *path = xstrdup(boot->documents[i].path);
+
+        utf8_repair(path);
+        add_text(documents, path, boot->documents[i].digest);
+    }
+    add_text(object, "time", boot->time);
+    add_text(object, "name", boot->name);
+    add_text(object, "version", boot->version);
+    add_text(object, "label", boot->label);
+    add_text(object, "datasource", boot->datasource);
+    add_text(object, "instance-id", boot->instance_id);
+    add_true(object, "identity-alone", boot->identity_alone);
+    add_true(object, "cache-keep", boot->cache_keep);
+    json_must(json_object_set_new(object, "documents", documents));
+    json_must(json_object_set_new(record, key, object));
+}
+
+static void
+add_result(json_t *record, const struct record_result *result)
+{
+    json_t *object = start_object(result->others);
+
+    add_text(object, "time", result->time);
+    add_text(object, "state", guest_state_word(result->state));
+    add_text(object, "datasource", result->datasource);
+    add_texts(object, "errors", result->errors, result->error_count);
+    add_texts(object, "warnings", result->warnings, result->warning_count);
+    json_must(json_object_set_new(record, "result", object));
+}
+
+static json_t *
+record_to_json(const struct record *record)
+{
+    json_t *object = start_object(record->others);
+
+    add_text(object, "done", record->done);
+    if (record->boot.time)
+        add_boot(object, "boot", &record->boot);
+    if (record->update.time)
+        add_boot(object, "update", &record->update);
+    if (guest_state_is_end(record->result.state))
+        add_result(object, &record->result);
+    return object;
+}
+
+/* --- the file ------------------------------------------------------------------------- */
 
 static int
 fail_at(const char *name, int error, const char *what, struct failure **failure)
@@ -39,24 +252,6 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
     return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_STATEDIR);
 }
 
-/* --- reading ---------------------------------------------------------------------- */
-
-static int
-parse(const char *name, const struct buffer *text, struct record *record,
-      struct failure **failure)
-{
-    cleanup_json json_t *json =
-        json_loadb(text->size > 0 ? text->data : "", text->size, 0, NULL);
-
-    if (json_is_object(json)) {
-        record_from_json(record, steal(json));
-        return 0;
-    }
-    failure_set(failure, FAILURE_RECORD, "%s/%s is not a record: no JSON object",
-                VIRT_SEED_STATEDIR, name);
-    return failure_hint(failure, "remove it; the next start writes it anew");
-}
-
 int
 record_read(int root, const char *uuid, struct record *record, struct failure **failure)
 {
@@ -66,40 +261,35 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
     int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_RECORD, &text);
+    cleanup_json json_t *json = NULL;
 
     *record = (struct record){0};
     if (error == -ENOENT)
         return 0;
-    return error < 0 ? fail_at(name, error, "read", failure)
-                     : parse(name, &text, record, failure);
+    if (error < 0)
+        return fail_at(name, error, "read", failure);
+    json = json_loadb(text.size > 0 ? text.data : "", text.size, 0, NULL);
+    if (json_is_object(json)) {
+        record_from_json(record, steal(json));
+        return 0;
+    }
+    failure_set(failure, FAILURE_RECORD, "%s/%s is not a record: no JSON object",
+                VIRT_SEED_STATEDIR, name);
+    return failure_hint(failure, "remove it; the next start writes it anew");
 }
 
-/* --- writing ---------------------------------------------------------------------- */
-
 static int
-write_text(int root, int directory, const char *name, const char *text)
+write_file(int root, int directory, const char *name, const char *text)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    gid_t group = libvirt_group(root);
     int error = tmpfile_open(&tmpfile, directory, name);
 
     if (error == 0)
         error = fs_write_all(tmpfile.fd, text, strlen(text));
-    if (error == 0 && fchown(tmpfile.fd, geteuid(), group) < 0)
-        error = -errno;
-    if (error == 0 && fchmod(tmpfile.fd, 0640) < 0)
+    if (error == 0 && (fchown(tmpfile.fd, geteuid(), libvirt_group(root)) < 0 ||
+                       fchmod(tmpfile.fd, 0640) < 0))
         error = -errno;
     return error == 0 ? tmpfile_publish(&tmpfile, name) : error;
-}
-
-static int
-write_json(int root, int directory, const char *name, const json_t *json)
-{
-    cleanup_free char *text = json_text(json);
-
-    if (strlen(text) > LIMIT_RECORD)
-        return -EFBIG;
-    return write_text(root, directory, name, text);
 }
 
 int
@@ -108,43 +298,66 @@ record_write(int root, const char *uuid, const struct record *record,
 {
     cleanup_free char *name = xasprintf("%s.json", uuid);
     cleanup_json json_t *json = record_to_json(record);
+    cleanup_free char *text = json_text(json);
     cleanup_close int directory = statedir_make(root);
-    int error = directory < 0 ? directory : 0;
+    int error = 0;
 
-    if (error == 0 && json_object_size(json) > 0)
-        error = write_json(root, directory, name, json);
-    else if (error == 0 && unlinkat(directory, name, 0) < 0 && errno != ENOENT)
-        error = -errno;
+    if (directory < 0)
+        error = directory;
+    else if (json_object_size(json) == 0)
+        error = unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+    else
+        error = strlen(text) > LIMIT_RECORD ? -EFBIG
+                                            : write_file(root, directory, name, text);
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
-/* Return: whether it is locked; whoever changes a record has done so in milliseconds. */
-static bool
-lock_soon(int fd)
-{
-    const struct timespec pause = {.tv_nsec = LOCK_MILLISECONDS * 1000000L};
-
-    for (int i = 0; i < LOCK_ATTEMPTS; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-            return true;
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return false;
-        nanosleep(&pause, NULL);
-    }
-    return false;
-}
-
 /* The directory itself is locked. Others may be able to open it for that, too, and must not
- * hold off a domain's start or end. */
+ * hold off a domain's start or end; whoever changes a record has done so in milliseconds. */
 int
 record_lock(int root)
 {
+    const struct timespec pause = {.tv_nsec = LOCK_MILLISECONDS * 1000000L};
     cleanup_close int directory = statedir_make(root);
 
-    return directory >= 0 && lock_soon(directory) ? steal_fd(directory) : -1;
+    for (int i = 0; directory >= 0 && i < LOCK_ATTEMPTS; i++) {
+        if (flock(directory, LOCK_EX | LOCK_NB) == 0)
+            return steal_fd(directory);
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return -1;
+        nanosleep(&pause, NULL);
+    }
+    return -1;
 }
 
 /* --- in memory -------------------------------------------------------------------- */
+
+void
+record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
+{
+    const struct layout *layout = layout_find(seed->volume_id);
+
+    if (!seed->served)
+        boot->label = xstrdup(seed->volume_id);
+    if (seed->served || layout)
+        boot->datasource = xstrdup(seed->served ? "nocloud-net" : layout->datasource);
+    boot->documents = xcalloc(seed->document_count, sizeof(*boot->documents));
+    for (size_t i = 0; i < seed->document_count; i++) {
+        const struct document *document = &seed->documents[i];
+        const struct layout_document *known =
+            layout ? layout_find_document(layout, document->path) : NULL;
+
+        if (document->unread)
+            continue;
+        boot->documents[boot->document_count++] = (struct record_document){
+            .path = xstrdup(document->path),
+            .digest = digest_make(&document->data),
+        };
+        if (known && !boot->instance_id)
+            boot->instance_id =
+                layout_instance_id(known, document->data.data, document->data.size);
+    }
+}
 
 /* Puts the boot, which is empty then, into the place of the member `key`; of a type that is not
  * known, too. */

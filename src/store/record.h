@@ -6,7 +6,7 @@
  * How it works: the record has no content of a seed, but digests of its documents, against
  * which somebody could try guesses at a weak password; and a few words that the guest has
  * said of itself. So it is root's, and readable (0640) by those alone who may use libvirt
- * (libvirt-group.h). It is replaced whole, never written in place.
+ * (libvirt-host.h). It is replaced whole, never written in place.
  *
  * Members that this version does not know, or that are not of the type and length that it
  * writes, are kept: those of a record as long as it is there, those of a boot or a result
@@ -21,8 +21,8 @@
 #include <time.h>
 
 #include "base/failure.h"
-#include "image/iso-read.h"
-#include "store/guest-state.h"
+#include "domain/documents.h"
+#include "store/guest-report.h"
 
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 
@@ -92,10 +92,9 @@ int record_write(int root, const char *uuid, const struct record *record,
  */
 int record_lock(int root);
 
-/* Adds to an empty boot what the volume says: label, datasource, instance-id, documents. */
-void record_boot_add_volume(struct record_boot *boot, const struct volume *volume);
-/* The same of what is served, which has the documents of NoCloud's volume, and is none. */
-void record_boot_add_served(struct record_boot *boot, const struct volume *volume);
+/* Adds to an empty boot what the seed says: label, datasource, instance-id, documents. What is
+ * served has the documents of NoCloud's volume, and no label. */
+void record_boot_add_seed(struct record_boot *boot, const struct seed *seed);
 
 /* Takes the boot, which is empty then, for the last one; what replaced the seed of the one
  * before it, and its result, are gone. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,10 +15,12 @@
 #include "base/report-name.h"
 #include "base/shim-name.h"
 #include "base/tmpfile.h"
-#include "store/libvirt-group.h"
+#include "store/libvirt-host.h"
 #include "store/own-directory.h"
 #include "store/report-file.h"
 
+/* What is read at a time. */
+#define CHUNK (64 * KIB)
 /* Readers look a report up by its name, and need not list the others. */
 #define REPORTDIR_MODE 0711
 #define REPORT_MODE 0640
@@ -59,14 +62,6 @@ remove_others(int directory, const char *uuid, const char *name)
             return errno == ENOENT ? 0 : -errno;
     }
     return 0;
-}
-
-static int
-remove_all(int directory, const char *uuid, const char *name)
-{
-    if (unlinkat(directory, name, 0) < 0 && errno != ENOENT)
-        return -errno;
-    return remove_others(directory, uuid, name);
 }
 
 static int
@@ -148,7 +143,135 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
     cleanup_free char *name = report_file_name(uuid);
-    int error = directory < 0 ? directory : remove_all(directory, uuid, name);
+    int error = directory < 0 ? directory : 0;
 
+    if (error == 0 && unlinkat(directory, name, 0) < 0 && errno != ENOENT)
+        error = -errno;
+    if (error == 0)
+        error = remove_others(directory, uuid, name);
     return error < 0 && error != -ENOENT ? fail(error, "remove", name, failure) : 0;
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+void
+report_reader_init(struct report_reader *reader, int root, const char *uuid)
+{
+    *reader = (struct report_reader){
+        .root = root,
+        .name = report_file_name(uuid),
+        .file = -1,
+    };
+}
+
+void
+report_reader_clear(struct report_reader *reader)
+{
+    close_pointer(&reader->file);
+    free(steal(reader->name));
+    reader->file = -1;
+}
+
+/* Return: the file that has the name now, -ENOENT if there is none or it is the one that is
+ * read already, or another -errno; -EINVAL if it is not a regular file. */
+static int
+open_next(const struct report_reader *reader)
+{
+    cleanup_close int directory =
+        fs_open_directory_in_root(reader->root, VIRT_SEED_REPORTDIR);
+    cleanup_close int fd =
+        directory < 0 ? directory : fs_open_beneath(directory, reader->name, O_NOFOLLOW);
+    struct stat known, status;
+    off_t surplus;
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &status) < 0)
+        return -errno;
+    if (!S_ISREG(status.st_mode))
+        return -EINVAL;
+    surplus = status.st_size - (off_t)LIMIT_REPORT_FILE;
+    if (reader->file < 0)
+        return surplus > 0 && lseek(fd, surplus, SEEK_SET) < 0 ? -errno : steal_fd(fd);
+    if (fstat(reader->file, &known) < 0)
+        return -errno;
+    return known.st_dev == status.st_dev && known.st_ino == status.st_ino ? -ENOENT
+                                                                          : steal_fd(fd);
+}
+
+/* Return: as read(2), with -errno; 0 without a file. */
+static ssize_t
+read_file(const struct report_reader *reader, char *data, size_t size)
+{
+    ssize_t count;
+
+    if (reader->file < 0)
+        return 0;
+    do
+        count = read(reader->file, data, size);
+    while (count < 0 && errno == EINTR);
+    return count < 0 ? -errno : count;
+}
+
+ssize_t
+report_reader_read(struct report_reader *reader, char *data, size_t size,
+                   struct failure **failure)
+{
+    ssize_t count = read_file(reader, data, size);
+
+    if (count == 0) {
+        cleanup_close int next = open_next(reader);
+
+        if (next == -ENOENT)
+            return 0;
+        /* Between the two, virtlogd may have written on, and then renamed the file. */
+        count = next < 0 ? next : read_file(reader, data, size);
+        if (count == 0) {
+            close_pointer(&reader->file);
+            reader->file = steal_fd(next);
+            count = read_file(reader, data, size);
+        }
+    }
+    if (count >= 0)
+        return count;
+    failure_set_errno(failure, FAILURE_SYSTEM, (int)count, "could not read %s/%s",
+                      VIRT_SEED_REPORTDIR, reader->name);
+    if (count == -EACCES)
+        return failure_hint(failure, LIBVIRT_GROUP_HINT, VIRT_SEED_REPORTDIR,
+                            reader->name);
+    return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_REPORTDIR);
+}
+
+int
+report_read(int root, const char *uuid, struct guest_report *report,
+            const struct report_listener *listener, time_t *written,
+            struct failure **failure)
+{
+    cleanup_report_reader struct report_reader reader = {.file = -1};
+    cleanup_free char *chunk = xmalloc(CHUNK);
+    size_t total = 0;
+    struct stat status;
+
+    report_reader_init(&reader, root, uuid);
+    /* What the guest goes on to write meanwhile is not waited for. */
+    while (total < LIMIT_REPORT_FILE) {
+        ssize_t count = report_reader_read(&reader, chunk, CHUNK, failure);
+
+        if (count < 0)
+            return -1;
+        if (count == 0)
+            break;
+        for (size_t at = 0; at < (size_t)count;) {
+            bool news;
+
+            at += guest_report_feed(report, chunk + at, (size_t)count - at, &news);
+            if (news && listener)
+                listener->said(report, listener->data);
+        }
+        total += (size_t)count;
+    }
+    if (written)
+        *written =
+            reader.file >= 0 && fstat(reader.file, &status) == 0 ? status.st_mtime : 0;
+    return 0;
 }

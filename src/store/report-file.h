@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the guests' reports are kept: /var/log/libvirt/virt-seed/UUID.report. QEMU writes
- * there what the guest says, by virtlogd, which opens the file as root; where it has become
- * large virtlogd renames it to UUID.report.0, and what was that to UUID.report.1, and so on
- * (virtlogd.conf, max_size and max_backups), and begins another.
+ * there what the guest says, by virtlogd, which opens the file as root. If it becomes
+ * large, virtlogd renames it to UUID.report.0 and begins another (virtlogd.conf, max_size and
+ * max_backups). A boot takes some KiB: only a guest that floods its report gets there, and what
+ * was renamed is removed with the rest, but not read.
  *
  * With the emulator shim QEMU's user writes it, no more than LIMIT_SHIM_REPORT, by its second
  * name UUID.libvirt-UUID (base/names.h, shim/command.h).
@@ -14,8 +15,10 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/failure.h"
+#include "store/guest-report.h"
 
 /* Return: the report's name in its directory, owned by the caller (free). */
 char *report_file_name(const char *uuid);
@@ -35,3 +38,42 @@ int report_file_link(int root, const char *uuid, struct failure **failure);
 
 /* Removes it, with what virtlogd has renamed, and its second name. */
 int report_file_remove(int root, const char *uuid, struct failure **failure);
+
+/* --- reading ---------------------------------------------------------------------- */
+
+/* Reads a report that may grow, and be renamed or removed meanwhile: then it is read to its
+ * end, and after it the next one with its name. */
+struct report_reader {
+    int root; /* borrowed from the caller of report_reader_init() */
+    char *name;
+    int file; /* that is read; -1 if there is none yet */
+};
+
+/* `root` must stay open as long as the reader is used. */
+void report_reader_init(struct report_reader *reader, int root, const char *uuid);
+
+/*
+ * Reads the next bytes; at first, the last LIMIT_REPORT_FILE that there are. Return: how many; 0
+ * if there are no more, as yet; -1 if they cannot be read.
+ */
+ssize_t report_reader_read(struct report_reader *reader, char *data, size_t size,
+                           struct failure **failure);
+
+void report_reader_clear(struct report_reader *reader);
+
+#define cleanup_report_reader __attribute__((cleanup(report_reader_clear)))
+
+/* Who wants to know what the report says after each line of it that counts. */
+struct report_listener {
+    void (*said)(const struct guest_report *report, void *data);
+    void *data;
+};
+
+/*
+ * Reads all that is there into the report, to which GUEST_REPORT_EMPTY was assigned. `listener`
+ * and `written` may be NULL; `written` is when the guest wrote last, by the host's clock, 0 if
+ * there is no file. Return: 0, also without a file; -1 if it cannot be read.
+ */
+int report_read(int root, const char *uuid, struct guest_report *report,
+                const struct report_listener *listener, time_t *written,
+                struct failure **failure);

@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "base/shim-name.h"
 #include "base/tmpfile.h"
+#include "store/libvirt-host.h"
 #include "store/own-directory.h"
-#include "store/qemu-user.h"
 #include "store/rundir.h"
 
 /* QEMU's user must get through to its seed, and need not list the others. */
@@ -48,31 +48,10 @@ rundir_seed_owner(int root, uid_t *uid, gid_t *gid)
 
 /* --- the mark of a resumed start -------------------------------------------------- */
 
-static char *
-resume_name(const char *uuid)
-{
-    return xasprintf("%s.resume", uuid);
-}
-
-static char *
-resumed_name(const char *uuid)
-{
-    return xasprintf("%s.resumed", uuid);
-}
-
-static void
-leave_resumed(int rundir, const char *mark, const char *uuid)
-{
-    cleanup_free char *name = resumed_name(uuid);
-
-    if (renameat(rundir, mark, rundir, name) < 0)
-        unlinkat(rundir, mark, 0);
-}
-
 int
 rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
 {
-    cleanup_free char *name = resume_name(uuid);
+    cleanup_free char *name = xasprintf("%s.resume", uuid);
     cleanup_close int fd = -1;
 
     unlinkat(rundir, name, 0);
@@ -86,7 +65,8 @@ rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
 bool
 rundir_take_resume(int rundir, const char *uuid)
 {
-    cleanup_free char *name = resume_name(uuid);
+    cleanup_free char *name = xasprintf("%s.resume", uuid);
+    cleanup_free char *resumed = xasprintf("%s.resumed", uuid);
     struct stat status;
     struct timespec now;
     time_t age;
@@ -98,9 +78,7 @@ rundir_take_resume(int rundir, const char *uuid)
     clock_gettime(CLOCK_REALTIME, &now);
     age = now.tv_sec - status.st_mtime;
     fresh = S_ISREG(status.st_mode) && age >= 0 && age <= RESUME_SECONDS;
-    if (fresh)
-        leave_resumed(rundir, name, uuid);
-    else
+    if (!fresh || renameat(rundir, name, rundir, resumed) < 0)
         unlinkat(rundir, name, 0);
     return fresh;
 }
@@ -108,7 +86,7 @@ rundir_take_resume(int rundir, const char *uuid)
 bool
 rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
 {
-    cleanup_free char *name = resumed_name(uuid);
+    cleanup_free char *name = xasprintf("%s.resumed", uuid);
     struct stat status;
 
     /* A mark from before, which no release took away, is older than the seed by more than
@@ -119,33 +97,27 @@ rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
 
 /* --- for the emulator shim -------------------------------------------------------- */
 
-/* Readable by QEMU's user, whom it does not belong to: it could change it. */
-static int
-write_note(int rundir, const char *name, const char *serial, bool report)
-{
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    cleanup_free char *lines =
-        xasprintf("%s\n%s", serial, report ? SHIM_REPORT_LINE : "");
-    int error = tmpfile_open(&tmpfile, rundir, name);
-
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, lines, strlen(lines));
-    if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
-        error = -errno;
-    return error < 0 ? error : tmpfile_publish(&tmpfile, name);
-}
-
 int
 rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
                   struct failure **failure)
 {
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     cleanup_free char *note = xasprintf("%s" SHIM_SUFFIX, uuid);
     cleanup_free char *seed = rundir_seed_name(uuid);
     cleanup_free char *link = xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+    cleanup_free char *lines =
+        xasprintf("%s\n%s", serial, report ? SHIM_REPORT_LINE : "");
     int error = fs_link_again(rundir, seed, link);
 
     if (error == 0)
-        error = write_note(rundir, note, serial, report);
+        error = tmpfile_open(&tmpfile, rundir, note);
+    if (error == 0)
+        error = fs_write_all(tmpfile.fd, lines, strlen(lines));
+    /* Readable by QEMU's user, but not that user's: it could change it. */
+    if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
+        error = -errno;
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, note);
     if (error == 0)
         return 0;
     failure_set_errno(failure, FAILURE_RUNDIR, error, "could not make %s/%s",
@@ -153,8 +125,6 @@ rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
     return failure_hint(failure, "see that it can be written and has room: df %s",
                         VIRT_SEED_RUNDIR);
 }
-
-/* --- removing --------------------------------------------------------------------- */
 
 static int
 fail_remove(int error, struct failure **failure)
@@ -165,21 +135,36 @@ fail_remove(int error, struct failure **failure)
 }
 
 int
+rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
+{
+    static const char *const suffixes[] = {".iso", ".iso.old", SHIM_SUFFIX,
+                                           SHIM_LINK_SUFFIX};
+    int error = 0;
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        bool is_link = strcmp(suffixes[i], SHIM_LINK_SUFFIX) == 0;
+        cleanup_free char *name =
+            xasprintf("%s%s%s", uuid, suffixes[i], is_link ? uuid : "");
+
+        if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
+            error = errno;
+    }
+    return error == 0 ? 0 : fail_remove(error, failure);
+}
+
+int
 rundir_remove(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_closedir DIR *dir = fs_list(rundir);
+    int error = dir ? 0 : errno;
     const struct dirent *entry;
-    int error = 0;
 
-    if (!dir)
-        return fail_remove(errno, failure);
-    while ((errno = 0, entry = readdir(dir))) {
-        if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0)
-            continue;
-        if (unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
+    while (dir && (errno = 0, entry = readdir(dir))) {
+        if (strncmp(entry->d_name, uuid, strlen(uuid)) == 0 &&
+            unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
             error = errno;
     }
-    if (errno != 0)
+    if (dir && errno != 0)
         error = errno;
     return error == 0 ? 0 : fail_remove(error, failure);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,6 +18,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/tmpfile.h"
 #include "store/secret.h"
 
 #define SECRETS SECRET_DIRECTORY
@@ -154,39 +156,6 @@ secret_read_file(int directory, const char *name, const char *path, size_t limit
 }
 
 static int
-fail_missing(const char *path, struct failure **failure)
-{
-    failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
-    return failure_hint(failure,
-                        "make it, closed to others: install -d -m 0700 " SECRETS
-                        " %s && install -m 0600 FILE %s/KEY",
-                        path, path);
-}
-
-static int
-open_secret(int root, const char *name, struct failure **failure)
-{
-    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
-    cleanup_close int secrets = fs_open_directory_in_root(root, SECRETS);
-    cleanup_close int fd = -1;
-
-    if (secrets == -ENOENT)
-        return fail_missing(path, failure);
-    if (secrets < 0)
-        return fail_open(secrets, SECRETS, failure);
-    if (secret_check_closed(secrets, SECRETS, failure) < 0)
-        return -1;
-    fd = fs_open_beneath(secrets, name, O_DIRECTORY);
-    if (fd == -ENOENT)
-        return fail_missing(path, failure);
-    if (fd < 0)
-        return fail_open(fd, path, failure);
-    if (secret_check_closed(fd, path, failure) < 0)
-        return -1;
-    return steal_fd(fd);
-}
-
-static int
 read_key(int secret, const char *name, const char *key, size_t limit,
          struct buffer *content, struct failure **failure)
 {
@@ -197,52 +166,30 @@ read_key(int secret, const char *name, const char *key, size_t limit,
 
 /* --- who may ---------------------------------------------------------------------- */
 
-/* A line that is a UUID means that domain, and no other that was given such a name. */
-static bool
-line_allows(const char *line, const struct domain *domain)
-{
-    uuid_t uuid;
-
-    if (uuid_parse(line, uuid) == 0)
-        return strcasecmp(line, domain->uuid) == 0;
-    return *line && fnmatch(line, domain->name, 0) == 0;
-}
-
-static bool
-allows(char *list, const struct domain *domain)
-{
-    char *rest = list;
-
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        line += strspn(line, " \t");
-        line[strcspn(line, " \t\r#")] = '\0';
-        if (line_allows(line, domain))
-            return true;
-    }
-    return false;
-}
-
-/* A link that leads nowhere is a list that cannot be read, not a list that is not there. */
-static bool
-has_list(int secret)
-{
-    struct stat status;
-
-    return fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
-}
-
 static int
 check_allowed(int secret, const char *name, const struct domain *domain,
               struct failure **failure)
 {
     cleanup_buffer struct buffer list = {0};
+    struct stat status;
+    char *rest;
 
-    if (!has_list(secret))
+    /* A link that leads nowhere is a list that cannot be read, not a missing list. */
+    if (fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
         return 0;
     if (read_key(secret, name, ALLOW, LIMIT_CONFIG, &list, failure) < 0)
         return -1;
-    if (list.data && allows(list.data, domain))
-        return 0;
+    rest = list.data;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        uuid_t uuid;
+
+        line += strspn(line, " \t");
+        line[strcspn(line, " \t\r#")] = '\0';
+        /* A line that is a UUID means that domain, and no other that was given such a name. */
+        if (uuid_parse(line, uuid) == 0 ? strcasecmp(line, domain->uuid) == 0
+                                        : *line && fnmatch(line, domain->name, 0) == 0)
+            return 0;
+    }
     failure_set(failure, FAILURE_SECRET_DENIED, "domain '%s' may not use the secret '%s'",
                 domain->name, name);
     return failure_hint(
@@ -251,13 +198,53 @@ check_allowed(int secret, const char *name, const struct domain *domain,
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* Where none is there, the failure names the first. */
+/* Return: the secret's directory, which the domain may use, or -1. */
 static int
-read_first_key(int secret, const char *name, const char *const *keys,
-               struct buffer *content, const char **found, struct failure **failure)
+open_allowed(int root, const struct domain *domain, const char *name,
+             struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
+    cleanup_close int secrets = -1;
+    cleanup_close int secret = -1;
+
+    if (secret_check_name("secret", name, failure) < 0)
+        return -1;
+    secrets = fs_open_directory_in_root(root, SECRETS);
+    if (secrets < 0 && secrets != -ENOENT)
+        return fail_open(secrets, SECRETS, failure);
+    if (secrets >= 0 && secret_check_closed(secrets, SECRETS, failure) < 0)
+        return -1;
+    secret = secrets < 0 ? secrets : fs_open_beneath(secrets, name, O_DIRECTORY);
+    if (secret == -ENOENT) {
+        failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
+        return failure_hint(failure,
+                            "make it, closed to others: install -d -m 0700 " SECRETS
+                            " %s && install -m 0600 FILE %s/KEY",
+                            path, path);
+    }
+    if (secret < 0)
+        return fail_open(secret, path, failure);
+    if (secret_check_closed(secret, path, failure) < 0 ||
+        check_allowed(secret, name, domain, failure) < 0)
+        return -1;
+    return steal_fd(secret);
+}
+
+int
+secret_read(int root, const struct domain *domain, const char *name,
+            const char *const *keys, struct buffer *content, const char **found,
+            struct failure **failure)
 {
     cleanup_failure struct failure *missing = NULL;
+    cleanup_close int secret = -1;
 
+    for (const char *const *key = keys; *key; key++) {
+        if (secret_check_key(*key, failure) < 0)
+            return -1;
+    }
+    secret = open_allowed(root, domain, name, failure);
+    if (secret < 0)
+        return -1;
     for (const char *const *key = keys; *key; key++) {
         cleanup_failure struct failure *reason = NULL;
 
@@ -273,41 +260,10 @@ read_first_key(int secret, const char *name, const char *const *keys,
         if (!missing)
             missing = steal(reason);
     }
+    /* It names the first of them. */
     *failure = steal(missing);
     return -1;
 }
-
-/* Return: the secret's directory, which the domain may use, or -1. */
-static int
-open_allowed(int root, const struct domain *domain, const char *name,
-             struct failure **failure)
-{
-    cleanup_close int secret = -1;
-
-    if (secret_check_name("secret", name, failure) < 0)
-        return -1;
-    secret = open_secret(root, name, failure);
-    if (secret < 0 || check_allowed(secret, name, domain, failure) < 0)
-        return -1;
-    return steal_fd(secret);
-}
-
-int
-secret_read(int root, const struct domain *domain, const char *name,
-            const char *const *keys, struct buffer *content, const char **found,
-            struct failure **failure)
-{
-    cleanup_close int secret = -1;
-
-    for (const char *const *key = keys; *key; key++) {
-        if (secret_check_key(*key, failure) < 0)
-            return -1;
-    }
-    secret = open_allowed(root, domain, name, failure);
-    return secret < 0 ? -1 : read_first_key(secret, name, keys, content, found, failure);
-}
-
-/* --- all keys ---------------------------------------------------------------------- */
 
 /* Kubernetes's own book-keeping ("..data"), what editors leave, the list of domains. */
 static int
@@ -317,47 +273,15 @@ is_key(const struct dirent *entry)
            entry->d_type != DT_DIR;
 }
 
-static int
-fail_keys(const char *name, int count, struct failure **failure)
-{
-    if (count == 0) {
-        failure_set(failure, FAILURE_SECRET_MISSING, "%s/%s has no key", SECRETS, name);
-        return failure_hint(failure, "put one file for each key there, mode 0600");
-    }
-    failure_set(failure, FAILURE_LIMIT, "%s/%s has %d keys, at most %d", SECRETS, name,
-                count, LIMIT_ENTRIES);
-    return failure_hint(failure, "spread them over several secrets");
-}
-
-static int
-read_keys(int secret, const char *name, struct dirent *const *keys, int count,
-          void (*take)(void *data, const char *key, struct buffer *content), void *data,
-          struct failure **failure)
-{
-    size_t room = LIMIT_PART;
-
-    if (count < 1 || count > LIMIT_ENTRIES)
-        return fail_keys(name, count, failure);
-    for (int i = 0; i < count; i++) {
-        cleanup_buffer struct buffer content = {0};
-
-        if (secret_check_key(keys[i]->d_name, failure) < 0 ||
-            read_key(secret, name, keys[i]->d_name, room, &content, failure) < 0)
-            return -1;
-        room -= content.size;
-        take(data, keys[i]->d_name, &content);
-    }
-    return 0;
-}
-
 int
 secret_read_all(int root, const struct domain *domain, const char *name,
                 void (*take)(void *data, const char *key, struct buffer *content),
                 void *data, struct failure **failure)
 {
     cleanup_close int secret = open_allowed(root, domain, name, failure);
+    size_t room = LIMIT_PART;
     struct dirent **keys = NULL;
-    int count, result;
+    int count, result = 0;
 
     if (secret < 0)
         return -1;
@@ -365,9 +289,145 @@ secret_read_all(int root, const struct domain *domain, const char *name,
     if (count < 0)
         return failure_set_errno(failure, FAILURE_SECRET, errno, "could not list %s/%s",
                                  SECRETS, name);
-    result = read_keys(secret, name, keys, count, take, data, failure);
-    for (int i = 0; i < count; i++)
-        free(keys[i]);
+    if (count == 0) {
+        failure_set(failure, FAILURE_SECRET_MISSING, "%s/%s has no key", SECRETS, name);
+        result = failure_hint(failure, "put one file for each key there, mode 0600");
+    } else if (count > LIMIT_ENTRIES) {
+        failure_set(failure, FAILURE_LIMIT, "%s/%s has %d keys, at most %d", SECRETS,
+                    name, count, LIMIT_ENTRIES);
+        result = failure_hint(failure, "spread them over several secrets");
+    }
+    for (int i = 0; i < count; i++) {
+        cleanup_buffer struct buffer content = {0};
+        cleanup_free struct dirent *key = keys[i];
+
+        if (result == 0 &&
+            (secret_check_key(key->d_name, failure) < 0 ||
+             read_key(secret, name, key->d_name, room, &content, failure) < 0))
+            result = -1;
+        if (result < 0)
+            continue;
+        room -= content.size;
+        take(data, key->d_name, &content);
+    }
     free(keys);
     return result;
+}
+
+/* --- writing ------------------------------------------------------------------------ */
+
+static int
+fail_path(int error, const char *path, struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_SECRET, error, "could not make or read %s", path);
+    return failure_hint(failure, "see what is there: ls -ld %s; root may write there",
+                        path);
+}
+
+int
+secret_make_directory(int root, const char *path, struct failure **failure)
+{
+    cleanup_close int fd = fs_make_directories(root, path, 0700);
+
+    if (fd < 0)
+        return fail_path(fd, path, failure);
+    return secret_check_closed(fd, path, failure) < 0 ? -1 : steal_fd(fd);
+}
+
+static int
+make_secret(int root, const char *name, struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
+    cleanup_close int configuration = fs_make_directories(root, VIRT_SEED_CONFDIR, 0755);
+    cleanup_close int secrets = -1;
+
+    if (configuration < 0)
+        return fail_path(configuration, VIRT_SEED_CONFDIR, failure);
+    secrets = secret_make_directory(root, SECRETS, failure);
+    return secrets < 0 ? -1 : secret_make_directory(root, path, failure);
+}
+
+/* `there` says whether the key is there, with the same content. */
+static int
+compare_key(int secret, const char *name, const struct secret_key *key, bool *there,
+            struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key->name);
+    cleanup_close int fd = fs_open_regular_beneath(secret, key->name, NULL);
+    cleanup_buffer struct buffer content = {0};
+    int error;
+
+    *there = fd >= 0;
+    if (fd == -ENOENT)
+        return 0;
+    if (fd < 0)
+        return fail_path(fd, path, failure);
+    if (secret_check_closed(fd, path, failure) < 0)
+        return -1;
+    error = fs_read_all(fd, LIMIT_PART, &content);
+    if (error < 0 && error != -EFBIG)
+        return fail_path(error, path, failure);
+    if (error == 0 && content.size == key->content.size &&
+        (content.size == 0 || memcmp(content.data, key->content.data, content.size) == 0))
+        return 0;
+    failure_set(failure, FAILURE_SECRET, "%s is there already, and is not the same",
+                path);
+    return failure_hint(failure, "remove it, or leave --secrets away to keep it");
+}
+
+static int
+write_key(int secret, const char *name, const struct secret_key *key,
+          struct failure **failure)
+{
+    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key->name);
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    /* Whoever reads all keys ignores what begins with a dot (secret_read_all). */
+    int error = tmpfile_open(&tmpfile, secret, "..import");
+
+    if (error == 0)
+        error = fs_write_all(tmpfile.fd, key->content.data, key->content.size);
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, key->name);
+    return error < 0 ? fail_path(error, path, failure) : 0;
+}
+
+int
+secret_write(int root, const char *name, const struct secret_key *keys, size_t key_count,
+             struct failure **failure)
+{
+    cleanup_close int secret = -1;
+    bool there;
+
+    if (secret_check_name("secret", name, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < key_count; i++) {
+        if (secret_check_key(keys[i].name, failure) < 0)
+            return -1;
+    }
+    secret = make_secret(root, name, failure);
+    if (secret < 0)
+        return -1;
+    for (size_t i = 0; i < key_count; i++) {
+        if (compare_key(secret, name, &keys[i], &there, failure) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < key_count; i++) {
+        if (compare_key(secret, name, &keys[i], &there, failure) < 0 ||
+            (!there && write_key(secret, name, &keys[i], failure) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+int
+secret_replace(int root, const char *name, const struct secret_key *key,
+               struct failure **failure)
+{
+    cleanup_close int secret = -1;
+
+    if (secret_check_name("secret", name, failure) < 0 ||
+        secret_check_key(key->name, failure) < 0)
+        return -1;
+    secret = make_secret(root, name, failure);
+    return secret < 0 ? -1 : write_key(secret, name, key, failure);
 }

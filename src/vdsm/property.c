@@ -8,8 +8,8 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "domain/base64.h"
-#include "domain/request-text.h"
+#include "domain/part.h"
+#include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

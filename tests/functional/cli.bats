@@ -26,7 +26,8 @@ options_of_help() {
 
 @test "--help lists every subcommand there is" {
     diff <(commands | sort) \
-        <(cd "$top_srcdir/src/cli" && printf '%s\n' cmd-*.c | sed 's/^cmd-\(.*\)\.c$/\1/' | sort)
+        <(cd "$top_srcdir/src/cli" && printf '%s\n' cmd-*.c |
+            sed -e 's/^cmd-\(.*\)\.c$/\1/' -e '/^complete$/d' | sort)
 }
 
 @test "--help of each subcommand begins with its usage" {
@@ -43,9 +44,10 @@ options_of_help() {
     local command
 
     for command in $(commands); do
-        diff <(options_of_source "cli/cmd-$command.c") <(options_of_help virt-seed "$command")
+        echo "$command"
+        diff <(virt-seed complete -- "$command" -- | sed 's/=$//' | sort) \
+            <(cat <(options_of_help virt-seed "$command") <(options_of_help virt-seed) | sort -u)
     done
-    diff <(options_of_source cli/main.c) <(options_of_help virt-seed)
     diff <(options_of_source lifecycle/main.c) <(options_of_help virt-seed-lifecycle)
 }
 
@@ -72,9 +74,70 @@ options_of_help() {
     [[ $stderr == 'Usage: virt-seed '* ]]
 }
 
-@test "an unknown command is called one" {
+@test "help COMMAND, -h and --help print the same" {
+    local command
+
+    for command in $(commands); do
+        diff <(virt-seed help "$command") <(virt-seed "$command" --help)
+        diff <(virt-seed "$command" -h) <(virt-seed "$command" --help)
+    done
+    diff <(virt-seed help) <(virt-seed --help)
+    diff <(virt-seed -h) <(virt-seed --help)
+    run virt-seed help nonsense
+    assert_refused 2 "unknown command 'nonsense'"
+}
+
+@test "an unknown command is called one, and the one that is meant is named" {
     run virt-seed start web1
-    assert_refused 2 "'start'" 'virt-seed --help'
+    assert_refused 2 "unknown command 'start'" 'virt-seed --help'
+    run virt-seed statsu
+    assert_refused 2 "unknown command 'statsu'" "did you mean 'status'?"
+    run virt-seed xx
+    assert_refused 2 "unknown command 'xx'"
+    [[ $output != *'did you mean'* ]]
+}
+
+@test "an option that is mistyped is told from one that lacks its value, or has one" {
+    run virt-seed wire --ouput=out.xml wired.xml
+    assert_refused 2 "unknown option '--ouput'" "did you mean '--output'?"
+    run virt-seed wire --qiet wired.xml
+    assert_refused 2 "did you mean '--quiet'?"
+    run virt-seed wire wired.xml --output
+    assert_refused 2 "option '--output' needs a value" '--output=OUTPUT'
+    run virt-seed wire wired.xml -o
+    assert_refused 2 "option '--output' needs a value"
+    run virt-seed --connect
+    assert_refused 2 "option '--connect' needs a value"
+    run virt-seed --quiet=yes wire wired.xml
+    assert_refused 2 "option '--quiet' takes no value"
+    run virt-seed wire --json=yes wired.xml
+    assert_refused 2 "option '--json' takes no value"
+}
+
+@test "the options of every command may be before it or after it" {
+    run -0 --separate-stderr virt-seed wire --quiet unwired.xml
+    [[ -z $stderr ]]
+    run -0 --separate-stderr virt-seed wire unwired.xml -q
+    [[ -z $stderr ]]
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    domain_xml '<ci:user-data secret="web1"/>' >secret.xml
+    diff <(virt-seed --root "$root" dump secret.xml) <(virt-seed dump secret.xml --root="$root")
+    run virt-seed wire web1 -c test:///no-such-file.xml
+    assert_refused 1 libvirt
+    run -0 virt-seed wire -V
+    [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
+    run -0 virt-seed -V
+    # What follows -- is no option.
+    run virt-seed dump -- --json
+    assert_refused 1 "'--json' is no file"
+}
+
+@test "--domain is the first operand, wherever it is" {
+    cp unwired.xml web1
+    run virt-seed -c test:///no-such-file.xml dump meta-data --domain web1
+    assert_refused 1 "could not reach libvirt"
+    run virt-seed dump --domain=web1 meta-data user-data
+    assert_refused 2 "unexpected argument 'user-data'"
 }
 
 @test "an unknown option exits 2 and shows the usage" {
@@ -87,15 +150,11 @@ options_of_help() {
         run ! grep -v '^virt-seed: ' <<<"$output"
     done
     run virt-seed --no-such-option
-    assert_refused 2 "'--no-such-option' is no option"
+    assert_refused 2 "unknown option '--no-such-option'"
     run virt-seed -qx
-    assert_refused 2 "'-qx' is no option"
+    assert_refused 2 "unknown option '-x'"
     run virt-seed wire -xi web1.xml
-    assert_refused 2 "'-xi' is no option"
-    run virt-seed --quiet=yes -q wire web1.xml
-    assert_refused 2 "'--quiet=yes' is no option"
-    run virt-seed wire web1.xml -o
-    assert_refused 2 "'-o' is no option, or lacks its value"
+    assert_refused 2 "unknown option '-x'"
     run -2 virt-seed-lifecycle --no-such-option
 }
 
@@ -258,6 +317,23 @@ options_of_help() {
     run -1 sh -c 'virt-seed wire unwired.xml >/dev/full'
     run -1 sh -c 'virt-seed build -o - wired.xml >/dev/full'
     run -1 sh -c 'virt-seed --quiet check --json wired.xml >/dev/full'
+}
+
+@test "a reader that goes away ends the command without a word" {
+    local command status
+
+    for command in 'dump wired.xml' 'wire unwired.xml' 'check --json wired.xml' '--help'; do
+        mkfifo pipe
+        # The one reader is gone before anything is written.
+        # shellcheck disable=SC2086  # a command and its arguments
+        { sleep 0.2 && virt-seed $command; } >pipe 2>said &
+        : <pipe
+        status=0
+        wait $! || status=$?
+        [[ $status -eq 141 ]]
+        [[ $(<said) = '' || $(<said) = "domain 'web1': "* ]]
+        rm pipe
+    done
 }
 
 @test "-i and -o exclude each other, and -i needs a file" {

@@ -157,7 +157,8 @@ not_begun() {
     done
 }
 
-# Out of memory aborts, as it shall; what libraries do is theirs. A stack that may not grow is SIGSEGV.
+# Running out of memory aborts; libraries may fail in their own way, and a stack that cannot grow ends
+# with SIGSEGV.
 @test "too little memory makes no half a seed" {
     local -i size done=0
 

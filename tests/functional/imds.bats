@@ -120,28 +120,6 @@ deactivate() {
     [[ $body = '' || $body = "$header" ]]
 }
 
-@test "a guest that has a document need not get it again, and gets another" {
-    local tag
-
-    imds_start
-    fetch "$base/user-data"
-    tag=$(sed -n 's/^ETag: //p' <<<"$header")
-    [[ $tag = \"*\" ]]
-    for list in "$tag" "W/$tag" "\"a\", $tag" "\"a\" ,$tag,\"b\"" '*'; do
-        fetch "$base/user-data" --header "If-None-Match: $list"
-        expect 304 ''
-        [[ $header == *"ETag: $tag"* && $header != *$'\nContent-Length: 0'* ]]
-    done
-    for list in '"a"' "${tag%\"}" "x$tag" '' ',' 'W/'; do
-        fetch "$base/user-data" --header "If-None-Match: $list"
-        expect 200
-    done
-    echo '# more' >>"$docs/user-data"
-    imds_publish
-    fetch "$base/user-data" --header "If-None-Match: $tag"
-    expect 200 $'#cloud-config\npackages: [nginx]\n# more'
-}
-
 @test "a wrong token, another's token, and no such domain are the same 404" {
     imds_publish "$other_uuid" "$other_token"
     imds_start

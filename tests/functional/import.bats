@@ -321,9 +321,9 @@ END
     run virt-seed import vmware x
     assert_refused 2 "'vmware' is no system to import from"
     run virt-seed import kubevirt
-    assert_refused 2 "'import kubevirt' lacks the name of a file"
+    assert_refused 2 "missing argument: FILE|-"
     run virt-seed import kubevirt a b
-    assert_refused 2 "'b' is one word too many"
+    assert_refused 2 "unexpected argument 'b'"
     run virt-seed import --set a -o b kubevirt c
     assert_refused 2 '--set and --output exclude each other'
     run virt-seed import --replace kubevirt c

@@ -39,12 +39,19 @@ options() {
     done
 }
 
-@test "the options before the command are in the manual" {
-    local option
+@test "the options of every command are in the manual, and the other way round" {
+    diff <(virt-seed --help | sed -n '/^Options,/,$p' | options) \
+        <(plain | sed -n '/^\.SH OPTIONS/,/^\.SH COMMANDS/p' |
+            awk '/^\.TP$/ { getline; print }' | options)
+}
 
-    for option in $(virt-seed --help | sed -n '/^Options:/,$p' | options); do
-        plain | grep -qF -e "$option"
-    done
+@test "the synopsis is that of --help" {
+    local command
+
+    diff <(for command in $(commands); do virt-seed "$command" --help | head -n 1; done |
+        sed -e 's/^Usage: virt-seed //' | sort) \
+        <(plain | sed -n '/^\.SH SYNOPSIS/,/^\.fi/s/^virt-seed \[OPTION\]\.\.\. //p' |
+            sed 's/\.\.\./…/' | sort)
 }
 
 @test "the options of the metadata server's --help are in its manual, and the other way round" {

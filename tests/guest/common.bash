@@ -42,10 +42,18 @@ last_report() {
 }
 
 wait_for_report() {
-    wait_until "$boot_seconds" guest_has_reported "$(console "$1")" "${2:-1}" || {
-        tail -n 30 "$(console "$1")" >&2
+    local console
+
+    console=$(console "$1")
+    wait_until "$boot_seconds" has_reported_or_crashed "$@" || :
+    if ! guest_has_reported "$console" "${2:-1}"; then
+        tail -n 30 "$console" "$LAB_DIR/root/var/log/libvirt/qemu/$1.log" >&2
         return 1
-    }
+    fi
+}
+
+has_reported_or_crashed() {
+    guest_has_reported "$(console "$1")" "${2:-1}" || [[ $(lab_virsh domstate --reason "$1") = *crashed* ]]
 }
 
 assert_reported() {

@@ -110,13 +110,13 @@ raw() {
     body=${answer#*$'\n\n'}
 }
 
-# expect STATUS [BODY]: what the last fetch or raw got, with its length; but 304 has none.
+# expect STATUS [BODY]: what the last fetch or raw got, with its length.
 expect() {
     if [[ $status != "$1" || ($# -gt 1 && $body != "$2") ]]; then
         printf 'expected %s, found %s:\n%s\n\n%s\n' "$*" "$status" "$header" "$body"
         return 1
     fi
-    if [[ $status != 304 && $header != *$'\nContent-Length: '[0-9]* ]]; then
+    if [[ $header != *$'\nContent-Length: '[0-9]* ]]; then
         printf 'expected Content-Length, found:\n%s\n' "$header"
         return 1
     fi

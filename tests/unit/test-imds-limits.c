@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "imds/clients.h"
+#include "imds/connections.h"
 #include "imds/listen.h"
 #include "imds/rate.h"
 #include "unit.h"
@@ -120,38 +120,58 @@ endpoint(const char *address)
 }
 
 static void
+clear(struct connections *connections, struct connection **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        connections_remove(connections, list[i]);
+    assert_int_equal(connections->count, 0);
+}
+
+static void
 a_peer_on_another_machine_has_few_places(void **state)
 {
-    struct clients *clients = clients_new(100);
     const struct endpoint own = endpoint("169.254.169.254");
     const struct endpoint peer = endpoint("192.168.122.2");
     const struct endpoint other = endpoint("192.168.126.2");
-    struct client *last = NULL;
+    struct connection *list[LIMIT_IMDS_PEER_CONNECTIONS + 3];
+    struct connections connections;
+    size_t count = 0;
 
     (void)state;
-    for (int i = 0; i < LIMIT_IMDS_PEER_CONNECTIONS; i++) {
-        last = clients_add(clients, -1, &own, &peer, 0);
-        assert_non_null(last);
+    connections_init(&connections, 100);
+    while (count < LIMIT_IMDS_PEER_CONNECTIONS) {
+        list[count] = connections_add(&connections, -1, &own, &peer, 0);
+        assert_int_equal(list[count++]->state, CONNECTION_ASKING);
     }
-    assert_null(clients_add(clients, -1, &own, &peer, 0));
-    assert_non_null(clients_add(clients, -1, &own, &other, 0));
-    clients_remove(clients, last);
-    assert_non_null(clients_add(clients, -1, &own, &peer, 0));
-    clients_free(clients);
+    list[count] = connections_add(&connections, -1, &own, &peer, 0);
+    assert_int_equal(list[count++]->state, CONNECTION_ENDED);
+    assert_int_equal(connections.refused, 1);
+    list[count] = connections_add(&connections, -1, &own, &other, 0);
+    assert_int_equal(list[count++]->state, CONNECTION_ASKING);
+    connections_remove(&connections, list[0]);
+    list[0] = connections_add(&connections, -1, &own, &peer, 0);
+    assert_int_equal(list[0]->state, CONNECTION_ASKING);
+    clear(&connections, list, count);
 }
 
 static void
 guests_of_this_host_share_an_address_and_have_all_places(void **state)
 {
-    struct clients *clients = clients_new(100);
     const struct endpoint own = endpoint("169.254.169.254");
+    struct connection *list[100];
+    struct connections connections;
 
     (void)state;
-    for (int i = 0; i < 100; i++)
-        assert_non_null(clients_add(clients, -1, &own, &own, 0));
-    assert_true(clients_is_full(clients));
-    assert_null(clients_add(clients, -1, &own, &own, 0));
-    clients_free(clients);
+    connections_init(&connections, 100);
+    for (int i = 0; i < 100; i++) {
+        list[i] = connections_add(&connections, -1, &own, &own, 0);
+        assert_int_equal(list[i]->state, CONNECTION_ASKING);
+    }
+    connections_end_old(&connections, 1);
+    /* One in eight is kept free. */
+    assert_int_equal(connections.made_room, 12);
+    assert_int_equal(connections.refused, 0);
+    clear(&connections, list, 100);
 }
 
 /* Makes a connection over loopback. */
@@ -181,10 +201,10 @@ is_reset(int fd)
     return recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == ECONNRESET;
 }
 
-/* A connection for each of `clients`, whose other ends go to `far`. */
+/* So many connections, one each millisecond, whose other ends go to `far`. */
 static void
-add_connections(struct clients *clients, struct client **list, int *far, int count,
-                uint64_t now)
+add_connections(struct connections *connections, struct connection **list, int *far,
+                int count, uint64_t now)
 {
     const struct endpoint own = endpoint("127.0.0.1");
 
@@ -192,8 +212,7 @@ add_connections(struct clients *clients, struct client **list, int *far, int cou
         int pair[2];
 
         make_pair(pair);
-        list[i] = clients_add(clients, pair[0], &own, &own, now + (uint64_t)i);
-        assert_non_null(list[i]);
+        list[i] = connections_add(connections, pair[0], &own, &own, now + (uint64_t)i);
         far[i] = pair[1];
     }
 }
@@ -208,11 +227,22 @@ count_reset(const int *far, int count)
     return reset;
 }
 
+/* As libmicrohttpd does it. */
 static void
-close_connections(struct client **list, const int *far, int count)
+leave(struct connections *connections, struct connection *connection)
+{
+    int fd = connection->fd;
+
+    connections_remove(connections, connection);
+    close(fd);
+}
+
+static void
+close_connections(struct connections *connections, struct connection **list,
+                  const int *far, int count)
 {
     for (int i = 0; i < count; i++) {
-        close(list[i]->fd);
+        leave(connections, list[i]);
         close(far[i]);
     }
 }
@@ -220,240 +250,129 @@ close_connections(struct client **list, const int *far, int count)
 static void
 the_oldest_make_room_before_there_is_none(void **state)
 {
-    struct clients *clients = clients_new(16);
-    struct client *list[16];
+    struct connections connections;
+    struct connection *list[16];
     int far[16];
 
     (void)state;
-    add_connections(clients, list, far, 14, 1000);
-    assert_int_equal(clients_end_old(clients, 1020), LIMIT_IMDS_ASK_SECONDS * 1000 - 20);
+    connections_init(&connections, 16);
+    add_connections(&connections, list, far, 14, 1000);
+    assert_int_equal(connections_end_old(&connections, 1020),
+                     LIMIT_IMDS_ASK_SECONDS * 1000 - 20);
     assert_int_equal(count_reset(far, 14), 0);
-    add_connections(clients, &list[14], &far[14], 2, 1020);
-    clients_end_old(clients, 1022);
+    add_connections(&connections, &list[14], &far[14], 2, 1020);
+    connections_end_old(&connections, 1022);
     assert_int_equal(count_reset(far, 2), 2);
     assert_int_equal(count_reset(&far[2], 14), 0);
     /* They are ended once, until libmicrohttpd has seen it. */
-    clients_end_old(clients, 1023);
+    connections_end_old(&connections, 1023);
     assert_int_equal(count_reset(&far[2], 14), 0);
-    close_connections(list, far, 16);
-    clients_free(clients);
+    close_connections(&connections, list, far, 16);
 }
 
 static void
 those_who_take_the_places_make_room(void **state)
 {
-    struct clients *clients = clients_new(16);
-    struct client *list[16];
+    struct connections connections;
+    struct connection *list[16];
     int far[16];
 
     (void)state;
+    connections_init(&connections, 16);
     /* Most do not take their answers, and one has just come. */
-    add_connections(clients, list, far, 15, 1000);
+    add_connections(&connections, list, far, 15, 1000);
     for (int i = 0; i < 14; i++)
-        clients_answered(clients, list[i], 1100);
-    clients_end_old(clients, 1200);
+        connections_answer(&connections, list[i], 1100);
+    connections_end_old(&connections, 1200);
     assert_int_equal(count_reset(far, 1), 1);
     assert_int_equal(count_reset(&far[1], 14), 0);
-    close_connections(list, far, 15);
-    clients_free(clients);
-    clients = clients_new(16);
+    close_connections(&connections, list, far, 15);
     /* Most say nothing, and one takes its answer slowly. */
-    add_connections(clients, list, far, 15, 1000);
-    clients_answered(clients, list[0], 1100);
-    clients_end_old(clients, 1200);
+    add_connections(&connections, list, far, 15, 1000);
+    connections_answer(&connections, list[0], 1100);
+    connections_end_old(&connections, 1200);
     assert_int_equal(count_reset(far, 1), 0);
     assert_int_equal(count_reset(&far[1], 1), 1);
-    close_connections(list, far, 15);
-    clients_free(clients);
+    close_connections(&connections, list, far, 15);
 }
 
 static void
 who_was_there_is_awaited_and_who_comes_is_not(void **state)
 {
-    struct clients *clients = clients_new(16);
-    struct client *list[4];
-    int far[4];
+    struct connections connections;
+    struct connection *list[3];
+    int far[3];
 
     (void)state;
-    add_connections(clients, list, far, 3, 1000);
-    clients_answered(clients, list[1], 1001);
-    assert_int_equal(clients_awaited(clients), 0);
-    clients_await_all(clients);
-    assert_int_equal(clients_awaited(clients), 3);
-    add_connections(clients, &list[3], &far[3], 1, 1002);
-    clients_answered(clients, list[0], 1003);
-    assert_int_equal(clients_awaited(clients), 3);
-    close_connections(list, far, 4);
+    connections_init(&connections, 16);
+    add_connections(&connections, list, far, 2, 1000);
+    connections_answer(&connections, list[1], 1002);
+    add_connections(&connections, &list[2], &far[2], 1, 1003);
+    assert_true(connections_has_from(&connections, 1002));
+    leave(&connections, list[0]);
+    assert_true(connections_has_from(&connections, 1002));
+    leave(&connections, list[1]);
+    assert_false(connections_has_from(&connections, 1002));
+    leave(&connections, list[2]);
     for (int i = 0; i < 3; i++)
-        clients_remove(clients, list[i]);
-    assert_int_equal(clients_awaited(clients), 0);
-    assert_int_equal(clients_count(clients), 1);
-    clients_remove(clients, list[3]);
-    assert_int_equal(clients_awaited(clients), 0);
-    clients_free(clients);
+        close(far[i]);
 }
 
 static void
 to_ask_there_is_less_time_than_for_the_answer(void **state)
 {
-    struct clients *clients = clients_new(3);
-    const struct endpoint own = endpoint("127.0.0.1");
-    int asking[2], answered[2];
+    struct connections connections;
+    struct connection *list[2];
+    int far[2];
 
     (void)state;
-    make_pair(asking);
-    make_pair(answered);
-    clients_answered(clients, clients_add(clients, answered[0], &own, &own, 0), 100);
-    clients_remove(clients, clients_add(clients, asking[0], &own, &own, 200));
-    assert_int_equal(clients_end_old(clients, 100), LIMIT_IMDS_ANSWER_SECONDS * 1000);
-    clients_free(clients);
-    clients = clients_new(3);
-    clients_answered(clients, clients_add(clients, answered[0], &own, &own, 0), 0);
-    clients_add(clients, asking[0], &own, &own, 0);
-    clients_end_old(clients, LIMIT_IMDS_ASK_SECONDS * 1000);
-    assert_true(is_reset(asking[1]));
-    assert_false(is_reset(answered[1]));
-    clients_end_old(clients, LIMIT_IMDS_ANSWER_SECONDS * 1000);
-    assert_true(is_reset(answered[1]));
-    for (int i = 0; i < 2; i++) {
-        close(asking[i]);
-        close(answered[i]);
-    }
-    clients_free(clients);
+    connections_init(&connections, 16);
+    add_connections(&connections, list, far, 2, 0);
+    connections_answer(&connections, list[0], 100);
+    connections_end_old(&connections, 1 + LIMIT_IMDS_ASK_SECONDS * 1000);
+    assert_false(is_reset(far[0]));
+    assert_true(is_reset(far[1]));
+    assert_int_equal(connections_end_old(&connections, 100),
+                     LIMIT_IMDS_ANSWER_SECONDS * 1000);
+    connections_end_old(&connections, 100 + LIMIT_IMDS_ANSWER_SECONDS * 1000);
+    assert_true(is_reset(far[0]));
+    close_connections(&connections, list, far, 2);
 }
 
 static void
-a_place_is_kept_until_the_answer_has_arrived(void **state)
+what_is_sent_arrives_and_what_is_broken_off_is_reset(void **state)
 {
-    struct clients *clients = clients_new(16);
     static char answer[512 * 1024];
-    struct client *list[2];
+    struct connections connections;
+    struct connection *list[2];
+    ssize_t sent[2], got;
     int far[2], small = 4096;
 
     (void)state;
-    add_connections(clients, list, far, 2, 1000);
+    connections_init(&connections, 16);
+    add_connections(&connections, list, far, 2, 1000);
     for (int i = 0; i < 2; i++) {
-        clients_answered(clients, list[i], 1000);
+        connections_answer(&connections, list[i], 1000);
         setsockopt(far[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-        assert_true(send(list[i]->fd, answer, sizeof(answer), MSG_DONTWAIT) > 0);
+        /* What the peer sends behind its request costs it no byte of the answer. */
+        assert_int_equal(send(far[i], "more", 4, 0), 4);
+        sent[i] = send(list[i]->fd, answer, sizeof(answer), MSG_DONTWAIT);
+        assert_true(sent[i] > 0);
     }
     /* The first is sent, as far as libmicrohttpd knows; the second is broken off. */
-    clients_sent(list[0]);
-    for (int i = 0; i < 2; i++) {
-        int fd = list[i]->fd;
-
-        clients_leave(clients, list[i], 1100);
-        close(fd);
-    }
-    assert_int_equal(clients_count(clients), 1);
+    connections_sent(list[0]);
+    for (int i = 0; i < 2; i++)
+        leave(&connections, list[i]);
+    assert_int_equal(connections.count, 0);
+    while ((got = recv(far[0], answer, sizeof(answer), 0)) > 0)
+        sent[0] -= got;
+    assert_int_equal(got, 0);
+    assert_int_equal(sent[0], 0);
     while (recv(far[1], answer, sizeof(answer), 0) > 0)
         ;
     assert_int_equal(errno, ECONNRESET);
-    assert_int_equal(clients_end_old(clients, 1200), 100);
-    assert_int_equal(clients_count(clients), 1);
-    while (recv(far[0], answer, sizeof(answer), 0) > 0)
-        ;
-    /* The far end may say so a little later. */
-    for (uint64_t now = 1300; clients_count(clients) > 0 && now < 3000; now += 100) {
-        clients_end_old(clients, now);
-        usleep(10000);
-    }
-    assert_int_equal(clients_count(clients), 0);
     close(far[0]);
     close(far[1]);
-    clients_free(clients);
-}
-
-/* Fills the connection, whose far end does not read, and lets libmicrohttpd leave it. */
-static void
-fill_and_leave(struct clients *clients, struct client *client)
-{
-    static char answer[512 * 1024];
-    int fd = client->fd;
-
-    while (send(fd, answer, sizeof(answer), MSG_DONTWAIT) > 0)
-        ;
-    clients_leave(clients, client, 1000);
-    close(fd);
-}
-
-static void
-what_was_answered_to_no_request_keeps_its_place_too(void **state)
-{
-    struct clients *clients = clients_new(16);
-    struct client *client;
-    int far;
-
-    (void)state;
-    add_connections(clients, &client, &far, 1, 1000);
-    fill_and_leave(clients, client);
-    clients_end_old(clients, 1200);
-    assert_int_equal(clients_count(clients), 1);
-    close(far);
-    clients_free(clients);
-}
-
-static void
-a_peer_that_resets_gives_its_place_back(void **state)
-{
-    const struct linger reset = {.l_onoff = 1};
-    struct clients *clients = clients_new(16);
-    struct client *client;
-    int far;
-
-    (void)state;
-    add_connections(clients, &client, &far, 1, 1000);
-    fill_and_leave(clients, client);
-    setsockopt(far, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-    close(far);
-    clients_end_old(clients, 1200);
-    assert_int_equal(clients_count(clients), 0);
-    clients_free(clients);
-}
-
-static void
-what_does_not_arrive_is_reset(void **state)
-{
-    struct clients *clients = clients_new(16);
-    static char answer[512 * 1024];
-    struct client *client;
-    int far;
-
-    (void)state;
-    add_connections(clients, &client, &far, 1, 1000);
-    clients_answered(clients, client, 1000);
-    clients_sent(client);
-    fill_and_leave(clients, client);
-    clients_end_old(clients, LIMIT_IMDS_ARRIVE_SECONDS * 1000);
-    assert_int_equal(clients_count(clients), 1);
-    clients_end_old(clients, 1000 + LIMIT_IMDS_ARRIVE_SECONDS * 1000);
-    assert_int_equal(clients_count(clients), 0);
-    while (recv(far, answer, sizeof(answer), 0) > 0)
-        ;
-    assert_int_equal(errno, ECONNRESET);
-    close(far);
-    clients_free(clients);
-}
-
-static void
-want_of_places_is_counted(void **state)
-{
-    struct clients *clients = clients_new(100);
-    const struct endpoint own = endpoint("169.254.169.254");
-    const struct endpoint peer = endpoint("192.168.122.2");
-    struct pressure pressure;
-
-    (void)state;
-    for (int i = 0; i < LIMIT_IMDS_PEER_CONNECTIONS + 3; i++)
-        clients_add(clients, -1, &own, &peer, 0);
-    for (int i = 0; i < 75; i++)
-        clients_add(clients, -1, &own, &own, 0);
-    clients_end_old(clients, 1);
-    pressure = clients_take_pressure(clients);
-    assert_int_equal(pressure.refused, 3);
-    assert_int_equal(pressure.ended, LIMIT_IMDS_PEER_CONNECTIONS + 75 - 88);
-    assert_int_equal(clients_take_pressure(clients).ended, 0);
-    clients_free(clients);
 }
 
 int
@@ -469,11 +388,7 @@ main(void)
         cmocka_unit_test(the_oldest_make_room_before_there_is_none),
         cmocka_unit_test(those_who_take_the_places_make_room),
         cmocka_unit_test(who_was_there_is_awaited_and_who_comes_is_not),
-        cmocka_unit_test(a_place_is_kept_until_the_answer_has_arrived),
-        cmocka_unit_test(what_was_answered_to_no_request_keeps_its_place_too),
-        cmocka_unit_test(a_peer_that_resets_gives_its_place_back),
-        cmocka_unit_test(what_does_not_arrive_is_reset),
-        cmocka_unit_test(want_of_places_is_counted),
+        cmocka_unit_test(what_is_sent_arrives_and_what_is_broken_off_is_reset),
         cmocka_unit_test(to_ask_there_is_less_time_than_for_the_answer),
     };
 

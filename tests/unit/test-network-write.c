@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "seed/devices.h"
 #include "seed/json.h"
+#include "seed/meta-data.h"
 #include "seed/network.h"
 #include "unit.h"
 

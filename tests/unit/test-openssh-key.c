@@ -8,7 +8,7 @@
 #include <nettle/base64.h>
 
 #include "base/memory.h"
-#include "domain/base64.h"
+#include "domain/part.h"
 #include "seed/openssh-key.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A domain's report, however often virtlogd renames it: store/report-reader.h. */
+/* A domain's report, also while it grows or is renamed: store/report-file.h. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "store/report-reader.h"
+#include "store/report-file.h"
 #include "unit.h"
 
 #define BOOT "0d1f5f3a-6a4b-4b5e-9a53-0b5c9d1f7a10"
@@ -63,14 +63,10 @@ remove_file(void **state, const char *name)
     assert_int_equal(unlinkat(unit_directory(state), path, 0), 0);
 }
 
-/* What virtlogd does, with two copies. */
+/* What virtlogd does, with one copy. */
 static void
 rotate(void **state)
 {
-    cleanup_free char *first = path_of(REPORT ".0");
-
-    if (faccessat(unit_directory(state), first, F_OK, 0) == 0)
-        rename_to(state, REPORT ".0", REPORT ".1");
     rename_to(state, REPORT, REPORT ".0");
     make(state, REPORT, "");
 }
@@ -140,16 +136,14 @@ reads_what_is_appended(void **state)
 }
 
 static void
-the_oldest_copy_comes_first(void **state)
+what_was_renamed_before_is_not_read(void **state)
 {
     cleanup_report_reader struct report_reader reader;
 
     start(state, &reader);
-    make(state, REPORT, "four");
-    make(state, REPORT ".0", "three");
-    make(state, REPORT ".1", "");
-    make(state, REPORT ".2", "one");
-    assert_reads(&reader, "onethreefour");
+    make(state, REPORT, "two");
+    make(state, REPORT ".0", "one");
+    assert_reads(&reader, "two");
 }
 
 static void
@@ -171,18 +165,19 @@ a_file_that_is_renamed_is_read_to_its_end(void **state)
 }
 
 static void
-several_renames_at_once_lose_nothing(void **state)
+after_several_renames_at_once_the_newest_is_read(void **state)
 {
     cleanup_report_reader struct report_reader reader;
 
     start(state, &reader);
     make(state, REPORT, "one");
     assert_reads(&reader, "one");
-    rotate(state);
     append(state, REPORT, " two");
     rotate(state);
-    append(state, REPORT, " three");
-    assert_reads(&reader, " two three");
+    append(state, REPORT, " never read");
+    rotate(state);
+    append(state, REPORT, " four");
+    assert_reads(&reader, " two four");
 }
 
 static void
@@ -191,14 +186,15 @@ a_name_may_be_missing_while_virtlogd_renames(void **state)
     cleanup_report_reader struct report_reader reader;
 
     start(state, &reader);
-    make(state, REPORT, "two");
-    make(state, REPORT ".0", "one ");
-    rename_to(state, REPORT ".0", REPORT ".1");
-    assert_reads(&reader, "one two");
+    make(state, REPORT, "one");
     rename_to(state, REPORT, REPORT ".0");
     assert_reads(&reader, "");
-    make(state, REPORT, " three");
-    assert_reads(&reader, " three");
+    rename_to(state, REPORT ".0", REPORT);
+    assert_reads(&reader, "one");
+    rename_to(state, REPORT, REPORT ".0");
+    assert_reads(&reader, "");
+    make(state, REPORT, " two");
+    assert_reads(&reader, " two");
 }
 
 static void
@@ -214,21 +210,6 @@ a_file_that_is_removed_is_read_to_its_end(void **state)
     assert_reads(&reader, " two");
     make(state, REPORT, " three");
     assert_reads(&reader, " three");
-}
-
-static void
-what_is_left_of_many_renames_is_read(void **state)
-{
-    cleanup_report_reader struct report_reader reader;
-
-    start(state, &reader);
-    make(state, REPORT, "one");
-    assert_reads(&reader, "one");
-    remove_file(state, REPORT);
-    make(state, REPORT ".1", " three");
-    make(state, REPORT ".0", " four");
-    make(state, REPORT, " five");
-    assert_reads(&reader, " three four five");
 }
 
 static void
@@ -257,21 +238,21 @@ who_may_not_read_it_is_told_who_may(void **state)
 /* --- all at once ------------------------------------------------------------------- */
 
 static void
-folds_all_files_into_one_report(void **state)
+reads_all_boots_into_one_report(void **state)
 {
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     struct failure *failure = NULL;
     time_t written = -1;
 
     assert_int_equal(
-        report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
+        report_read(unit_directory(state), UNIT_UUID, &report, NULL, &written, &failure),
+        0);
     assert_int_equal(report.state, GUEST_STATE_NOTHING);
     assert_int_equal(written, 0);
-    make(state, REPORT ".1", LINE(BOOT, RESULT));
-    make(state, REPORT ".0", "{\"virt-seed\":1,\"boot\":\"" OTHER_BOOT "\",");
-    make(state, REPORT, "\"status\":null}\n{\"virt-");
+    make(state, REPORT, LINE(BOOT, RESULT) LINE(OTHER_BOOT, "") "{\"virt-");
     assert_int_equal(
-        report_read(unit_directory(state), UNIT_UUID, &report, &written, &failure), 0);
+        report_read(unit_directory(state), UNIT_UUID, &report, NULL, &written, &failure),
+        0);
     assert_no_failure(failure);
     assert_string_equal(report.boot, OTHER_BOOT);
     assert_int_equal(report.state, GUEST_STATE_RUNNING);
@@ -283,29 +264,21 @@ static void
 of_much_the_newest_is_read(void **state)
 {
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
-    cleanup_free char *old = path_of(REPORT ".0");
-    cleanup_report_reader struct report_reader reader;
+    cleanup_free char *path = path_of(REPORT);
     struct failure *failure = NULL;
-    char chunk[2];
 
-    make(state, REPORT ".1", "never read");
-    make(state, REPORT ".0", LINE(BOOT, RESULT));
-    make(state, REPORT, "\n" LINE(OTHER_BOOT, RESULT));
+    make(state, REPORT, LINE(BOOT, RESULT));
     {
-        cleanup_close int fd = openat(unit_directory(state), old, O_WRONLY | O_CLOEXEC);
+        cleanup_close int fd = openat(unit_directory(state), path, O_WRONLY | O_CLOEXEC);
 
-        assert_int_equal(ftruncate(fd, LIMIT_REPORT_FILES + 5), 0);
+        assert_int_equal(ftruncate(fd, LIMIT_REPORT_FILE), 0);
     }
+    append(state, REPORT, "\n" LINE(OTHER_BOOT, RESULT));
     assert_int_equal(
-        report_read(unit_directory(state), UNIT_UUID, &report, NULL, &failure), 0);
+        report_read(unit_directory(state), UNIT_UUID, &report, NULL, NULL, &failure), 0);
     assert_no_failure(failure);
     assert_string_equal(report.boot, OTHER_BOOT);
     assert_int_equal(report.ignored, 1);
-    start(state, &reader);
-    assert_int_equal(report_reader_read(&reader, chunk, 1, &failure), 1);
-    assert_int_equal(chunk[0], 0);
-    assert_int_equal(lseek(reader.file, 0, SEEK_CUR),
-                     5 + 1 + strlen("\n" LINE(OTHER_BOOT, RESULT)));
 }
 
 int
@@ -314,15 +287,14 @@ main(void)
     const struct CMUnitTest tests[] = {
         unit_test_in_directory(without_a_file_there_is_nothing),
         unit_test_in_directory(reads_what_is_appended),
-        unit_test_in_directory(the_oldest_copy_comes_first),
+        unit_test_in_directory(what_was_renamed_before_is_not_read),
         unit_test_in_directory(a_file_that_is_renamed_is_read_to_its_end),
-        unit_test_in_directory(several_renames_at_once_lose_nothing),
+        unit_test_in_directory(after_several_renames_at_once_the_newest_is_read),
         unit_test_in_directory(a_name_may_be_missing_while_virtlogd_renames),
         unit_test_in_directory(a_file_that_is_removed_is_read_to_its_end),
-        unit_test_in_directory(what_is_left_of_many_renames_is_read),
         unit_test_in_directory(what_is_no_regular_file_is_refused),
         unit_test_in_directory(who_may_not_read_it_is_told_who_may),
-        unit_test_in_directory(folds_all_files_into_one_report),
+        unit_test_in_directory(reads_all_boots_into_one_report),
         unit_test_in_directory(of_much_the_newest_is_read),
     };
 

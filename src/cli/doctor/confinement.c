@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
 #include "store/apparmor.h"
-#include "store/qemu-conf.h"
+#include "store/libvirt-host.h"
 
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
 #define SELINUX "/sys/fs/selinux"

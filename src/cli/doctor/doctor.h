@@ -16,7 +16,7 @@
 #include "base/failure.h"
 #include "cli/cli.h"
 #include "store/configuration.h"
-#include "store/libvirt-daemon.h"
+#include "store/libvirt-host.h"
 
 enum doctor_state {
     DOCTOR_OK,

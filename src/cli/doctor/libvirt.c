@@ -17,9 +17,7 @@
 #include "cli/doctor/doctor.h"
 #include "cli/domain-view.h"
 #include "cli/libvirt.h"
-#include "domain/wire-shim.h"
-#include "store/qemu-conf.h"
-#include "store/qemu-user.h"
+#include "store/libvirt-host.h"
 
 /* As libvirt counts: qemu.d is looked into since then. */
 #define AT_LEAST(major, minor) ((major)*1000000UL + (minor)*1000UL)
@@ -82,7 +80,7 @@ look_at_domain(struct doctor *doctor, virDomainPtr domain)
         return;
     if (!doctor->served && view.has_request && !request_has_disk(&view.request))
         doctor->served = xstrdup(virDomainGetName(domain));
-    if (!doctor->by_shim && wire_is_by_shim(&view.domain))
+    if (!doctor->by_shim && domain_is_by_shim(&view.domain))
         doctor->by_shim = xstrdup(virDomainGetName(domain));
 }
 

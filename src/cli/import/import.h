@@ -10,7 +10,7 @@
 #include <libxml/tree.h>
 
 #include "base/failure.h"
-#include "store/secret-write.h"
+#include "store/secret.h"
 
 /* A secret of the host that the element refers to. */
 struct import_secret {

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "cli/import/element.h"
 #include "cli/import/kubevirt.h"
-#include "domain/hostname.h"
+#include "domain/guest-value.h"
 
 /* --- the serial ------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "cli/import/element.h"
 #include "cli/import/kubevirt.h"
-#include "domain/base64.h"
+#include "domain/part.h"
 #include "store/secret.h"
 
 static void

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "cli/import/element.h"
 #include "cli/import/kubevirt.h"
-#include "domain/base64.h"
+#include "domain/part.h"
 
 /* A document of the volume: the fields that give it, of which there may be one. */
 struct source_document {

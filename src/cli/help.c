@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What --help prints, all of it from the commands' tables. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+
+#define COLUMNS 79
+
+/* Prints the text from this column on, where the cursor is, in lines of as many words as fit. */
+static void
+print_wrapped(FILE *stream, int column, const char *text)
+{
+    cleanup_free char *words = xstrdup(text);
+    char *rest = NULL;
+    int at = column;
+
+    for (const char *word = strtok_r(words, " ", &rest); word;
+         word = strtok_r(NULL, " ", &rest)) {
+        int length = (int)strlen(word);
+
+        if (at > column && at + 1 + length > COLUMNS) {
+            fprintf(stream, "\n%*s", column, "");
+            at = column;
+        }
+        at += fprintf(stream, "%s%s", at > column ? " " : "", word);
+    }
+    putc('\n', stream);
+}
+
+/* Return: "  -o, --output=OUTPUT", owned by the caller (free). */
+static char *
+make_label(const struct option_row *row)
+{
+    const char letter[] = {'-', row->letter, ',', '\0'};
+
+    return xasprintf("  %3s --%s%s%s", row->letter ? letter : "", row->name,
+                     row->argument ? "=" : "", row->argument ? row->argument : "");
+}
+
+/* Return: how wide the longest label is. */
+static int
+measure_rows(const struct option_row *rows)
+{
+    int width = 0;
+
+    for (const struct option_row *row = rows; row && row->name; row++) {
+        cleanup_free char *label = make_label(row);
+
+        width = (int)strlen(label) > width ? (int)strlen(label) : width;
+    }
+    return width;
+}
+
+static void
+print_row(FILE *stream, const struct option_row *row, int width)
+{
+    cleanup_free char *label = NULL;
+
+    if (row->kind == OPTION_HEADING) {
+        fprintf(stream, "\n%s\n", row->help);
+        return;
+    }
+    label = make_label(row);
+    fprintf(stream, "%-*s  ", width, label);
+    print_wrapped(stream, width + 2, row->help);
+}
+
+/* Without --domain, which is another way to write an operand. A line that would be too long
+ * names no option at all. */
+char *
+help_synopsis(const struct command *command)
+{
+    cleanup_buffer struct buffer line = {0};
+    const char *operands = command->operands ? command->operands : "";
+    const char *prefix = "Usage: virt-seed  ";
+
+    for (const struct option_row *row = command->options; row && row->name; row++) {
+        const char letter[] = {row->letter, '\0'};
+        cleanup_free char *item = NULL;
+
+        if (row->kind == OPTION_HEADING || row->kind == OPTION_DOMAIN)
+            continue;
+        item = xasprintf(
+            "[%s%s%s%s]%s ", row->letter ? "-" : "--", row->letter ? letter : row->name,
+            !row->argument ? ""
+            : row->letter  ? " "
+                           : "=",
+            row->argument ? row->argument : "", row->kind == OPTION_LIST ? "…" : "");
+        buffer_append_string(&line, item);
+    }
+    if (strlen(prefix) + strlen(command->name) + line.size + strlen(operands) > COLUMNS)
+        return xasprintf("[OPTION]…%s%s", *operands ? " " : "", operands);
+    buffer_append_string(&line, operands);
+    if (!*operands && line.size > 0)
+        line.data[line.size - 1] = '\0';
+    return xstrdup(line.data ? line.data : "");
+}
+
+static void
+print_command(FILE *stream, const struct command *command)
+{
+    cleanup_free char *synopsis = help_synopsis(command);
+    const struct option_row *help = global_options;
+    int width = measure_rows(command->options);
+
+    while (help->kind != OPTION_HELP)
+        help++;
+    if (width < (int)strlen("  -h, --help"))
+        width = (int)strlen("  -h, --help");
+    fprintf(stream, "Usage: virt-seed %s %s\n\n%s", command->name, synopsis,
+            command->help);
+    if (!command->options || command->options->kind != OPTION_HEADING)
+        putc('\n', stream);
+    for (const struct option_row *row = command->options; row && row->name; row++)
+        print_row(stream, row, width);
+    fprintf(stream, "%-*s  print this and exit\n", width, "  -h, --help");
+}
+
+void
+help_print(FILE *stream, const struct command *command)
+{
+    if (command) {
+        print_command(stream, command);
+        return;
+    }
+    fputs("Usage: virt-seed [OPTION]… COMMAND [ARGUMENT]…\n"
+          "       virt-seed help [COMMAND]\n"
+          "\n"
+          "Cloud-init seeds for libvirt domains, from what their own XML asks for.\n"
+          "\n"
+          "Commands:\n",
+          stream);
+    for (size_t i = 0; commands[i]; i++) {
+        if (commands[i]->summary)
+            fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    fputs("\n"
+          "Options, before or after the command:\n",
+          stream);
+    for (const struct option_row *row = global_options; row->name; row++)
+        print_row(stream, row, measure_rows(global_options));
+    fputs("\n"
+          "DOMAIN is a name or a UUID, FILE a domain's XML, - standard input.\n"
+          "Exit status: 0 done, 1 failed, 2 called wrongly. See virt-seed(1).\n",
+          stream);
+}
+
+/* --- mistyped words ----------------------------------------------------------------- */
+
+#define WORD_MAX 31
+
+/* Return: how many letters must be changed, added or removed (Levenshtein's distance). */
+static size_t
+measure_distance(const char *one, const char *other)
+{
+    size_t row[WORD_MAX + 1];
+    size_t length = strlen(other);
+
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; one[i - 1]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t best = diagonal + (one[i - 1] != other[j - 1]);
+
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        }
+    }
+    return row[length];
+}
+
+const char *
+help_suggest(const char *word, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(word);
+    size_t limit = length / 2 < 2 ? length / 2 : 2;
+
+    for (size_t i = 0; i < count && length <= WORD_MAX; i++) {
+        size_t distance;
+
+        if (length > 2 && strncmp(names[i], word, length) == 0)
+            return names[i];
+        if (strlen(names[i]) > WORD_MAX)
+            continue;
+        distance = measure_distance(word, names[i]);
+        if (distance <= limit && (!nearest || distance < limit)) {
+            nearest = names[i];
+            limit = distance;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "imds/connections.h"
+
+/* One of so many is kept free for those who come. */
+#define SPARE 8
+
+/* Milliseconds that it may be so. */
+static const uint64_t lives[CONNECTION_ENDED] = {
+    [CONNECTION_ASKING] = LIMIT_IMDS_ASK_SECONDS * 1000UL,
+    [CONNECTION_ANSWERING] = LIMIT_IMDS_ANSWER_SECONDS * 1000UL,
+};
+
+void
+connections_init(struct connections *connections, size_t limit)
+{
+    *connections = (struct connections){.limit = limit};
+    for (int state = 0; state < CONNECTION_ENDED; state++)
+        TAILQ_INIT(&connections->queues[state].list);
+}
+
+static void
+leave_queue(struct connections *connections, struct connection *connection)
+{
+    if (connection->state == CONNECTION_ENDED)
+        return;
+    TAILQ_REMOVE(&connections->queues[connection->state].list, connection, neighbours);
+    connections->queues[connection->state].count--;
+}
+
+static void
+enter(struct connections *connections, struct connection *connection,
+      enum connection_state state, uint64_t now)
+{
+    connection->state = state;
+    connection->since = now;
+    TAILQ_INSERT_TAIL(&connections->queues[state].list, connection, neighbours);
+    connections->queues[state].count++;
+}
+
+static void
+end(struct connections *connections, struct connection *connection)
+{
+    /* To shut it down would look like the end of the answer. */
+    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+
+    (void)connect(connection->fd, &nobody, sizeof(nobody));
+    leave_queue(connections, connection);
+    connection->state = CONNECTION_ENDED;
+}
+
+static size_t
+count_from(const struct connections *connections, const struct endpoint *other)
+{
+    const struct connection *connection;
+    size_t count = 0;
+
+    for (int state = 0; state < CONNECTION_ENDED; state++) {
+        TAILQ_FOREACH(connection, &connections->queues[state].list, neighbours)
+        count += endpoint_same_address(&connection->other, other);
+    }
+    return count;
+}
+
+struct connection *
+connections_add(struct connections *connections, int fd, const struct endpoint *own,
+                const struct endpoint *other, uint64_t now)
+{
+    /* Whatever it says of itself: this limits nothing but the number of connections. */
+    bool local = endpoint_is_loopback(other) || endpoint_same_address(own, other);
+    bool refused =
+        !local && count_from(connections, other) >= LIMIT_IMDS_PEER_CONNECTIONS;
+    struct connection *connection = xmalloc(sizeof(*connection));
+
+    *connection =
+        (struct connection){.fd = fd, .own = *own, .other = *other, .begun = now};
+    enter(connections, connection, CONNECTION_ASKING, now);
+    connections->count++;
+    if (refused) {
+        connections->refused++;
+        end(connections, connection);
+    }
+    return connection;
+}
+
+/* Whether what the kernel still has is lost when the connection is closed, and the peer hears
+ * of it. */
+static void
+reset_when_closed(const struct connection *connection, bool reset)
+{
+    const struct linger linger = {.l_onoff = reset};
+
+    setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+}
+
+void
+connections_answer(struct connections *connections, struct connection *connection,
+                   uint64_t now)
+{
+    if (connection->state != CONNECTION_ASKING)
+        return;
+    reset_when_closed(connection, true);
+    leave_queue(connections, connection);
+    enter(connections, connection, CONNECTION_ANSWERING, now);
+}
+
+void
+connections_sent(const struct connection *connection)
+{
+    reset_when_closed(connection, false);
+}
+
+void
+connections_remove(struct connections *connections, struct connection *connection)
+{
+    const unsigned int patience = LIMIT_IMDS_ARRIVE_SECONDS * 1000;
+    char unread[2 * LIMIT_IMDS_RECEIVE_BUFFER];
+
+    /* What is on its way is not kept longer for a peer that does not take it. */
+    setsockopt(connection->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience,
+               sizeof(patience));
+    /* To close it with something unread would reset it, and the answer might be lost. */
+    (void)recv(connection->fd, unread, sizeof(unread), MSG_DONTWAIT);
+    leave_queue(connections, connection);
+    connections->count--;
+    free(connection);
+}
+
+int
+connections_end_old(struct connections *connections, uint64_t now)
+{
+    size_t spare = connections->limit < SPARE ? 1 : connections->limit / SPARE;
+    int next = -1;
+
+    for (int state = 0; state < CONNECTION_ENDED; state++) {
+        struct connection *oldest;
+
+        while ((oldest = TAILQ_FIRST(&connections->queues[state].list))) {
+            uint64_t age = now - oldest->since;
+            int rest = age < lives[state] ? (int)(lives[state] - age) : 0;
+
+            if (rest > 0) {
+                next = next < 0 || rest < next ? rest : next;
+                break;
+            }
+            end(connections, oldest);
+        }
+    }
+    for (;;) {
+        size_t asking = connections->queues[CONNECTION_ASKING].count;
+        size_t answering = connections->queues[CONNECTION_ANSWERING].count;
+        int more = answering > asking ? CONNECTION_ANSWERING : CONNECTION_ASKING;
+
+        if (asking + answering <= connections->limit - spare)
+            return next;
+        end(connections, TAILQ_FIRST(&connections->queues[more].list));
+        connections->made_room++;
+    }
+}
+
+void
+connections_end_all(struct connections *connections)
+{
+    for (int state = 0; state < CONNECTION_ENDED; state++) {
+        while (connections->queues[state].count > 0)
+            end(connections, TAILQ_FIRST(&connections->queues[state].list));
+    }
+}
+
+bool
+connections_has_from(const struct connections *connections, uint64_t time)
+{
+    const struct connection *connection;
+
+    for (int state = 0; state < CONNECTION_ENDED; state++) {
+        TAILQ_FOREACH(connection, &connections->queues[state].list, neighbours)
+        if (connection->begun <= time)
+            return true;
+    }
+    return false;
+}

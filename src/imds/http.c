@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "imds/http.h"
+#include "imds/log.h"
+
+/* --- the host --------------------------------------------------------------------- */
+
+static void
+look_at_host(struct http *http)
+{
+    if (http->host.taken)
+        return;
+    http->host.tree_error = imds_tree_read(&http->host.tree, http->options->root);
+    http->host.qemu = qemu_user_find(http->options->root);
+    http->host.taken = true;
+}
+
+void
+http_forget_host(struct http *http)
+{
+    imds_tree_close(&http->host.tree);
+    http->host.taken = false;
+}
+
+void
+http_check_host(struct http *http)
+{
+    look_at_host(http);
+    if (http->host.tree_error < 0)
+        log_line("nothing can be served yet: %s",
+                 imds_tree_reason(http->host.tree_error));
+    if (!http->host.qemu.known)
+        log_line(VIRT_SEED_QEMU_HOME " is not there, or cannot be looked at, whose owner "
+                                     "QEMU runs as: guests of user networking are "
+                                     "refused");
+    http_forget_host(http);
+}
+
+/* --- limits and the log ----------------------------------------------------------- */
+
+/* A guest is known by its domain; who has none of them, by what he is. So nobody uses up what
+ * another may have. */
+static bool
+take_share(struct http *http, struct rate *rate, const struct peer *peer,
+           const struct answer *answer)
+{
+    char name[PEER_NAME];
+
+    if (answer->granted)
+        return rate_take(rate, answer->uuid, http->now);
+    peer_name(peer, name);
+    return rate_take(rate, name, http->now);
+}
+
+bool
+http_may_ask(struct http *http, const struct peer *peer, const struct answer *answer)
+{
+    return take_share(http, http->requests, peer, answer);
+}
+
+/* A machine may take one MAC after the other, but nobody can make up domains or users. */
+bool
+http_may_log(struct http *http, const struct peer *peer, const struct answer *answer)
+{
+    bool proven = answer->granted || peer->local;
+
+    return take_share(http, http->lines, peer, answer) &&
+           (proven || rate_take(http->crowd_lines, "", http->now));
+}
+
+static void
+log_answer(struct http *http, const struct connection *connection,
+           const struct peer *peer, const struct answer *answer)
+{
+    const char *reason = answer->reason ? answer->reason : "";
+    const char *colon = answer->reason ? ": " : "";
+    char who[PEER_NAME];
+
+    if (!answer->reason && !(http->options->verbose && answer->document))
+        return;
+    if (!http_may_log(http, peer, answer)) {
+        log_leave_out();
+        return;
+    }
+    peer_describe(peer, &connection->other, who);
+    if (!answer->document)
+        log_line("%s: %u%s%s", who, answer->status, colon, reason);
+    else if (answer->uuid[0])
+        log_line("%s: %u for %s of domain %s%s%s", who, answer->status, answer->document,
+                 answer->uuid, colon, reason);
+    else
+        log_line("%s: %u for the peer's own %s%s%s", who, answer->status,
+                 answer->document, colon, reason);
+}
+
+/* --- responses -------------------------------------------------------------------- */
+
+/* What libmicrohttpd sends, with its size before it. */
+struct content {
+    size_t size;
+    char data[];
+};
+
+/* libmicrohttpd older than 0.9.74 hands nothing but the data to it. */
+static void
+free_content(void *data)
+{
+    struct content *content = (void *)((char *)data - offsetof(struct content, data));
+
+    explicit_bzero(content->data, content->size);
+    free(content);
+}
+
+/* Small documents are read at once: then nothing of the host's is held while they are
+ * sent, and they go out with the header. */
+static struct MHD_Response *
+respond_from_memory(const struct answer *answer)
+{
+    struct content *content = xmalloc(sizeof(*content) + (size_t)answer->size);
+    struct MHD_Response *response = NULL;
+
+    content->size = (size_t)answer->size;
+    if (pread(answer->fd, content->data, content->size, 0) == answer->size)
+        response = MHD_create_response_from_buffer_with_free_callback(
+            content->size, content->data, free_content);
+    if (!response)
+        free_content(content->data);
+    return response;
+}
+
+/* Takes the answer's file if it is sent from there. */
+static enum MHD_Result
+respond(struct MHD_Connection *connection, struct answer *answer)
+{
+    struct MHD_Response *response;
+    enum MHD_Result result;
+
+    if (answer->fd < 0) {
+        /* libmicrohttpd reads it only. */
+        response = MHD_create_response_from_buffer(
+            strlen(answer->text), (void *)answer->text, MHD_RESPMEM_PERSISTENT);
+    } else if (answer->size <= (off_t)LIMIT_IMDS_READ_AT_ONCE) {
+        response = respond_from_memory(answer);
+    } else {
+        response = MHD_create_response_from_fd64((uint64_t)answer->size, answer->fd);
+        if (response)
+            answer->fd = -1;
+    }
+    /* The connection is closed then, and the guest asks again. */
+    if (!response)
+        return MHD_NO;
+    MHD_add_response_header(response, "Content-Type", answer->type);
+    if (answer->granted)
+        MHD_add_response_header(response, "Cache-Control", "private, no-cache");
+    if (answer->status == 405)
+        MHD_add_response_header(response, "Allow", "GET, HEAD");
+    if (answer->status == 429)
+        MHD_add_response_header(response, "Retry-After", "1");
+    MHD_add_response_header(response, "Connection", "close");
+    result = MHD_queue_response(connection, answer->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* --- libmicrohttpd ---------------------------------------------------------------- */
+
+static struct connection *
+connection_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info ? info->socket_context : NULL;
+}
+
+static void
+on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+              enum MHD_ConnectionNotificationCode code)
+{
+    struct http *http = context;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const int fd =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+                ->connect_fd;
+        const struct sockaddr *peer =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+                ->client_addr;
+        struct sockaddr_storage address = {0};
+        socklen_t size = sizeof(address);
+        const struct endpoint other = endpoint_read(peer);
+        struct endpoint own;
+
+        /* The listener's may stand for several. */
+        getsockname(fd, (struct sockaddr *)&address, &size);
+        own = endpoint_read((const struct sockaddr *)&address);
+        *socket_context =
+            connections_add(&http->connections, fd, &own, &other, http->now);
+    } else if (*socket_context) {
+        connections_remove(&http->connections, *socket_context);
+        *socket_context = NULL;
+    }
+}
+
+static enum MHD_Result
+on_header(void *request, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    http_request_add_header(request, name, value);
+    return MHD_YES;
+}
+
+static enum MHD_Result
+on_request(void *context, struct MHD_Connection *mhd, const char *url, const char *method,
+           const char *version, const char *upload, size_t *upload_size, void **data)
+{
+    struct http *http = context;
+    struct connection *connection = connection_of(mhd);
+    struct http_request request = {.method = method, .path = path_read(url)};
+    struct peer peer = PEER_NOBODY;
+    cleanup_answer struct answer answer = ANSWER_NONE;
+    bool of_guest;
+
+    (void)version;
+    (void)upload;
+    (void)upload_size;
+    (void)data;
+    if (!connection)
+        return MHD_NO;
+    connections_answer(&http->connections, connection, http->now);
+    MHD_get_connection_values(mhd, MHD_HEADER_KIND, on_header, &request);
+    if (request.path.kind == PATH_PEER && !http->options->by_mac)
+        request.path.kind = PATH_SHUT;
+    of_guest = request.path.kind == PATH_TOKEN || request.path.kind == PATH_PEER;
+    if (of_guest || request.path.kind == PATH_HEALTH)
+        look_at_host(http);
+    if (of_guest)
+        peer = peer_find(&http->netlink, &http->host.qemu, connection->fd,
+                         &connection->own, &connection->other);
+    answer_make(&answer, &request, &peer,
+                http->host.tree.fd >= 0 ? &http->host.tree : NULL, http->host.tree_error);
+    /* What is the same for all costs no more than to refuse it. */
+    if (of_guest && !http_may_ask(http, &peer, &answer))
+        answer_refuse_rate(&answer);
+    log_answer(http, connection, &peer, &answer);
+    return respond(mhd, &answer);
+}
+
+static void
+on_sent(void *context, struct MHD_Connection *mhd, void **data,
+        enum MHD_RequestTerminationCode how)
+{
+    const struct connection *connection = connection_of(mhd);
+
+    (void)context;
+    (void)data;
+    if (connection && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        connections_sent(connection);
+}
+
+/* No path here is spelled with escapes: they stay as they are, and lead nowhere. */
+static size_t
+leave_escapes(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+/* All is one thread. libmicrohttpd knows this flag since 0.9.77. */
+#if MHD_VERSION < 0x00097706
+#define MHD_USE_NO_THREAD_SAFETY 0
+#endif
+
+/* So many may be there before some are ended (connections_end_old): libmicrohttpd must not come
+ * to its own limit, for then it waits with the next until something else happens. */
+#define ACCEPTED_AT_ONCE 64
+
+struct MHD_Daemon *
+http_start(struct http *http, int fd)
+{
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_TURBO | MHD_USE_NO_THREAD_SAFETY, 0, NULL, NULL,
+        on_request, http, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, http, MHD_OPTION_NOTIFY_COMPLETED, on_sent, NULL,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned int)http->connections.limit + ACCEPTED_AT_ONCE,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_IMDS_REQUEST,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+}
+
+/* --- start and end ---------------------------------------------------------------- */
+
+int
+http_open(struct http *http, const struct http_options *options, size_t connections,
+          struct failure **failure)
+{
+    int error = netlink_open(&http->netlink);
+
+    connections_init(&http->connections, connections);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not open a netlink socket");
+    http->options = options;
+    http->requests = rate_new(LIMIT_IMDS_RATE, LIMIT_IMDS_BURST);
+    http->lines = rate_new(LIMIT_IMDS_LOG_RATE, LIMIT_IMDS_LOG_BURST);
+    http->crowd_lines = rate_new(LIMIT_IMDS_LOG_CROWD_RATE, LIMIT_IMDS_LOG_CROWD_BURST);
+    return 0;
+}
+
+void
+http_close(struct http *http)
+{
+    http_forget_host(http);
+    rate_free(http->requests);
+    rate_free(http->lines);
+    rate_free(http->crowd_lines);
+    netlink_close(&http->netlink);
+}

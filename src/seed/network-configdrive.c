@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A ConfigDrive's two forms of a network: network_data.json, and interfaces(5).
+ *
+ * How network_data.json works: a nic is a link; each of its addresses, DHCP and
+ * autoconfiguration is a network of that link. cloud-init makes "static" and DHCP of the
+ * networks' types, and accept-ra of the last of them that is IPv6: after "ipv6" it is off, after
+ * "ipv6_dhcp" on. Routes and name servers belong to the first network of their family that has an
+ * address: the renderer for netplan reads them nowhere else.
+ *
+ * Of interfaces(5), cloud-init's own reader takes one stanza for each name: the second address is
+ * one of "NAME:1", which it puts together with NAME again.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "domain/address.h"
+#include "domain/nic.h"
+#include "seed/json.h"
+#include "seed/network.h"
+
+static bool
+is_ipv6(const char *text)
+{
+    return strchr(text, ':');
+}
+
+/* --- what a ConfigDrive cannot carry ------------------------------------------------ */
+
+static int
+fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
+{
+    failure_set(failure, FAILURE_NETWORK_CONFIG, "the nic '%s' %s",
+                nic->name ? nic->name : nic->mac, problem);
+    return failure_hint(
+        failure, "use datasource=\"nocloud\", whose network-config has all of it, or "
+                 "leave it away");
+}
+
+/* In both forms. */
+static int
+check_nic(const struct nic *nic, struct failure **failure)
+{
+    if (nic->optional)
+        return fail_nic(nic, "is optional, which a ConfigDrive cannot say", failure);
+    if (nic->address_count == 0 && (nic->route_count > 0 || nic->gateway6))
+        return fail_nic(nic,
+                        "has a route and no address, and cloud-init would not set "
+                        "it from a ConfigDrive",
+                        failure);
+    return 0;
+}
+
+/* Return: whether a nic with an address has each of the servers, or search domains: the guest's
+ * resolver is one. */
+static bool
+are_carried(const struct network *network, char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool carried = false;
+
+        for (size_t n = 0; n < network->nic_count && !carried; n++)
+            carried = network->nics[n].address_count > 0 &&
+                      nic_has_dns(&network->nics[n], list[i]);
+        if (!carried)
+            return false;
+    }
+    return true;
+}
+
+bool
+network_carries_dns(const struct network *network)
+{
+    for (size_t i = 0; i < network->nic_count; i++) {
+        const struct nic *nic = &network->nics[i];
+
+        if (!are_carried(network, nic->nameservers, nic->nameserver_count) ||
+            !are_carried(network, nic->searches, nic->search_count))
+            return false;
+    }
+    return true;
+}
+
+/* --- network_data.json -------------------------------------------------------------- */
+
+/* The name is honoured, so it is written only if there is nothing else to find the nic by. */
+static void
+add_link(json_t *links, const struct nic *nic, const char *id)
+{
+    json_t *link = json_object();
+
+    json_set_string(link, "id", id);
+    json_set_string(link, "type", "phy");
+    if (nic->mac)
+        json_set_string(link, "ethernet_mac_address", nic->mac);
+    else
+        json_set_string(link, "name", nic->name);
+    if (nic->mtu > 0)
+        json_must(json_object_set_new(link, "mtu", json_integer(nic->mtu)));
+    json_must(json_array_append_new(links, link));
+}
+
+/* Return: the new network of the link, borrowed. */
+static json_t *
+add_network(json_t *networks, const char *link, const char *type)
+{
+    cleanup_free char *id = xasprintf("network%zu", json_array_size(networks));
+    json_t *network = json_object();
+
+    json_set_string(network, "id", id);
+    json_set_string(network, "link", link);
+    json_set_string(network, "type", type);
+    json_must(json_array_append_new(networks, network));
+    return network;
+}
+
+static void
+add_route(json_t *routes, const char *to, const char *via, long metric)
+{
+    struct address address;
+    cleanup_free char *network = NULL;
+    cleanup_free char *netmask = NULL;
+    json_t *route = json_object();
+
+    address_parse_with_prefix(&address, to);
+    network = address_format(&address);
+    netmask = address_format_netmask(&address);
+    json_set_string(route, "network", network);
+    json_set_string(route, "netmask", netmask);
+    json_set_string(route, "gateway", via);
+    if (metric >= 0)
+        json_must(json_object_set_new(route, "metric", json_integer(metric)));
+    json_must(json_array_append_new(routes, route));
+}
+
+/* OpenStack has services; before 23.3 cloud-init reads dns_nameservers alone. */
+static void
+set_dns(json_t *network, const struct nic *nic)
+{
+    cleanup_json json_t *services = json_array();
+    cleanup_json json_t *nameservers = json_array();
+    cleanup_json json_t *searches = json_array();
+
+    for (size_t i = 0; i < nic->nameserver_count; i++) {
+        json_must(json_array_append_new(nameservers, json_string(nic->nameservers[i])));
+        json_must(
+            json_array_append_new(services, json_pack("{s:s, s:s}", "type", "dns",
+                                                      "address", nic->nameservers[i])));
+    }
+    for (size_t i = 0; i < nic->search_count; i++)
+        json_must(json_array_append_new(searches, json_string(nic->searches[i])));
+    if (nic->nameserver_count > 0) {
+        json_must(json_object_set(network, "dns_nameservers", nameservers));
+        json_must(json_object_set(network, "services", services));
+    }
+    if (nic->search_count > 0)
+        json_must(json_object_set(network, "dns_search", searches));
+}
+
+/* Adds the addresses of a family. `dns` is whether name servers have no network yet. */
+static void
+add_addresses(json_t *networks, const struct nic *nic, const char *link, bool ipv6,
+              bool *dns)
+{
+    const char *gateway = ipv6 ? nic->gateway6 : nic->gateway4;
+    cleanup_json json_t *routes = json_array();
+    bool first = true;
+
+    if (gateway)
+        add_route(routes, ipv6 ? "::/0" : "0.0.0.0/0", gateway, -1);
+    for (size_t i = 0; i < nic->route_count; i++) {
+        if (is_ipv6(nic->routes[i].to) == ipv6)
+            add_route(routes, nic->routes[i].to, nic->routes[i].via,
+                      nic->routes[i].metric);
+    }
+    for (size_t i = 0; i < nic->address_count; i++) {
+        struct address address;
+        cleanup_free char *host = NULL;
+        cleanup_free char *netmask = NULL;
+        json_t *network;
+
+        if (is_ipv6(nic->addresses[i]) != ipv6)
+            continue;
+        address_parse_with_prefix(&address, nic->addresses[i]);
+        host = address_format(&address);
+        netmask = address_format_netmask(&address);
+        network = add_network(networks, link, ipv6 ? "ipv6" : "ipv4");
+        json_set_string(network, "ip_address", host);
+        json_set_string(network, "netmask", netmask);
+        if (first && json_array_size(routes) > 0)
+            json_must(json_object_set(network, "routes", routes));
+        if (*dns)
+            set_dns(network, nic);
+        first = false;
+        *dns = false;
+    }
+}
+
+static int
+write_nic(json_t *networks, const struct nic *nic, const char *link,
+          struct failure **failure)
+{
+    const bool has6 = nic_has_address(nic, AF_INET6);
+    json_t *network;
+    bool dns = true;
+
+    if (nic->accept_ra == ACCEPT_RA_YES && has6 && !nic->dhcp6)
+        return fail_nic(nic,
+                        "has an IPv6 address and accept-ra=\"yes\", which a ConfigDrive "
+                        "cannot say without DHCPv6",
+                        failure);
+    if (nic->accept_ra == ACCEPT_RA_NO && !has6)
+        return fail_nic(nic,
+                        "has accept-ra=\"no\" and no IPv6 address, which a ConfigDrive "
+                        "cannot say",
+                        failure);
+    add_addresses(networks, nic, link, false, &dns);
+    if (nic->dhcp4) {
+        network = add_network(networks, link, "ipv4_dhcp");
+        if (dns && !has6)
+            set_dns(network, nic);
+        dns = dns && has6;
+    }
+    if (nic->dhcp6 && nic->accept_ra == ACCEPT_RA_NO)
+        add_network(networks, link, "ipv6_dhcp");
+    add_addresses(networks, nic, link, true, &dns);
+    if ((nic->dhcp6 && nic->accept_ra != ACCEPT_RA_NO) ||
+        (!nic->dhcp6 && nic->accept_ra == ACCEPT_RA_YES)) {
+        network = add_network(networks, link, nic->dhcp6 ? "ipv6_dhcp" : "ipv6_slaac");
+        if (dns)
+            set_dns(network, nic);
+    }
+    return 0;
+}
+
+int
+network_write_openstack(struct buffer *buffer, const struct network *network,
+                        struct failure **failure)
+{
+    cleanup_json json_t *object = json_object();
+    json_t *links = json_array();
+    json_t *networks = json_array();
+    cleanup_free char *text = NULL;
+
+    json_must(json_object_set_new(object, "links", links));
+    json_must(json_object_set_new(object, "networks", networks));
+    json_must(json_object_set_new(object, "services", json_array()));
+    for (size_t i = 0; i < network->nic_count; i++) {
+        cleanup_free char *link = xasprintf("nic%zu", i);
+
+        if (check_nic(&network->nics[i], failure) < 0 ||
+            write_nic(networks, &network->nics[i], link, failure) < 0)
+            return -1;
+        add_link(links, &network->nics[i], link);
+    }
+    text = json_text(object);
+    buffer_append_string(buffer, text);
+    return 0;
+}
+
+/* --- interfaces(5) ------------------------------------------------------------------ */
+
+static void
+append_line(struct buffer *buffer, const char *key, const char *value)
+{
+    cleanup_free char *line = xasprintf("    %s %s\n", key, value);
+
+    buffer_append_string(buffer, line);
+}
+
+static void
+append_words(struct buffer *buffer, const char *key, char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cleanup_free char *start = i == 0 ? xasprintf("    %s", key) : NULL;
+
+        buffer_append_string(buffer, start ? start : "");
+        buffer_append_string(buffer, " ");
+        buffer_append_string(buffer, words[i]);
+    }
+    buffer_append_string(buffer, count > 0 ? "\n" : "");
+}
+
+static void
+append_dns(struct buffer *buffer, const struct nic *nic)
+{
+    append_words(buffer, "dns-nameservers", nic->nameservers, nic->nameserver_count);
+    append_words(buffer, "dns-search", nic->searches, nic->search_count);
+}
+
+/* Begins the stanza of a nic's address; `index` counts them. */
+static void
+begin_stanza(struct buffer *buffer, const struct nic *nic, size_t index,
+             const char *family, const char *method)
+{
+    cleanup_free char *name =
+        index > 0 ? xasprintf("%s:%zu", nic->name, index) : xstrdup(nic->name);
+    cleanup_free char *text =
+        xasprintf("%sauto %s\niface %s %s %s\n", buffer->size > 0 ? "\n" : "", name, name,
+                  family, method);
+
+    buffer_append_string(buffer, text);
+}
+
+/* The gateway is at the first address of its family, name servers are at the first address:
+ * netplan's renderer does not see them at DHCP's. */
+static void
+append_nic(struct buffer *buffer, const struct nic *nic)
+{
+    const char *gateways[] = {nic->gateway4, nic->gateway6};
+    size_t index = 0;
+
+    if (nic->dhcp4)
+        begin_stanza(buffer, nic, index++, "inet", "dhcp");
+    else if (nic->address_count == 0)
+        begin_stanza(buffer, nic, index++, "inet", "manual");
+    for (size_t i = 0; i < nic->address_count; i++) {
+        const bool ipv6 = is_ipv6(nic->addresses[i]);
+        struct address address;
+        cleanup_free char *host = NULL;
+        cleanup_free char *netmask = NULL;
+
+        address_parse_with_prefix(&address, nic->addresses[i]);
+        host = address_format(&address);
+        netmask =
+            ipv6 ? xasprintf("%d", address.prefix) : address_format_netmask(&address);
+        begin_stanza(buffer, nic, index++, ipv6 ? "inet6" : "inet", "static");
+        append_line(buffer, "address", host);
+        append_line(buffer, "netmask", netmask);
+        if (gateways[ipv6])
+            append_line(buffer, "gateway", gateways[ipv6]);
+        gateways[ipv6] = NULL;
+        if (i == 0)
+            append_dns(buffer, nic);
+    }
+    if (nic->address_count == 0)
+        append_dns(buffer, nic);
+}
+
+int
+network_write_eni(struct buffer *buffer, const struct network *network,
+                  struct failure **failure)
+{
+    for (size_t i = 0; i < network->nic_count; i++) {
+        const struct nic *nic = &network->nics[i];
+
+        if (check_nic(nic, failure) < 0)
+            return -1;
+        if (!nic->name || nic->dhcp6 || nic->accept_ra == ACCEPT_RA_YES || nic->mtu > 0 ||
+            nic->route_count > 0) {
+            failure_set(failure, FAILURE_NETWORK_CONFIG,
+                        "the nic '%s' has DHCPv6, autoconfiguration, an MTU or routes, "
+                        "which cloud-init does not take from interfaces(5)",
+                        nic->name ? nic->name : nic->mac);
+            return failure_hint(failure,
+                                "write <cloud_init_network_protocol>openstack_metadata"
+                                "</cloud_init_network_protocol>");
+        }
+        append_nic(buffer, nic);
+    }
+    return 0;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The seed as an image, UUID.iso in the run-time directory, in a drive that the domain is wired
+ * with.
+ *
+ * How it works in a guest that runs: the medium is replaced through libvirt, which has QEMU
+ * open the file again. To rename another file to its path is not enough: QEMU keeps what it
+ * has opened, and libvirt takes an update with the same path for none. So the new image takes
+ * the place of the old one, which gets a second name; then the medium is ejected and inserted,
+ * by force, since guests lock the tray. If that fails the old image gets its name back and is
+ * inserted again.
+ *
+ * The domain may end at any time, and the hook then removes all that is the domain's. What
+ * is published after that is removed here.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "domain/interface.h"
+#include "domain/seed-path.h"
+#include "domain/xml.h"
+#include "image/iso.h"
+#include "image/publish.h"
+#include "store/deliver-drive.h"
+#include "store/rundir.h"
+
+static bool
+is_wired(const struct wire_facts *facts)
+{
+    return facts->disk;
+}
+
+/* --- the image -------------------------------------------------------------------- */
+
+static int
+publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
+              struct failure **failure)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+    struct image_owner owner;
+
+    rundir_seed_owner(root, &owner.uid, &owner.gid);
+    if (image_publish(rundir, name, &owner, seed, failure) == 0)
+        return 0;
+    failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "see that it can be written and has room: df %s",
+                        VIRT_SEED_RUNDIR);
+}
+
+int
+drive_publish(const struct delivery_start *start, struct seed *seed,
+              struct failure **left_out, struct failure **failure)
+{
+    (void)left_out;
+    return publish_image(start->root, start->rundir, start->domain->uuid, seed, failure);
+}
+
+int
+drive_open(int rundir, const char *uuid, struct stat *status)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+
+    return fs_open_regular_beneath(rundir, name, status);
+}
+
+/* --- the drive of a guest that runs ------------------------------------------------- */
+
+/* A replacement of its medium. */
+struct medium {
+    const struct replacement *replacement;
+    const struct delivery_guest *guest;
+    const char *uuid;
+    int rundir;
+    char *name;     /* of the seed in the run-time directory */
+    char *old_name; /* and of the one before it */
+    char *empty;    /* the drive's XML without a medium */
+    char *loaded;   /* and with the seed */
+    ino_t published;
+};
+
+static void
+medium_clear(struct medium *medium)
+{
+    free(medium->name);
+    free(medium->old_name);
+    free(medium->empty);
+    free(medium->loaded);
+}
+
+/* Return: the seed's drive; by our alias where it is empty, as a failure may have left it. */
+static const struct disk *
+find_drive(const struct domain *running)
+{
+    const struct disk *disk = seed_path_find_disk(running);
+
+    for (size_t i = 0; !disk && i < running->disk_count; i++) {
+        cleanup_free char *alias = device_alias(running->disks[i].node);
+
+        if (alias && strcmp(alias, SEED_DISK_ALIAS) == 0)
+            disk = &running->disks[i];
+    }
+    return disk;
+}
+
+static int
+check_replace(const struct domain *running, struct failure **failure)
+{
+    const struct disk *drive = find_drive(running);
+
+    if (!drive) {
+        failure_set(
+            failure, FAILURE_UNWIRED,
+            "runs without a drive for its seed, and without the URL of one that is "
+            "served");
+        return failure_hint(failure,
+                            "shut it down and start it: each start has the new seed");
+    }
+    if (strcmp(drive->device, "cdrom") == 0)
+        return 0;
+    failure_set(failure, FAILURE_BUS,
+                "its seed is a read-only disk ('%s'), whose medium cannot be changed",
+                drive->target);
+    return failure_hint(failure, "shut it down and start it: each start has the new "
+                                 "seed; without bus=\"virtio\" it has a cdrom");
+}
+
+static char *
+format(xmlNode *node)
+{
+    xmlBuffer *buffer = xmlBufferCreate();
+    char *text;
+
+    if (!buffer || xmlNodeDump(buffer, node->doc, node, 0, 0) < 0)
+        abort();
+    text = xstrdup((const char *)xmlBufferContent(buffer));
+    xmlBufferFree(buffer);
+    return text;
+}
+
+/* The medium's element; of an empty drive it is missing or says nothing. */
+static xmlNode *
+find_or_add_source(xmlNode *node, const char *path)
+{
+    xmlNode *source = xml_child(node, "source");
+
+    if (source && xmlHasProp(source, (const xmlChar *)"file"))
+        return source;
+    if (!source)
+        source = xml_add_child(node, "source");
+    xmlSetProp(source, (const xmlChar *)"file", (const xmlChar *)path);
+    xmlSetProp(source, (const xmlChar *)"startupPolicy", (const xmlChar *)"mandatory");
+    return source;
+}
+
+/* All that libvirt says of the drive stays, its alias, address, policy and labels: it takes
+ * a difference for another drive. `index` counts the media that QEMU has had. */
+static void
+describe_drive(struct medium *medium, const struct disk *drive)
+{
+    xmlDoc *doc = drive->node->doc;
+    xmlNode *node = xmlDocCopyNode(drive->node, doc, 1);
+    cleanup_free char *path = seed_path(medium->uuid);
+    xmlNode *backing, *source;
+
+    if (!node)
+        abort();
+    xmlSetProp(node, (const xmlChar *)"type", (const xmlChar *)"file");
+    backing = xml_child(node, "backingStore");
+    if (backing)
+        xml_remove(backing);
+    source = find_or_add_source(node, path);
+    xmlUnsetProp(source, (const xmlChar *)"index");
+    medium->loaded = format(node);
+    xml_remove(source);
+    medium->empty = format(node);
+    xmlFreeNode(node);
+}
+
+/* --- the files ---------------------------------------------------------------------- */
+
+static char *
+old_seed_name(const char *uuid)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+
+    return xasprintf("%s.old", name);
+}
+
+static int
+fail_file(const struct medium *medium, const char *what, struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not %s %s/%s", what,
+                      VIRT_SEED_RUNDIR, medium->name);
+    return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
+}
+
+static ino_t
+find_published(const struct medium *medium)
+{
+    return replace_find_inode(medium->replacement, medium->name);
+}
+
+/* Return: whether there was one. */
+static bool
+put_back_file(struct medium *medium)
+{
+    int rundir = medium->rundir;
+
+    if (renameat(rundir, medium->old_name, rundir, medium->name) < 0)
+        return false;
+    medium->published = find_published(medium);
+    return true;
+}
+
+static int
+publish(struct medium *medium, struct failure **failure)
+{
+    int rundir = medium->rundir;
+
+    if (unlinkat(rundir, medium->old_name, 0) < 0 && errno != ENOENT)
+        return fail_file(medium, "make room for", failure);
+    if (linkat(rundir, medium->name, rundir, medium->old_name, 0) < 0 && errno != ENOENT)
+        return fail_file(medium, "keep", failure);
+    if (publish_image(medium->replacement->root, rundir, medium->uuid,
+                      medium->replacement->seed, failure) < 0)
+        return -1;
+    medium->published = find_published(medium);
+    return 0;
+}
+
+/*
+ * While the hook works on the domain libvirt does not answer whether it runs; so either its
+ * removal is still to come, or a file that is ours now came after it. One that a new start
+ * has made is another file.
+ */
+static void
+remove_leftovers(const struct medium *medium)
+{
+    unlinkat(medium->rundir, medium->old_name, 0);
+    if (medium->guest->has_ended(medium->guest->data) &&
+        find_published(medium) == medium->published)
+        unlinkat(medium->rundir, medium->name, 0);
+}
+
+static bool
+is_in(int root, const struct domain *running)
+{
+    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    cleanup_free char *old_name = old_seed_name(running->uuid);
+    struct stat status;
+
+    return seed_path_find_disk(running) && rundir >= 0 &&
+           fstatat(rundir, old_name, &status, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+/* --- the exchange ------------------------------------------------------------------- */
+
+#define TRAY_ATTEMPTS 3
+#define TRAY_PAUSE_MICROSECONDS 100000
+
+/* libvirt opens the tray and goes on, in two steps. Between them the guest, when it boots or
+ * looks at its drives, may close it: "Tray of device is not open". */
+static int
+update_device(const struct medium *medium, const char *xml, const char *what,
+              struct failure **failure)
+{
+    for (int attempt = 1;; attempt++) {
+        cleanup_failure struct failure *reason = NULL;
+
+        if (medium->guest->update_device(medium->guest->data, xml, what, &reason) == 0)
+            return 0;
+        if (attempt == TRAY_ATTEMPTS) {
+            *failure = steal(reason);
+            return -1;
+        }
+        usleep(TRAY_PAUSE_MICROSECONDS);
+    }
+}
+
+/* After a failure that is set: what the guest has now, by libvirt's own word. */
+static int
+recover(struct medium *medium, struct failure **failure)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_failure struct failure *unseen = NULL;
+    cleanup_free char *name = xshellquote(medium->replacement->running->name);
+    bool kept = put_back_file(medium);
+
+    if (replace_has_ended(medium->replacement, failure))
+        return -1;
+    update_device(medium, medium->loaded, "insert the old medium", &ignored);
+    if (medium->guest->check_inserted(medium->guest->data, &unseen) == 0)
+        return failure_hint(failure, "the drive %s; run the command again",
+                            kept ? "has its old medium, nothing has changed"
+                                 : "is not empty");
+    return failure_hint(failure,
+                        "the drive may be EMPTY, and then the guest becomes a new "
+                        "instance when it is rebooted: before that, run: virt-seed "
+                        "update %s",
+                        name);
+}
+
+static int
+exchange(struct medium *medium, struct failure **failure)
+{
+    if (update_device(medium, medium->empty, "eject the old medium", failure) == 0 &&
+        update_device(medium, medium->loaded, "insert the new medium", failure) == 0 &&
+        medium->guest->check_inserted(medium->guest->data, failure) == 0)
+        return 0;
+    return recover(medium, failure);
+}
+
+static int
+exchange_with_request(struct medium *medium, struct failure **failure)
+{
+    if (replace_request(medium->replacement, failure) < 0) {
+        put_back_file(medium);
+        return -1;
+    }
+    if (exchange(medium, failure) == 0)
+        return 0;
+    replace_request_back(medium->replacement);
+    return -1;
+}
+
+static int
+replace(const struct replacement *replacement, struct failure **failure)
+{
+    const char *uuid = replacement->running->uuid;
+    __attribute__((cleanup(medium_clear))) struct medium medium = {
+        .replacement = replacement,
+        .guest = replacement->guest,
+        .uuid = uuid,
+        .rundir = replacement->rundir,
+        .name = rundir_seed_name(uuid),
+        .old_name = old_seed_name(uuid),
+    };
+    int result;
+
+    describe_drive(&medium, find_drive(replacement->running));
+    result = publish(&medium, failure);
+    if (result == 0)
+        result = exchange_with_request(&medium, failure);
+    remove_leftovers(&medium);
+    return result;
+}
+
+const struct delivery delivery_drive = {
+    .where = "in its drive",
+    .is_wired = is_wired,
+    .publish = drive_publish,
+    .withdraw = rundir_remove_seed,
+    .name = rundir_seed_name,
+    .open = drive_open,
+    .read = iso_read,
+    .check_replace = check_replace,
+    .is_in = is_in,
+    .replace = replace,
+};

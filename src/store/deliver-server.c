@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed's disk.
+ * Beside NoCloud's documents there is who the guest is, and the same once more in OpenStack's
+ * layout. Without the tree that somebody made for the server a cold boot is refused: its guest
+ * would come up as a new machine.
+ *
+ * How it works in a guest that runs: what is served is replaced at once, and whole. The guest's
+ * URL stays, since the token is the one in the serial that the domain runs with. The domain may
+ * end at any time, and the hook then withdraws what is published of it. What is published after
+ * that is withdrawn here.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/interface.h"
+#include "domain/xml.h"
+#include "seed/datasource.h"
+#include "seed/json.h"
+#include "store/delivery.h"
+#include "store/imds-health.h"
+#include "store/imds-tree.h"
+#include "store/own-directory.h"
+#include "store/rundir.h"
+#include "wire/url.h"
+
+#define HOST_NAME_SIZE 256
+
+_Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token");
+
+/* --- the tree --------------------------------------------------------------------- */
+
+#define ASKS "asks for datasource=\"nocloud-net\", and there is no metadata server: "
+#define MAKE "systemd-tmpfiles --create virt-seed-imds.conf"
+
+static int
+fail_missing(struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS, ASKS "%s is not there", IMDS_TREE);
+    return failure_hint(failure,
+                        "make it, and start the server: systemd-sysusers && " MAKE
+                        " && systemctl enable --now virt-seed-imds.socket "
+                        "virt-seed-imds.service; or use datasource=\"nocloud\", which is "
+                        "a disk");
+}
+
+static int
+fail_no_directory(struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS, ASKS "%s is not a directory", IMDS_TREE);
+    return failure_hint(failure, "remove it, and make the directory: " MAKE);
+}
+
+static int
+fail_closed(mode_t mode, struct failure **failure)
+{
+    failure_set(failure, FAILURE_IMDS,
+                ASKS "%s has mode %04o, expected 0750 with the server's group", IMDS_TREE,
+                mode & 07777);
+    return failure_hint(failure, "have it mended: " MAKE);
+}
+
+/* As somebody has made it for the server: to make it here would be for nobody. */
+static int
+check_tree(int rundir, struct failure **failure)
+{
+    struct stat above, status;
+
+    if (fstat(rundir, &above) < 0)
+        return 0;
+    if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? fail_missing(failure) : 0;
+    if (!S_ISDIR(status.st_mode))
+        return fail_no_directory(failure);
+    if ((status.st_mode & 050) != 050)
+        return fail_closed(status.st_mode, failure);
+    return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
+}
+
+static int
+check_host(int root, struct failure **failure)
+{
+    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+
+    if (rundir == -ENOENT)
+        return fail_missing(failure);
+    return rundir < 0 ? 0 : check_tree(rundir, failure);
+}
+
+static bool
+is_wired(const struct wire_facts *facts)
+{
+    return facts->own_url;
+}
+
+static int
+open_tree(int rundir, struct failure **failure)
+{
+    return check_tree(rundir, failure) < 0 ? -1 : imds_tree_open(rundir, failure);
+}
+
+/* --- whose it is ------------------------------------------------------------------ */
+
+/* Return: whether the host lets nothing pass from the interface that has another MAC, or says
+ * so in ARP. */
+static bool
+is_filtered(const xmlNode *interface)
+{
+    const xmlNode *filter = xml_child(interface, "filterref");
+
+    /* Of another switch than the kernel's bridge, libvirt's filter sees nothing. */
+    if (xml_child(interface, "virtualport"))
+        return false;
+    for (const xmlNode *parameter = filter ? xml_child(filter, "parameter") : NULL;
+         parameter; parameter = xml_next(parameter, "parameter")) {
+        if (xml_attribute_is(parameter, "name", "MAC"))
+            return false;
+    }
+    /* Of libvirt's own filters: no-mac-spoofing lets ARP through that names another MAC, by
+     * which the kernel goes; clean-traffic-gateway lets through whatever is for the gateway. */
+    return filter && xml_attribute_is(filter, "filter", "clean-traffic");
+}
+
+static enum imds_link
+link_of(const struct interface *interface)
+{
+    if (interface->type && strcmp(interface->type, "user") == 0)
+        return IMDS_LINK_USER;
+    return is_filtered(interface->node) ? IMDS_LINK_FILTERED : IMDS_LINK_UNFILTERED;
+}
+
+static struct imds_mac *
+list_macs(const struct interfaces *interfaces, size_t *count)
+{
+    struct imds_mac *macs = xcalloc(interfaces->count + 1, sizeof(*macs));
+
+    *count = 0;
+    for (size_t i = 0; i < interfaces->count; i++) {
+        const struct interface *interface = &interfaces->items[i];
+
+        if (interface->mac)
+            macs[(*count)++] = (struct imds_mac){interface->mac, link_of(interface)};
+    }
+    return macs;
+}
+
+static void
+add_identity(struct seed *seed, const struct domain *domain)
+{
+    cleanup_json json_t *object = json_object();
+    cleanup_free char *instance_id = nocloud_instance_id(seed);
+    cleanup_free char *text = NULL;
+    char host[HOST_NAME_SIZE] = "";
+
+    if (gethostname(host, sizeof(host) - 1) < 0)
+        *host = '\0';
+    json_must(json_object_set_new(object, "domain", json_outside_string(domain->name)));
+    json_set_string(object, "uuid", domain->uuid);
+    json_must(json_object_set_new(object, "host", json_outside_string(host)));
+    json_set_string(object, "instance-id", instance_id);
+    text = json_text(object);
+    buffer_append_string(&seed_add_document(seed, IMDS_IDENTITY)->data, text);
+}
+
+/* --- what is done with it --------------------------------------------------------- */
+
+/* Return: whether there is, of the domain, what is published or what a process that was killed
+ * has left. */
+static bool
+has_generation(int rundir, const char *uuid)
+{
+    cleanup_close int tree =
+        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_closedir DIR *dir = tree < 0 ? NULL : fs_list(tree);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int
+withdraw(int rundir, const char *uuid, struct failure **failure)
+{
+    cleanup_close int tree = -1;
+
+    if (!has_generation(rundir, uuid))
+        return 0;
+    tree = imds_tree_open(rundir, failure);
+    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
+}
+
+/* The interfaces of the domain and the token say who may read it. */
+static int
+publish_documents(int rundir, const struct domain *domain, const char *token,
+                  const struct request *request, struct seed *seed,
+                  struct failure **left_out, struct failure **failure)
+{
+    cleanup_close int tree = open_tree(rundir, failure);
+    cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_free struct imds_mac *macs = NULL;
+    struct imds_domain published = {.uuid = domain->uuid, .token = token};
+
+    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0)
+        return -1;
+    add_identity(seed, domain);
+    openstack_add(seed, request, left_out);
+    macs = list_macs(&interfaces, &published.mac_count);
+    published.macs = macs;
+    published.documents = seed->documents;
+    published.document_count = seed->document_count;
+    return imds_tree_publish(tree, &published, failure);
+}
+
+static int
+publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+        struct failure **failure)
+{
+    /* Without a URL it starts unwired, as the configuration says: nothing is served of it. */
+    if (!start->facts->own_url)
+        return withdraw(start->rundir, start->domain->uuid, failure);
+    return publish_documents(start->rundir, start->domain, start->facts->url.token,
+                             start->request, seed, left_out, failure);
+}
+
+/* The lists are in the order of the interfaces. */
+static bool
+has_access(const struct imds_access *access, const char *token,
+           const struct imds_mac *macs, size_t mac_count)
+{
+    const char *rest = access->macs;
+    char mac[IMDS_MAC_LENGTH + 1];
+    enum imds_link link;
+    size_t count = 0;
+
+    while (imds_next_mac(&rest, mac, &link)) {
+        if (count == mac_count || strcmp(macs[count].mac, mac) != 0 ||
+            macs[count].link != link)
+            return false;
+        count++;
+    }
+    return count == mac_count && strcmp(access->text, token) == 0;
+}
+
+static bool
+is_in(int root, const struct domain *domain)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+    cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_free struct imds_mac *macs = NULL;
+    cleanup_imds_tree struct imds_tree tree = IMDS_TREE_NONE;
+    cleanup_close int directory = -1;
+    struct imds_access access;
+    size_t mac_count;
+
+    if (!seed_url_find_own(&url, domain) ||
+        interfaces_read(&interfaces, domain, &ignored) < 0 ||
+        imds_tree_read(&tree, root) < 0)
+        return false;
+    directory = imds_tree_open_domain(&tree, domain->uuid);
+    if (directory < 0 || imds_tree_read_access(&tree, directory, &access) < 0)
+        return false;
+    macs = list_macs(&interfaces, &mac_count);
+    return has_access(&access, url.token, macs, mac_count);
+}
+
+/* --- what is there ---------------------------------------------------------------- */
+
+static int
+open_served(int rundir, const char *uuid, struct stat *status)
+{
+    cleanup_free char *path = imds_domain_name(uuid);
+    cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
+
+    if (fd < 0)
+        return fd;
+    return fstat(fd, status) < 0 ? -errno : steal_fd(fd);
+}
+
+static int
+read_document(struct seed *seed, int domain, const char *path)
+{
+    cleanup_close int fd = fs_open_strictly_beneath(domain, path, 0);
+
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    return fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, path)->data);
+}
+
+static int
+read_served(int domain, struct seed *seed, struct failure **failure)
+{
+    static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
+                                        IMDS_NETWORK_CONFIG};
+    int error = 0;
+
+    *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && error == 0; i++)
+        error = read_document(seed, domain, paths[i]);
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
+                             IMDS_TREE);
+}
+
+/* --- the seed of a guest that runs -------------------------------------------------- */
+
+/* There is nothing that a guest could hold on to. */
+static int
+check_replace(const struct domain *running, struct failure **failure)
+{
+    (void)running;
+    (void)failure;
+    return 0;
+}
+
+/* Return: 0 where nothing is published of the domain. */
+static ino_t
+find_published(const struct replacement *replacement)
+{
+    cleanup_free char *path = imds_domain_name(replacement->running->uuid);
+
+    return replace_find_inode(replacement, path);
+}
+
+static int
+publish_anew(const struct replacement *replacement, ino_t *published,
+             struct failure **failure)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+    /* The log of the next start says it. */
+    cleanup_failure struct failure *unsaid = NULL;
+
+    seed_url_find_own(&url, replacement->running);
+    if (publish_documents(replacement->rundir, replacement->running, url.token,
+                          replacement->request, replacement->seed, &unsaid, failure) < 0)
+        return -1;
+    *published = find_published(replacement);
+    return 0;
+}
+
+/* While the hook works on the domain libvirt does not answer whether it runs: either the hook's
+ * removal is still to come, or came before. What a new start has published is another
+ * directory. */
+static int
+check_running(const struct replacement *replacement, ino_t published,
+              struct failure **failure)
+{
+    if (!replacement->guest->has_ended(replacement->guest->data))
+        return 0;
+    if (find_published(replacement) == published &&
+        withdraw(replacement->rundir, replacement->running->uuid, failure) < 0)
+        return -1;
+    failure_set(failure, FAILURE_DOMAIN, "its seed came too late");
+    replace_has_ended(replacement, failure);
+    return -1;
+}
+
+static int
+replace(const struct replacement *replacement, struct failure **failure)
+{
+    ino_t published;
+
+    if (replace_request(replacement, failure) < 0)
+        return -1;
+    if (publish_anew(replacement, &published, failure) == 0)
+        return check_running(replacement, published, failure);
+    replace_request_back(replacement);
+    replace_has_ended(replacement, failure);
+    return -1;
+}
+
+const struct delivery delivery_server = {
+    .where = "at its URL",
+    .served = true,
+    /* It has long read its documents. */
+    .resumes_without = true,
+    .incomplete = "not served in OpenStack's layout",
+    .is_wired = is_wired,
+    .check_host = check_host,
+    .check_answer = imds_health_check,
+    .publish = publish,
+    .withdraw = withdraw,
+    .name = imds_domain_name,
+    .open = open_served,
+    .read = read_served,
+    .check_replace = check_replace,
+    .is_in = is_in,
+    .replace = replace,
+};

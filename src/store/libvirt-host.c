@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "store/libvirt-host.h"
+
+const struct libvirt_daemon_kind libvirt_daemons[LIBVIRT_DAEMONS] = {
+    {"virtqemud", "virtqemud-sock"},
+    {"libvirtd", "libvirt-sock"},
+};
+
+#define NANOSECONDS 1000000000LL
+
+/* Return: what the file says, owned by the caller (free); NULL if it cannot be read. */
+static char *
+read_text(int root, const char *path)
+{
+    cleanup_buffer struct buffer text = {0};
+
+    return fs_read_in_root(root, path, LIMIT_PROC, &text) == 0 && text.size > 0
+               ? xstrdup(text.data)
+               : NULL;
+}
+
+/* Return: whether the process is the daemon: a file that names it may be older than this boot. */
+static bool
+take_process(struct libvirt_daemon *daemon, int root, const char *name, long pid)
+{
+    cleanup_free char *path = xasprintf("/proc/%ld/stat", pid);
+    cleanup_free char *text = read_text(root, path);
+    cleanup_free char *start = xasprintf("%ld (%s) ", pid, name);
+    struct timespec now, since_boot;
+    unsigned long long ticks;
+    long long time;
+
+    if (!text || strncmp(text, start, strlen(start)) != 0)
+        return false;
+    *daemon = (struct libvirt_daemon){.name = name, .pid = (pid_t)pid};
+    /* The 22nd field; the name was the second. */
+    if (sscanf(text + strlen(start),
+               "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+               "%*s %llu",
+               &ticks) != 1)
+        return true;
+    /* proc_pid_stat(5) counts from the boot, as this clock does. */
+    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_BOOTTIME, &since_boot);
+    time = (now.tv_sec - since_boot.tv_sec) * NANOSECONDS + now.tv_nsec -
+           since_boot.tv_nsec + (long long)ticks * (NANOSECONDS / sysconf(_SC_CLK_TCK));
+    daemon->started =
+        (struct timespec){.tv_sec = time / NANOSECONDS, .tv_nsec = time % NANOSECONDS};
+    return true;
+}
+
+struct libvirt_daemon
+libvirt_daemon_find(int root)
+{
+    struct libvirt_daemon daemon = {0};
+    struct stat status;
+
+    for (size_t i = 0; i < LIBVIRT_DAEMONS; i++) {
+        const char *name = libvirt_daemons[i].name;
+        cleanup_free char *path = xasprintf(VIRT_SEED_RUNSTATEDIR "/%s.pid", name);
+        cleanup_free char *text = read_text(root, path);
+        char *end = NULL;
+        long pid = text ? strtol(text, &end, 10) : 0;
+
+        if (pid > 0 && pid <= INT_MAX && (*end == '\n' || !*end) &&
+            take_process(&daemon, root, name, pid))
+            return daemon;
+    }
+    for (size_t i = 0; i < LIBVIRT_DAEMONS && !daemon.name; i++) {
+        cleanup_free char *socket =
+            xasprintf(VIRT_SEED_SOCKETDIR "/%s", libvirt_daemons[i].socket);
+
+        if (fs_stat_in_root(root, socket, &status) == 0)
+            daemon.name = libvirt_daemons[i].name;
+    }
+    for (size_t i = 0; i < LIBVIRT_DAEMONS && !daemon.name; i++) {
+        cleanup_free char *program = xasprintf("/usr/sbin/%s", libvirt_daemons[i].name);
+
+        if (fs_stat_in_root(root, program, &status) == 0)
+            daemon.name = libvirt_daemons[i].name;
+    }
+    if (!daemon.name)
+        daemon.name = "libvirtd";
+    return daemon;
+}
+
+/* --- who may use it ----------------------------------------------------------------- */
+
+#define POLKIT_GROUP "libvirt"
+
+/* getgrnam(3) would load NSS's modules into each start of a domain. */
+static gid_t
+polkit_group(int root, gid_t otherwise)
+{
+    cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
+    int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
+    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    struct group *group;
+
+    if (fd >= 0 && !file)
+        close(fd);
+    while (file && (group = fgetgrent(file))) {
+        if (strcmp(group->gr_name, POLKIT_GROUP) == 0)
+            return group->gr_gid;
+    }
+    return otherwise;
+}
+
+gid_t
+libvirt_group(int root)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_SOCKETDIR);
+    gid_t group = geteuid() == 0 ? 0 : getegid();
+    struct stat status;
+
+    for (size_t i = 0; directory >= 0 && i < LIBVIRT_DAEMONS; i++) {
+        if (fstatat(directory, libvirt_daemons[i].socket, &status, AT_SYMLINK_NOFOLLOW) <
+                0 ||
+            !S_ISSOCK(status.st_mode) || !(status.st_mode & S_IWGRP))
+            continue;
+        return status.st_mode & S_IWOTH ? polkit_group(root, group) : status.st_gid;
+    }
+    return group;
+}
+
+/* --- its QEMU driver ---------------------------------------------------------------- */
+
+#define BLANKS " \t"
+
+/* Return: the text of `key = "text"` or `key = [ "text", ... ]`, in the same line; NULL for another
+ * line. */
+static char *
+value_of_line(char *line, const char *key)
+{
+    size_t length = strlen(key);
+    char quote[2] = "", *value;
+
+    line += strspn(line, BLANKS);
+    if (strncmp(line, key, length) != 0)
+        return NULL;
+    line += length + strspn(line + length, BLANKS);
+    if (*line != '=')
+        return NULL;
+    value = line + 1 + strspn(line + 1, BLANKS);
+    if (*value == '[')
+        value += 1 + strspn(value + 1, BLANKS);
+    if (*value != '"' && *value != '\'')
+        return NULL;
+    quote[0] = *value++;
+    value[strcspn(value, quote)] = '\0';
+    return value;
+}
+
+int
+qemu_conf_get(int root, const char *key, char **value)
+{
+    cleanup_buffer struct buffer text = {0};
+    int error = fs_read_in_root(root, VIRT_SEED_LIBVIRT_CONFDIR "/qemu.conf",
+                                LIMIT_QEMU_CONF, &text);
+    char *rest = text.data;
+
+    *value = NULL;
+    if (error < 0)
+        return error == -ENOENT ? 0 : error;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        const char *found = value_of_line(line, key);
+
+        if (found) {
+            free(*value);
+            *value = xstrdup(found);
+        }
+    }
+    return 0;
+}
+
+struct qemu_user
+qemu_user_find(int root)
+{
+    cleanup_close int home = fs_open_directory_in_root(root, VIRT_SEED_QEMU_HOME);
+    struct stat status;
+
+    if (home < 0 || fstat(home, &status) < 0)
+        return (struct qemu_user){.known = false};
+    return (struct qemu_user){.known = true, .uid = status.st_uid, .gid = status.st_gid};
+}

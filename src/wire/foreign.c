@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fs.h"
+#include "domain/seed-path.h"
+#include "domain/xml.h"
+#include "wire/foreign.h"
+
+static const char *const labels[] = {"cidata", "config-2"};
+
+/* VDSM's payload (lib/vdsm/mkimage.py), before and after it has filled in the path. */
+static const char *const places[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
+                                     "PAYLOAD:*"};
+
+static const char *const names[] = {
+    "virtinst-*-cloudinit.iso", /* virt-install */
+    "*cloudinit*.iso",
+    "*cloud-init*.iso",
+    "*cidata*.iso",
+    "*cidata*.img",
+    "seed.iso",
+    "seed.img",
+    "*-seed.iso",
+    "*-seed.img", /* cloud-localds's examples */
+    "noCloud.iso",
+    "configdrive.iso", /* KubeVirt */
+};
+
+static bool
+matches(const char *const *patterns, size_t count, const char *text, int flags)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fnmatch(patterns[i], text, flags) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool
+has_seed_label(const struct disk *disk)
+{
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+        if (strcasecmp(disk->label, labels[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Return: by what the disk is known as another tool's seed, in words, or NULL. */
+static const char *
+reason(const struct disk *disk)
+{
+    if (!disk->source || seed_path_is(disk->source))
+        return NULL;
+    if (matches(places, sizeof(places) / sizeof(places[0]), disk->source, 0))
+        return "is where VDSM keeps its payloads";
+    if (disk->label)
+        return has_seed_label(disk) ? "has the label of a seed" : NULL;
+    if (strcmp(disk->device, "cdrom") == 0 &&
+        matches(names, sizeof(names) / sizeof(names[0]), fs_base_name(disk->source),
+                FNM_CASEFOLD))
+        return "has the name of a seed";
+    return NULL;
+}
+
+bool
+foreign_is_seed(const struct disk *disk)
+{
+    return reason(disk) != NULL;
+}
+
+int
+foreign_fail(const struct disk *disk, struct failure **failure)
+{
+    failure_set(failure, FAILURE_FOREIGN_SEED, "another tool's seed: disk '%s' (%s) %s",
+                disk->target, disk->source, reason(disk));
+    failure_at_line(failure, xml_line(disk->node));
+    return failure_hint(failure,
+                        "detach it, or let 'virt-seed wire --replace' put ours in "
+                        "its place: a guest has one seed");
+}

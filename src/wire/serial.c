@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: the serial is a line of words; cloud-init takes the one that begins
+ * with "ds=nocloud". A serial of the user's stays in front of it, so that inventories
+ * find it where it was.
+ *
+ * libvirt passes <sysinfo> on only when <os> has <smbios mode='sysinfo'/>. Where there was
+ * another mode, or a <sysinfo> lay idle without one, unset could not tell afterwards what
+ * was there before, so the request gets a note: the attribute smbios-was.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "domain/xml.h"
+#include "wire/serial.h"
+#include "wire/url.h"
+
+/* A bare ds=nocloud would mean dsmode=local: user-data before the network. */
+#define NOCLOUD_WORD "ds=nocloud;dsmode=net"
+#define DATASOURCE_PREFIX "ds="
+#define NOTE "smbios-was"
+
+/* Where QEMU knows -smbios and cloud-init reads DMI (cloudinit/dmi.py). */
+static bool
+has_smbios(const struct domain *domain)
+{
+    static const char *const archs[] = {"x86_64", "i686", "aarch64", "armv7l"};
+
+    if (!domain->arch)
+        return true;
+    for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++) {
+        if (strcmp(domain->arch, archs[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- sysinfo ---------------------------------------------------------------------- */
+
+static xmlNode *
+make_entry(struct domain *domain)
+{
+    xmlNode *sysinfo = domain_find_sysinfo(domain);
+    xmlNode *system, *entry;
+
+    if (!sysinfo) {
+        sysinfo = xml_add_after(xml_child(domain->root, "os"), "sysinfo");
+        xml_set_attribute(sysinfo, "type", "smbios");
+    }
+    system = xml_child(sysinfo, "system");
+    if (!system)
+        system = xml_add_child(sysinfo, "system");
+    entry = xml_add_child(system, "entry");
+    xml_set_attribute(entry, "name", "serial");
+    return entry;
+}
+
+static void
+set_text(xmlNode *node, const char *text)
+{
+    xmlNodeSetContent(node, NULL);
+    xmlNodeAddContent(node, (const xmlChar *)text);
+}
+
+/* --- the mode --------------------------------------------------------------------- */
+
+static int
+fail_host_mode(const xmlNode *smbios, const struct request *request,
+               struct failure **failure)
+{
+    failure_set(
+        failure, FAILURE_SMBIOS,
+        "<smbios mode='host'/> shows the host's serial to the guest, so ours cannot "
+        "be set");
+    failure_at_line(failure, xml_line(smbios));
+    if (!request_has_disk(request))
+        return failure_hint(failure, "use <smbios mode='sysinfo'/>, or "
+                                     "datasource=\"nocloud\", which is a disk");
+    return failure_hint(failure,
+                        "use <smbios mode='sysinfo'/>, or write serial=\"no\" into "
+                        "<cloud-init>: the volume's label is enough for most guests");
+}
+
+static void
+set_mode(struct domain *domain, struct wiring *wiring)
+{
+    xmlNode *os = xml_child(domain->root, "os");
+    xmlNode *smbios = xml_child(os, "smbios");
+    xmlNode *request = request_find(domain);
+
+    if (smbios && xml_attribute_is(smbios, "mode", "sysinfo"))
+        return;
+    if (request && (smbios || domain_find_sysinfo(domain)))
+        xml_set_attribute(request, NOTE, (smbios ? "emulate" : "absent"));
+    if (!smbios)
+        smbios = xml_add_child(os, "smbios");
+    xml_set_attribute(smbios, "mode", "sysinfo");
+    wiring_note(wiring, "<smbios mode='sysinfo'/> set");
+}
+
+/* --- the words -------------------------------------------------------------------- */
+
+static int
+fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
+                  struct failure **failure)
+{
+    cleanup_free char *expected = seed_url_describe(word);
+    cleanup_free char *found = seed_url_describe(foreign);
+
+    failure_set(failure, FAILURE_SERIAL, "the SMBIOS serial has '%.64s', expected '%s'",
+                found, expected);
+    failure_at_line(failure, xml_line(entry));
+    if (strcmp(word, NOCLOUD_WORD) != 0)
+        return failure_hint(failure, "remove it, or let 'virt-seed wire --replace' put "
+                                     "ours in its place");
+    return failure_hint(failure,
+                        "remove it, let 'virt-seed wire --replace' put ours in its "
+                        "place, or write serial=\"no\" into <cloud-init>");
+}
+
+/* Return: whether some version of the wiring wrote the word. */
+static bool
+is_our_word(const char *word)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    return strcmp(word, NOCLOUD_WORD) == 0 || seed_url_parse(&url, word);
+}
+
+/* The words of a serial. */
+struct words {
+    char *user;    /* the user's, with a space between them */
+    char *ours;    /* the first that is ours, or NULL */
+    size_t count;  /* of ours */
+    char *foreign; /* the first that names another datasource, or NULL */
+};
+
+static void
+words_clear(struct words *words)
+{
+    free(words->user);
+    free(words->ours);
+    free(words->foreign);
+}
+
+#define cleanup_words __attribute__((cleanup(words_clear)))
+
+static struct words
+split_serial(const char *serial)
+{
+    cleanup_free char *copy = xstrdup(serial);
+    struct words words = {.user = xcalloc(1, strlen(serial) + 1)};
+    char *end = words.user;
+    char *rest = NULL;
+
+    for (char *word = strtok_r(copy, " \t\r\n", &rest); word;
+         word = strtok_r(NULL, " \t\r\n", &rest)) {
+        if (is_our_word(word)) {
+            if (words.count++ == 0)
+                words.ours = xstrdup(word);
+        } else if (strncasecmp(word, DATASOURCE_PREFIX, strlen(DATASOURCE_PREFIX)) == 0) {
+            if (!words.foreign)
+                words.foreign = xstrdup(word);
+        } else {
+            end = stpcpy(end, end > words.user ? " " : "");
+            end = stpcpy(end, word);
+        }
+    }
+    return words;
+}
+
+static int
+check_length(const xmlNode *entry, const char *serial, struct failure **failure)
+{
+    if (strlen(serial) <= LIMIT_SERIAL)
+        return 0;
+    failure_set(failure, FAILURE_SERIAL,
+                "the SMBIOS serial would have %zu characters, at most %d", strlen(serial),
+                LIMIT_SERIAL);
+    failure_at_line(failure, xml_line(entry));
+    return failure_hint(failure, "shorten your own serial");
+}
+
+static int
+set_serial(xmlNode *entry, const char *user, const char *word, struct failure **failure)
+{
+    cleanup_free char *serial = *user ? xasprintf("%s %s", user, word) : xstrdup(word);
+
+    if (check_length(entry, serial, failure) < 0)
+        return -1;
+    set_text(entry, serial);
+    return 0;
+}
+
+static void
+note_words(const struct words *before, const char *word, struct wiring *wiring)
+{
+    cleanup_free char *now = seed_url_describe(word);
+    cleanup_free char *ours = before->ours ? seed_url_describe(before->ours) : NULL;
+    cleanup_free char *foreign =
+        before->foreign ? seed_url_describe(before->foreign) : NULL;
+
+    if (foreign)
+        wiring_note(wiring, "'%s' removed from the SMBIOS serial", foreign);
+    if (ours && strcmp(ours, now) != 0)
+        wiring_note(wiring, "'%s' of the SMBIOS serial became '%s'", ours, now);
+    else
+        wiring_note(wiring, "'%s' added to the SMBIOS serial", now);
+}
+
+static int
+wire_entry(struct domain *domain, const char *word, const struct wire_options *options,
+           struct wiring *wiring, struct failure **failure)
+{
+    xmlNode *entry = domain_find_serial(domain);
+    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
+    cleanup_words struct words words = {.user = NULL};
+
+    if (check_length(entry, serial, failure) < 0)
+        return -1;
+    words = split_serial(serial);
+    if (words.foreign && !options->replace)
+        return fail_foreign_word(entry, words.foreign, word, failure);
+    if (words.count == 1 && strcmp(words.ours, word) == 0 && !words.foreign)
+        return 0;
+    if (!entry)
+        entry = make_entry(domain);
+    if (set_serial(entry, words.user, word, failure) < 0)
+        return -1;
+    note_words(&words, word, wiring);
+    return 0;
+}
+
+/* A URL that an earlier datasource has left would lead the guest away from its disk. */
+static void
+forget_url(struct domain *domain, struct wiring *wiring)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    if (seed_url_find(&url, domain))
+        wire_remove_serial(domain, wiring);
+}
+
+/* Return: whether a serial is to be; -1 where it must be and cannot. */
+static int
+wants_serial(const struct domain *domain, const struct request *request,
+             struct failure **failure)
+{
+    if (request_has_disk(request))
+        return request->serial && has_smbios(domain);
+    if (wire_url_check(domain, failure) < 0)
+        return -1;
+    if (has_smbios(domain))
+        return 1;
+    failure_set(failure, FAILURE_SMBIOS,
+                "datasource=\"nocloud-net\" needs the SMBIOS serial, and '%s' has none",
+                domain->arch);
+    return failure_hint(failure, "use datasource=\"nocloud\", whose disk the guest finds "
+                                 "by its label");
+}
+
+static int
+check_place(const struct domain *domain, const struct request *request,
+            struct failure **failure)
+{
+    const xmlNode *os = xml_child(domain->root, "os");
+    const xmlNode *smbios = xml_child(os, "smbios");
+
+    if (!os) {
+        failure_set(failure, FAILURE_DOMAIN, "the domain has no <os>");
+        return failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
+    }
+    if (smbios && xml_attribute_is(smbios, "mode", "host"))
+        return fail_host_mode(smbios, request, failure);
+    return 0;
+}
+
+int
+wire_serial(struct domain *domain, const struct request *request,
+            const struct wire_options *options, struct wiring *wiring,
+            struct failure **failure)
+{
+    cleanup_free char *word = NULL;
+    int wanted;
+
+    if (request_is_by_label(request)) {
+        wire_remove_serial(domain, wiring);
+        return 0;
+    }
+    wanted = wants_serial(domain, request, failure);
+    if (wanted == 0)
+        forget_url(domain, wiring);
+    if (wanted <= 0)
+        return wanted;
+    if (check_place(domain, request, failure) < 0)
+        return -1;
+    word = request_has_disk(request) ? xstrdup(NOCLOUD_WORD)
+                                     : wire_url_word(domain, options, failure);
+    if (!word)
+        return -1;
+    /* First the mode: it notes whether there was a <sysinfo> before ours. */
+    set_mode(domain, wiring);
+    return wire_entry(domain, word, options, wiring, failure);
+}
+
+/* --- for the emulator shim -------------------------------------------------------- */
+
+const char *
+wire_shim_serial(const struct domain *domain, const struct request *request,
+                 struct failure **failure)
+{
+    const xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
+    const xmlNode *entry = domain_find_serial(domain);
+    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
+    cleanup_words struct words words = {.user = NULL};
+
+    if (request_is_by_label(request) || !request->serial || !has_smbios(domain))
+        return "";
+    if (smbios && xml_attribute_is(smbios, "mode", "host")) {
+        fail_host_mode(smbios, request, failure);
+        return NULL;
+    }
+    if (check_length(entry, serial, failure) < 0)
+        return NULL;
+    words = split_serial(serial);
+    if (words.foreign) {
+        fail_foreign_word(entry, words.foreign, NOCLOUD_WORD, failure);
+        return NULL;
+    }
+    return words.ours ? "" : NOCLOUD_WORD;
+}
+
+/* --- removing --------------------------------------------------------------------- */
+
+static void
+remove_if_empty(xmlNode *node)
+{
+    if (node && !xml_first_element(node))
+        xml_remove(node);
+}
+
+/* The mode as it was before; it cannot stay without a <sysinfo>: libvirt would not
+ * start. */
+static void
+restore_mode(struct domain *domain)
+{
+    xmlNode *request = request_find(domain);
+    xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
+    cleanup_free char *note = request ? xml_attribute(request, NOTE) : NULL;
+
+    if (note)
+        xmlUnsetProp(request, (const xmlChar *)NOTE);
+    if (!smbios)
+        return;
+    if (note && strcmp(note, "emulate") == 0)
+        xml_set_attribute(smbios, "mode", "emulate");
+    else if (note || !domain_find_sysinfo(domain))
+        xml_remove(smbios);
+}
+
+void
+wire_remove_serial(struct domain *domain, struct wiring *wiring)
+{
+    xmlNode *entry = domain_find_serial(domain);
+    cleanup_free char *serial = entry ? xml_text(entry) : NULL;
+    cleanup_free char *removed = NULL;
+    cleanup_words struct words words = {.user = NULL};
+
+    if (!serial)
+        return;
+    words = split_serial(serial);
+    if (!words.ours)
+        return;
+    removed = seed_url_describe(words.ours);
+    if (*words.user) {
+        set_text(entry, words.user);
+    } else {
+        xmlNode *system = entry->parent;
+        xmlNode *sysinfo = system->parent;
+
+        xml_remove(entry);
+        remove_if_empty(system);
+        remove_if_empty(sysinfo);
+    }
+    restore_mode(domain);
+    wiring_note(wiring, "'%s' removed from the SMBIOS serial", removed);
+}

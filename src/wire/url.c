@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: the address is the same for all guests, one on the host's loopback
+ * interface. Guests on a bridge reach it by their gateway, and QEMU's user networking (SLIRP)
+ * connects on the guest's behalf, as a process of the host, to whatever address the guest
+ * names: tried, by a guest.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/form.h"
+#include "base/inet.h"
+#include "base/memory.h"
+#include "domain/address.h"
+#include "domain/xml.h"
+#include "wire/url.h"
+#define PREFIX "ds=nocloud;dsmode=net;s=http://"
+#define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
+
+/* --- its parts -------------------------------------------------------------------- */
+
+/* Return: whether the text is an address with a port or without. */
+static bool
+read_address(struct address *address, const char *text, int *port)
+{
+    union inet_address inet;
+
+    if (inet_address_read(&inet, text, port) == 0 || *port == 0)
+        return false;
+    *address = (struct address){.family = inet.any.sa_family};
+    if (address->family == AF_INET6) {
+        address->prefix = 128;
+        memcpy(address->bytes, &inet.ipv6.sin6_addr, sizeof(inet.ipv6.sin6_addr));
+    } else {
+        address->prefix = 32;
+        memcpy(address->bytes, &inet.ipv4.sin_addr, sizeof(inet.ipv4.sin_addr));
+    }
+    return true;
+}
+
+char *
+seed_url_read_address(const char *text)
+{
+    cleanup_free char *host = NULL;
+    struct address address;
+    int port;
+    bool ipv6;
+
+    if (!read_address(&address, text, &port) || !address_is_host(&address) ||
+        address_is_link_local6(&address))
+        return NULL;
+    ipv6 = address.family == AF_INET6;
+    host = address_format(&address);
+    if (port < 0 || port == SEED_URL_PORT)
+        return xasprintf("%s%s%s", ipv6 ? "[" : "", host, ipv6 ? "]" : "");
+    return xasprintf("%s%s%s:%d", ipv6 ? "[" : "", host, ipv6 ? "]" : "", port);
+}
+
+int
+seed_url_make_token(struct seed_url *url)
+{
+    uint8_t bytes[TOKEN_BYTES];
+
+    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+        return -errno;
+    for (size_t i = 0; i < TOKEN_BYTES; i++)
+        snprintf(&url->token[2 * i], 3, "%02x", bytes[i]);
+    return 0;
+}
+
+/* --- the word --------------------------------------------------------------------- */
+
+bool
+seed_url_parse(struct seed_url *url, const char *word)
+{
+    cleanup_free char *copy = NULL;
+    const char *address, *uuid, *token;
+    struct address parsed;
+    char *rest;
+    int port;
+
+    if (strncmp(word, PREFIX, strlen(PREFIX)) != 0)
+        return false;
+    copy = xstrdup(word + strlen(PREFIX));
+    rest = copy;
+    address = strsep(&rest, "/");
+    uuid = strsep(&rest, "/");
+    token = strsep(&rest, "/");
+    /* Nothing is behind the last slash. */
+    if (!rest || *rest || !read_address(&parsed, address, &port) || !form_is_uuid(uuid) ||
+        !form_is_hex(token, SEED_URL_TOKEN_LENGTH))
+        return false;
+    url->address = xstrdup(address);
+    memcpy(url->uuid, uuid, sizeof(url->uuid));
+    memcpy(url->token, token, sizeof(url->token));
+    return true;
+}
+
+char *
+seed_url_word(const struct seed_url *url)
+{
+    return xasprintf(PREFIX "%s/%s/%s/", url->address, url->uuid, url->token);
+}
+
+char *
+seed_url_describe(const char *word)
+{
+    static const char hex[] = "0123456789abcdefABCDEF";
+    cleanup_buffer struct buffer text = {0};
+
+    buffer_append_string(&text, "");
+    while (*word) {
+        size_t other = strcspn(word, hex);
+        size_t digits = strspn(word + other, hex);
+
+        buffer_append(&text, word, other);
+        if (digits < SEED_URL_TOKEN_LENGTH)
+            buffer_append(&text, word + other, digits);
+        else
+            buffer_append_string(&text, "…");
+        word += other + digits;
+    }
+    return steal(text.data);
+}
+
+/* Takes the next such word of a serial. Return: whether there is one. */
+static bool
+next_url(struct seed_url *url, char **rest)
+{
+    char *word;
+
+    while ((word = strsep(rest, " \t\r\n"))) {
+        seed_url_clear(url);
+        if (seed_url_parse(url, word))
+            return true;
+    }
+    return false;
+}
+
+static char *
+read_serial(const struct domain *domain)
+{
+    const xmlNode *entry = domain_find_serial(domain);
+
+    return entry ? xml_text(entry) : xstrdup("");
+}
+
+bool
+seed_url_find(struct seed_url *url, const struct domain *domain)
+{
+    cleanup_free char *serial = read_serial(domain);
+    cleanup_seed_url struct seed_url next = {.address = NULL};
+    char *rest = serial;
+    bool found = false;
+
+    seed_url_clear(url);
+    while (next_url(&next, &rest)) {
+        seed_url_clear(url);
+        *url = next;
+        next.address = NULL;
+        found = true;
+    }
+    return found;
+}
+
+bool
+seed_url_find_own(struct seed_url *url, const struct domain *domain)
+{
+    return seed_url_find(url, domain) && strcmp(url->uuid, domain->uuid) == 0;
+}
+
+bool
+seed_url_is_of_another(const struct domain *domain)
+{
+    cleanup_free char *serial = read_serial(domain);
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+    char *rest = serial;
+
+    while (next_url(&url, &rest)) {
+        if (strcmp(url.uuid, domain->uuid) != 0)
+            return true;
+    }
+    return false;
+}
+
+void
+seed_url_clear(struct seed_url *url)
+{
+    free(url->address);
+    *url = (struct seed_url){.address = NULL};
+}
+
+/* --- the wiring ------------------------------------------------------------------- */
+
+int
+wire_url_check(const struct domain *domain, struct failure **failure)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+
+    /* A host's device that is passed through may be a NIC. */
+    if (xml_child(devices, "interface") || xml_child(devices, "hostdev"))
+        return 0;
+    failure_set(
+        failure, FAILURE_NO_NETWORK,
+        "asks for datasource=\"nocloud-net\", and has no <interface> to fetch its "
+        "seed by");
+    return failure_hint(failure, "give the domain an <interface>, or use "
+                                 "datasource=\"nocloud\", which is a disk");
+}
+
+static int
+make(struct seed_url *url, const struct domain *domain, struct failure **failure)
+{
+    int error;
+
+    seed_url_clear(url);
+    memcpy(url->uuid, domain->uuid, sizeof(url->uuid));
+    error = seed_url_make_token(url);
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                             "could not make a token of random bits");
+}
+
+/* Where nobody knows the address, the one that is there stays. */
+static void
+set_address(struct seed_url *url, const struct wire_options *options)
+{
+    const char *address =
+        options->imds_address ? options->imds_address : VIRT_SEED_IMDS_ADDRESS;
+
+    if (url->address && !options->imds_address)
+        return;
+    free(url->address);
+    url->address = xstrdup(address);
+}
+
+char *
+wire_url_word(const struct domain *domain, const struct wire_options *options,
+              struct failure **failure)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+
+    if (!seed_url_find_own(&url, domain) && make(&url, domain, failure) < 0)
+        return NULL;
+    set_address(&url, options);
+    return seed_url_word(&url);
+}
