@@ -299,10 +299,9 @@ noinst_PROGRAMS += virt-seed-vdsm
 
 virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/exchange.c \
-	%D%/vdsm/exchange.h \
 	%D%/vdsm/main.c \
 	%D%/vdsm/property.c \
-	%D%/vdsm/property.h \
+	%D%/vdsm/vdsm.h \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
 virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
@@ -318,14 +317,9 @@ libshim_a_SOURCES = \
 	%D%/shim/arguments.h \
 	%D%/shim/command.c \
 	%D%/shim/command.h \
-	%D%/shim/emulator.c \
-	%D%/shim/emulator.h \
 	%D%/shim/order.c \
-	%D%/shim/order.h \
 	%D%/shim/place.c \
-	%D%/shim/place.h \
 	%D%/shim/report.c \
-	%D%/shim/report.h \
 	$(NULL)
 
 virt_seed_qemu_SOURCES = %D%/shim/main.c

@@ -24,21 +24,14 @@ sequence_length(unsigned char first)
 }
 
 /* The second byte's range depends on the first: no overlong forms, no surrogates, nothing
- * above U+10FFFF. */
-static bool
-is_second(unsigned char first, unsigned char second)
-{
-    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-
-    return second >= low && second <= high;
-}
-
-/* In text the NUL at the end is in no range, so nothing is read behind it. */
+ * above U+10FFFF. In text the NUL at the end is in no range, so nothing is read after it. */
 static bool
 is_character(const unsigned char *text, size_t length)
 {
-    if (length >= 2 && !is_second(text[0], text[1]))
+    unsigned char low = text[0] == 0xe0 ? 0xa0 : text[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = text[0] == 0xed ? 0x9f : text[0] == 0xf4 ? 0x8f : 0xbf;
+
+    if (length >= 2 && (text[1] < low || text[1] > high))
         return false;
     for (size_t i = 2; i < length; i++) {
         if (text[i] < 0x80 || text[i] > 0xbf)
@@ -126,21 +119,12 @@ utf8_replace_controls(char *text)
 #define UUID_PATTERN "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 static_assert(sizeof(UUID_PATTERN) - 1 == UUID_LENGTH, "the pattern is a UUID's");
 
-/* Return: whether the character is one that the pattern's allows; a text's end is none. */
-static bool
-fits(char character, char pattern)
-{
-    if (pattern == 'x')
-        return character && strchr(DIGITS, character);
-    return character == pattern;
-}
-
-/* Return: what is behind the part of the text that is as the pattern; NULL where it has none. */
+/* Return: what follows the part of the text that has the pattern's form, or NULL. */
 static const char *
 skip(const char *text, const char *pattern)
 {
     for (; *pattern; pattern++, text++) {
-        if (!fits(*text, *pattern))
+        if (*pattern == 'x' ? !*text || !strchr(DIGITS, *text) : *text != *pattern)
             return NULL;
     }
     return text;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "shim/arguments.h"
 #include "shim/command.h"
-#include "shim/emulator.h"
-#include "shim/order.h"
-#include "shim/place.h"
-#include "shim/report.h"
 
 /* Takes ownership of the argument. */
 static void
@@ -33,6 +32,43 @@ add_option(struct command *command, const char *option, char *value)
 }
 
 /* --- what is started -------------------------------------------------------------- */
+
+/* Red Hat's qemu-kvm is in the second. */
+static const char *const directories[] = {"/usr/bin", "/usr/libexec", "/usr/local/bin"};
+
+/*
+ * Finds the emulator by the name that the shim was called by, without its prefix, in the
+ * directories where distributions put it; never by PATH.
+ * Return: its path, owned by the caller (free), or NULL.
+ */
+static char *
+find_emulator(int root, const char *called, struct failure **failure)
+{
+    const char *name = fs_base_name(called);
+
+    if (strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) != 0) {
+        failure_set(failure, FAILURE_USAGE,
+                    "called as '%s', expected the name of an emulator behind '%s'", name,
+                    SHIM_PREFIX);
+        failure_hint(failure,
+                     "put <emulator>%s/" SHIM_NAME
+                     "system-x86_64</emulator> into the domain's <devices>",
+                     VIRT_SEED_BINDIR);
+        return NULL;
+    }
+    name += strlen(SHIM_PREFIX);
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        char *path = xasprintf("%s/%s", directories[i], name);
+
+        if (faccessat(root, &path[1], X_OK, 0) == 0)
+            return path;
+        free(path);
+    }
+    failure_set(failure, FAILURE_SYSTEM,
+                "there is no '%s' in /usr/bin, /usr/libexec or /usr/local/bin", name);
+    failure_hint(failure, "install it, or name another one in <emulator>");
+    return NULL;
+}
 
 static bool
 boots_nothing(char **given)
@@ -197,7 +233,7 @@ command_make(struct command *command, int root, char **given, struct failure **f
 {
     const char *uuid;
     size_t count;
-    char *program = emulator_find(root, given[0], failure);
+    char *program = find_emulator(root, given[0], failure);
 
     if (!program)
         return -1;

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "shim/order.h"
+#include "shim/command.h"
 
 static int
 fail_open(const char *name, int error, struct failure **failure)

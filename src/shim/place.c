@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "shim/arguments.h"
-#include "shim/place.h"
+#include "shim/command.h"
 
 /* libvirt's own names of the machines (qemuDomainMachineIsQ35 and its neighbours). */
 static const struct machine {

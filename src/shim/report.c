@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/process.h"
-#include "shim/report.h"
+#include "shim/command.h"
 
 /* --- the file --------------------------------------------------------------------- */
 

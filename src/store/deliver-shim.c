@@ -2,7 +2,7 @@
 /*
  * The seed as an image, in a disk that the emulator shim adds to QEMU's command line. libvirt
  * does not know of that disk; the shim learns of it, of the serial and of the report by an order
- * in the run-time directory (shim/order.h).
+ * in the run-time directory (shim/command.h).
  */
 #include "config.h"
 

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/tmpfile.h"
-#include "vdsm/exchange.h"
+#include "vdsm/vdsm.h"
 
 #define VARIABLE "_hook_domxml"
 

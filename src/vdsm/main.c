@@ -27,8 +27,7 @@
 #include "domain/xml.h"
 #include "image/label.h"
 #include "store/configuration.h"
-#include "vdsm/exchange.h"
-#include "vdsm/property.h"
+#include "vdsm/vdsm.h"
 #include "wire/foreign.h"
 #include "wire/wire.h"
 

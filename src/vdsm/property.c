@@ -13,7 +13,7 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "vdsm/property.h"
+#include "vdsm/vdsm.h"
 
 #define PROPERTY "custom property '" PROPERTY_NAME "'"
 
