@@ -4,6 +4,7 @@
 noinst_LIBRARIES += \
 	libbase.a \
 	libdomain.a \
+	libwire.a \
 	libseed.a \
 	libimage.a \
 	libstore.a \
@@ -46,12 +47,10 @@ libbase_a_SOURCES = \
 libdomain_a_SOURCES = \
 	%D%/domain/address.c \
 	%D%/domain/address.h \
+	%D%/domain/documents.c \
+	%D%/domain/documents.h \
 	%D%/domain/domain.c \
 	%D%/domain/domain.h \
-	%D%/domain/drives.c \
-	%D%/domain/drives.h \
-	%D%/domain/foreign.c \
-	%D%/domain/foreign.h \
 	%D%/domain/guest-value.c \
 	%D%/domain/guest-value.h \
 	%D%/domain/initialization-files.c \
@@ -79,28 +78,38 @@ libdomain_a_SOURCES = \
 	%D%/domain/payload.h \
 	%D%/domain/seed-path.c \
 	%D%/domain/seed-path.h \
-	%D%/domain/seed-url.c \
-	%D%/domain/seed-url.h \
 	%D%/domain/target.c \
 	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
-	%D%/domain/wire.c \
-	%D%/domain/wire.h \
-	%D%/domain/wire-disk.c \
-	%D%/domain/wire-disk.h \
-	%D%/domain/wire-report.c \
-	%D%/domain/wire-report.h \
-	%D%/domain/wire-serial.c \
-	%D%/domain/wire-serial.h \
-	%D%/domain/wire-url.c \
-	%D%/domain/wire-url.h \
-	%D%/domain/wire-shim.c \
-	%D%/domain/wire-shim.h \
 	%D%/domain/xml.c \
 	%D%/domain/xml.h \
 	$(NULL)
 libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
+
+libwire_a_SOURCES = \
+	%D%/wire/disk.c \
+	%D%/wire/disk.h \
+	%D%/wire/drives.c \
+	%D%/wire/drives.h \
+	%D%/wire/facts.c \
+	%D%/wire/facts.h \
+	%D%/wire/foreign.c \
+	%D%/wire/foreign.h \
+	%D%/wire/report.c \
+	%D%/wire/report.h \
+	%D%/wire/serial.c \
+	%D%/wire/serial.h \
+	%D%/wire/shim.c \
+	%D%/wire/shim.h \
+	%D%/wire/url.c \
+	%D%/wire/url.h \
+	%D%/wire/wire.c \
+	%D%/wire/wire.h \
+	%D%/wire/wiring.c \
+	%D%/wire/wiring.h \
+	$(NULL)
+libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
 	%D%/seed/check-part.c \
@@ -176,7 +185,6 @@ CLEANFILES += %D%/seed/reporter-script.h
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
 	%D%/image/iso-read.c \
-	%D%/image/iso-read.h \
 	%D%/image/iso-verify.c \
 	%D%/image/iso-write.c \
 	%D%/image/label.c \
@@ -193,6 +201,12 @@ libstore_a_SOURCES = \
 	%D%/store/apparmor.h \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
+	%D%/store/deliver-drive.c \
+	%D%/store/deliver-drive.h \
+	%D%/store/deliver-server.c \
+	%D%/store/deliver-shim.c \
+	%D%/store/delivery.c \
+	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
 	%D%/store/leftovers.h \
 	%D%/store/imds-health.c \
@@ -220,14 +234,8 @@ libstore_a_SOURCES = \
 	%D%/store/resolve.h \
 	%D%/store/rundir.c \
 	%D%/store/rundir.h \
-	%D%/store/running-seed.c \
-	%D%/store/running-seed.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
-	%D%/store/seed-file.c \
-	%D%/store/seed-file.h \
-	%D%/store/served-seed.c \
-	%D%/store/served-seed.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -256,7 +264,7 @@ libcheck_a_SOURCES = \
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 
 # Everything that makes a seed, without libvirt.
-SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libdomain.a libbase.a
+SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libwire.a libdomain.a libbase.a
 SEED_LIBS = \
 	$(LIBXML2_LIBS) \
 	$(LIBISOFS_LIBS) \
@@ -305,7 +313,7 @@ virt_seed_vdsm_SOURCES = \
 	%D%/vdsm/property.h \
 	$(NULL)
 virt_seed_vdsm_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS)
-virt_seed_vdsm_LDADD = libstore.a libimage.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
+virt_seed_vdsm_LDADD = libstore.a libimage.a libwire.a libdomain.a libbase.a $(LIBXML2_LIBS) $(BLKID_LIBS) \
 	$(NETTLE_LIBS) $(UUID_LIBS)
 
 bin_PROGRAMS += virt-seed virt-seed-qemu
@@ -436,7 +444,6 @@ virt_seed_SOURCES = \
 	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
-	%D%/cli/medium.c \
 	%D%/cli/main.c \
 	%D%/cli/output.c \
 	%D%/cli/output.h \
@@ -455,7 +462,6 @@ virt_seed_SOURCES = \
 	%D%/cli/progress.h \
 	%D%/cli/seeding.c \
 	%D%/cli/seeding.h \
-	%D%/cli/served.c \
 	%D%/cli/settings.c \
 	%D%/cli/settings.h \
 	%D%/cli/signals.c \

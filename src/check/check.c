@@ -4,12 +4,12 @@
 #include "base/cleanup.h"
 #include "check/check.h"
 #include "check/rules.h"
-#include "domain/wire.h"
 #include "image/label.h"
 #include "seed/check-part.h"
 #include "seed/seed.h"
 #include "store/configuration.h"
 #include "store/resolve.h"
+#include "wire/wire.h"
 
 /* A subject is one file in this folder and one row here. */
 static void (*const subjects[])(const struct check *check) = {
@@ -105,13 +105,16 @@ check_domain(struct findings *findings, struct domain *domain,
 {
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
+    cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *failure = NULL;
     const struct check check = {.findings = findings,
                                 .domain = domain,
+                                .facts = &facts,
                                 .request = &request,
                                 .config = &config,
                                 .root = options->root};
 
+    wire_facts_read(&facts, domain);
     check_emulator(findings, domain, options->root);
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);
@@ -129,5 +132,5 @@ check_domain(struct findings *findings, struct domain *domain,
     if (findings->errors == 0)
         check_seed(findings, domain, &request);
     check_wiring(findings, &config, domain, &request);
-    check_server(&check);
+    check_delivery(&check);
 }

@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
-#include "domain/wire-disk.h"
 #include "domain/xml.h"
+#include "wire/disk.h"
 
 #define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
 
@@ -89,7 +89,7 @@ has_something_to_boot(const struct domain *domain)
 void
 check_disks(const struct check *check)
 {
-    const struct disk *disk = seed_path_find_disk(check->domain);
+    const struct disk *disk = check->facts->disk;
     const xmlNode *source;
 
     if (!has_something_to_boot(check->domain))

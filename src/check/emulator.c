@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "store/apparmor.h"
 
@@ -28,7 +27,7 @@ check_emulator(struct findings *findings, const struct domain *domain, int root)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    if (wire_is_by_shim(domain) && !is_unconfined(domain))
+    if (domain_is_by_shim(domain) && !is_unconfined(domain))
         apparmor_check_shim(root, &failure);
     findings_take(findings, &failure);
 }

@@ -8,8 +8,6 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/seed-path.h"
-#include "domain/seed-url.h"
 #include "domain/xml.h"
 
 static const struct meaning {
@@ -92,12 +90,8 @@ check_keys(const struct check *check)
 static void
 check_clone(const struct check *check)
 {
-    const struct disk *disk = seed_path_find_disk(check->domain);
-    cleanup_free char *path = seed_path(check->domain->uuid);
-    bool clone = seed_url_is_of_another(check->domain) ||
-                 (disk && strcmp(disk->source, path) != 0);
-
-    if (!clone || check->request->instance_id_policy != INSTANCE_ID_FIXED)
+    if (!check->facts->seed_of_another ||
+        check->request->instance_id_policy != INSTANCE_ID_FIXED)
         return;
     findings_warn(
         check->findings, WARNING_CLONED_INSTANCE_ID, check->request->line,

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rules, by subject. Each function adds the warnings of its own; what the guest would
- * reject is an error already, and found before (seed/check-part.h, domain/wire.h). */
+ * reject is an error already, and found before (seed/check-part.h, wire/wire.h). */
 #pragma once
 
 #include "check/findings.h"
 #include "check/tree.h"
 #include "domain/request.h"
 #include "store/configuration.h"
+#include "wire/facts.h"
 
 /* What they look at. The parts were resolved where that was possible. */
 struct check {
     struct findings *findings;
-    const struct domain *domain; /* with the labels of its disks */
+    const struct domain *domain;    /* with the labels of its disks */
+    const struct wire_facts *facts; /* before the domain is wired on the way */
     const struct request *request;
     const struct config *config;
     int root; /* the host's "/" */
@@ -28,8 +30,8 @@ void check_served(const struct check *check);
 void check_disks(const struct check *check);
 void check_schema(const struct check *check);
 
-/* The one that adds errors, too: for what the hook would refuse of the metadata server. */
-void check_server(const struct check *check);
+/* The one that adds errors, too: for what the hook would refuse of this host. */
+void check_delivery(const struct check *check);
 
 /* The same, for what libvirt would refuse before the hook is asked. */
 void check_emulator(struct findings *findings, const struct domain *domain, int root);

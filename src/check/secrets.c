@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "seed/user-data.h"
 
@@ -126,7 +125,7 @@ check_shim(const struct check *check, const struct part *part)
     cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
     cleanup_free char *description = NULL;
 
-    if (!wire_is_by_shim(check->domain))
+    if (!check->facts->by_shim)
         return;
     description = part_describe(part);
     findings_warn(
@@ -163,7 +162,7 @@ void
 check_secrets(const struct check *check)
 {
     const struct request *request = check->request;
-    const struct payload *payload = request->payload;
+    const struct seed *payload = request->payload;
 
     for (size_t i = 0; i < request->parts.count; i++)
         check_part(check, request->parts.list[i]);
@@ -175,8 +174,8 @@ check_secrets(const struct check *check)
                           "<meta-data>: '%.256s' stands " EVERYBODY,
                           request->meta_data[i].key);
     }
-    for (size_t i = 0; payload && i < payload->file_count; i++) {
-        const struct payload_file *file = &payload->files[i];
+    for (size_t i = 0; payload && i < payload->document_count; i++) {
+        const struct document *file = &payload->documents[i];
 
         if (file->data.size > 0 && has_word(&file->data, 0))
             findings_warn(check->findings, WARNING_INLINE_SECRET, request->line,

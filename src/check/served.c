@@ -10,11 +10,10 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/interface.h"
-#include "domain/seed-url.h"
 #include "domain/xml.h"
-#include "store/imds-health.h"
+#include "store/delivery.h"
 #include "store/libvirt-host.h"
-#include "store/served-seed.h"
+#include "wire/url.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""
 
@@ -177,7 +176,7 @@ check_served(const struct check *check)
 
 /* The configuration's address is in the serial once the domain is wired. */
 static void
-check_listening(const struct check *check)
+check_listening(const struct check *check, const struct delivery *delivery)
 {
     const struct request *request = check->request;
     cleanup_seed_url struct seed_url url = {.address = NULL};
@@ -186,7 +185,7 @@ check_listening(const struct check *check)
 
     if (!address && seed_url_find_own(&url, check->domain))
         address = url.address;
-    if (!address || imds_health_check(address, &failure) == 0)
+    if (!address || delivery->check_answer(address, &failure) == 0)
         return;
     failure_at_line(&failure, request->line);
     if (request->cache)
@@ -198,14 +197,14 @@ check_listening(const struct check *check)
 }
 
 void
-check_server(const struct check *check)
+check_delivery(const struct check *check)
 {
+    const struct delivery *delivery = delivery_for(check->request, check->domain);
     cleanup_failure struct failure *failure = NULL;
 
-    if (request_has_disk(check->request))
-        return;
-    if (served_seed_check_tree(check->root, &failure) < 0)
+    if (delivery->check_host && delivery->check_host(check->root, &failure) < 0)
         failure_at_line(&failure, check->request->line);
     findings_take(check->findings, &failure);
-    check_listening(check);
+    if (delivery->check_answer)
+        check_listening(check, delivery);
 }

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
-#include "domain/wire.h"
 #include "domain/xml.h"
+#include "wire/wire.h"
 
 #define CLOUD_HINT                                                                       \
     "use another value; two datasources in one guest are a race between them"

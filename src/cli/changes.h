@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/source.h"
-#include "domain/wire.h"
+#include "wire/wire.h"
 
 /* Wires the domain for its own request; the disks' labels, and the configuration, are looked
  * at where they are this host's. */

@@ -20,9 +20,9 @@
 #include "cli/output.h"
 #include "cli/source.h"
 #include "domain/request.h"
-#include "domain/wire.h"
 #include "domain/xml.h"
 #include "store/secret.h"
+#include "wire/wire.h"
 
 /* The systems whose documents can be read. */
 static const struct format {

@@ -16,7 +16,7 @@
 #include "cli/cli.h"
 #include "cli/extract.h"
 #include "cli/json.h"
-#include "image/iso-read.h"
+#include "image/iso.h"
 #include "image/label.h"
 #include "seed/layout.h"
 
@@ -29,7 +29,7 @@ struct judgement {
 };
 
 struct report {
-    const struct volume *volume;
+    const struct seed *volume;
     const struct layout *layout; /* NULL where the label is no seed's */
     struct judgement *judgements;
     size_t count;
@@ -46,16 +46,17 @@ add_judgement(struct report *report, const char *path, size_t size)
 }
 
 static void
-judge_file(struct report *report, const struct volume_file *file)
+judge_file(struct report *report, const struct document *file)
 {
-    struct judgement *judgement = add_judgement(report, file->path, file->size);
+    struct judgement *judgement =
+        add_judgement(report, file->path, file->unread ? file->size : file->data.size);
     const struct layout_document *document =
         report->layout ? layout_find_document(report->layout, file->path) : NULL;
     cleanup_failure struct failure *failure = NULL;
 
     if (!document)
         return;
-    if (!file->read) {
+    if (file->unread) {
         judgement->problem = xstrdup("is no regular file, or too large for a seed's");
     } else {
         judgement->taken =
@@ -68,15 +69,15 @@ judge_file(struct report *report, const struct volume_file *file)
 static void
 judge(struct report *report)
 {
-    report->layout = layout_find(report->volume->label);
+    report->layout = layout_find(report->volume->volume_id);
     report->valid = report->layout != NULL;
-    for (size_t i = 0; i < report->volume->file_count; i++)
-        judge_file(report, &report->volume->files[i]);
+    for (size_t i = 0; i < report->volume->document_count; i++)
+        judge_file(report, &report->volume->documents[i]);
     if (!report->layout)
         return;
     for (const struct layout_document *document = report->layout->documents;
          document->path; document++) {
-        if (!document->required || volume_find(report->volume, document->path))
+        if (!document->required || seed_find_document(report->volume, document->path))
             continue;
         add_judgement(report, document->path, 0)->problem =
             xstrdup("is missing: cloud-init does not take the seed");
@@ -122,7 +123,7 @@ print_json(const struct report *report)
         json_array_append_new(documents, object);
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
-                         to_json_string(report->volume->label), "datasource",
+                         to_json_string(report->volume->volume_id), "datasource",
                          report->layout ? report->layout->datasource : NULL, "valid",
                          report->valid, "documents", documents));
 }
@@ -142,7 +143,7 @@ static void
 print_text(const struct report *report)
 {
     fputs("label: ", stdout);
-    print_outside_string(stdout, report->volume->label);
+    print_outside_string(stdout, report->volume->volume_id);
     printf("\ndatasource: %s\n",
            report->layout ? report->layout->datasource : "none, by this label");
     for (size_t i = 0; i < report->count; i++)
@@ -186,7 +187,7 @@ run(const struct context *context, const struct arguments *arguments,
     struct failure **failure)
 {
     const char *path = arguments->name;
-    cleanup_volume struct volume volume = {0};
+    cleanup_seed struct seed volume = {0};
     __attribute__((cleanup(report_clear))) struct report report = {.volume = &volume};
     cleanup_close int fd = open_image(path, failure);
 

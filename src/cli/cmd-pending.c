@@ -217,13 +217,13 @@ static void
 print_running(const struct pending *pending)
 {
     cleanup_free char *name = xshellquote(pending->source.domain.name);
-    const struct seed_place *place = seed_place_find(&pending->running.domain);
+    const struct delivery *delivery = delivery_of_running(&pending->running.domain);
 
     printf("it runs: a reboot within the guest%s reads what is %s",
            pending->boot == PENDING_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
-           place->where);
+           delivery->where);
     /* Where it is not there already, and would not be refused. */
-    if (pending->next.served == place->served && !pending->is_as_replaced) {
+    if (pending->next.served == delivery->served && !pending->is_as_replaced) {
         fputs("; to put the new seed there: virt-seed update ", stdout);
         print_outside_string(stdout, name);
     }
@@ -236,7 +236,7 @@ print_replaced(const struct pending *pending)
 {
     if (pending->has_current)
         printf("the seed %s has been replaced since it was started",
-               pending->current.served ? served_place.where : medium_place.where);
+               pending->current.served ? delivery_server.where : delivery_drive.where);
     else
         fputs("its seed was replaced after it was started", stdout);
     if (pending->is_kept)

@@ -10,8 +10,8 @@
 #include "cli/libvirt.h"
 #include "cli/settings.h"
 #include "cli/source.h"
-#include "domain/wire.h"
 #include "store/secret.h"
+#include "wire/wire.h"
 
 /* The secret comes first: the domain may start as soon as it is defined. */
 static int

@@ -6,7 +6,7 @@
 #include "cli/changes.h"
 #include "cli/cli.h"
 #include "cli/source.h"
-#include "domain/wire.h"
+#include "wire/wire.h"
 
 static int
 run(const struct context *context, const struct arguments *arguments,

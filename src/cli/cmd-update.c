@@ -17,7 +17,6 @@
 #include "domain/request.h"
 #include "seed/layout.h"
 #include "store/record.h"
-#include "store/running-seed.h"
 
 enum outcome {
     OUTCOME_FAILURE,
@@ -73,14 +72,14 @@ in_words(bool served)
 
 /* The guest looks for the seed where it was when it was started, and by its label. */
 static int
-check_datasource(const struct seed_place *place, const struct seed *old,
+check_datasource(const struct delivery *delivery, const struct seed *old,
                  const struct seed *seed, struct failure **failure)
 {
-    if (place->served != seed->served)
+    if (delivery->served != seed->served)
         failure_set(failure, FAILURE_DOMAIN,
                     "runs with a seed %s, and the new one is one %s: the guest would not "
                     "find it",
-                    in_words(place->served), in_words(seed->served));
+                    in_words(delivery->served), in_words(seed->served));
     else if (old->volume_id && strcmp(old->volume_id, seed->volume_id) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
@@ -125,15 +124,15 @@ replace(const struct context *context, const struct source *source,
         const struct source *running, const struct request *request, struct seed *seed,
         struct failure **failure)
 {
-    const struct seed_place *place = seed_place_find(&running->domain);
+    const struct delivery *delivery = delivery_of_running(&running->domain);
     cleanup_seed struct seed old = {0};
     bool found = false;
 
-    if (running_seed_read(context->root, running->domain.uuid, &old, &found, failure) <
-            0 ||
-        check_datasource(place, &old, seed, failure) < 0)
+    if (delivery_read(context->root, running->domain.uuid, &old, &found, failure) < 0 ||
+        check_datasource(delivery, &old, seed, failure) < 0)
         return OUTCOME_FAILURE;
-    if (found && seed_is_same(&old, seed) && place->is_in(context, &running->domain) &&
+    if (found && seed_is_same(&old, seed) &&
+        delivery->is_in(context->root, &running->domain) &&
         request_is_same(request_find(&running->domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
     if (replace_seed(context, source, running, request, seed, failure) < 0)
@@ -149,16 +148,16 @@ update(const struct context *context, const struct arguments *arguments,
     cleanup_source struct source running = {0};
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
-    const struct seed_place *place;
+    const struct delivery *delivery;
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
     if (source_load_running(&running, source, failure) < 0)
         return OUTCOME_FAILURE;
-    place = seed_place_find(&running.domain);
-    *where = place->where;
+    delivery = delivery_of_running(&running.domain);
+    *where = delivery->where;
     if (replace_check_caller(context, failure) < 0 ||
-        place->check(&running.domain, failure) < 0 ||
+        delivery->check_replace(&running.domain, failure) < 0 ||
         seeding_make_with(&seed, &request, &source->domain, context, arguments, NULL,
                           failure) < 0)
         return OUTCOME_FAILURE;

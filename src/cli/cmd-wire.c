@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 #include "cli/source.h"
-#include "domain/wire.h"
+#include "wire/wire.h"
 
 /* --- after a refused start -------------------------------------------------------- */
 

@@ -11,12 +11,11 @@
 #include "base/memory.h"
 #include "cli/domain-status.h"
 #include "cli/domain-view.h"
-#include "domain/wire.h"
 #include "seed/json.h"
-#include "store/imds-tree.h"
+#include "store/delivery.h"
 #include "store/record.h"
 #include "store/report-reader.h"
-#include "store/rundir.h"
+#include "wire/wire.h"
 
 /* Why the status does not have all; the first reason is enough. */
 static void
@@ -65,9 +64,10 @@ find_wiring(struct domain_view *view, const char *imds_address)
 static char *
 place_of_seed(const struct domain_view *view, const char *uuid)
 {
-    if (view->has_request && !request_has_disk(&view->request))
-        return imds_domain_name(uuid);
-    return rundir_seed_name(uuid);
+    const struct delivery *delivery =
+        view->has_request ? delivery_for(&view->request, &view->domain) : &delivery_drive;
+
+    return delivery->name(uuid);
 }
 
 static enum answer

@@ -7,9 +7,8 @@
 #include "base/memory.h"
 #include "cli/domain-view.h"
 #include "cli/libvirt.h"
-#include "domain/wire-report.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
+#include "wire/report.h"
 
 int
 domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure **failure)
@@ -32,7 +31,7 @@ domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure *
 static const char *
 find_reason(const struct domain_view *view, bool has_file, const char **hint)
 {
-    bool by_shim = wire_is_by_shim(&view->domain);
+    bool by_shim = domain_is_by_shim(&view->domain);
 
     if (has_file && (by_shim || wire_report_is_there(&view->domain)))
         return NULL;

@@ -30,7 +30,7 @@ open_parent(int root, const char *path, const char **name)
 
 /* Return: 0 or -errno. */
 static int
-extract_file(int root, const struct volume_file *file)
+extract_file(int root, const struct document *file)
 {
     const char *name;
     cleanup_close int parent = open_parent(root, file->path, &name);
@@ -43,7 +43,7 @@ extract_file(int root, const struct volume_file *file)
 }
 
 int
-extract_volume(const struct volume *volume, const char *path, struct failure **failure)
+extract_volume(const struct seed *volume, const char *path, struct failure **failure)
 {
     cleanup_close int root = -1;
 
@@ -54,9 +54,9 @@ extract_volume(const struct volume *volume, const char *path, struct failure **f
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
                                  path);
-    for (size_t i = 0; i < volume->file_count; i++) {
-        const struct volume_file *file = &volume->files[i];
-        int error = file->read ? extract_file(root, file) : 0;
+    for (size_t i = 0; i < volume->document_count; i++) {
+        const struct document *file = &volume->documents[i];
+        int error = file->unread ? 0 : extract_file(root, file);
 
         if (error < 0) {
             failure_set_errno(failure, FAILURE_SYSTEM, error, "could not write '%s/%s'",

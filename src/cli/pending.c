@@ -15,7 +15,7 @@
 #include "cli/pending.h"
 #include "cli/seeding.h"
 #include "seed/digest.h"
-#include "store/running-seed.h"
+#include "store/delivery.h"
 
 /* --- reading ------------------------------------------------------------------------ */
 
@@ -56,8 +56,8 @@ read_past(struct pending *pending, const struct context *context)
         deny(pending, &failure);
         pending->past_is_denied = true;
     }
-    if (running_seed_read(context->root, uuid, &pending->current, &pending->has_current,
-                          &failure) == 0) {
+    if (delivery_read(context->root, uuid, &pending->current, &pending->has_current,
+                      &failure) == 0) {
         /* It tells enough where there is no record. */
         pending->past_is_denied = pending->past_is_denied && !pending->has_current;
         return;

@@ -8,10 +8,10 @@
 #include "cli/cli.h"
 #include "cli/secret-documents.h"
 #include "cli/source.h"
-#include "domain/wire.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/record.h"
+#include "wire/wire.h"
 
 enum pending_state {
     PENDING_UNCHANGED,

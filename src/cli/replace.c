@@ -2,10 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,18 +12,9 @@
 #include "cli/libvirt.h"
 #include "cli/replace.h"
 #include "domain/request-write.h"
-#include "domain/seed-url.h"
+#include "domain/seed-path.h"
 #include "store/record.h"
 #include "store/rundir.h"
-#include "store/running-seed.h"
-
-const struct seed_place *
-seed_place_find(const struct domain *running)
-{
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-
-    return seed_url_find_own(&url, running) ? &served_place : &medium_place;
-}
 
 int
 replace_check_caller(const struct context *context, struct failure **failure)
@@ -44,10 +33,16 @@ replace_check_caller(const struct context *context, struct failure **failure)
     return 0;
 }
 
-/* --- the request in the XML as it runs -------------------------------------------- */
+/* --- what libvirt is asked for ---------------------------------------------------- */
+
+static bool
+has_ended(void *domain)
+{
+    return libvirt_has_ended(domain);
+}
 
 static int
-set_request(virDomainPtr domain, const xmlNode *request, struct failure **failure)
+set_request(void *domain, const xmlNode *request, struct failure **failure)
 {
     cleanup_free char *text = request_format(request);
 
@@ -58,92 +53,55 @@ set_request(virDomainPtr domain, const xmlNode *request, struct failure **failur
                         "libvirt did not take the request of the running domain");
 }
 
-static bool
-has_other_request(const struct replacement *replacement)
+static int
+update_device(void *domain, const char *xml, const char *what, struct failure **failure)
 {
-    const xmlNode *before = request_find(replacement->running);
-    const xmlNode *request = request_find(replacement->request->domain);
-
-    return before && request && !request_is_same(before, request);
-}
-
-int
-replace_request(const struct replacement *replacement, struct failure **failure)
-{
-    if (!has_other_request(replacement) ||
-        set_request(replacement->domain, request_find(replacement->request->domain),
-                    failure) == 0)
+    if (virDomainUpdateDeviceFlags(domain, xml,
+                                   VIR_DOMAIN_DEVICE_MODIFY_LIVE |
+                                       VIR_DOMAIN_DEVICE_MODIFY_FORCE) == 0)
         return 0;
-    if (!replace_has_ended(replacement, failure))
-        failure_hint(failure, "the domain has its old seed, nothing has changed");
-    return -1;
+    return libvirt_fail(failure, "libvirt could not %s", what);
 }
 
-void
-replace_request_back(const struct replacement *replacement)
+/* libvirt may take an update for none. */
+static int
+check_inserted(void *domain, struct failure **failure)
 {
-    cleanup_failure struct failure *ignored = NULL;
+    const struct source source = {.libvirt = domain};
+    cleanup_source struct source running = {0};
 
-    if (has_other_request(replacement))
-        set_request(replacement->domain, request_find(replacement->running), &ignored);
-}
-
-bool
-replace_has_ended(const struct replacement *replacement, struct failure **failure)
-{
-    if (!libvirt_has_ended(replacement->domain))
-        return false;
-    failure_hint(failure,
-                 "the domain has ended meanwhile; its next start has the seed of "
-                 "its definition");
-    return true;
-}
-
-ino_t
-replace_find_inode(const struct replacement *replacement, const char *name)
-{
-    struct stat status = {0};
-
-    fstatat(replacement->rundir, name, &status, AT_SYMLINK_NOFOLLOW);
-    return status.st_ino;
+    if (source_load_running(&running, &source, failure) < 0)
+        return -1;
+    if (seed_path_find_disk(&running.domain))
+        return 0;
+    return failure_set(failure, FAILURE_LIBVIRT,
+                       "libvirt says that it has inserted the new medium, and it is not "
+                       "there");
 }
 
 /* --- the replacement -------------------------------------------------------------- */
-
-static int
-fail_lock(struct failure **failure)
-{
-    failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not lock %s",
-                      VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
-}
 
 /* For `pending`, when the domain has ended, too. What has been done is not taken back where
  * that cannot be recorded. */
 static void
 record_replacement(const struct replacement *replacement)
 {
-    int root = replacement->context->root;
     const char *uuid = replacement->running->uuid;
     cleanup_failure struct failure *ignored = NULL;
     cleanup_record struct record record = {0};
     cleanup_record_boot struct record_boot update = {0};
-    cleanup_volume struct volume volume = {0};
-    cleanup_close int lock = record_lock(root);
-    struct stat status;
-    cleanup_close int seed = running_seed_open(replacement->rundir, uuid, &status);
+    cleanup_seed struct seed seed = {0};
+    cleanup_close int lock = record_lock(replacement->root);
+    bool found = false;
 
     (void)lock;
-    if (seed < 0 || running_seed_read_volume(seed, &status, &volume, &ignored) < 0 ||
-        record_read(root, uuid, &record, &ignored) < 0 || !record.boot.time)
+    if (delivery_read(replacement->root, uuid, &seed, &found, &ignored) < 0 || !found ||
+        record_read(replacement->root, uuid, &record, &ignored) < 0 || !record.boot.time)
         return;
     update.time = record_time(time(NULL));
-    if (S_ISDIR(status.st_mode))
-        record_boot_add_served(&update, &volume);
-    else
-        record_boot_add_volume(&update, &volume);
+    record_boot_add_seed(&update, &seed);
     record_set_update(&record, &update);
-    record_write(root, uuid, &record, &ignored);
+    record_write(replacement->root, uuid, &record, &ignored);
 }
 
 int
@@ -152,9 +110,16 @@ replace_seed(const struct context *context, const struct source *source,
              struct seed *seed, struct failure **failure)
 {
     cleanup_close int rundir = rundir_open(context->root, failure);
+    const struct delivery_guest guest = {
+        .data = source->libvirt,
+        .has_ended = has_ended,
+        .set_request = set_request,
+        .update_device = update_device,
+        .check_inserted = check_inserted,
+    };
     const struct replacement replacement = {
-        .context = context,
-        .domain = source->libvirt,
+        .root = context->root,
+        .guest = &guest,
         .running = &running->domain,
         .request = request,
         .seed = seed,
@@ -163,9 +128,12 @@ replace_seed(const struct context *context, const struct source *source,
 
     if (rundir < 0)
         return -1;
-    if (flock(rundir, LOCK_EX) < 0)
-        return fail_lock(failure);
-    if (seed_place_find(&running->domain)->replace(&replacement, failure) < 0)
+    if (flock(rundir, LOCK_EX) < 0) {
+        failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not lock %s",
+                          VIRT_SEED_RUNDIR);
+        return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
+    }
+    if (delivery_of_running(&running->domain)->replace(&replacement, failure) < 0)
         return -1;
     record_replacement(&replacement);
     return 0;

@@ -20,7 +20,6 @@
 #include "domain/xml.h"
 #include "seed/layout.h"
 #include "store/record.h"
-#include "store/running-seed.h"
 
 static int
 read_old(const struct context *context, const struct domain *running, struct seed *old,
@@ -29,7 +28,7 @@ read_old(const struct context *context, const struct domain *running, struct see
     bool found = false;
     const struct layout *layout;
 
-    if (running_seed_read(context->root, running->uuid, old, &found, failure) < 0)
+    if (delivery_read(context->root, running->uuid, old, &found, failure) < 0)
         return -1;
     layout = found ? layout_find(old->volume_id) : NULL;
     if (layout)
@@ -55,7 +54,7 @@ check_booted(const struct context *context, const struct domain *running,
         return 0;
     failure_set(failure, FAILURE_INSTANCE_ID,
                 "the seed %s is for the instance '%s', and it was started as '%s'",
-                seed_place_find(running)->where, identity->instance_id, booted);
+                delivery_of_running(running)->where, identity->instance_id, booted);
     return failure_hint(failure, "its content stays until the domain is started anew");
 }
 
@@ -121,19 +120,19 @@ scrub_domain(const struct context *context, const struct source *source,
     cleanup_request struct request request = {0};
     cleanup_seed struct seed old = {0};
     cleanup_seed struct seed seed = {0};
-    const struct seed_place *place;
+    const struct delivery *delivery;
 
     if (source_load_running(&running, source, failure) < 0)
         return -1;
-    place = seed_place_find(&running.domain);
+    delivery = delivery_of_running(&running.domain);
     if (replace_check_caller(context, failure) < 0 ||
-        place->check(&running.domain, failure) < 0 ||
+        delivery->check_replace(&running.domain, failure) < 0 ||
         read_old(context, &running.domain, &old, &identity, failure) < 0 ||
         check_booted(context, &running.domain, &identity, failure) < 0 ||
         source_load_running(&scrubbed, source, failure) < 0 ||
         make_seed(&seed, &request, &scrubbed, &identity, failure) < 0)
         return -1;
-    if (seed_is_same(&old, &seed) && place->is_in(context, &running.domain))
+    if (seed_is_same(&old, &seed) && delivery->is_in(context->root, &running.domain))
         return 0;
     return replace_seed(context, source, &running, &request, &seed, failure);
 }

@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "cli/cli.h"
 #include "domain/domain.h"
-#include "domain/wire.h"
+#include "wire/wire.h"
 
 /* The key that --root-password-file makes, in the secret of the domain's name. */
 #define SETTINGS_PASSWORD_KEY "root-password"

@@ -19,10 +19,9 @@
 #include "cli/source.h"
 #include "domain/request-write.h"
 #include "domain/request.h"
-#include "domain/seed-path.h"
-#include "domain/seed-url.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+#include "wire/facts.h"
 
 static bool
 names_file(const char *argument)
@@ -181,26 +180,26 @@ check_unchanged(const struct source *source, struct failure **failure)
     return fail_changed(source, "meanwhile: nothing was written", failure);
 }
 
-/* Return: the word of the domain's serial that leads to its seed, owned by the caller (free);
- * "" where there is none. */
-static char *
-find_url(const struct domain *domain)
-{
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-
-    return seed_url_find(&url, domain) ? seed_url_word(&url) : xstrdup("");
-}
-
 /* Return: whether both have the same request, and both or neither our disk, or address. */
 static bool
 is_alike(const struct domain *one, const struct domain *other)
 {
-    cleanup_free char *url = find_url(one);
-    cleanup_free char *other_url = find_url(other);
+    cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_wire_facts struct wire_facts other_facts = {0};
+    cleanup_free char *url = NULL;
+    cleanup_free char *other_url = NULL;
 
-    return strcmp(url, other_url) == 0 &&
-           !seed_path_find_disk(one) == !seed_path_find_disk(other) &&
-           request_is_same(request_find(one), request_find(other));
+    wire_facts_read(&facts, one);
+    wire_facts_read(&other_facts, other);
+    if (!facts.disk != !other_facts.disk ||
+        !facts.url.address != !other_facts.url.address ||
+        !request_is_same(request_find(one), request_find(other)))
+        return false;
+    if (!facts.url.address)
+        return true;
+    url = seed_url_word(&facts.url);
+    other_url = seed_url_word(&other_facts.url);
+    return strcmp(url, other_url) == 0;
 }
 
 static int

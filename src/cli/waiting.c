@@ -182,7 +182,7 @@ check_scrub(const struct waited *waited, const struct domain_view *view,
             struct failure **failure)
 {
     if (!waited->waiting->options.scrub || !view->active ||
-        seed_place_find(&view->domain)->check(&view->domain, failure) == 0)
+        delivery_of_running(&view->domain)->check_replace(&view->domain, failure) == 0)
         return 0;
     return failure_prefix(failure, "domain '%s'", name_of(waited));
 }

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/shim-name.h"
 #include "domain/domain.h"
 #include "domain/target.h"
 #include "domain/xml.h"
@@ -206,6 +208,23 @@ domain_require_uuid(const struct domain *domain, struct failure **failure)
     failure_set(failure, FAILURE_DOMAIN_UUID, "the domain has no <uuid>");
     return failure_hint(failure,
                         "'virt-seed wire' gives it one, and so does 'virsh define'");
+}
+
+char *
+domain_emulator(const struct domain *domain)
+{
+    const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "emulator");
+    cleanup_free char *path = node ? xml_text(node) : xstrdup("");
+
+    return xstrdup(fs_base_name(path));
+}
+
+bool
+domain_is_by_shim(const struct domain *domain)
+{
+    cleanup_free char *name = domain_emulator(domain);
+
+    return strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) == 0;
 }
 
 bool

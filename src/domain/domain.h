@@ -68,6 +68,13 @@ int domain_require_uuid(const struct domain *domain, struct failure **failure);
  * the tool that made the domain wrote it. */
 bool domain_is_windows(const struct domain *domain);
 
+/* Return: the name of the <emulator> without its directory, owned by the caller (free); "" if
+ * the XML has none. */
+char *domain_emulator(const struct domain *domain);
+
+/* Return: whether the emulator is virt-seed-qemu, the shim, by its name. */
+bool domain_is_by_shim(const struct domain *domain);
+
 void domain_clear(struct domain *domain);
 
 /* Return: the <sysinfo> of SMBIOS, or NULL. */

@@ -92,7 +92,7 @@ is_in_the_way(const char *one, const char *other)
 }
 
 static int
-check_path(const struct payload *payload, const xmlNode *node, const char *path,
+check_path(const struct seed *payload, const xmlNode *node, const char *path,
            struct failure **failure)
 {
     if (!path || !is_path(path)) {
@@ -102,13 +102,13 @@ check_path(const struct payload *payload, const xmlNode *node, const char *path,
         return failure_hint(failure, "write at most 8 names with '/' between them, none "
                                      "'.', '..', empty or longer than 255");
     }
-    for (size_t i = 0; i < payload->file_count; i++) {
-        if (!is_in_the_way(path, payload->files[i].path))
+    for (size_t i = 0; i < payload->document_count; i++) {
+        if (!is_in_the_way(path, payload->documents[i].path))
             continue;
         failure_set(failure, FAILURE_REQUEST,
                     "<%s path=\"%s\"> and \"%s\" are in each "
                     "other's way",
-                    node->name, path, payload->files[i].path);
+                    node->name, path, payload->documents[i].path);
         failure_at_line(failure, xml_line(node));
         return failure_hint(failure, "give each file a path of its own");
     }
@@ -118,21 +118,18 @@ check_path(const struct payload *payload, const xmlNode *node, const char *path,
 /* --- reading ---------------------------------------------------------------------- */
 
 static int
-read_file(struct payload *payload, const xmlNode *node, struct failure **failure)
+read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
     cleanup_free char *path = xml_attribute(node, "path");
     cleanup_free char *text = xml_text(node);
-    struct payload_file *file;
+    struct document *file;
 
-    if (payload->file_count == LIMIT_PAYLOAD_FILES)
+    if (payload->document_count == LIMIT_PAYLOAD_FILES)
         return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
                                "at most 256 files");
     if (check_path(payload, node, path, failure) < 0)
         return -1;
-    payload->files =
-        xreallocarray(payload->files, payload->file_count + 1, sizeof(*payload->files));
-    file = &payload->files[payload->file_count++];
-    *file = (struct payload_file){.path = steal(path)};
+    file = seed_add_document(payload, path);
     if (base64_append(&file->data, text) < 0)
         return vocabulary_fail(node, failure, FAILURE_BASE64, "is not base64",
                                "encode the file with 'base64 FILE'");
@@ -157,7 +154,7 @@ is_volume_id(const char *text)
 }
 
 static int
-read_volume_id(struct payload *payload, const xmlNode *node, struct failure **failure)
+read_volume_id(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
     const xmlNode *id = child(node, "volId");
 
@@ -172,7 +169,7 @@ read_volume_id(struct payload *payload, const xmlNode *node, struct failure **fa
 }
 
 static int
-read_payload(struct payload *payload, const xmlNode *node, struct failure **failure)
+read_payload(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
     if (read_volume_id(payload, node, failure) < 0)
         return -1;
@@ -181,16 +178,16 @@ read_payload(struct payload *payload, const xmlNode *node, struct failure **fail
         if (is_element(file, "file") && read_file(payload, file, failure) < 0)
             return -1;
     }
-    if (payload->file_count > 0)
+    if (payload->document_count > 0)
         return 0;
     return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <file>",
                            "an empty payload is no seed: remove it");
 }
 
-struct payload *
+struct seed *
 payload_read(const xmlNode *node, struct failure **failure)
 {
-    struct payload *payload = xcalloc(1, sizeof(*payload));
+    struct seed *payload = xcalloc(1, sizeof(*payload));
 
     if (read_payload(payload, node, failure) == 0)
         return payload;
@@ -199,15 +196,10 @@ payload_read(const xmlNode *node, struct failure **failure)
 }
 
 void
-payload_free(struct payload *payload)
+payload_free(struct seed *payload)
 {
     if (!payload)
         return;
-    free(payload->volume_id);
-    for (size_t i = 0; i < payload->file_count; i++) {
-        free(payload->files[i].path);
-        buffer_clear(&payload->files[i].data);
-    }
-    free(payload->files);
+    seed_clear(payload);
     free(payload);
 }

@@ -7,23 +7,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/buffer.h"
 #include "base/failure.h"
+#include "domain/documents.h"
 #include "domain/domain.h"
-
-struct payload_file {
-    char *path; /* relative, in its normal form */
-    struct buffer data;
-};
-
-struct payload {
-    char *volume_id;
-    struct payload_file *files;
-    size_t file_count;
-};
 
 /* Return: the payload's element in the metadata, or NULL. */
 xmlNode *payload_find(const struct domain *domain);
@@ -32,6 +18,6 @@ xmlNode *payload_find(const struct domain *domain);
  * Reads the payload at that element. A path that would lead out of the image, or that is
  * there twice, is an error. Return: it, owned by the caller (payload_free), or NULL.
  */
-struct payload *payload_read(const xmlNode *node, struct failure **failure);
+struct seed *payload_read(const xmlNode *node, struct failure **failure);
 
-void payload_free(struct payload *payload);
+void payload_free(struct seed *payload);

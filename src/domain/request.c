@@ -11,7 +11,6 @@
 #include "domain/guest-value.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 
 /* --- its attributes --------------------------------------------------------------- */
@@ -269,7 +268,7 @@ request_read(struct request *request, const struct domain *domain,
     const xmlNode *node = request_find(domain);
 
     *request = (struct request){.domain = domain, .serial = true, .report = true};
-    if (!node && wire_is_by_shim(domain) && !payload_find(domain))
+    if (!node && domain_is_by_shim(domain) && !payload_find(domain))
         return 0;
     if (!node)
         return read_payload(request, failure);

@@ -65,7 +65,7 @@ struct request {
     struct network *network; /* to be generated; NULL where nothing is asked for */
     struct initialization *initialization; /* NULL where there is none */
     struct parts parts;
-    struct payload *payload; /* with DATASOURCE_PAYLOAD, else NULL */
+    struct seed *payload; /* with DATASOURCE_PAYLOAD, else NULL */
 };
 
 /*

@@ -6,6 +6,9 @@
 
 #include "domain/domain.h"
 
+/* By which the seed's disk is known; what a user tags begins with "ua-", too. */
+#define SEED_DISK_ALIAS "ua-virt-seed"
+
 /* Return: the path that stands in the domain's XML, owned by the caller (free). */
 char *seed_path(const char *uuid);
 

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/iso-read.h"
+#include "image/iso.h"
 #include "image/libisofs.h"
 
 /* --- the file as libisofs's source of blocks -------------------------------------- */
@@ -142,7 +142,7 @@ check_name(const char *name, struct failure **failure)
 }
 
 static int
-read_stream(IsoStream *stream, struct volume_file *file, struct failure **failure)
+read_stream(IsoStream *stream, struct document *file, struct failure **failure)
 {
     char *end = buffer_reserve(&file->data, file->size);
     int result = 0;
@@ -164,18 +164,16 @@ read_stream(IsoStream *stream, struct volume_file *file, struct failure **failur
 }
 
 static int
-add_file(struct volume *volume, IsoNode *node, const char *path, struct failure **failure)
+add_file(struct seed *seed, IsoNode *node, const char *path, struct failure **failure)
 {
-    struct volume_file *file;
+    struct document *file;
     IsoStream *stream;
     off_t size;
 
-    if (volume->file_count == LIMIT_IMAGE_FILES)
+    if (seed->document_count == LIMIT_IMAGE_FILES)
         return fail_no_seed(failure, "has more than", LIMIT_IMAGE_FILES, "files");
-    volume->files =
-        xreallocarray(volume->files, volume->file_count + 1, sizeof(*volume->files));
-    file = &volume->files[volume->file_count++];
-    *file = (struct volume_file){.path = xstrdup(path)};
+    file = seed_add_document(seed, path);
+    file->unread = true;
     /* Symbolic links, devices and the like are listed, and no more. */
     if (iso_node_get_type(node) != LIBISO_FILE)
         return 0;
@@ -184,12 +182,12 @@ add_file(struct volume *volume, IsoNode *node, const char *path, struct failure 
     file->size = size > 0 ? (size_t)size : 0;
     if (file->size > LIMIT_SEED)
         return 0;
-    file->read = true;
+    file->unread = false;
     return read_stream(stream, file, failure);
 }
 
 static int
-add_directory(struct volume *volume, IsoDir *dir, const char *prefix, int depth,
+add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
               struct failure **failure)
 {
     __attribute__((cleanup(iterator_pointer))) IsoDirIter *iterator = NULL;
@@ -210,9 +208,9 @@ add_directory(struct volume *volume, IsoDir *dir, const char *prefix, int depth,
         if (iso_node_get_type(node) == LIBISO_DIR) {
             cleanup_free char *inner = xasprintf("%s/", path);
 
-            result = add_directory(volume, (IsoDir *)node, inner, depth + 1, failure);
+            result = add_directory(seed, (IsoDir *)node, inner, depth + 1, failure);
         } else {
-            result = add_file(volume, node, path, failure);
+            result = add_file(seed, node, path, failure);
         }
         if (result < 0)
             return -1;
@@ -252,40 +250,18 @@ check_size(int fd, struct failure **failure)
 }
 
 int
-iso_read(int fd, struct volume *volume, struct failure **failure)
+iso_read(int fd, struct seed *seed, struct failure **failure)
 {
     struct block_source blocks = {.fd = fd, .blocks_left = LIMIT_IMAGE_TREE_BLOCKS};
     __attribute__((cleanup(source_pointer))) IsoDataSource *source = new_source(&blocks);
     cleanup_iso_image IsoImage *image = NULL;
     const char *label;
 
-    *volume = (struct volume){0};
+    *seed = (struct seed){0};
     if (check_size(fd, failure) < 0 || import(&image, source, failure) < 0)
         return -1;
     label = iso_image_get_volume_id(image);
-    volume->label = xstrdup(label ? label : "");
+    seed->volume_id = xstrdup(label ? label : "");
     blocks.blocks_left = LIMIT_IMAGE / ISO_BLOCK;
-    return add_directory(volume, iso_image_get_root(image), "", 1, failure);
-}
-
-const struct volume_file *
-volume_find(const struct volume *volume, const char *path)
-{
-    for (size_t i = 0; i < volume->file_count; i++) {
-        if (strcmp(volume->files[i].path, path) == 0)
-            return &volume->files[i];
-    }
-    return NULL;
-}
-
-void
-volume_clear(struct volume *volume)
-{
-    for (size_t i = 0; i < volume->file_count; i++) {
-        free(volume->files[i].path);
-        buffer_clear(&volume->files[i].data);
-    }
-    free(volume->files);
-    free(volume->label);
-    *volume = (struct volume){0};
+    return add_directory(seed, iso_image_get_root(image), "", 1, failure);
 }

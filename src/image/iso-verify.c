@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "image/iso-read.h"
 #include "image/iso.h"
 
 static int
@@ -16,33 +15,23 @@ fail_different(struct failure **failure, const char *what)
                         "log; the seed was not put in place");
 }
 
-static int
-compare_document(const struct volume *volume, const struct document *document,
-                 struct failure **failure)
-{
-    const struct volume_file *file = volume_find(volume, document->path);
-
-    if (!file || !file->read || file->data.size != document->data.size ||
-        (file->data.size > 0 &&
-         memcmp(file->data.data, document->data.data, file->data.size) != 0))
-        return fail_different(failure, document->path);
-    return 0;
-}
-
 int
 iso_verify(int fd, const struct seed *seed, struct failure **failure)
 {
-    cleanup_volume struct volume volume = {0};
+    cleanup_seed struct seed image = {0};
 
-    if (iso_read(fd, &volume, failure) < 0)
+    if (iso_read(fd, &image, failure) < 0)
         return failure_prefix(failure, "the image that was written");
-    if (strcmp(volume.label, seed->volume_id) != 0)
+    if (strcmp(image.volume_id, seed->volume_id) != 0)
         return fail_different(failure, "label");
-    if (volume.file_count != seed->document_count)
+    if (image.document_count != seed->document_count)
         return fail_different(failure, "number of documents");
     for (size_t i = 0; i < seed->document_count; i++) {
-        if (compare_document(&volume, &seed->documents[i], failure) < 0)
-            return -1;
+        const struct document *document = &seed->documents[i];
+        const struct document *found = seed_find_document(&image, document->path);
+
+        if (!found || found->unread || !document_is_same(found, document))
+            return fail_different(failure, document->path);
     }
     return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seed as an ISO 9660 image with Rock Ridge and Joliet, which every reader of seeds
- * mounts: cloud-init, cloudbase-init, Ignition, Talos, nuageinit.
+ * mounts: cloud-init, cloudbase-init, Ignition, Talos, nuageinit; and images read back: ours, to
+ * verify them, and those of other tools, which may be anything.
  */
 #pragma once
 
@@ -13,6 +14,13 @@
  * bytes.
  */
 int iso_write(int fd, const struct seed *seed, struct failure **failure);
+
+/*
+ * Reads the ISO 9660 image in the file, by Rock Ridge or Joliet names where it has them.
+ * An image that is larger than a seed can be, has more files, or is nested deeper, is a
+ * failure; so is a name that could lead out of a directory.
+ */
+int iso_read(int fd, struct seed *seed, struct failure **failure);
 
 /*
  * Reads the image back from the file and compares its label and each document with the

@@ -20,8 +20,8 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "domain/seed-path.h"
-#include "domain/wire-shim.h"
 #include "lifecycle/autowire.h"
+#include "wire/shim.h"
 
 /* Return: the path of `virt-seed`: beside this program, as in a build directory, or
  * where it is installed; owned by the caller (free). */
@@ -115,8 +115,8 @@ advise_transient(const struct lifecycle *lifecycle, const struct request *reques
 }
 
 int
-autowire_refuse(struct lifecycle *lifecycle, const struct request *request, bool placed,
-                const struct wiring *wiring, struct failure **failure)
+autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
+                bool placed, const struct wiring *wiring, struct failure **failure)
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
     cleanup_free char *changes = wiring_describe(wiring);

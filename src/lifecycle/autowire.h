@@ -3,8 +3,8 @@
 #pragma once
 
 #include "domain/request.h"
-#include "domain/wire.h"
 #include "lifecycle/lifecycle.h"
+#include "wire/wire.h"
 
 /*
  * Refuses the start, with what is missing and what to type. Where the configuration
@@ -12,5 +12,5 @@
  * is started, which waits for the end of this start and wires the definition. `placed` says
  * whether the start's XML had a place for a seed before that.
  */
-int autowire_refuse(struct lifecycle *lifecycle, const struct request *request,
+int autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
                     bool placed, const struct wiring *wiring, struct failure **failure);

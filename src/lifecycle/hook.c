@@ -38,7 +38,7 @@
 #include "base/shim-name.h"
 
 /* The request's namespace (domain/vocabulary.h), the directories of the seeds and of the
- * reports, the emulator shim, and where a seed is served (domain/seed-url.h): a domain that
+ * reports, the emulator shim, and where a seed is served (wire/url.h): a domain that
  * names none of them is none of ours. The directories' last component finds them both, also
  * spelled with "//" or "/./". A test compares these with the schema and the directories. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed/",

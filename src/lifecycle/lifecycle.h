@@ -34,10 +34,6 @@ int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
 /* release: removes what prepare made. */
 int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
 
-/* Return: whether there is a disk for the seed, libvirt's or the emulator shim's, or the guest
- * knows the URL at which it is served. */
-bool lifecycle_has_place_for_seed(const struct domain *domain);
-
 /* --- the system's log ------------------------------------------------------------- */
 
 enum lifecycle_event {

@@ -16,86 +16,69 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/request.h"
-#include "domain/seed-path.h"
-#include "domain/seed-url.h"
-#include "domain/wire-report.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
 #include "image/label.h"
 #include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/result.h"
 #include "seed/seed.h"
-#include "store/imds-health.h"
+#include "store/delivery.h"
 #include "store/report-file.h"
 #include "store/resolve.h"
 #include "store/rundir.h"
-#include "store/seed-file.h"
-#include "store/served-seed.h"
+#include "wire/facts.h"
+#include "wire/report.h"
 
-/* What is known of a start before check_cold_boot() wires the document. */
+/* A start of the domain; its facts are those of the XML before check_cold_boot() wires it. */
 struct start {
+    const struct lifecycle *lifecycle;
+    struct domain *domain;
+    struct wire_facts facts;
     int rundir;
     bool resumes;
-    bool reports;
-    bool served; /* the guest knows where, by the URL */
-    struct seed_url url;
 };
 
 static void
 start_clear(struct start *start)
 {
-    seed_url_clear(&start->url);
+    wire_facts_clear(&start->facts);
 }
 
 #define cleanup_start __attribute__((cleanup(start_clear)))
 
-static bool
-has_own_url(const struct domain *domain)
+/* The one policy: what is wrong, `reason`, refuses a cold boot, and is logged as `what` of a
+ * guest that is resumed. */
+static int
+refuse_or_log(const struct start *start, const char *what, struct failure **reason,
+              struct failure **failure)
 {
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-
-    return seed_url_find_own(&url, domain);
-}
-
-bool
-lifecycle_has_place_for_seed(const struct domain *domain)
-{
-    return seed_path_find_disk(domain) || wire_is_by_shim(domain) || has_own_url(domain);
-}
-
-static bool
-has_seed_of_another(const struct domain *domain)
-{
-    cleanup_free char *own = seed_path(domain->uuid);
-
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        const char *source = domain->disks[i].source;
-
-        if (source && seed_path_is(source) && strcmp(source, own) != 0)
-            return true;
+    if (!*reason)
+        return 0;
+    if (!start->resumes) {
+        *failure = steal(*reason);
+        return -1;
     }
-    return seed_url_is_of_another(domain);
+    lifecycle_log_failure(start->lifecycle, what, *reason);
+    return 0;
 }
 
 /* The XML names a seed or a report of ours, or our namespace somewhere, but asks for
  * nothing. */
 static int
-without_request(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
+without_request(const struct start *start, struct failure **failure)
 {
-    const struct domain *domain = lifecycle->domain;
+    const struct domain *domain = start->domain;
     cleanup_free char *name = xshellquote(domain->name);
 
-    if (wire_report_check(domain, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", domain->name);
+    if (start->facts.report_of_another)
+        return wire_report_check(domain, failure);
     /* Whosever: of another's URL its guest would get what that one asked for. */
-    if (resumes ||
-        (!lifecycle_has_place_for_seed(domain) && !has_seed_of_another(domain)))
+    if (start->resumes ||
+        (!wire_facts_are_wired(&start->facts) && !start->facts.seed_of_another))
         return 0;
     failure_set(failure, FAILURE_UNASKED_SEED,
-                "domain '%s' carries virt-seed's %s, but its <metadata> has no "
-                "<cloud-init>",
-                domain->name, seed_path_find_disk(domain) ? "disk" : "address");
+                "carries virt-seed's %s, but its <metadata> has no <cloud-init>",
+                start->facts.disk ? "disk" : "address");
     return failure_hint(failure,
                         "take the wiring away with 'virt-seed unset %s', or put the "
                         "request back",
@@ -105,13 +88,12 @@ without_request(const struct lifecycle *lifecycle, bool resumes, struct failure 
 /* A guest that is resumed has its own seed and report, or somebody has changed what it is
  * resumed from. */
 static int
-check_resumed(const struct domain *domain, struct failure **failure)
+check_resumed(const struct start *start, struct failure **failure)
 {
-    if (!has_seed_of_another(domain) && !wire_report_is_of_another(domain))
+    if (!start->facts.seed_of_another && !start->facts.report_of_another)
         return 0;
     failure_set(failure, FAILURE_UNASKED_SEED,
-                "domain '%s' would be resumed with another domain's seed or report",
-                domain->name);
+                "would be resumed with another domain's seed or report");
     return failure_hint(failure,
                         "see the disks, the channels and what else has a file, and the "
                         "serial, in the XML that it was saved with: "
@@ -120,127 +102,119 @@ check_resumed(const struct domain *domain, struct failure **failure)
 
 /* What a cold boot must have, and a resumed guest is not asked for. */
 static int
-check_cold_boot(struct lifecycle *lifecycle, const struct request *request,
+check_cold_boot(const struct start *start, const struct request *request,
                 struct failure **failure)
 {
+    const struct lifecycle *lifecycle = start->lifecycle;
     const struct wire_options options = {.imds_address = lifecycle->config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
-    bool placed = lifecycle_has_place_for_seed(lifecycle->domain);
-    bool of_another = has_seed_of_another(lifecycle->domain);
 
     if (seed_check(request, failure) < 0)
         return -1;
-    label_read_disks(lifecycle->domain);
-    if (wire_domain(lifecycle->domain, request, &options, &wiring, failure) < 0)
+    label_read_disks(start->domain);
+    if (wire_domain(start->domain, request, &options, &wiring, failure) < 0)
         return -1;
     if (wiring.change_count == 0)
         return 0;
     /* Whatever the configuration says of unwired domains: no guest gets another's seed, or
      * writes where another's report belongs. */
-    of_another = of_another || wiring.was_of_another;
-    if (wiring.needed && (!lifecycle->config->warn_unwired || of_another))
-        return autowire_refuse(lifecycle, request, placed, &wiring, failure);
+    if (wiring.needed && (!lifecycle->config->warn_unwired ||
+                          start->facts.seed_of_another || start->facts.report_of_another))
+        return autowire_refuse(lifecycle, request, wire_facts_are_wired(&start->facts),
+                               &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
     return 0;
 }
 
-/* A guest that is resumed has long read its documents, and is not kept from going on by a
- * server that is not there. */
+/* What a release that failed has left, or an earlier datasource, is not this start's. What has
+ * the name of the seed to come is replaced by that, whole. */
 static int
-publish_documents(const struct lifecycle *lifecycle, const struct request *request,
-                  struct seed *seed, const struct start *start, struct failure **failure)
+withdraw_others(const struct start *start, const struct delivery *own,
+                struct failure **failure)
 {
-    cleanup_failure struct failure *reason = NULL;
-    cleanup_failure struct failure *unsaid = NULL;
-    int result =
-        served_seed_publish(start->rundir, lifecycle->domain, start->url.token, request,
-                            seed, &unsaid, start->resumes ? &reason : failure);
+    const char *uuid = start->domain->uuid;
 
-    if (unsaid)
-        lifecycle_log_failure(lifecycle, "not served in OpenStack's layout", unsaid);
-    if (reason)
-        lifecycle_log_failure(lifecycle, "resumes without its documents", reason);
-    return start->resumes ? 0 : result;
-}
+    for (size_t i = 0; deliveries[i]; i++) {
+        cleanup_failure struct failure *reason = NULL;
 
-/* A guest that keeps what it has read, cache="keep", may do without; and so does one of a running
- * snapshot, for which unwired = warn is set. */
-static int
-check_listening(const struct lifecycle *lifecycle, const struct request *request,
-                const struct seed_url *url, struct failure **failure)
-{
-    cleanup_failure struct failure *reason = NULL;
-
-    if (!request->cache && !lifecycle->config->warn_unwired)
-        return imds_health_check(url->address, failure);
-    if (imds_health_check(url->address, &reason) < 0)
-        lifecycle_log_failure(lifecycle, "starts nevertheless", reason);
+        if (deliveries[i]->name == own->name ||
+            !delivery_is_there(deliveries[i], start->rundir, uuid))
+            continue;
+        deliveries[i]->withdraw(start->rundir, uuid, &reason);
+        if (refuse_or_log(start, "a seed from before stays", &reason, failure) < 0)
+            return -1;
+    }
     return 0;
 }
 
-/* What a release that failed has left is not this start's; but it keeps no guest from going
- * on. */
+/* A guest that keeps what it has read, cache="keep", may do without a server; and so does one
+ * of a running snapshot, for which unwired = warn is set. */
 static int
-withdraw_documents(const struct lifecycle *lifecycle, const struct start *start,
-                   struct failure **failure)
+check_delivery(const struct start *start, const struct delivery *delivery,
+               const struct request *request, struct failure **failure)
 {
-    const char *uuid = lifecycle->domain->uuid;
     cleanup_failure struct failure *reason = NULL;
 
-    if (!served_seed_is_there(start->rundir, uuid) ||
-        served_seed_withdraw(start->rundir, uuid, start->resumes ? &reason : failure) ==
-            0)
+    if (start->resumes || !delivery->is_wired(&start->facts))
         return 0;
-    if (reason)
-        lifecycle_log_failure(lifecycle, "what was served before stays", reason);
-    return start->resumes ? 0 : -1;
+    if (delivery->check_host && delivery->check_host(start->lifecycle->root, failure) < 0)
+        return -1;
+    if (!delivery->check_answer ||
+        delivery->check_answer(start->facts.url.address, &reason) == 0)
+        return 0;
+    if (!request->cache && !start->lifecycle->config->warn_unwired) {
+        *failure = steal(reason);
+        return -1;
+    }
+    lifecycle_log_failure(start->lifecycle, "starts nevertheless", reason);
+    return 0;
 }
 
 static int
-publish(const struct lifecycle *lifecycle, const struct request *request,
-        struct seed *seed, const struct start *start, struct failure **failure)
+publish(const struct start *start, const struct request *request, struct seed *seed,
+        bool reports, struct failure **failure)
 {
-    const char *uuid = lifecycle->domain->uuid;
-    bool has_disk = request_has_disk(request);
+    const struct delivery *delivery = delivery_for(request, start->domain);
+    const struct delivery_start what = {
+        .root = start->lifecycle->root,
+        .rundir = start->rundir,
+        .domain = start->domain,
+        .facts = &start->facts,
+        .request = request,
+        .reports = reports,
+    };
+    cleanup_failure struct failure *left_out = NULL;
+    cleanup_failure struct failure *reason = NULL;
 
-    if ((has_disk || !start->served) && withdraw_documents(lifecycle, start, failure) < 0)
+    if (withdraw_others(start, delivery, failure) < 0 ||
+        check_delivery(start, delivery, request, failure) < 0)
         return -1;
-    if (has_disk)
-        return seed_file_publish(lifecycle->root, start->rundir, uuid, seed, failure);
-    /* Without a URL it starts unwired, as the configuration says. */
-    if (!start->served)
-        return 0;
-    if (!start->resumes &&
-        (served_seed_check_tree(lifecycle->root, failure) < 0 ||
-         check_listening(lifecycle, request, &start->url, failure) < 0))
+    delivery->publish(&what, seed, &left_out, &reason);
+    if (left_out)
+        lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
+    if (reason && !delivery->resumes_without) {
+        *failure = steal(reason);
         return -1;
-    return publish_documents(lifecycle, request, seed, start, failure);
-}
-
-/* A payload is for us where our disk is there; else VDSM makes an image of it. */
-static bool
-asks_for_seed(const struct domain *domain)
-{
-    return request_find(domain) || wire_is_by_shim(domain) ||
-           (payload_find(domain) && seed_path_find_disk(domain));
+    }
+    return refuse_or_log(start, "resumes without its documents", &reason, failure);
 }
 
 /* The file at the end of the domain's channel. virtlogd opens it, as root; where there is the
  * emulator shim, QEMU's user does. */
 static int
-make_report(const struct lifecycle *lifecycle, bool resumes, struct failure **failure)
+make_report(const struct start *start, struct failure **failure)
 {
-    const char *uuid = lifecycle->domain->uuid;
-    bool by_shim = wire_is_by_shim(lifecycle->domain);
+    int root = start->lifecycle->root;
+    const char *uuid = start->domain->uuid;
     uid_t writer = geteuid();
     gid_t group;
 
-    if (by_shim)
-        rundir_seed_owner(lifecycle->root, &writer, &group);
-    if (report_file_make(lifecycle->root, uuid, writer, resumes, failure) < 0)
+    if (start->facts.by_shim)
+        rundir_seed_owner(root, &writer, &group);
+    if (report_file_make(root, uuid, writer, start->resumes, failure) < 0)
         return -1;
-    return by_shim ? report_file_link(lifecycle->root, uuid, failure) : 0;
+    return start->facts.by_shim ? report_file_link(root, uuid, failure) : 0;
 }
 
 /*
@@ -262,27 +236,6 @@ record_boot_before(const struct lifecycle *lifecycle)
                               failure);
 }
 
-/* What the emulator shim waits for. A resumed guest has read its serial long ago: what is
- * wrong with that is logged. */
-static int
-leave_note(const struct lifecycle *lifecycle, const struct request *request, int rundir,
-           bool resumes, struct failure **failure)
-{
-    cleanup_failure struct failure *reason = NULL;
-    bool reports = wire_shim_reports(lifecycle->domain, request);
-    const char *word;
-
-    if (!wire_is_by_shim(lifecycle->domain))
-        return 0;
-    word = wire_shim_serial(lifecycle->domain, request, resumes ? &reason : failure);
-    if (!word && !resumes)
-        return -1;
-    if (!word)
-        lifecycle_log_failure(lifecycle, "resumes without our serial", reason);
-    return rundir_leave_note(rundir, lifecycle->domain->uuid, word ? word : "", reports,
-                             failure);
-}
-
 /* What is read of it has copies; documents of megabytes need not be there once more. */
 static void
 forget_request(const struct domain *domain)
@@ -293,41 +246,52 @@ forget_request(const struct domain *domain)
         xml_remove(node);
 }
 
+static int
+prepare(const struct start *start, struct failure **failure)
+{
+    const struct lifecycle *lifecycle = start->lifecycle;
+    cleanup_request struct request request = {0};
+    cleanup_seed struct seed seed = {0};
+    bool reports;
+
+    if (start->resumes && check_resumed(start, failure) < 0)
+        return -1;
+    if (!start->facts.asks)
+        return without_request(start, failure);
+    if (start->resumes && !wire_facts_are_wired(&start->facts))
+        return 0;
+    if (!start->resumes)
+        record_boot_before(lifecycle);
+    if (request_read(&request, start->domain, failure) < 0 ||
+        resolve_request(&request, lifecycle->root, lifecycle->config, start->domain,
+                        start->resumes ? RESOLVE_RESUME : RESOLVE_COLD_BOOT,
+                        failure) < 0 ||
+        (!start->resumes && check_cold_boot(start, &request, failure) < 0))
+        return -1;
+    forget_request(start->domain);
+    reports = wire_facts_report(&start->facts, start->domain, &request);
+    if (seed_make(&seed, &request, failure) < 0 ||
+        (reports && make_report(start, failure) < 0) ||
+        publish(start, &request, &seed, reports, failure) < 0)
+        return -1;
+    return 0;
+}
+
 int
 lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
 {
-    cleanup_request struct request request = {0};
-    cleanup_seed struct seed seed = {0};
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
     cleanup_start struct start start = {
+        .lifecycle = lifecycle,
+        .domain = lifecycle->domain,
         .rundir = rundir,
-        .reports = wire_report_is_there(lifecycle->domain),
     };
 
     if (rundir < 0)
         return -1;
-    start.served = seed_url_find(&start.url, lifecycle->domain);
+    wire_facts_read(&start.facts, lifecycle->domain);
     start.resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
-    if (start.resumes && check_resumed(lifecycle->domain, failure) < 0)
-        return -1;
-    if (!asks_for_seed(lifecycle->domain))
-        return without_request(lifecycle, start.resumes, failure);
-    if (start.resumes && !lifecycle_has_place_for_seed(lifecycle->domain))
-        return 0;
-    if (!start.resumes)
-        record_boot_before(lifecycle);
-    if (request_read(&request, lifecycle->domain, failure) < 0 ||
-        resolve_request(&request, lifecycle->root, lifecycle->config, lifecycle->domain,
-                        start.resumes ? RESOLVE_RESUME : RESOLVE_COLD_BOOT,
-                        failure) < 0 ||
-        (!start.resumes && check_cold_boot(lifecycle, &request, failure) < 0))
-        return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
-    forget_request(lifecycle->domain);
-    start.reports = start.reports || wire_shim_reports(lifecycle->domain, &request);
-    if (seed_make(&seed, &request, failure) < 0 ||
-        (start.reports && make_report(lifecycle, start.resumes, failure) < 0) ||
-        publish(lifecycle, &request, &seed, &start, failure) < 0 ||
-        leave_note(lifecycle, &request, rundir, start.resumes, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", lifecycle->domain->name);
-    return 0;
+    return prepare(&start, failure) < 0
+               ? failure_prefix(failure, "domain '%s'", lifecycle->domain->name)
+               : 0;
 }

@@ -14,12 +14,12 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/request.h"
-#include "image/iso-read.h"
 #include "lifecycle/lifecycle.h"
 #include "seed/digest.h"
+#include "store/delivery.h"
 #include "store/record.h"
 #include "store/rundir.h"
-#include "store/running-seed.h"
+#include "wire/facts.h"
 
 /*
  * Who may read the journal could try guesses at a password against the digest of a seed of
@@ -37,12 +37,13 @@ has_secret(const struct request *request)
 }
 
 static void
-log_made(const struct lifecycle *lifecycle, const struct request *request, int seed)
+log_made(const struct lifecycle *lifecycle, const struct request *request,
+         const struct delivery *delivery, int seed)
 {
     cleanup_buffer struct buffer image = {0};
     cleanup_free char *digest = NULL;
 
-    if (!has_secret(request) && request_has_disk(request) &&
+    if (!has_secret(request) && !delivery->served &&
         fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
         digest = digest_make(&image);
     lifecycle_log_event(lifecycle, LIFECYCLE_SEED_MADE,
@@ -50,16 +51,16 @@ log_made(const struct lifecycle *lifecycle, const struct request *request, int s
 }
 
 static int
-record_boot(const struct lifecycle *lifecycle, const struct request *request, int seed,
-            const struct stat *status, struct failure **failure)
+record_boot(const struct lifecycle *lifecycle, const struct request *request,
+            const struct delivery *delivery, int seed, struct failure **failure)
 {
-    cleanup_volume struct volume volume = {0};
+    cleanup_seed struct seed made = {0};
     cleanup_record_boot struct record_boot boot = {0};
     cleanup_record struct record record = {0};
     cleanup_close int lock = record_lock(lifecycle->root);
 
     (void)lock;
-    if (running_seed_read_volume(seed, status, &volume, failure) < 0 ||
+    if (delivery->read(seed, &made, failure) < 0 ||
         record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
         return -1;
     boot.time = record_time(time(NULL));
@@ -68,10 +69,7 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request, in
     boot.identity_alone = request->until_done && record.done;
     /* Who was told so once does not hear of anything else. */
     boot.cache_keep = request->cache || record.boot.cache_keep;
-    if (request_has_disk(request))
-        record_boot_add_volume(&boot, &volume);
-    else
-        record_boot_add_served(&boot, &volume);
+    record_boot_add_seed(&boot, &made);
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
@@ -81,22 +79,25 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_request struct request request = {0};
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
+    cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_close int seed = -1;
+    const struct delivery *delivery;
     struct stat status;
 
     if (rundir < 0)
         return -1;
-    if (!lifecycle_has_place_for_seed(lifecycle->domain))
+    wire_facts_read(&facts, lifecycle->domain);
+    if (!wire_facts_are_wired(&facts))
         return 0;
-    seed = running_seed_open(rundir, lifecycle->domain->uuid, &status);
+    seed = delivery_open(rundir, lifecycle->domain->uuid, &delivery, &status);
     if (seed < 0)
         return 0;
     if (request_read(&request, lifecycle->domain, failure) < 0)
         return -1;
-    log_made(lifecycle, &request, seed);
+    log_made(lifecycle, &request, delivery, seed);
     return rundir_is_resumed(rundir, lifecycle->domain->uuid, &status)
                ? 0
-               : record_boot(lifecycle, &request, seed, &status, failure);
+               : record_boot(lifecycle, &request, delivery, seed, failure);
 }
 
 int

@@ -18,11 +18,10 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "store/imds-tree.h"
+#include "store/delivery.h"
 #include "store/leftovers.h"
 #include "store/own-directory.h"
 #include "store/record.h"
-#include "store/rundir.h"
 
 #define NAMES 256
 #define DAYS 90
@@ -57,16 +56,18 @@ is_gone(int root, const char *uuid)
     cleanup_record struct record record = {0};
     cleanup_failure struct failure *failure = NULL;
     cleanup_free char *definition = NULL;
-    cleanup_free char *seed = rundir_seed_name(uuid);
-    cleanup_free char *served = imds_domain_name(uuid);
 
     if (record_read(root, uuid, &record, &failure) < 0 || record.done ||
         !record.boot.name)
         return false;
     definition = xasprintf("%s.xml", record.boot.name);
-    return is_missing(root, VIRT_SEED_DEFINITIONS, definition) &&
-           is_missing(root, VIRT_SEED_RUNDIR, seed) &&
-           is_missing(root, VIRT_SEED_RUNDIR, served);
+    for (size_t i = 0; deliveries[i]; i++) {
+        cleanup_free char *seed = deliveries[i]->name(uuid);
+
+        if (!is_missing(root, VIRT_SEED_RUNDIR, seed))
+            return false;
+    }
+    return is_missing(root, VIRT_SEED_DEFINITIONS, definition);
 }
 
 /* Return: false where the records cannot be locked, now or for the next one. */

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/interface.h"
-#include "domain/wire-disk.h"
+#include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "seed/instance-id.h"
 #include "seed/json.h"
@@ -199,7 +199,7 @@ describe(const xmlNode *node, const char *type)
     json_t *device;
 
     if (!alias || strncmp(alias, DEVICE_USER_ALIAS, length) != 0 || !alias[length] ||
-        strcmp(alias, WIRE_DISK_ALIAS) == 0)
+        strcmp(alias, SEED_DISK_ALIAS) == 0)
         return NULL;
     device = json_object();
     json_set_string(device, "type", type);

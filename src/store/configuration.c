@@ -11,9 +11,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/texts.h"
-#include "domain/seed-url.h"
-#include "domain/wire.h"
 #include "store/configuration.h"
+#include "wire/url.h"
+#include "wire/wire.h"
 
 #define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"
 

@@ -23,8 +23,8 @@
 #include "base/inet.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/seed-url.h"
 #include "store/imds-health.h"
+#include "wire/url.h"
 
 #define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
 /* How an answer begins: with the version, and the status. */

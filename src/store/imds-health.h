@@ -12,7 +12,7 @@ enum imds_health {
 };
 
 /*
- * Asks for /healthz at the address of a seed's URL (seed-url.h), if it is one of this host's.
+ * Asks for /healthz at the address of a seed's URL (wire/url.h), if it is one of this host's.
  * It takes LIMIT_IMDS_PROBE_SECONDS for each of two steps at most. Return: how the server is;
  * there is a failure for all but IMDS_HEALTHY.
  */

@@ -68,7 +68,7 @@ enum imds_link {
 /* Return: its word. */
 const char *imds_link_name(enum imds_link link);
 
-/* Of hex digits; domain/seed-url.h makes them. */
+/* Of hex digits; wire/url.h makes them. */
 #define IMDS_TOKEN_LENGTH 32
 #define IMDS_MAC_LENGTH 17
 

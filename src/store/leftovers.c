@@ -14,6 +14,7 @@
 #include "base/report-name.h"
 #include "base/shim-name.h"
 #include "domain/part.h"
+#include "store/delivery.h"
 #include "store/imds-tree.h"
 #include "store/leftovers.h"
 #include "store/rundir.h"
@@ -167,9 +168,9 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     /* Of what is served, all of the domain's goes, and what the index says of it. */
     if (strcmp(leftover->directory, IMDS_TREE) == 0) {
         cleanup_close int rundir = rundir_open(root, failure);
-        cleanup_close int tree = rundir < 0 ? -1 : imds_tree_open(rundir, failure);
 
-        return tree < 0 ? -1 : imds_tree_remove(tree, leftover->uuid, failure);
+        return rundir < 0 ? -1
+                          : delivery_server.withdraw(rundir, leftover->uuid, failure);
     }
     directory = fs_open_directory_in_root(root, leftover->directory);
     error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);

@@ -333,37 +333,30 @@ record_lock(int root)
 /* --- in memory -------------------------------------------------------------------- */
 
 void
-record_boot_add_volume(struct record_boot *boot, const struct volume *volume)
+record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
 {
-    const struct layout *layout = layout_find(volume->label);
+    const struct layout *layout = layout_find(seed->volume_id);
 
-    boot->label = xstrdup(volume->label);
-    boot->datasource = layout ? xstrdup(layout->datasource) : NULL;
-    boot->documents = xcalloc(volume->file_count, sizeof(*boot->documents));
-    for (size_t i = 0; i < volume->file_count; i++) {
-        const struct volume_file *file = &volume->files[i];
-        const struct layout_document *document =
-            layout ? layout_find_document(layout, file->path) : NULL;
+    if (!seed->served)
+        boot->label = xstrdup(seed->volume_id);
+    if (seed->served || layout)
+        boot->datasource = xstrdup(seed->served ? "nocloud-net" : layout->datasource);
+    boot->documents = xcalloc(seed->document_count, sizeof(*boot->documents));
+    for (size_t i = 0; i < seed->document_count; i++) {
+        const struct document *document = &seed->documents[i];
+        const struct layout_document *known =
+            layout ? layout_find_document(layout, document->path) : NULL;
 
-        if (!file->read)
+        if (document->unread)
             continue;
         boot->documents[boot->document_count++] = (struct record_document){
-            .path = xstrdup(file->path),
-            .digest = digest_make(&file->data),
+            .path = xstrdup(document->path),
+            .digest = digest_make(&document->data),
         };
-        if (document && !boot->instance_id)
+        if (known && !boot->instance_id)
             boot->instance_id =
-                layout_instance_id(document, file->data.data, file->data.size);
+                layout_instance_id(known, document->data.data, document->data.size);
     }
-}
-
-void
-record_boot_add_served(struct record_boot *boot, const struct volume *volume)
-{
-    record_boot_add_volume(boot, volume);
-    free(steal(boot->label));
-    free(boot->datasource);
-    boot->datasource = xstrdup("nocloud-net");
 }
 
 /* Puts the boot, which is empty then, into the place of the member `key`; of a type that is not

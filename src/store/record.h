@@ -21,7 +21,7 @@
 #include <time.h>
 
 #include "base/failure.h"
-#include "image/iso-read.h"
+#include "domain/documents.h"
 #include "store/guest-state.h"
 
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
@@ -92,10 +92,9 @@ int record_write(int root, const char *uuid, const struct record *record,
  */
 int record_lock(int root);
 
-/* Adds to an empty boot what the volume says: label, datasource, instance-id, documents. */
-void record_boot_add_volume(struct record_boot *boot, const struct volume *volume);
-/* The same of what is served, which has the documents of NoCloud's volume, and is none. */
-void record_boot_add_served(struct record_boot *boot, const struct volume *volume);
+/* Adds to an empty boot what the seed says: label, datasource, instance-id, documents. What is
+ * served has the documents of NoCloud's volume, and no label. */
+void record_boot_add_seed(struct record_boot *boot, const struct seed *seed);
 
 /* Takes the boot, which is empty then, for the last one; what replaced the seed of the one
  * before it, and its result, are gone. */

@@ -126,6 +126,32 @@ rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
                         VIRT_SEED_RUNDIR);
 }
 
+static int
+fail_remove(int error, struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_RUNDIR, error,
+                      "could not remove the domain's files from %s", VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "remove them by hand; they hold the domain's seed");
+}
+
+int
+rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
+{
+    static const char *const suffixes[] = {".iso", ".iso.old", SHIM_SUFFIX,
+                                           SHIM_LINK_SUFFIX};
+    int error = 0;
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        bool is_link = strcmp(suffixes[i], SHIM_LINK_SUFFIX) == 0;
+        cleanup_free char *name =
+            xasprintf("%s%s%s", uuid, suffixes[i], is_link ? uuid : "");
+
+        if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
+            error = errno;
+    }
+    return error == 0 ? 0 : fail_remove(error, failure);
+}
+
 int
 rundir_remove(int rundir, const char *uuid, struct failure **failure)
 {
@@ -140,9 +166,5 @@ rundir_remove(int rundir, const char *uuid, struct failure **failure)
     }
     if (dir && errno != 0)
         error = errno;
-    if (error == 0)
-        return 0;
-    failure_set_errno(failure, FAILURE_RUNDIR, error,
-                      "could not remove the domain's files from %s", VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "remove them by hand; they hold the domain's seed");
+    return error == 0 ? 0 : fail_remove(error, failure);
 }

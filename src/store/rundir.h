@@ -48,5 +48,8 @@ bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
 int rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
                       struct failure **failure);
 
+/* Removes the seed, the one before it, and what the emulator shim was left; the marks stay. */
+int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);
+
 /* Removes everything of the domain's, with what killed processes may have left. */
 int rundir_remove(int rundir, const char *uuid, struct failure **failure);

@@ -23,14 +23,14 @@
 #include "base/fs.h"
 #include "base/print.h"
 #include "base/process.h"
-#include "domain/foreign.h"
 #include "domain/request.h"
-#include "domain/wire.h"
 #include "domain/xml.h"
 #include "image/label.h"
 #include "store/configuration.h"
 #include "vdsm/exchange.h"
 #include "vdsm/property.h"
+#include "wire/foreign.h"
+#include "wire/wire.h"
 
 /* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks behind
  * this one are not run either. 1 is: failed, but run them. */

@@ -23,21 +23,22 @@ may_include() {
 @test "layers include one another in one direction" {
     may_include base
     may_include domain base
+    may_include wire base domain
     may_include seed base domain
-    may_include image base domain seed
-    may_include store base domain seed image
-    may_include check base domain seed image store
-    may_include lifecycle base domain seed image store
-    may_include cli base domain seed image store check
-    may_include vdsm base domain image store
+    may_include image base domain seed wire
+    may_include store base domain wire seed image
+    may_include check base domain wire seed image store
+    may_include lifecycle base domain wire seed image store check
+    may_include cli base domain wire seed image store check
+    may_include vdsm base domain wire image store
     may_include shim base
     may_include imds base store
     # And there are no others.
-    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/' ]]
+    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/\nwire/' ]]
 }
 
 @test "libvirt is called by the command alone" {
-    run ! grep -l 'libvirt/libvirt.h' base/*.[ch] domain/*.[ch] seed/*.[ch] image/*.[ch] check/*.[ch] \
+    run ! grep -l 'libvirt/libvirt.h' base/*.[ch] domain/*.[ch] wire/*.[ch] seed/*.[ch] image/*.[ch] check/*.[ch] \
         store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch] imds/*.[ch]
 }
 

@@ -16,7 +16,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "fuzz.h"
-#include "image/iso-read.h"
 #include "image/iso.h"
 #include "image/label.h"
 #include "seed/layout.h"
@@ -72,14 +71,14 @@ is_inside(const char *path)
 }
 
 static void
-read_document(const struct layout *layout, const struct volume_file *file)
+read_document(const struct layout *layout, const struct document *file)
 {
     const struct layout_document *document =
         layout ? layout_find_document(layout, file->path) : NULL;
     cleanup_failure struct failure *failure = NULL;
     cleanup_free char *description = NULL;
 
-    if (!document || !file->read)
+    if (!document || file->unread)
         return;
     description = layout_describe(document, file->data.data, file->data.size, &failure);
     fuzz_succeeded(description ? 0 : -1, &failure);
@@ -89,18 +88,18 @@ read_document(const struct layout *layout, const struct volume_file *file)
 static bool
 read_image(int fd)
 {
-    cleanup_volume struct volume volume = {0};
+    cleanup_seed struct seed volume = {0};
     cleanup_failure struct failure *failure = NULL;
     const struct layout *layout;
 
     if (!fuzz_succeeded(iso_read(fd, &volume, &failure), &failure))
         return false;
-    layout = layout_find(volume.label);
-    for (size_t i = 0; i < volume.file_count; i++) {
-        const struct volume_file *file = &volume.files[i];
+    layout = layout_find(volume.volume_id);
+    for (size_t i = 0; i < volume.document_count; i++) {
+        const struct document *file = &volume.documents[i];
 
         fuzz_require(is_inside(file->path));
-        fuzz_require(file->data.size == (file->read ? file->size : 0));
+        fuzz_require(!file->unread || file->data.size == 0);
         read_document(layout, file);
     }
     return true;

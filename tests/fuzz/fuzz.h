@@ -43,7 +43,7 @@ void fuzz_write_file(const char *path, const void *content, size_t size);
 bool fuzz_make_seed(const struct buffer *text, struct seed *seed);
 
 /*
- * The rules of domain/wire.h for the text of a domain: what is wired stays as it is, and
+ * The rules of wire/wire.h for the text of a domain: what is wired stays as it is, and
  * what is unwired and wired again is the same as before.
  */
 void fuzz_wire(const struct buffer *text);

@@ -6,10 +6,10 @@
 
 #include "base/cleanup.h"
 #include "domain/seed-path.h"
-#include "domain/seed-url.h"
-#include "domain/wire.h"
 #include "domain/xml.h"
 #include "fuzz.h"
+#include "wire/url.h"
+#include "wire/wire.h"
 
 /* Return: the document as the next program reads it; empty where it cannot be written. */
 static struct buffer

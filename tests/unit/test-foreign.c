@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Disks that another tool gave the domain for cloud-init: domain/foreign.h. */
+/* Disks that another tool gave the domain for cloud-init: wire/foreign.h. */
 #include "config.h"
 
-#include "domain/foreign.h"
 #include "domain/seed-path.h"
 #include "unit.h"
+#include "wire/foreign.h"
 
 static struct disk
 make_disk(const char *device, const char *source, const char *label)

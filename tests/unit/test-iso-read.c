@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Images read back: image/iso-read.h. */
+/* Images read back: image/iso.h. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -8,7 +8,6 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/iso-read.h"
 #include "image/iso.h"
 #include "unit.h"
 
@@ -35,7 +34,7 @@ write_image(void **state, const char *label, const char *const *paths)
 static void
 assert_refuses(int fd, enum failure_code code)
 {
-    cleanup_volume struct volume volume = {0};
+    cleanup_seed struct seed volume = {0};
     struct failure *failure = NULL;
 
     assert_int_equal(iso_read(fd, &volume, &failure), -1);
@@ -48,23 +47,23 @@ reads_label_and_files(void **state)
     const char *const paths[] = {"openstack/content/0000",
                                  "openstack/latest/meta_data.json", "user-data", NULL};
     cleanup_close int fd = write_image(state, "config-2", paths);
-    cleanup_volume struct volume volume = {0};
+    cleanup_seed struct seed volume = {0};
     struct failure *failure = NULL;
 
     iso_read(fd, &volume, &failure);
     assert_no_failure(failure);
-    assert_string_equal(volume.label, "config-2");
-    assert_int_equal(volume.file_count, 3);
+    assert_string_equal(volume.volume_id, "config-2");
+    assert_int_equal(volume.document_count, 3);
     for (size_t i = 0; paths[i]; i++) {
-        const struct volume_file *file = volume_find(&volume, paths[i]);
+        const struct document *file = seed_find_document(&volume, paths[i]);
 
         assert_non_null(file);
-        assert_true(file->read);
-        assert_int_equal(file->size, strlen(paths[i]));
+        assert_false(file->unread);
+        assert_int_equal(file->data.size, strlen(paths[i]));
         unit_assert_content(&file->data, paths[i]);
     }
-    assert_null(volume_find(&volume, "meta-data"));
-    assert_null(volume_find(&volume, "openstack"));
+    assert_null(seed_find_document(&volume, "meta-data"));
+    assert_null(seed_find_document(&volume, "openstack"));
 }
 
 static void
@@ -99,7 +98,7 @@ refuses_a_directory_that_contains_itself(void **state)
     assert_int_equal(pwrite(fd, block, BLOCK, (off_t)lba * BLOCK), BLOCK);
     alarm(20);
     {
-        cleanup_volume struct volume volume = {0};
+        cleanup_seed struct seed volume = {0};
         cleanup_failure struct failure *failure = NULL;
 
         assert_int_equal(iso_read(fd, &volume, &failure), -1);
@@ -117,7 +116,7 @@ refuses_what_is_no_seed_by_its_size(void **state)
 
     assert_int_equal(ftruncate(fd, LIMIT_IMAGE), 0);
     {
-        cleanup_volume struct volume volume = {0};
+        cleanup_seed struct seed volume = {0};
         struct failure *failure = NULL;
 
         iso_read(fd, &volume, &failure);

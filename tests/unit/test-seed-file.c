@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed in the run-time directory: store/seed-file.h, store/running-seed.h. */
+/* The seed in the run-time directory: store/delivery.h. */
 #include "config.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "store/delivery.h"
 #include "store/rundir.h"
-#include "store/running-seed.h"
-#include "store/seed-file.h"
 #include "unit.h"
 
 #define SEED VIRT_SEED_RUNDIR "/" UNIT_UUID ".iso"
@@ -27,13 +26,17 @@ new_seed(void)
 }
 
 static void
-publish(void **state, const struct seed *seed)
+publish(void **state, struct seed *seed)
 {
+    const struct domain domain = {.uuid = UNIT_UUID};
     struct failure *failure = NULL;
     cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
+    struct delivery_start start = {.domain = &domain};
 
     assert_no_failure(failure);
-    seed_file_publish(unit_directory(state), rundir, UNIT_UUID, seed, &failure);
+    start.root = unit_directory(state);
+    start.rundir = rundir;
+    delivery_drive.publish(&start, seed, NULL, &failure);
     assert_no_failure(failure);
 }
 
@@ -46,7 +49,7 @@ reads_back_what_was_published(void **state)
     bool found = false;
 
     publish(state, &seed);
-    running_seed_read(unit_directory(state), UNIT_UUID, &found_seed, &found, &failure);
+    delivery_read(unit_directory(state), UNIT_UUID, &found_seed, &found, &failure);
     assert_no_failure(failure);
     assert_true(found);
     assert_true(seed_is_same(&seed, &found_seed));
@@ -60,11 +63,11 @@ finds_none_of_a_domain_that_does_not_run(void **state)
     struct failure *failure = NULL;
     bool found = true;
 
-    running_seed_read(unit_directory(state), UNIT_UUID, &none, &found, &failure);
+    delivery_read(unit_directory(state), UNIT_UUID, &none, &found, &failure);
     assert_no_failure(failure);
     assert_false(found);
     publish(state, &seed);
-    running_seed_read(unit_directory(state), UNIT_OTHER_UUID, &none, &found, &failure);
+    delivery_read(unit_directory(state), UNIT_OTHER_UUID, &none, &found, &failure);
     assert_no_failure(failure);
     assert_false(found);
 }
@@ -77,7 +80,7 @@ assert_cannot_be_read(void **state, enum failure_code code)
     bool found;
 
     assert_int_equal(
-        running_seed_read(unit_directory(state), UNIT_UUID, &seed, &found, &failure), -1);
+        delivery_read(unit_directory(state), UNIT_UUID, &seed, &found, &failure), -1);
     assert_failure(&failure, code);
 }
 

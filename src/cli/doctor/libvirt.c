@@ -17,7 +17,6 @@
 #include "cli/doctor/doctor.h"
 #include "cli/domain-view.h"
 #include "cli/libvirt.h"
-#include "domain/wire-shim.h"
 #include "store/libvirt-host.h"
 
 /* As libvirt counts: qemu.d is looked into since then. */
@@ -81,7 +80,7 @@ look_at_domain(struct doctor *doctor, virDomainPtr domain)
         return;
     if (!doctor->served && view.has_request && !request_has_disk(&view.request))
         doctor->served = xstrdup(virDomainGetName(domain));
-    if (!doctor->by_shim && wire_is_by_shim(&view.domain))
+    if (!doctor->by_shim && domain_is_by_shim(&view.domain))
         doctor->by_shim = xstrdup(virDomainGetName(domain));
 }
 

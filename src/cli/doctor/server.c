@@ -14,9 +14,9 @@
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
 #include "cli/systemd.h"
+#include "store/delivery.h"
 #include "store/imds-health.h"
 #include "store/imds-tree.h"
-#include "store/served-seed.h"
 
 #define SUBJECT "metadata-server"
 #define PROGRAM VIRT_SEED_SBINDIR "/virt-seed-imds"
@@ -114,7 +114,7 @@ check_tree(struct doctor *doctor)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    if (doctor->served && served_seed_check_tree(doctor->root, &failure) < 0)
+    if (doctor->served && delivery_server.check_host(doctor->root, &failure) < 0)
         failure_prefix(&failure, "domain '%s'", doctor->served);
     doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &failure);
 }

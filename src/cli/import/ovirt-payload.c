@@ -248,13 +248,13 @@ static const struct known_file nocloud_files[] = {
 };
 
 static void
-payload_free_pointer(struct payload **payload)
+payload_free_pointer(struct seed **payload)
 {
     payload_free(*payload);
 }
 
 static int
-add_file(struct import *import, const struct payload_file *file,
+add_file(struct import *import, const struct document *file,
          const struct known_file *known, struct failure **failure)
 {
     const struct buffer *data = &file->data;
@@ -274,8 +274,7 @@ add_file(struct import *import, const struct payload_file *file,
 }
 
 static int
-add_payload(struct import *import, const struct payload *payload,
-            struct failure **failure)
+add_payload(struct import *import, const struct seed *payload, struct failure **failure)
 {
     bool config_drive = strcmp(payload->volume_id, "config-2") == 0;
 
@@ -287,8 +286,8 @@ add_payload(struct import *import, const struct payload *payload,
     }
     if (config_drive)
         element_set(import->element, "datasource", "configdrive");
-    for (size_t i = 0; i < payload->file_count; i++) {
-        const struct payload_file *file = &payload->files[i];
+    for (size_t i = 0; i < payload->document_count; i++) {
+        const struct document *file = &payload->documents[i];
 
         if (add_file(import, file, config_drive ? configdrive_files : nocloud_files,
                      failure) < 0)
@@ -300,7 +299,7 @@ add_payload(struct import *import, const struct payload *payload,
 int
 ovirt_read_payload(struct import *import, xmlDoc *doc, struct failure **failure)
 {
-    __attribute__((cleanup(payload_free_pointer))) struct payload *payload = NULL;
+    __attribute__((cleanup(payload_free_pointer))) struct seed *payload = NULL;
     cleanup_domain struct domain domain = {0};
     const xmlNode *node;
 

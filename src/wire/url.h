@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "domain/domain.h"
+#include "wire/wiring.h"
 
 #define SEED_URL_TOKEN_LENGTH 32
 /* Where the address has none. */
@@ -57,3 +57,16 @@ char *seed_url_read_address(const char *text);
 void seed_url_clear(struct seed_url *url);
 
 #define cleanup_seed_url __attribute__((cleanup(seed_url_clear)))
+
+/* --- the wiring of a domain without a seed's disk --------------------------------- */
+
+/* Refuses a domain that could not fetch anything. */
+int wire_url_check(const struct domain *domain, struct failure **failure);
+
+/*
+ * The word that belongs into the domain's serial. The token is made once: where the serial
+ * has one that was made for this domain, it stays.
+ * Return: owned by the caller (free); NULL where there are no random bits.
+ */
+char *wire_url_word(const struct domain *domain, const struct wire_options *options,
+                    struct failure **failure);

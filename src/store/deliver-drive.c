@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The medium in the drive of a domain that runs: replaced through libvirt, which has QEMU
- * open the file anew. To rename another file to its path is not enough: QEMU keeps what it
- * has opened, and libvirt takes an update with the same path for none.
+ * The seed as an image, UUID.iso in the run-time directory, in a drive that the domain is wired
+ * with.
  *
- * How it works: the new image takes the place of the old one, which gets a second name;
- * then the medium is ejected and inserted, by force, since guests lock the tray. When that
- * fails the old image gets its name back and is inserted again.
+ * How it works in a guest that runs: the medium is replaced through libvirt, which has QEMU
+ * open the file again. To rename another file to its path is not enough: QEMU keeps what it
+ * has opened, and libvirt takes an update with the same path for none. So the new image takes
+ * the place of the old one, which gets a second name; then the medium is ejected and inserted,
+ * by force, since guests lock the tray. If that fails the old image gets its name back and is
+ * inserted again.
  *
  * The domain may end at any time, and the hook then removes all that is the domain's. What
  * is published after that is removed here.
@@ -24,18 +26,59 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "cli/libvirt.h"
-#include "cli/replace.h"
 #include "domain/interface.h"
 #include "domain/seed-path.h"
-#include "domain/wire-disk.h"
-#include "domain/wire-shim.h"
 #include "domain/xml.h"
+#include "image/iso.h"
+#include "image/publish.h"
+#include "store/deliver-drive.h"
 #include "store/rundir.h"
-#include "store/seed-file.h"
 
+static bool
+is_wired(const struct wire_facts *facts)
+{
+    return facts->disk;
+}
+
+/* --- the image -------------------------------------------------------------------- */
+
+static int
+publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
+              struct failure **failure)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+    struct image_owner owner;
+
+    rundir_seed_owner(root, &owner.uid, &owner.gid);
+    if (image_publish(rundir, name, &owner, seed, failure) == 0)
+        return 0;
+    failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "see that it can be written and has room: df %s",
+                        VIRT_SEED_RUNDIR);
+}
+
+int
+drive_publish(const struct delivery_start *start, struct seed *seed,
+              struct failure **left_out, struct failure **failure)
+{
+    (void)left_out;
+    return publish_image(start->root, start->rundir, start->domain->uuid, seed, failure);
+}
+
+int
+drive_open(int rundir, const char *uuid, struct stat *status)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+
+    return fs_open_regular_beneath(rundir, name, status);
+}
+
+/* --- the drive of a guest that runs ------------------------------------------------- */
+
+/* A replacement of its medium. */
 struct medium {
     const struct replacement *replacement;
+    const struct delivery_guest *guest;
     const char *uuid;
     int rundir;
     char *name;     /* of the seed in the run-time directory */
@@ -54,8 +97,6 @@ medium_clear(struct medium *medium)
     free(medium->loaded);
 }
 
-/* --- the drive ---------------------------------------------------------------------- */
-
 /* Return: the seed's drive; by our alias where it is empty, as a failure may have left it. */
 static const struct disk *
 find_drive(const struct domain *running)
@@ -65,35 +106,25 @@ find_drive(const struct domain *running)
     for (size_t i = 0; !disk && i < running->disk_count; i++) {
         cleanup_free char *alias = device_alias(running->disks[i].node);
 
-        if (alias && strcmp(alias, WIRE_DISK_ALIAS) == 0)
+        if (alias && strcmp(alias, SEED_DISK_ALIAS) == 0)
             disk = &running->disks[i];
     }
     return disk;
 }
 
 static int
-fail_no_drive(const struct domain *running, struct failure **failure)
+check_replace(const struct domain *running, struct failure **failure)
 {
-    if (wire_is_by_shim(running))
-        failure_set(failure, FAILURE_DOMAIN,
-                    "the drive is virt-seed-qemu's: libvirt does not know of it, and "
-                    "cannot change its medium");
-    else
+    const struct disk *drive = find_drive(running);
+
+    if (!drive) {
         failure_set(
             failure, FAILURE_UNWIRED,
             "runs without a drive for its seed, and without the URL of one that is "
             "served");
-    return failure_hint(failure,
-                        "shut it down and start it: each start has the new seed");
-}
-
-static int
-medium_check(const struct domain *running, struct failure **failure)
-{
-    const struct disk *drive = find_drive(running);
-
-    if (!drive)
-        return fail_no_drive(running, failure);
+        return failure_hint(failure,
+                            "shut it down and start it: each start has the new seed");
+    }
     if (strcmp(drive->device, "cdrom") == 0)
         return 0;
     failure_set(failure, FAILURE_BUS,
@@ -200,8 +231,8 @@ publish(struct medium *medium, struct failure **failure)
         return fail_file(medium, "make room for", failure);
     if (linkat(rundir, medium->name, rundir, medium->old_name, 0) < 0 && errno != ENOENT)
         return fail_file(medium, "keep", failure);
-    if (seed_file_publish(medium->replacement->context->root, rundir, medium->uuid,
-                          medium->replacement->seed, failure) < 0)
+    if (publish_image(medium->replacement->root, rundir, medium->uuid,
+                      medium->replacement->seed, failure) < 0)
         return -1;
     medium->published = find_published(medium);
     return 0;
@@ -216,15 +247,15 @@ static void
 remove_leftovers(const struct medium *medium)
 {
     unlinkat(medium->rundir, medium->old_name, 0);
-    if (libvirt_has_ended(medium->replacement->domain) &&
+    if (medium->guest->has_ended(medium->guest->data) &&
         find_published(medium) == medium->published)
         unlinkat(medium->rundir, medium->name, 0);
 }
 
 static bool
-medium_is_in(const struct context *context, const struct domain *running)
+is_in(int root, const struct domain *running)
 {
-    cleanup_close int rundir = fs_open_directory_in_root(context->root, VIRT_SEED_RUNDIR);
+    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
     cleanup_free char *old_name = old_seed_name(running->uuid);
     struct stat status;
 
@@ -240,33 +271,20 @@ medium_is_in(const struct context *context, const struct domain *running)
 /* libvirt opens the tray and goes on, in two steps. Between them the guest, when it boots or
  * looks at its drives, may close it: "Tray of device is not open". */
 static int
-update_device(const struct medium *medium, const char *xml)
+update_device(const struct medium *medium, const char *xml, const char *what,
+              struct failure **failure)
 {
     for (int attempt = 1;; attempt++) {
-        int result = virDomainUpdateDeviceFlags(medium->replacement->domain, xml,
-                                                VIR_DOMAIN_DEVICE_MODIFY_LIVE |
-                                                    VIR_DOMAIN_DEVICE_MODIFY_FORCE);
+        cleanup_failure struct failure *reason = NULL;
 
-        if (result == 0 || attempt == TRAY_ATTEMPTS)
-            return result;
+        if (medium->guest->update_device(medium->guest->data, xml, what, &reason) == 0)
+            return 0;
+        if (attempt == TRAY_ATTEMPTS) {
+            *failure = steal(reason);
+            return -1;
+        }
         usleep(TRAY_PAUSE_MICROSECONDS);
     }
-}
-
-/* libvirt may take an update for none. */
-static int
-check_inserted(const struct medium *medium, struct failure **failure)
-{
-    const struct source source = {.libvirt = medium->replacement->domain};
-    cleanup_source struct source running = {0};
-
-    if (source_load_running(&running, &source, failure) < 0)
-        return -1;
-    if (seed_path_find_disk(&running.domain))
-        return 0;
-    return failure_set(failure, FAILURE_LIBVIRT,
-                       "libvirt says that it has inserted the new medium, and it is not "
-                       "there");
 }
 
 /* After a failure that is set: what the guest has now, by libvirt's own word. */
@@ -274,13 +292,14 @@ static int
 recover(struct medium *medium, struct failure **failure)
 {
     cleanup_failure struct failure *ignored = NULL;
-    cleanup_free char *name = xshellquote(virDomainGetName(medium->replacement->domain));
+    cleanup_failure struct failure *unseen = NULL;
+    cleanup_free char *name = xshellquote(medium->replacement->running->name);
     bool kept = put_back_file(medium);
 
     if (replace_has_ended(medium->replacement, failure))
         return -1;
-    update_device(medium, medium->loaded);
-    if (check_inserted(medium, &ignored) == 0)
+    update_device(medium, medium->loaded, "insert the old medium", &ignored);
+    if (medium->guest->check_inserted(medium->guest->data, &unseen) == 0)
         return failure_hint(failure, "the drive %s; run the command again",
                             kept ? "has its old medium, nothing has changed"
                                  : "is not empty");
@@ -294,11 +313,9 @@ recover(struct medium *medium, struct failure **failure)
 static int
 exchange(struct medium *medium, struct failure **failure)
 {
-    if (update_device(medium, medium->empty) < 0)
-        libvirt_fail(failure, "libvirt could not eject the old medium");
-    else if (update_device(medium, medium->loaded) < 0)
-        libvirt_fail(failure, "libvirt could not insert the new medium");
-    else if (check_inserted(medium, failure) == 0)
+    if (update_device(medium, medium->empty, "eject the old medium", failure) == 0 &&
+        update_device(medium, medium->loaded, "insert the new medium", failure) == 0 &&
+        medium->guest->check_inserted(medium->guest->data, failure) == 0)
         return 0;
     return recover(medium, failure);
 }
@@ -317,11 +334,12 @@ exchange_with_request(struct medium *medium, struct failure **failure)
 }
 
 static int
-medium_replace(const struct replacement *replacement, struct failure **failure)
+replace(const struct replacement *replacement, struct failure **failure)
 {
     const char *uuid = replacement->running->uuid;
     __attribute__((cleanup(medium_clear))) struct medium medium = {
         .replacement = replacement,
+        .guest = replacement->guest,
         .uuid = uuid,
         .rundir = replacement->rundir,
         .name = rundir_seed_name(uuid),
@@ -337,9 +355,15 @@ medium_replace(const struct replacement *replacement, struct failure **failure)
     return result;
 }
 
-const struct seed_place medium_place = {
+const struct delivery delivery_drive = {
     .where = "in its drive",
-    .check = medium_check,
-    .is_in = medium_is_in,
-    .replace = medium_replace,
+    .is_wired = is_wired,
+    .publish = drive_publish,
+    .withdraw = rundir_remove_seed,
+    .name = rundir_seed_name,
+    .open = drive_open,
+    .read = iso_read,
+    .check_replace = check_replace,
+    .is_in = is_in,
+    .replace = replace,
 };

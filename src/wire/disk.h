@@ -2,10 +2,7 @@
 /* The wiring's disk: a cdrom, or a read-only virtio disk, with the seed's path. */
 #pragma once
 
-#include "domain/wire.h"
-
-/* By which the seed's disk is known; what a user tags begins with "ua-", too. */
-#define WIRE_DISK_ALIAS "ua-virt-seed"
+#include "wire/wiring.h"
 
 /* Adds the disk, and its controller where a new one is needed; or mends a disk that names
  * another domain's seed, as a clone's does. */

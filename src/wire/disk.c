@@ -12,12 +12,12 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/drives.h"
-#include "domain/foreign.h"
 #include "domain/seed-path.h"
 #include "domain/target.h"
-#include "domain/wire-disk.h"
 #include "domain/xml.h"
+#include "wire/disk.h"
+#include "wire/drives.h"
+#include "wire/foreign.h"
 
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"
 
@@ -119,7 +119,7 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     xml_set_attribute(node, "bus", domain_bus_name(bus));
     xml_add_child(disk, "readonly");
     node = xml_add_child(disk, "alias");
-    xml_set_attribute(node, "name", WIRE_DISK_ALIAS);
+    xml_set_attribute(node, "name", SEED_DISK_ALIAS);
 }
 
 /* Behind the last disk: a cdrom in front of another would take its place in the boot

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "domain/wire.h"
+#include "wire/wiring.h"
 
 /* Return: the path of the domain's report, owned by the caller (free). */
 char *wire_report_path(const char *uuid);

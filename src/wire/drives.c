@@ -6,9 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/drives.h"
 #include "domain/target.h"
 #include "domain/xml.h"
+#include "wire/drives.h"
 
 /* libvirt's bounds: a scsi target of virtio-scsi, ports of an AHCI controller. */
 #define SCSI_TARGET_MAX 255

@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/report-name.h"
-#include "domain/wire-report.h"
 #include "domain/xml.h"
+#include "wire/report.h"
 
 /* What a user tags begins with "ua-", too. */
 #define CHANNEL_ALIAS "ua-virt-seed-report"

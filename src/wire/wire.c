@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <uuid.h>
 
-#include "base/memory.h"
-#include "base/texts.h"
-#include "base/utf8.h"
-#include "domain/wire-disk.h"
-#include "domain/wire-report.h"
-#include "domain/wire-serial.h"
-#include "domain/wire-shim.h"
-#include "domain/wire.h"
 #include "domain/xml.h"
+#include "wire/disk.h"
+#include "wire/report.h"
+#include "wire/serial.h"
+#include "wire/shim.h"
+#include "wire/wire.h"
 
 bool
 wire_looks_like_amazon(const char *uuid)
@@ -44,6 +39,19 @@ add_uuid(struct domain *domain, struct wiring *wiring, struct failure **failure)
     return 0;
 }
 
+/* The shim adds all of it itself: what is in the XML goes. */
+static int
+wire_for_shim(struct domain *domain, const struct request *request,
+              const struct wire_options *options, struct wiring *wiring,
+              struct failure **failure)
+{
+    if (wire_shim_check(request, failure) < 0 ||
+        wire_remove_foreign(domain, options, wiring, failure) < 0)
+        return -1;
+    wire_remove(domain, wiring);
+    return wire_shim_serial(domain, request, failure) ? 0 : -1;
+}
+
 static int
 wire_seed(struct domain *domain, const struct request *request,
           const struct wire_options *options, struct wiring *wiring,
@@ -61,18 +69,19 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    bool by_shim = wire_is_by_shim(domain);
+    bool by_shim = domain_is_by_shim(domain);
+    bool of_another;
 
     if (!by_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    wiring->was_of_another = wire_report_is_of_another(domain);
-    if ((by_shim ? wire_shim(domain, request, options, wiring, failure)
+    of_another = wire_report_is_of_another(domain);
+    if ((by_shim ? wire_for_shim(domain, request, options, wiring, failure)
                  : wire_seed(domain, request, options, wiring, failure)) < 0)
         return -1;
     wiring->needed = wiring->change_count > 0;
     if (!by_shim)
         wire_report(domain, request, wiring);
-    if (!wiring->was_of_another)
+    if (!of_another)
         return 0;
     /* Another's report would be written by this guest, and would be taken for the other's.
      * What is still there is a device of the user's. */
@@ -101,38 +110,4 @@ wire_remove_request(struct domain *domain, struct wiring *wiring)
     if (!xml_first_element(metadata))
         xml_remove(metadata);
     wiring_note(wiring, "request removed from <metadata>");
-}
-
-void
-wiring_note(struct wiring *wiring, const char *format, ...)
-{
-    va_list arguments;
-    char *change;
-
-    va_start(arguments, format);
-    change = xvasprintf(format, arguments);
-    va_end(arguments);
-    utf8_replace_controls(change);
-    texts_add(&wiring->changes, &wiring->change_count, change);
-}
-
-char *
-wiring_describe(const struct wiring *wiring)
-{
-    char *text = xstrdup(wiring->changes[0]);
-
-    for (size_t i = 1; i < wiring->change_count; i++) {
-        char *longer = xasprintf("%s; %s", text, wiring->changes[i]);
-
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
-void
-wiring_clear(struct wiring *wiring)
-{
-    texts_free(wiring->changes, wiring->change_count);
-    *wiring = (struct wiring){0};
 }

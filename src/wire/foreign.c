@@ -6,9 +6,9 @@
 #include <strings.h>
 
 #include "base/fs.h"
-#include "domain/foreign.h"
 #include "domain/seed-path.h"
 #include "domain/xml.h"
+#include "wire/foreign.h"
 
 static const char *const labels[] = {"cidata", "config-2"};
 

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed's disk.
+ * Beside NoCloud's documents there is who the guest is, and the same once more in OpenStack's
+ * layout. Without the tree that somebody made for the server a cold boot is refused: its guest
+ * would come up as a new machine.
+ *
+ * How it works in a guest that runs: what is served is replaced at once, and whole. The guest's
+ * URL stays, since the token is the one in the serial that the domain runs with. The domain may
+ * end at any time, and the hook then withdraws what is published of it. What is published after
+ * that is withdrawn here.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -12,15 +23,18 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/interface.h"
-#include "domain/seed-url.h"
 #include "domain/xml.h"
 #include "seed/datasource.h"
 #include "seed/json.h"
+#include "store/delivery.h"
+#include "store/imds-health.h"
 #include "store/imds-tree.h"
 #include "store/own-directory.h"
-#include "store/served-seed.h"
+#include "store/rundir.h"
+#include "wire/url.h"
 
 #define HOST_NAME_SIZE 256
 
@@ -75,14 +89,20 @@ check_tree(int rundir, struct failure **failure)
     return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
 }
 
-int
-served_seed_check_tree(int root, struct failure **failure)
+static int
+check_host(int root, struct failure **failure)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
 
     if (rundir == -ENOENT)
         return fail_missing(failure);
     return rundir < 0 ? 0 : check_tree(rundir, failure);
+}
+
+static bool
+is_wired(const struct wire_facts *facts)
+{
+    return facts->own_url;
 }
 
 static int
@@ -156,10 +176,39 @@ add_identity(struct seed *seed, const struct domain *domain)
 
 /* --- what is done with it --------------------------------------------------------- */
 
-int
-served_seed_publish(int rundir, const struct domain *domain, const char *token,
-                    const struct request *request, struct seed *seed,
-                    struct failure **unsaid, struct failure **failure)
+/* Return: whether there is, of the domain, what is published or what a process that was killed
+ * has left. */
+static bool
+has_generation(int rundir, const char *uuid)
+{
+    cleanup_close int tree =
+        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_closedir DIR *dir = tree < 0 ? NULL : fs_list(tree);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int
+withdraw(int rundir, const char *uuid, struct failure **failure)
+{
+    cleanup_close int tree = -1;
+
+    if (!has_generation(rundir, uuid))
+        return 0;
+    tree = imds_tree_open(rundir, failure);
+    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
+}
+
+/* The interfaces of the domain and the token say who may read it. */
+static int
+publish_documents(int rundir, const struct domain *domain, const char *token,
+                  const struct request *request, struct seed *seed,
+                  struct failure **left_out, struct failure **failure)
 {
     cleanup_close int tree = open_tree(rundir, failure);
     cleanup_interfaces struct interfaces interfaces = {0};
@@ -169,7 +218,7 @@ served_seed_publish(int rundir, const struct domain *domain, const char *token,
     if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0)
         return -1;
     add_identity(seed, domain);
-    openstack_add(seed, request, unsaid);
+    openstack_add(seed, request, left_out);
     macs = list_macs(&interfaces, &published.mac_count);
     published.macs = macs;
     published.documents = seed->documents;
@@ -177,12 +226,15 @@ served_seed_publish(int rundir, const struct domain *domain, const char *token,
     return imds_tree_publish(tree, &published, failure);
 }
 
-bool
-served_seed_is_there(int rundir, const char *uuid)
+static int
+publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+        struct failure **failure)
 {
-    cleanup_free char *path = imds_domain_name(uuid);
-
-    return faccessat(rundir, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    /* Without a URL it starts unwired, as the configuration says: nothing is served of it. */
+    if (!start->facts->own_url)
+        return withdraw(start->rundir, start->domain->uuid, failure);
+    return publish_documents(start->rundir, start->domain, start->facts->url.token,
+                             start->request, seed, left_out, failure);
 }
 
 /* The lists are in the order of the interfaces. */
@@ -204,9 +256,10 @@ has_access(const struct imds_access *access, const char *token,
     return count == mac_count && strcmp(access->text, token) == 0;
 }
 
-bool
-served_seed_is_open_to(int root, const struct domain *domain, const char *token)
+static bool
+is_in(int root, const struct domain *domain)
 {
+    cleanup_seed_url struct seed_url url = {.address = NULL};
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free struct imds_mac *macs = NULL;
@@ -215,40 +268,138 @@ served_seed_is_open_to(int root, const struct domain *domain, const char *token)
     struct imds_access access;
     size_t mac_count;
 
-    if (interfaces_read(&interfaces, domain, &ignored) < 0 ||
+    if (!seed_url_find_own(&url, domain) ||
+        interfaces_read(&interfaces, domain, &ignored) < 0 ||
         imds_tree_read(&tree, root) < 0)
         return false;
     directory = imds_tree_open_domain(&tree, domain->uuid);
     if (directory < 0 || imds_tree_read_access(&tree, directory, &access) < 0)
         return false;
     macs = list_macs(&interfaces, &mac_count);
-    return has_access(&access, token, macs, mac_count);
+    return has_access(&access, url.token, macs, mac_count);
 }
 
-/* Return: whether there is, of the domain, what is published or what a process that was killed
- * has left. */
-static bool
-has_generation(int rundir, const char *uuid)
-{
-    cleanup_close int tree =
-        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    cleanup_closedir DIR *dir = tree < 0 ? NULL : fs_list(tree);
-    const struct dirent *entry;
+/* --- what is there ---------------------------------------------------------------- */
 
-    while (dir && (entry = readdir(dir))) {
-        if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)
-            return true;
-    }
-    return false;
+static int
+open_served(int rundir, const char *uuid, struct stat *status)
+{
+    cleanup_free char *path = imds_domain_name(uuid);
+    cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
+
+    if (fd < 0)
+        return fd;
+    return fstat(fd, status) < 0 ? -errno : steal_fd(fd);
 }
 
-int
-served_seed_withdraw(int rundir, const char *uuid, struct failure **failure)
+static int
+read_document(struct seed *seed, int domain, const char *path)
 {
-    cleanup_close int tree = -1;
+    cleanup_close int fd = fs_open_strictly_beneath(domain, path, 0);
 
-    if (!has_generation(rundir, uuid))
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    return fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, path)->data);
+}
+
+static int
+read_served(int domain, struct seed *seed, struct failure **failure)
+{
+    static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
+                                        IMDS_NETWORK_CONFIG};
+    int error = 0;
+
+    *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && error == 0; i++)
+        error = read_document(seed, domain, paths[i]);
+    if (error == 0)
         return 0;
-    tree = imds_tree_open(rundir, failure);
-    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
+    return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
+                             IMDS_TREE);
 }
+
+/* --- the seed of a guest that runs -------------------------------------------------- */
+
+/* There is nothing that a guest could hold on to. */
+static int
+check_replace(const struct domain *running, struct failure **failure)
+{
+    (void)running;
+    (void)failure;
+    return 0;
+}
+
+/* Return: 0 where nothing is published of the domain. */
+static ino_t
+find_published(const struct replacement *replacement)
+{
+    cleanup_free char *path = imds_domain_name(replacement->running->uuid);
+
+    return replace_find_inode(replacement, path);
+}
+
+static int
+publish_anew(const struct replacement *replacement, ino_t *published,
+             struct failure **failure)
+{
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+    /* The log of the next start says it. */
+    cleanup_failure struct failure *unsaid = NULL;
+
+    seed_url_find_own(&url, replacement->running);
+    if (publish_documents(replacement->rundir, replacement->running, url.token,
+                          replacement->request, replacement->seed, &unsaid, failure) < 0)
+        return -1;
+    *published = find_published(replacement);
+    return 0;
+}
+
+/* While the hook works on the domain libvirt does not answer whether it runs: either the hook's
+ * removal is still to come, or came before. What a new start has published is another
+ * directory. */
+static int
+check_running(const struct replacement *replacement, ino_t published,
+              struct failure **failure)
+{
+    if (!replacement->guest->has_ended(replacement->guest->data))
+        return 0;
+    if (find_published(replacement) == published &&
+        withdraw(replacement->rundir, replacement->running->uuid, failure) < 0)
+        return -1;
+    failure_set(failure, FAILURE_DOMAIN, "its seed came too late");
+    replace_has_ended(replacement, failure);
+    return -1;
+}
+
+static int
+replace(const struct replacement *replacement, struct failure **failure)
+{
+    ino_t published;
+
+    if (replace_request(replacement, failure) < 0)
+        return -1;
+    if (publish_anew(replacement, &published, failure) == 0)
+        return check_running(replacement, published, failure);
+    replace_request_back(replacement);
+    replace_has_ended(replacement, failure);
+    return -1;
+}
+
+const struct delivery delivery_server = {
+    .where = "at its URL",
+    .served = true,
+    /* It has long read its documents. */
+    .resumes_without = true,
+    .incomplete = "not served in OpenStack's layout",
+    .is_wired = is_wired,
+    .check_host = check_host,
+    .check_answer = imds_health_check,
+    .publish = publish,
+    .withdraw = withdraw,
+    .name = imds_domain_name,
+    .open = open_served,
+    .read = read_served,
+    .check_replace = check_replace,
+    .is_in = is_in,
+    .replace = replace,
+};

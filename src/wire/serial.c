@@ -16,11 +16,9 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/seed-url.h"
-#include "domain/wire-serial.h"
-#include "domain/wire-shim.h"
-#include "domain/wire-url.h"
 #include "domain/xml.h"
+#include "wire/serial.h"
+#include "wire/url.h"
 
 /* A bare ds=nocloud would mean dsmode=local: user-data before the network. */
 #define NOCLOUD_WORD "ds=nocloud;dsmode=net"

@@ -11,27 +11,8 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "domain/domain.h"
-#include "domain/request.h"
-
-/* What was changed, a sentence each, in the order it was done. */
-struct wiring {
-    char **changes;
-    size_t change_count;
-    /* Without the changes the guest would not have its seed, or would write where another's
-     * report belongs. */
-    bool needed;
-    bool was_of_another; /* wire_report_is_of_another(), before any change */
-};
-
-struct wire_options {
-    bool replace; /* a foreign seed and its serial give way to ours */
-    /* Where guests without a seed's disk find the metadata server (seed_url_read_address());
-     * NULL where that is not known: VIRT_SEED_IMDS_ADDRESS, and what is there stays. */
-    const char *imds_address;
-};
+#include "wire/wiring.h"
 
 /*
  * Adds to the domain's document what is missing of the wiring; a document that is wired
@@ -56,15 +37,3 @@ void wire_remove_request(struct domain *domain, struct wiring *wiring);
  * "ec2", or in the other byte order with "..2.ec" (ds-identify, ec2_identify_platform; since
  * 24.2). */
 bool wire_looks_like_amazon(const char *uuid);
-
-/* Notes one change; for the parts of the wiring. */
-void wiring_note(struct wiring *wiring, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Return: all changes in one line, "cdrom 'sda' added …; …", owned by the caller (free); there
- * is one at least. */
-char *wiring_describe(const struct wiring *wiring);
-
-void wiring_clear(struct wiring *wiring);
-
-#define cleanup_wiring __attribute__((cleanup(wiring_clear)))
