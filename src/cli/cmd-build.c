@@ -16,7 +16,6 @@
 #include "cli/seeding.h"
 #include "cli/source.h"
 #include "image/iso.h"
-#include "image/publish.h"
 
 /* Makes the image in memory, for what cannot be renamed into its place. */
 static int
