@@ -167,14 +167,11 @@ CLEANFILES += %D%/seed/reporter-script.h
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
 	%D%/image/iso-read.c \
-	%D%/image/iso-verify.c \
 	%D%/image/iso-write.c \
 	%D%/image/label.c \
 	%D%/image/label.h \
-	%D%/image/libisofs.c \
 	%D%/image/libisofs.h \
 	%D%/image/publish.c \
-	%D%/image/publish.h \
 	$(NULL)
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 

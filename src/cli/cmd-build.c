@@ -15,7 +15,6 @@
 #include "cli/seeding.h"
 #include "cli/source.h"
 #include "image/iso.h"
-#include "image/publish.h"
 
 struct options {
     const char *output;

@@ -37,32 +37,26 @@ domain_bus_parse(const char *name)
 }
 
 /* libvirt takes a UUID with dashes and spaces anywhere or without (virUUIDParse), and
- * so do we; what we write has the usual form. Return: whether it is one. */
-static bool
-normalize_uuid(const char *text, char uuid[UUID_LENGTH + 1])
-{
-    size_t length = 0;
-
-    for (; *text; text++) {
-        if (*text == '-' || isspace((unsigned char)*text))
-            continue;
-        if (!isxdigit((unsigned char)*text) || length >= UUID_LENGTH)
-            return false;
-        if (length == 8 || length == 13 || length == 18 || length == 23)
-            uuid[length++] = '-';
-        uuid[length++] = (char)tolower((unsigned char)*text);
-    }
-    uuid[length] = '\0';
-    return length == UUID_LENGTH;
-}
-
+ * so do we; what we write has the usual form. */
 static int
 read_uuid(struct domain *domain, struct failure **failure)
 {
     const xmlNode *node = xml_child(domain->root, "uuid");
     cleanup_free char *text = node ? xml_text(node) : NULL;
+    const char *at = text ? text : "";
+    size_t length = 0;
 
-    if (!text || normalize_uuid(text, domain->uuid))
+    for (; *at; at++) {
+        if (*at == '-' || isspace((unsigned char)*at))
+            continue;
+        if (!isxdigit((unsigned char)*at) || length >= UUID_LENGTH)
+            break;
+        if (length == 8 || length == 13 || length == 18 || length == 23)
+            domain->uuid[length++] = '-';
+        domain->uuid[length++] = (char)tolower((unsigned char)*at);
+    }
+    domain->uuid[length] = '\0';
+    if (!text || (!*at && length == UUID_LENGTH))
         return 0;
     domain->uuid[0] = '\0';
     failure_set(failure, FAILURE_DOMAIN_UUID, "<uuid> is '%.64s', expected 32 hex digits",
@@ -71,28 +65,22 @@ read_uuid(struct domain *domain, struct failure **failure)
     return failure_hint(failure, "mend it, or remove the element: libvirt makes one");
 }
 
-static char *
-disk_source(const xmlNode *node)
-{
-    const xmlNode *source = xml_child(node, "source");
-    char *path = source ? xml_attribute(source, "file") : NULL;
-
-    return !path && source ? xml_attribute(source, "dev") : path;
-}
-
 static void
 read_disk(struct disk *disk, xmlNode *node)
 {
     const xmlNode *target = xml_child(node, "target");
     const xmlNode *driver = xml_child(node, "driver");
     const xmlNode *boot = xml_child(node, "boot");
+    const xmlNode *source = xml_child(node, "source");
     cleanup_free char *bus = target ? xml_attribute(target, "bus") : NULL;
 
     disk->node = node;
     disk->device = xml_attribute(node, "device");
     if (!disk->device)
         disk->device = xstrdup("disk");
-    disk->source = disk_source(node);
+    disk->source = source ? xml_attribute(source, "file") : NULL;
+    if (source && !disk->source)
+        disk->source = xml_attribute(source, "dev");
     disk->format = driver ? xml_attribute(driver, "type") : NULL;
     disk->target = target ? xml_attribute(target, "dev") : NULL;
     if (!disk->target)
@@ -137,35 +125,28 @@ read_disks(struct domain *domain, struct failure **failure)
     return 0;
 }
 
-static int
-check_root(const xmlNode *root, struct failure **failure)
+int
+domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
 {
-    cleanup_free char *type = NULL;
+    xmlNode *root = xmlDocGetRootElement(doc);
+    cleanup_free char *type = xml_attribute(root, "type");
+    const xmlNode *name, *os_type;
 
+    *domain = (struct domain){.root = root};
     if (root->ns || strcmp((const char *)root->name, "domain") != 0) {
         failure_set(failure, FAILURE_DOMAIN,
                     "the root element is <%s>, expected <domain>", root->name);
         failure_at_line(failure, xml_line(root));
         return failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
     }
-    type = xml_attribute(root, "type");
-    if (type && (strcmp(type, "kvm") == 0 || strcmp(type, "qemu") == 0 ||
-                 strcmp(type, "hvf") == 0))
-        return 0;
-    failure_set(failure, FAILURE_DOMAIN, "<domain type='%s'> is not one of QEMU's",
-                type ? type : "");
-    failure_at_line(failure, xml_line(root));
-    return failure_hint(failure, "use type='kvm' or type='qemu'");
-}
-
-int
-domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
-{
-    xmlNode *root = xmlDocGetRootElement(doc);
-    const xmlNode *name, *os_type;
-
-    *domain = (struct domain){.root = root};
-    if (check_root(root, failure) < 0 || read_uuid(domain, failure) < 0)
+    if (!type || (strcmp(type, "kvm") != 0 && strcmp(type, "qemu") != 0 &&
+                  strcmp(type, "hvf") != 0)) {
+        failure_set(failure, FAILURE_DOMAIN, "<domain type='%s'> is not one of QEMU's",
+                    type ? type : "");
+        failure_at_line(failure, xml_line(root));
+        return failure_hint(failure, "use type='kvm' or type='qemu'");
+    }
+    if (read_uuid(domain, failure) < 0)
         return -1;
     name = xml_child(root, "name");
     domain->name = name ? xml_text(name) : xstrdup("");

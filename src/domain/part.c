@@ -295,28 +295,27 @@ parts_add_of_host(struct parts *parts, enum part_kind kind, const char *element,
     return part;
 }
 
-static struct part *
-find_from(const struct parts *parts, size_t index, enum part_kind kind)
-{
-    while (index < parts->count && parts->list[index]->kind != kind)
-        index++;
-    return index < parts->count ? parts->list[index] : NULL;
-}
-
 struct part *
 parts_find(const struct parts *parts, enum part_kind kind)
 {
-    return find_from(parts, 0, kind);
+    for (size_t i = 0; i < parts->count; i++) {
+        if (parts->list[i]->kind == kind)
+            return parts->list[i];
+    }
+    return NULL;
 }
 
 struct part *
 parts_next(const struct parts *parts, const struct part *part)
 {
-    size_t index = 0;
+    bool after = false;
 
-    while (parts->list[index] != part)
-        index++;
-    return find_from(parts, index + 1, part->kind);
+    for (size_t i = 0; i < parts->count; i++) {
+        if (after && parts->list[i]->kind == part->kind)
+            return parts->list[i];
+        after = after || parts->list[i] == part;
+    }
+    return NULL;
 }
 
 struct part *

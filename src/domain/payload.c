@@ -50,45 +50,25 @@ payload_find(const struct domain *domain)
     return NULL;
 }
 
-/* --- paths ------------------------------------------------------------------------ */
-
-/* Return: whether it is a name that an image can hold, and no link to elsewhere. */
-static bool
-is_name(const char *name, size_t length)
-{
-    if (length == 0 || length > LIMIT_FILE_NAME || (length == 1 && name[0] == '.') ||
-        (length == 2 && name[0] == '.' && name[1] == '.'))
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)name[i] < ' ' || name[i] == 0x7f || name[i] == '\\')
-            return false;
-    }
-    return true;
-}
-
+/* Return: whether all of it are names that an image can hold, and none leads elsewhere. */
 static bool
 is_path(const char *path)
 {
     for (int depth = 0; depth < LIMIT_IMAGE_DEPTH; depth++) {
         size_t length = strcspn(path, "/");
 
-        if (!is_name(path, length))
+        if (length == 0 || length > LIMIT_FILE_NAME || (length == 1 && path[0] == '.') ||
+            (length == 2 && path[0] == '.' && path[1] == '.'))
             return false;
+        for (size_t i = 0; i < length; i++) {
+            if ((unsigned char)path[i] < ' ' || path[i] == 0x7f || path[i] == '\\')
+                return false;
+        }
         if (!path[length])
             return true;
         path += length + 1;
     }
     return false;
-}
-
-/* Return: whether one is the other, or a directory on the way to it. */
-static bool
-is_in_the_way(const char *one, const char *other)
-{
-    size_t shorter = strlen(one) < strlen(other) ? strlen(one) : strlen(other);
-
-    return strncmp(one, other, shorter) == 0 &&
-           (one[shorter] == '/' || other[shorter] == '/' || strlen(one) == strlen(other));
 }
 
 static int
@@ -103,19 +83,23 @@ check_path(const struct seed *payload, const xmlNode *node, const char *path,
                                      "'.', '..', empty or longer than 255");
     }
     for (size_t i = 0; i < payload->document_count; i++) {
-        if (!is_in_the_way(path, payload->documents[i].path))
+        const char *other = payload->documents[i].path;
+        size_t shorter = strlen(path) < strlen(other) ? strlen(path) : strlen(other);
+
+        /* One is the other, or a directory on the way to it. */
+        if (strncmp(path, other, shorter) != 0 ||
+            (path[shorter] != '/' && other[shorter] != '/' &&
+             strlen(path) != strlen(other)))
             continue;
         failure_set(failure, FAILURE_REQUEST,
                     "<%s path=\"%s\"> and \"%s\" are in each "
                     "other's way",
-                    node->name, path, payload->documents[i].path);
+                    node->name, path, other);
         failure_at_line(failure, xml_line(node));
         return failure_hint(failure, "give each file a path of its own");
     }
     return 0;
 }
-
-/* --- reading ---------------------------------------------------------------------- */
 
 static int
 read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
@@ -139,57 +123,41 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
-/* What fits into a volume's name, in both trees of the image (ECMA-119, 8.4.6; Joliet has
+/* Reads the name of the volume: what fits into both trees of the image (ECMA-119, 8.4.6; Joliet has
  * two bytes a character). */
-static bool
-is_volume_id(const char *text)
-{
-    if (!*text || strlen(text) > LIMIT_VOLUME_ID)
-        return false;
-    for (; *text; text++) {
-        if (*text < ' ' || *text >= 0x7f || *text == '/')
-            return false;
-    }
-    return true;
-}
-
 static int
 read_volume_id(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
     const xmlNode *id = child(node, "volId");
+    const char *at;
 
     if (!id)
         return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <volId>",
                                "name the volume, 'config-2' or 'cidata'");
-    payload->volume_id = vocabulary_word(id);
-    if (is_volume_id(payload->volume_id))
+    at = payload->volume_id = vocabulary_word(id);
+    while (*at >= ' ' && *at < 0x7f && *at != '/')
+        at++;
+    if (!*at && at != payload->volume_id && strlen(payload->volume_id) <= LIMIT_VOLUME_ID)
         return 0;
     return vocabulary_fail(id, failure, FAILURE_REQUEST, "is no name of a volume",
                            "write 1 to 16 characters of ASCII, 'config-2' or 'cidata'");
-}
-
-static int
-read_payload(struct seed *payload, const xmlNode *node, struct failure **failure)
-{
-    if (read_volume_id(payload, node, failure) < 0)
-        return -1;
-    for (const xmlNode *file = xml_first_element(node); file;
-         file = xml_next_element(file)) {
-        if (is_element(file, "file") && read_file(payload, file, failure) < 0)
-            return -1;
-    }
-    if (payload->document_count > 0)
-        return 0;
-    return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <file>",
-                           "an empty payload is no seed: remove it");
 }
 
 struct seed *
 payload_read(const xmlNode *node, struct failure **failure)
 {
     struct seed *payload = xcalloc(1, sizeof(*payload));
+    int result = read_volume_id(payload, node, failure);
 
-    if (read_payload(payload, node, failure) == 0)
+    for (const xmlNode *file = xml_first_element(node); file && result == 0;
+         file = xml_next_element(file)) {
+        if (is_element(file, "file"))
+            result = read_file(payload, file, failure);
+    }
+    if (result == 0 && payload->document_count == 0)
+        result = vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <file>",
+                                 "an empty payload is no seed: remove it");
+    if (result == 0)
         return payload;
     payload_free(payload);
     return NULL;

@@ -48,20 +48,6 @@ parser_free_pointer(xmlParserCtxt **parser)
     xmlFreeParserCtxt(*parser);
 }
 
-static int
-fail_not_well_formed(const xmlError *error, const char *origin, struct failure **failure)
-{
-    cleanup_free char *reason =
-        xstrdup(error->message ? error->message : "reason unknown");
-
-    reason[strcspn(reason, "\r\n")] = '\0';
-    failure_set(failure, FAILURE_XML, "%s is not well-formed XML: line %d: %s", origin,
-                error->line, reason);
-    failure_at_line(failure, error->line);
-    return failure_hint(failure, "mend the XML, or take it anew from 'virsh dumpxml "
-                                 "--inactive --security-info DOMAIN'");
-}
-
 /* What is still to be read. Given the memory itself, libxml2 would copy all of it. */
 struct source {
     const char *data;
@@ -107,7 +93,13 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
         abort();
     doc = xmlCtxtReadIO(parser, source_read, NULL, &source, NULL, NULL, options);
     if (!doc) {
-        fail_not_well_formed(&error, origin, failure);
+        const char *reason = error.message ? error.message : "reason unknown";
+
+        failure_set(failure, FAILURE_XML, "%s is not well-formed XML: line %d: %.*s",
+                    origin, error.line, (int)strcspn(reason, "\r\n"), reason);
+        failure_at_line(failure, error.line);
+        failure_hint(failure, "mend the XML, or take it anew from 'virsh dumpxml "
+                              "--inactive --security-info DOMAIN'");
         return NULL;
     }
     if (doc->intSubset) {
@@ -166,17 +158,11 @@ xml_format(xmlDoc *doc, size_t *size, struct failure **failure)
 
 /* --- looking around --------------------------------------------------------------- */
 
-static bool
-is_named(const xmlNode *node, const char *name)
-{
-    return node->type == XML_ELEMENT_NODE && !node->ns &&
-           strcmp((const char *)node->name, name) == 0;
-}
-
 static xmlNode *
 find_named(xmlNode *node, const char *name)
 {
-    while (node && !is_named(node, name))
+    while (node && (node->type != XML_ELEMENT_NODE || node->ns ||
+                    strcmp((const char *)node->name, name) != 0))
         node = node->next;
     return node;
 }
@@ -281,13 +267,6 @@ is_blank(const xmlNode *node)
     return node && xmlIsBlankNode(node);
 }
 
-/* Return: a copy of the white space that stands before `node`, owned by the caller. */
-static xmlNode *
-indentation_of(const xmlNode *node)
-{
-    return is_blank(node->prev) ? xmlCopyNode(node->prev, 0) : NULL;
-}
-
 static xmlNode *
 new_element(xmlDoc *doc, const char *name)
 {
@@ -316,12 +295,12 @@ add_first_child(xmlNode *parent, xmlNode *node)
 xmlNode *
 xml_add_after(xmlNode *sibling, const char *name)
 {
-    xmlNode *indentation = indentation_of(sibling);
+    xmlNode *blank = is_blank(sibling->prev) ? xmlCopyNode(sibling->prev, 0) : NULL;
     xmlNode *node = new_element(sibling->doc, name);
 
     xmlAddNextSibling(sibling, node);
-    if (indentation)
-        xmlAddPrevSibling(node, indentation);
+    if (blank)
+        xmlAddPrevSibling(node, blank);
     return node;
 }
 

@@ -25,14 +25,7 @@ struct block_source {
 };
 
 static int
-source_open(IsoDataSource *source)
-{
-    (void)source;
-    return ISO_SUCCESS;
-}
-
-static int
-source_close(IsoDataSource *source)
+source_open_or_close(IsoDataSource *source)
 {
     (void)source;
     return ISO_SUCCESS;
@@ -63,24 +56,6 @@ static void
 source_free_data(IsoDataSource *source)
 {
     (void)source;
-}
-
-/* libisofs frees the source itself with its last reference; `blocks` must outlive it. */
-static IsoDataSource *
-new_source(struct block_source *blocks)
-{
-    IsoDataSource *source = xcalloc(1, sizeof(*source));
-
-    *source = (IsoDataSource){
-        .version = 0,
-        .refcount = 1,
-        .open = source_open,
-        .close = source_close,
-        .read_block = source_read_block,
-        .free_data = source_free_data,
-        .data = blocks,
-    };
-    return source;
 }
 
 static void
@@ -219,46 +194,42 @@ add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
 
 /* --- the image ---------------------------------------------------------------------- */
 
-static int
-import(IsoImage **image, IsoDataSource *source, struct failure **failure)
-{
-    __attribute__((cleanup(read_options_pointer))) IsoReadOpts *options = NULL;
-    /* Not used, but libisofs 1.5.6 writes to it even though its interface allows NULL. */
-    __attribute__((cleanup(read_features_pointer))) IsoReadImageFeatures *features = NULL;
-    int code;
-
-    if (libisofs_start(failure) < 0)
-        return -1;
-    code = iso_image_new("", image);
-    if (code >= 0)
-        code = iso_read_opts_new(&options, 0);
-    if (code >= 0)
-        code = iso_image_import(*image, source, options, &features);
-    return code < 0 ? fail_unreadable(failure, iso_error_to_msg(code)) : 0;
-}
-
-static int
-check_size(int fd, struct failure **failure)
-{
-    struct stat status;
-
-    if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE) {
-        return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
-    }
-    return 0;
-}
-
 int
 iso_read(int fd, struct seed *seed, struct failure **failure)
 {
     struct block_source blocks = {.fd = fd, .blocks_left = LIMIT_IMAGE_TREE_BLOCKS};
-    __attribute__((cleanup(source_pointer))) IsoDataSource *source = new_source(&blocks);
+    /* libisofs frees it with its last reference; `blocks` must outlive it. */
+    __attribute__((cleanup(source_pointer))) IsoDataSource *source =
+        xcalloc(1, sizeof(*source));
+    __attribute__((cleanup(read_options_pointer))) IsoReadOpts *options = NULL;
+    /* Not used, but libisofs 1.5.6 writes to it even though its interface allows NULL. */
+    __attribute__((cleanup(read_features_pointer))) IsoReadImageFeatures *features = NULL;
     cleanup_iso_image IsoImage *image = NULL;
+    struct stat status;
     const char *label;
+    int code;
 
     *seed = (struct seed){0};
-    if (check_size(fd, failure) < 0 || import(&image, source, failure) < 0)
+    *source = (IsoDataSource){
+        .version = 0,
+        .refcount = 1,
+        .open = source_open_or_close,
+        .close = source_open_or_close,
+        .read_block = source_read_block,
+        .free_data = source_free_data,
+        .data = &blocks,
+    };
+    if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE)
+        return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+    if (libisofs_start(failure) < 0)
         return -1;
+    code = iso_image_new("", &image);
+    if (code >= 0)
+        code = iso_read_opts_new(&options, 0);
+    if (code >= 0)
+        code = iso_image_import(image, source, options, &features);
+    if (code < 0)
+        return fail_unreadable(failure, iso_error_to_msg(code));
     label = iso_image_get_volume_id(image);
     seed->volume_id = xstrdup(label ? label : "");
     blocks.blocks_left = LIMIT_IMAGE / ISO_BLOCK;

@@ -12,6 +12,7 @@
  */
 #include "config.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,32 @@
 #define FIFO_BLOCKS 32
 #define CHUNK (8L * ISO_BLOCK)
 
+int
+libisofs_start(struct failure **failure)
+{
+    static bool started;
+    int code;
+
+    if (started)
+        return 0;
+    /* Flag bit 0: the locale stays alone; names are UTF-8 here. */
+    code = iso_init_with_flag(1);
+    if (code < 0)
+        return libisofs_fail(failure, code, "start of libisofs");
+    iso_set_local_charset((char *)"UTF-8", 0);
+    iso_set_msgs_severities((char *)"NEVER", (char *)"NEVER", (char *)"");
+    started = true;
+    return 0;
+}
+
+int
+libisofs_fail(struct failure **failure, int code, const char *step)
+{
+    failure_set(failure, FAILURE_IMAGE, "%s: %s", step, iso_error_to_msg(code));
+    return failure_hint(failure, "this is a defect or a full memory: report it with the "
+                                 "domain's XML");
+}
+
 static void
 options_pointer(IsoWriteOpts **options)
 {
@@ -38,36 +65,23 @@ options_pointer(IsoWriteOpts **options)
 
 #define cleanup_options __attribute__((cleanup(options_pointer)))
 
-/* Return: libisofs's code of the first setting that it refused, else a positive number.
- */
+/* Return: libisofs's code of the first setting that it refused, or a positive number. */
 static int
-set_layout(IsoWriteOpts *options)
+set_options(IsoWriteOpts *options)
 {
     const int results[] = {
         iso_write_opts_set_iso_level(options, 3),
         iso_write_opts_set_rockridge(options, 1),
         iso_write_opts_set_joliet(options, 1),
-        /* Else the label would be written in upper case. */
+        /* Without it the label would be written in upper case. */
         iso_write_opts_set_relaxed_vol_atts(options, 1),
-        /* Joliet names as they are: no ";1" behind them, no dot forced into them. */
+        /* Joliet names as they are: no ";1" after them, no dot forced into them. */
         iso_write_opts_set_omit_version_numbers(options, 2),
         iso_write_opts_set_no_force_dots(options, 2),
         iso_write_opts_set_output_charset(options, "UTF-8"),
         iso_write_opts_set_old_empty(options, 1),
         iso_write_opts_set_fifo_size(options, FIFO_BLOCKS),
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
-        if (results[i] < 0)
-            return results[i];
-    }
-    return ISO_SUCCESS;
-}
-
-static int
-set_determinism(IsoWriteOpts *options)
-{
-    const int results[] = {
+        /* Equal bytes. */
         iso_write_opts_set_replace_timestamps(options, 2),
         iso_write_opts_set_default_timestamp(options, IMAGE_TIME),
         iso_write_opts_set_pvd_times(options, IMAGE_TIME, IMAGE_TIME, 0, 0,
@@ -137,33 +151,12 @@ add_document(IsoImage *image, const struct document *document)
 }
 
 static int
-add_documents(IsoImage *image, const struct seed *seed, struct failure **failure)
-{
-    for (size_t i = 0; i < seed->document_count; i++) {
-        int code = add_document(image, &seed->documents[i]);
-
-        if (code < 0)
-            return libisofs_fail(failure, code, seed->documents[i].path);
-    }
-    return 0;
-}
-
-/* Return: whether the writer came to its end without an error. */
-static bool
-writer_succeeded(struct burn_source *source)
-{
-    size_t size, free_bytes;
-    int state = iso_ring_buffer_get_status(source, &size, &free_bytes);
-
-    /* 2: the input has ended without error; 6: and all of it was consumed. */
-    return state == 2 || state == 6;
-}
-
-static int
 copy_image(int fd, struct burn_source *source, struct failure **failure)
 {
     cleanup_free unsigned char *chunk = xmalloc(CHUNK);
     off_t remaining = source->get_size(source);
+    size_t size, free_bytes;
+    int state;
 
     while (remaining > 0) {
         int wanted = remaining < CHUNK ? (int)remaining : CHUNK;
@@ -177,10 +170,14 @@ copy_image(int fd, struct burn_source *source, struct failure **failure)
                                      "could not write the image");
         remaining -= wanted;
     }
-    /* The thread's last step may come a moment after its last byte. */
-    if (source->read_xt(source, chunk, ISO_BLOCK) != 0 || !writer_succeeded(source))
-        return libisofs_fail(failure, ISO_WRITE_ERROR, "end of the image");
-    return 0;
+    /* The thread's last step may come a moment after its last byte. 2: the input has ended
+     * without error; 6: and all of it was consumed. */
+    if (source->read_xt(source, chunk, ISO_BLOCK) == 0) {
+        state = iso_ring_buffer_get_status(source, &size, &free_bytes);
+        if (state == 2 || state == 6)
+            return 0;
+    }
+    return libisofs_fail(failure, ISO_WRITE_ERROR, "end of the image");
 }
 
 int
@@ -196,13 +193,14 @@ iso_write(int fd, const struct seed *seed, struct failure **failure)
     code = iso_image_new(seed->volume_id, &image);
     if (code < 0)
         return libisofs_fail(failure, code, "making of the volume");
-    if (add_documents(image, seed, failure) < 0)
-        return -1;
+    for (size_t i = 0; i < seed->document_count; i++) {
+        code = add_document(image, &seed->documents[i]);
+        if (code < 0)
+            return libisofs_fail(failure, code, seed->documents[i].path);
+    }
     code = iso_write_opts_new(&options, 0);
     if (code >= 0)
-        code = set_layout(options);
-    if (code >= 0)
-        code = set_determinism(options);
+        code = set_options(options);
     if (code >= 0)
         code = iso_image_create_burn_source(image, options, &source);
     if (code < 0)

@@ -64,24 +64,18 @@ open_regular(const char *path)
     return open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-static void
-read_disk(struct disk *disk)
-{
-    cleanup_close int fd = open_regular(disk->source);
-
-    if (fd >= 0)
-        disk->label = label_read(fd, NULL);
-}
-
 void
 label_read_disks(struct domain *domain)
 {
     for (size_t i = 0; i < domain->disk_count; i++) {
         struct disk *disk = &domain->disks[i];
+        cleanup_close int fd = -1;
 
-        if (!disk->source || disk->label || seed_path_is(disk->source))
+        if (!disk->source || disk->label || seed_path_is(disk->source) ||
+            (disk->format && strcmp(disk->format, "raw") != 0))
             continue;
-        if (!disk->format || strcmp(disk->format, "raw") == 0)
-            read_disk(disk);
+        fd = open_regular(disk->source);
+        if (fd >= 0)
+            disk->label = label_read(fd, NULL);
     }
 }

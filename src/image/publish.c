@@ -2,19 +2,41 @@
 #include "config.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/tmpfile.h"
 #include "image/iso.h"
-#include "image/publish.h"
 
 static int
-give_to(int fd, const struct image_owner *owner, struct failure **failure)
+fail_different(struct failure **failure, const char *what)
 {
-    if (owner->uid == (uid_t)-1 || fchown(fd, owner->uid, owner->gid) == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                             "could not give the image to user %ld", (long)owner->uid);
+    failure_set(failure, FAILURE_IMAGE,
+                "the image reads back differently from what was written: %s", what);
+    return failure_hint(failure,
+                        "look for errors of the disk or the memory in the kernel's "
+                        "log; the seed was not put in place");
+}
+
+int
+iso_verify(int fd, const struct seed *seed, struct failure **failure)
+{
+    cleanup_seed struct seed image = {0};
+
+    if (iso_read(fd, &image, failure) < 0)
+        return failure_prefix(failure, "the image that was written");
+    if (strcmp(image.volume_id, seed->volume_id) != 0)
+        return fail_different(failure, "label");
+    if (image.document_count != seed->document_count)
+        return fail_different(failure, "number of documents");
+    for (size_t i = 0; i < seed->document_count; i++) {
+        const struct document *document = &seed->documents[i];
+        const struct document *found = seed_find_document(&image, document->path);
+
+        if (!found || found->unread || !document_is_same(found, document))
+            return fail_different(failure, document->path);
+    }
+    return 0;
 }
 
 int
@@ -28,9 +50,13 @@ image_publish(int dir, const char *name, const struct image_owner *owner,
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not make a file for '%s'", name);
     if (iso_write(tmpfile.fd, seed, failure) < 0 ||
-        iso_verify(tmpfile.fd, seed, failure) < 0 ||
-        give_to(tmpfile.fd, owner, failure) < 0)
+        iso_verify(tmpfile.fd, seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
+    if (owner->uid != (uid_t)-1 && fchown(tmpfile.fd, owner->uid, owner->gid) < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                          "could not give the image to user %ld", (long)owner->uid);
+        return failure_prefix(failure, "%s", name);
+    }
     error = tmpfile_publish(&tmpfile, name);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not name '%s'",

@@ -89,23 +89,6 @@ network_carries_dns(const struct network *network)
 
 /* --- network_data.json -------------------------------------------------------------- */
 
-/* The name is honoured, so it is written only if there is nothing else to find the nic by. */
-static void
-add_link(json_t *links, const struct nic *nic, const char *id)
-{
-    json_t *link = json_object();
-
-    json_set_string(link, "id", id);
-    json_set_string(link, "type", "phy");
-    if (nic->mac)
-        json_set_string(link, "ethernet_mac_address", nic->mac);
-    else
-        json_set_string(link, "name", nic->name);
-    if (nic->mtu > 0)
-        json_must(json_object_set_new(link, "mtu", json_integer(nic->mtu)));
-    json_must(json_array_append_new(links, link));
-}
-
 /* Return: the new network of the link, borrowed. */
 static json_t *
 add_network(json_t *networks, const char *link, const char *type)
@@ -252,12 +235,22 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
     json_must(json_object_set_new(object, "networks", networks));
     json_must(json_object_set_new(object, "services", json_array()));
     for (size_t i = 0; i < network->nic_count; i++) {
-        cleanup_free char *link = xasprintf("nic%zu", i);
+        const struct nic *nic = &network->nics[i];
+        cleanup_free char *id = xasprintf("nic%zu", i);
+        json_t *link = json_object();
 
-        if (check_nic(&network->nics[i], failure) < 0 ||
-            write_nic(networks, &network->nics[i], link, failure) < 0)
+        json_must(json_array_append_new(links, link));
+        json_set_string(link, "id", id);
+        json_set_string(link, "type", "phy");
+        /* The name is honoured, so it is written only if there is nothing else to find it by. */
+        if (nic->mac)
+            json_set_string(link, "ethernet_mac_address", nic->mac);
+        else
+            json_set_string(link, "name", nic->name);
+        if (nic->mtu > 0)
+            json_must(json_object_set_new(link, "mtu", json_integer(nic->mtu)));
+        if (check_nic(nic, failure) < 0 || write_nic(networks, nic, id, failure) < 0)
             return -1;
-        add_link(links, &network->nics[i], link);
     }
     text = json_text(object);
     buffer_append_string(buffer, text);
@@ -265,14 +258,6 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
 }
 
 /* --- interfaces(5) ------------------------------------------------------------------ */
-
-static void
-append_line(struct buffer *buffer, const char *key, const char *value)
-{
-    cleanup_free char *line = xasprintf("    %s %s\n", key, value);
-
-    buffer_append_string(buffer, line);
-}
 
 static void
 append_words(struct buffer *buffer, const char *key, char *const *words, size_t count)
@@ -313,7 +298,7 @@ begin_stanza(struct buffer *buffer, const struct nic *nic, size_t index,
 static void
 append_nic(struct buffer *buffer, const struct nic *nic)
 {
-    const char *gateways[] = {nic->gateway4, nic->gateway6};
+    char *gateways[] = {nic->gateway4, nic->gateway6};
     size_t index = 0;
 
     if (nic->dhcp4)
@@ -325,16 +310,16 @@ append_nic(struct buffer *buffer, const struct nic *nic)
         struct address address;
         cleanup_free char *host = NULL;
         cleanup_free char *netmask = NULL;
+        cleanup_free char *lines = NULL;
 
         address_parse_with_prefix(&address, nic->addresses[i]);
         host = address_format(&address);
         netmask =
             ipv6 ? xasprintf("%d", address.prefix) : address_format_netmask(&address);
         begin_stanza(buffer, nic, index++, ipv6 ? "inet6" : "inet", "static");
-        append_line(buffer, "address", host);
-        append_line(buffer, "netmask", netmask);
-        if (gateways[ipv6])
-            append_line(buffer, "gateway", gateways[ipv6]);
+        lines = xasprintf("    address %s\n    netmask %s\n", host, netmask);
+        buffer_append_string(buffer, lines);
+        append_words(buffer, "gateway", &gateways[ipv6], gateways[ipv6] ? 1 : 0);
         gateways[ipv6] = NULL;
         if (i == 0)
             append_dns(buffer, nic);

@@ -30,7 +30,6 @@
 #include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "image/iso.h"
-#include "image/publish.h"
 #include "store/deliver-drive.h"
 #include "store/rundir.h"
 

@@ -112,33 +112,28 @@ take_boot(json_t *record, const char *key, struct record_boot *boot)
     json_object_del(object, "documents");
 }
 
+/* Takes the object over, for what is not known. */
 static void
-take_result(json_t *record, struct record_result *result)
+record_from_json(struct record *record, json_t *json)
 {
-    json_t *object = json_object_get(record, "result");
+    struct record_result *result = &record->result;
+    json_t *object = json_object_get(json, "result");
     const json_t *word = json_object_get(object, "state");
 
+    *record = (struct record){.others = json};
+    take_text(json, "done", &record->done);
+    take_boot(json, "boot", &record->boot);
+    take_boot(json, "update", &record->update);
     result->state = guest_state_find_end(json_string_value(word));
     if (!guest_state_is_end(result->state) || !is_text(word))
         return;
     result->others = json_incref(object);
-    json_object_del(record, "result");
+    json_object_del(json, "result");
     json_object_del(object, "state");
     take_text(object, "time", &result->time);
     take_text(object, "datasource", &result->datasource);
     take_texts(object, "errors", &result->errors, &result->error_count);
     take_texts(object, "warnings", &result->warnings, &result->warning_count);
-}
-
-/* Takes the object over, for what is not known. */
-static void
-record_from_json(struct record *record, json_t *json)
-{
-    *record = (struct record){.others = json};
-    take_text(json, "done", &record->done);
-    take_boot(json, "boot", &record->boot);
-    take_boot(json, "update", &record->update);
-    take_result(json, &record->result);
 }
 
 /* --- to JSON ---------------------------------------------------------------------- */
@@ -207,32 +202,28 @@ add_boot(json_t *record, const char *key, const struct record_boot *boot)
     json_must(json_object_set_new(record, key, object));
 }
 
-static void
-add_result(json_t *record, const struct record_result *result)
-{
-    json_t *object = start_object(result->others);
-
-    add_text(object, "time", result->time);
-    add_text(object, "state", guest_state_word(result->state));
-    add_text(object, "datasource", result->datasource);
-    add_texts(object, "errors", result->errors, result->error_count);
-    add_texts(object, "warnings", result->warnings, result->warning_count);
-    json_must(json_object_set_new(record, "result", object));
-}
-
 static json_t *
 record_to_json(const struct record *record)
 {
-    json_t *object = start_object(record->others);
+    const struct record_result *result = &record->result;
+    json_t *json = start_object(record->others);
 
-    add_text(object, "done", record->done);
+    add_text(json, "done", record->done);
     if (record->boot.time)
-        add_boot(object, "boot", &record->boot);
+        add_boot(json, "boot", &record->boot);
     if (record->update.time)
-        add_boot(object, "update", &record->update);
-    if (guest_state_is_end(record->result.state))
-        add_result(object, &record->result);
-    return object;
+        add_boot(json, "update", &record->update);
+    if (guest_state_is_end(result->state)) {
+        json_t *object = start_object(result->others);
+
+        add_text(object, "time", result->time);
+        add_text(object, "state", guest_state_word(result->state));
+        add_text(object, "datasource", result->datasource);
+        add_texts(object, "errors", result->errors, result->error_count);
+        add_texts(object, "warnings", result->warnings, result->warning_count);
+        json_must(json_object_set_new(json, "result", object));
+    }
+    return json;
 }
 
 /* --- the file ------------------------------------------------------------------------- */

@@ -12,7 +12,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "image/iso.h"
-#include "image/publish.h"
 #include "unit.h"
 
 #define BLOCK 2048
