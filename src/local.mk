@@ -260,8 +260,8 @@ libstore_a_SOURCES = \
 	%D%/store/record-json.h \
 	%D%/store/report-reader.c \
 	%D%/store/report-reader.h \
-	%D%/store/resolve.c \
-	%D%/store/resolve.h \
+	%D%/store/pipeline.c \
+	%D%/store/pipeline.h \
 	%D%/store/rundir.c \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
