@@ -205,8 +205,8 @@ libstore_a_SOURCES = \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
-	%D%/store/resolve.c \
-	%D%/store/resolve.h \
+	%D%/store/pipeline.c \
+	%D%/store/pipeline.h \
 	%D%/store/rundir.c \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
