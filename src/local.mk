@@ -65,8 +65,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
 	%D%/domain/interface.h \
-	%D%/domain/mac.c \
-	%D%/domain/mac.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -79,8 +77,7 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-elements.c \
 	%D%/domain/request-elements.h \
-	%D%/domain/request-instance-id.c \
-	%D%/domain/request-instance-id.h \
+	%D%/domain/request-read.c \
 	%D%/domain/request-text.c \
 	%D%/domain/request-text.h \
 	%D%/domain/payload.c \
@@ -156,8 +153,6 @@ libseed_a_SOURCES = \
 	%D%/seed/nocloud.h \
 	%D%/seed/openssh-key.c \
 	%D%/seed/openssh-key.h \
-	%D%/seed/nocloud-net.c \
-	%D%/seed/nocloud-net.h \
 	%D%/seed/openstack.c \
 	%D%/seed/openstack.h \
 	%D%/seed/reporter.c \
@@ -206,7 +201,6 @@ CLEANFILES += %D%/seed/reporter-script.h
 libimage_a_SOURCES = \
 	%D%/image/iso.h \
 	%D%/image/iso-read.c \
-	%D%/image/iso-verify.c \
 	%D%/image/iso-write.c \
 	%D%/image/label.c \
 	%D%/image/label.h \
@@ -255,9 +249,6 @@ libstore_a_SOURCES = \
 	%D%/store/record.h \
 	%D%/store/report-file.c \
 	%D%/store/report-file.h \
-	%D%/store/record-boot.c \
-	%D%/store/record-json.c \
-	%D%/store/record-json.h \
 	%D%/store/report-reader.c \
 	%D%/store/report-reader.h \
 	%D%/store/pipeline.c \
@@ -278,7 +269,6 @@ libcheck_a_SOURCES = \
 	%D%/check/check.h \
 	%D%/check/cloud-config.c \
 	%D%/check/disks.c \
-	%D%/check/emulator.c \
 	%D%/check/findings.c \
 	%D%/check/findings.h \
 	%D%/check/initialization.c \
@@ -320,18 +310,13 @@ virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
 
 virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/autowire.c \
-	%D%/lifecycle/autowire.h \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/result.c \
-	%D%/lifecycle/result.h \
-	%D%/lifecycle/resume.c \
 	%D%/lifecycle/started.c \
-	%D%/lifecycle/sweep.c \
-	%D%/lifecycle/sweep.h \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "check/rules.h"
-#include "domain/mac.h"
+#include "domain/interface.h"
 #include "seed/network.h"
 
 static bool

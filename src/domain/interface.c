@@ -154,3 +154,32 @@ interfaces_clear(struct interfaces *interfaces)
     free(interfaces->items);
     *interfaces = (struct interfaces){0};
 }
+
+static bool
+has_hostdev(const xmlNode *devices)
+{
+    for (const xmlNode *node = xml_child(devices, "hostdev"); node;
+         node = xml_next(node, "hostdev")) {
+        if (xml_attribute_is(node, "type", "pci") ||
+            xml_attribute_is(node, "type", "mdev"))
+            return true;
+    }
+    return false;
+}
+
+bool
+mac_is_missing(const struct domain *domain, const char *mac)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    cleanup_free char *wanted = interface_normalize_mac(mac);
+    int count = 0;
+
+    for (const xmlNode *node = xml_child(devices, "interface"); node;
+         node = xml_next(node, "interface")) {
+        cleanup_free char *found = device_mac(node);
+
+        if (!found || ++count > LIMIT_NICS || (wanted && strcmp(found, wanted) == 0))
+            return false;
+    }
+    return !has_hostdev(devices);
+}

@@ -2,11 +2,43 @@
 #include "config.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/tmpfile.h"
 #include "image/iso.h"
 #include "image/publish.h"
+
+static int
+fail_different(struct failure **failure, const char *what)
+{
+    failure_set(failure, FAILURE_IMAGE,
+                "the image reads back differently from what was written: %s", what);
+    return failure_hint(failure,
+                        "look for errors of the disk or the memory in the kernel's "
+                        "log; the seed was not put in place");
+}
+
+int
+iso_verify(int fd, const struct seed *seed, struct failure **failure)
+{
+    cleanup_seed struct seed image = {0};
+
+    if (iso_read(fd, &image, failure) < 0)
+        return failure_prefix(failure, "the image that was written");
+    if (strcmp(image.volume_id, seed->volume_id) != 0)
+        return fail_different(failure, "label");
+    if (image.document_count != seed->document_count)
+        return fail_different(failure, "number of documents");
+    for (size_t i = 0; i < seed->document_count; i++) {
+        const struct document *document = &seed->documents[i];
+        const struct document *found = seed_find_document(&image, document->path);
+
+        if (!found || found->unread || !document_is_same(found, document))
+            return fail_different(failure, document->path);
+    }
+    return 0;
+}
 
 static int
 give_to(int fd, const struct image_owner *owner, struct failure **failure)

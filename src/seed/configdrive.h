@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "seed/seed.h"
+#include "domain/documents.h"
+#include "domain/request.h"
 
 /* A maker, see seed.c. */
 int configdrive_make(struct seed *seed, struct request *request,

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/limits.h"
-#include "domain/mac.h"
+#include "domain/interface.h"
 #include "seed/json.h"
 #include "seed/network-config.h"
 #include "seed/yaml.h"

@@ -60,3 +60,12 @@ nocloud_instance_id(const struct seed *seed)
         abort();
     return query.value;
 }
+
+int
+nocloud_net_make(struct seed *seed, struct request *request, struct failure **failure)
+{
+    if (nocloud_make(seed, request, failure) < 0)
+        return -1;
+    seed->served = true;
+    return 0;
+}

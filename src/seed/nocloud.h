@@ -3,7 +3,8 @@
  * https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html */
 #pragma once
 
-#include "seed/seed.h"
+#include "domain/documents.h"
+#include "domain/request.h"
 
 /*
  * Makes a seed with the label "cidata": meta-data and user-data, which NoCloud demands
@@ -11,6 +12,11 @@
  * content.
  */
 int nocloud_make(struct seed *seed, struct request *request, struct failure **failure);
+
+/* The same for NoCloud without a disk: the guest fetches the documents over HTTP, the seed is
+ * served. */
+int nocloud_net_make(struct seed *seed, struct request *request,
+                     struct failure **failure);
 
 /* Return: the instance-id in such a seed, owned by the caller (free). */
 char *nocloud_instance_id(const struct seed *seed);

@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "seed/seed.h"
+#include "domain/documents.h"
+#include "domain/request.h"
 
 /*
  * Adds them to the seed, as nocloud_make() has made it of the request, below

@@ -3,7 +3,6 @@
 
 #include "base/limits.h"
 #include "seed/configdrive.h"
-#include "seed/nocloud-net.h"
 #include "seed/nocloud.h"
 #include "seed/seed.h"
 
