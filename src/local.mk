@@ -219,7 +219,6 @@ libcheck_a_SOURCES = \
 	%D%/check/check.h \
 	%D%/check/cloud-config.c \
 	%D%/check/disks.c \
-	%D%/check/emulator.c \
 	%D%/check/findings.c \
 	%D%/check/findings.h \
 	%D%/check/initialization.c \
@@ -275,18 +274,13 @@ virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
 
 virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/autowire.c \
-	%D%/lifecycle/autowire.h \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/result.c \
-	%D%/lifecycle/result.h \
-	%D%/lifecycle/resume.c \
 	%D%/lifecycle/started.c \
-	%D%/lifecycle/sweep.c \
-	%D%/lifecycle/sweep.h \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)

@@ -4,7 +4,9 @@
 #include "base/cleanup.h"
 #include "check/check.h"
 #include "check/rules.h"
+#include "domain/xml.h"
 #include "image/label.h"
+#include "store/apparmor.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"
 
@@ -14,6 +16,34 @@ static void (*const subjects[])(const struct check *check) = {
     check_network, check_served,    check_meta_data,
     check_smbios,  check_disks,     check_initialization,
 };
+
+/* --- the emulator shim, which libvirt may not be able to run ------------------------ */
+
+/* Return: whether the domain is to have no profile of AppArmor's. */
+static bool
+is_unconfined(const struct domain *domain)
+{
+    for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
+         node = xml_next(node, "seclabel")) {
+        bool of_another = xml_attribute_is(node, "model", "dac") ||
+                          xml_attribute_is(node, "model", "selinux");
+
+        if (xml_attribute_is(node, "type", "none") && !of_another)
+            return true;
+    }
+    return false;
+}
+
+/* For what libvirt would refuse before the hook is asked. */
+static void
+check_emulator(struct findings *findings, const struct domain *domain, int root)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    if (domain_is_by_shim(domain) && !is_unconfined(domain))
+        apparmor_check_shim(root, &failure);
+    findings_take(findings, &failure);
+}
 
 /* --- the wiring --------------------------------------------------------------------- */
 

@@ -15,12 +15,9 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/request.h"
 #include "domain/xml.h"
 #include "image/label.h"
-#include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/result.h"
 #include "store/delivery.h"
 #include "store/pipeline.h"
 #include "store/report-file.h"
@@ -107,8 +104,9 @@ check_cold_boot(const struct start *start, const struct request *request,
         return 0;
     /* Whatever the configuration says of unwired domains: no guest gets another's seed, or
      * writes where another's report belongs. */
-    if (wiring.needed && (!lifecycle->config->warn_unwired ||
-                          start->facts->seed_of_another || start->facts->report_of_another))
+    if (wiring.needed &&
+        (!lifecycle->config->warn_unwired || start->facts->seed_of_another ||
+         start->facts->report_of_another))
         return autowire_refuse(lifecycle, request, wire_facts_are_wired(start->facts),
                                &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
@@ -290,4 +288,19 @@ lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
     return prepare(&start, failure) < 0
                ? failure_prefix(failure, "domain '%s'", lifecycle->domain->name)
                : 0;
+}
+
+int
+lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+    cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
+
+    /* A failure here would keep the guest from coming back; without the mark the
+     * prepare that follows is only stricter. */
+    (void)failure;
+    if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->domain->uuid, &reason) < 0)
+        lifecycle_log_failure(lifecycle, "the start to come is taken for a cold boot",
+                              reason);
+    return 0;
 }
