@@ -168,28 +168,21 @@ read_volume_id(struct seed *payload, const xmlNode *node, struct failure **failu
                            "write 1 to 16 characters of ASCII, 'config-2' or 'cidata'");
 }
 
-static int
-read_payload(struct seed *payload, const xmlNode *node, struct failure **failure)
-{
-    if (read_volume_id(payload, node, failure) < 0)
-        return -1;
-    for (const xmlNode *file = xml_first_element(node); file;
-         file = xml_next_element(file)) {
-        if (is_element(file, "file") && read_file(payload, file, failure) < 0)
-            return -1;
-    }
-    if (payload->document_count > 0)
-        return 0;
-    return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <file>",
-                           "an empty payload is no seed: remove it");
-}
-
 struct seed *
 payload_read(const xmlNode *node, struct failure **failure)
 {
     struct seed *payload = xcalloc(1, sizeof(*payload));
+    int result = read_volume_id(payload, node, failure);
 
-    if (read_payload(payload, node, failure) == 0)
+    for (const xmlNode *file = xml_first_element(node); file && result == 0;
+         file = xml_next_element(file)) {
+        if (is_element(file, "file"))
+            result = read_file(payload, file, failure);
+    }
+    if (result == 0 && payload->document_count == 0)
+        result = vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <file>",
+                                 "an empty payload is no seed: remove it");
+    if (result == 0)
         return payload;
     payload_free(payload);
     return NULL;

@@ -287,24 +287,6 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
     return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_STATEDIR);
 }
 
-/* --- reading ---------------------------------------------------------------------- */
-
-static int
-parse(const char *name, const struct buffer *text, struct record *record,
-      struct failure **failure)
-{
-    cleanup_json json_t *json =
-        json_loadb(text->size > 0 ? text->data : "", text->size, 0, NULL);
-
-    if (json_is_object(json)) {
-        record_from_json(record, steal(json));
-        return 0;
-    }
-    failure_set(failure, FAILURE_RECORD, "%s/%s is not a record: no JSON object",
-                VIRT_SEED_STATEDIR, name);
-    return failure_hint(failure, "remove it; the next start writes it anew");
-}
-
 int
 record_read(int root, const char *uuid, struct record *record, struct failure **failure)
 {
@@ -313,16 +295,23 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
+    cleanup_json json_t *json = NULL;
     int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_RECORD, &text);
 
     *record = (struct record){0};
     if (error == -ENOENT)
         return 0;
-    return error < 0 ? fail_at(name, error, "read", failure)
-                     : parse(name, &text, record, failure);
+    if (error < 0)
+        return fail_at(name, error, "read", failure);
+    json = json_loadb(text.size > 0 ? text.data : "", text.size, 0, NULL);
+    if (json_is_object(json)) {
+        record_from_json(record, steal(json));
+        return 0;
+    }
+    failure_set(failure, FAILURE_RECORD, "%s/%s is not a record: no JSON object",
+                VIRT_SEED_STATEDIR, name);
+    return failure_hint(failure, "remove it; the next start writes it anew");
 }
-
-/* --- writing ---------------------------------------------------------------------- */
 
 static int
 write_text(int root, int directory, const char *name, const char *text)
