@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
 #include "domain/xml.h"
@@ -155,10 +154,9 @@ check_channels(const struct check *check)
 
 /* ds-identify reads one line of it, with a shell's read that eats backslashes. */
 static void
-check_serial(const struct check *check)
+check_serial_text(const struct check *check, const xmlNode *node)
 {
-    const xmlNode *node = domain_find_serial(check->domain);
-    cleanup_free char *serial = node ? xml_text(node) : xstrdup("");
+    cleanup_free char *serial = xml_text(node);
 
     for (size_t i = 0; serial[i]; i++) {
         if (serial[i] >= ' ' && serial[i] < 0x7f && serial[i] != '\\')
@@ -167,6 +165,20 @@ check_serial(const struct check *check)
                       "use letters, digits and punctuation of ASCII, on one line",
                       "the SMBIOS serial has a backslash, a control character, or one "
                       "beyond ASCII: cloud-init could read it otherwise");
+        return;
+    }
+}
+
+static void
+check_serial(const struct check *check)
+{
+    const xmlNode *system = xml_child(domain_find_sysinfo(check->domain), "system");
+
+    for (const xmlNode *entry = xml_child(system, "entry"); entry;
+         entry = xml_next(entry, "entry")) {
+        if (!xml_attribute_is(entry, "name", "serial"))
+            continue;
+        check_serial_text(check, entry);
         return;
     }
 }
