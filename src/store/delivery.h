@@ -30,7 +30,7 @@ struct delivery_start {
 /* A guest that runs, as far as libvirt must be asked for it: the command sets this. */
 struct delivery_guest {
     void *data;
-    /* Return: whether the domain runs no more; true where libvirt does not say. */
+    /* Return: whether libvirt says that the domain runs no more. */
     bool (*has_ended)(void *data);
     /* Writes the <cloud-init> element into the XML as it runs. */
     int (*set_request)(void *data, const xmlNode *request, struct failure **failure);
