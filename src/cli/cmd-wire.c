@@ -89,7 +89,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "replace", NULL, changes.replace,
            "put our seed in the place of another tool's"),
-    CHANGES_ROWS(changes),
+    CHANGES_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION(
         0, "after-refusal", NULL, after_refusal,
