@@ -22,8 +22,14 @@ const struct option_row global_options[] = {
               "look for this host's secrets and files below DIR", ),
     OPTION_OF(struct context, 'q', "quiet", NULL, quiet,
               "print only what was asked for, and errors", ),
-    {'h', "help", NULL, OPTION_HELP, 0, "print this, or COMMAND's help, and exit", NULL},
-    {'V', "version", NULL, OPTION_VERSION, 0, "print the version and exit", NULL},
+    {.letter = 'h',
+     .name = "help",
+     .kind = OPTION_HELP,
+     .help = "print this, or COMMAND's help, and exit"},
+    {.letter = 'V',
+     .name = "version",
+     .kind = OPTION_VERSION,
+     .help = "print the version and exit"},
     OPTION_END,
 };
 

@@ -14,12 +14,12 @@ struct changes_options {
     bool replace; /* another tool's seed */
 };
 
-/* The rows of a command's options for it; the last is the command's own. */
-#define CHANGES_ROWS(MEMBER)                                                             \
-    OPTION('o', "output", "OUTPUT", MEMBER.output,                                       \
+/* The rows of a command's options for it, whose member is `changes`. */
+#define CHANGES_ROWS                                                                     \
+    OPTION('o', "output", "OUTPUT", changes.output,                                      \
            "write the XML to this file instead"),                                        \
-        OPTION('i', "in-place", NULL, MEMBER.in_place, "write the XML back into FILE"),  \
-        OPTION(0, "json", NULL, MEMBER.json, "say what was changed as JSON")
+        OPTION('i', "in-place", NULL, changes.in_place, "write the XML back into FILE"), \
+        OPTION(0, "json", NULL, changes.json, "say what was changed as JSON")
 
 /* Wires the domain for its own request; the disks' labels, and the configuration, are looked
  * at where they are this host's. */

@@ -41,10 +41,10 @@ enum option_kind {
 };
 
 struct option_row {
-    char letter;          /* 0 if it has none */
     const char *name;     /* without dashes; "" of a heading */
     const char *argument; /* what the value is; NULL if it takes none */
     enum option_kind kind;
+    char letter;   /* 0 if it has none */
     size_t offset; /* of the member that it sets, in the command's struct options */
     const char *help;
     const void *data; /* what the command knows of the option besides */

@@ -15,29 +15,26 @@ struct options {
 };
 
 static int
-record_done(int root, const char *uuid, bool done, struct failure **failure)
-{
-    cleanup_record struct record record = {0};
-    cleanup_close int lock = record_lock(root);
-
-    (void)lock;
-    if (record_read(root, uuid, &record, failure) < 0)
-        return -1;
-    free(record.done);
-    record.done = done ? record_time(time(NULL)) : NULL;
-    return record_write(root, uuid, &record, failure);
-}
-
-static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_source struct source source = {0};
+    cleanup_record struct record record = {0};
+    cleanup_close int lock = -1;
+    int result;
 
     if (source_load(&source, context, SOURCE_READ, failure) < 0)
         return STATUS_FAILURE;
-    if (domain_require_uuid(&source.domain, failure) < 0 ||
-        record_done(context->root, source.domain.uuid, !options->undo, failure) < 0) {
+    lock = record_lock(context->root);
+    result = domain_require_uuid(&source.domain, failure);
+    if (result == 0)
+        result = record_read(context->root, source.domain.uuid, &record, failure);
+    if (result == 0) {
+        free(record.done);
+        record.done = options->undo ? NULL : record_time(time(NULL));
+        result = record_write(context->root, source.domain.uuid, &record, failure);
+    }
+    if (result < 0) {
         failure_prefix(failure, "domain '%s'", source.domain.name);
         return STATUS_FAILURE;
     }

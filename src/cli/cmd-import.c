@@ -102,24 +102,7 @@ read_import(struct import *import, const struct context *context, const char *ma
 
 /* --- secrets ---------------------------------------------------------------------- */
 
-static void
-note_secret(struct import *import, const struct import_secret *secret, bool written)
-{
-    if (written && secret->key_count > 0)
-        import_note(import, "secret '%s' is in " SECRET_DIRECTORY "/%s", secret->name,
-                    secret->name);
-    else if (secret->key_count > 0)
-        import_note(import,
-                    "secret '%s' has to be in " SECRET_DIRECTORY
-                    "/%s: --secrets writes it",
-                    secret->name, secret->name);
-    else
-        import_note(import,
-                    "secret '%s' is not in the file: put it into " SECRET_DIRECTORY
-                    "/%s, a file for each key",
-                    secret->name, secret->name);
-}
-
+/* Writes them with --secrets, and notes what is to be done about each. */
 static int
 write_secrets(struct import *import, const struct context *context,
               const struct options *options, struct failure **failure)
@@ -131,22 +114,24 @@ write_secrets(struct import *import, const struct context *context,
             secret_write(context->root, secret->name, secret->keys, secret->key_count,
                          failure) < 0)
             return -1;
-        note_secret(import, secret, options->secrets);
+        if (options->secrets && secret->key_count > 0)
+            import_note(import, "secret '%s' is in " SECRET_DIRECTORY "/%s", secret->name,
+                        secret->name);
+        else if (secret->key_count > 0)
+            import_note(import,
+                        "secret '%s' has to be in " SECRET_DIRECTORY
+                        "/%s: --secrets writes it",
+                        secret->name, secret->name);
+        else
+            import_note(import,
+                        "secret '%s' is not in the file: put it into " SECRET_DIRECTORY
+                        "/%s, a file for each key",
+                        secret->name, secret->name);
     }
     return 0;
 }
 
 /* --- setting ---------------------------------------------------------------------- */
-
-/* What 'wire' noted in the element that is replaced stays true. */
-static void
-keep_note(xmlNode *node, const xmlNode *replaced)
-{
-    cleanup_free char *was = xml_attribute(replaced, "smbios-was");
-
-    if (was)
-        element_set(node, "smbios-was", was);
-}
 
 static int
 put_element(struct source *source, const struct import *import, bool replace,
@@ -164,7 +149,11 @@ put_element(struct source *source, const struct import *import, bool replace,
         return failure_hint(failure, "--replace puts the imported one in its place");
     }
     if (old) {
-        keep_note(node, old);
+        cleanup_free char *was = xml_attribute(old, "smbios-was");
+
+        /* What 'wire' noted in the element that is replaced stays true. */
+        if (was)
+            element_set(node, "smbios-was", was);
         xml_remove(old);
     }
     if (!metadata)
@@ -190,30 +179,7 @@ set_domain(struct import *import, const struct context *context,
     return changes_commit(&source, context, &nothing, "", &wiring, failure);
 }
 
-static int
-print_element(struct import *import, const struct context *context,
-              const struct options *options, struct failure **failure)
-{
-    cleanup_free char *text = element_format(import->doc);
-
-    return write_secrets(import, context, options, failure) < 0
-               ? -1
-               : output_write(options->output, text, strlen(text), failure);
-}
-
 /* --- the command ------------------------------------------------------------------ */
-
-static int
-check_options(const struct options *options, struct failure **failure)
-{
-    if (options->set && options->output)
-        failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
-    else if (options->replace && !options->set)
-        failure_set(failure, FAILURE_USAGE, "--replace belongs to --set");
-    else
-        return 0;
-    return failure_hint(failure, "print the element, or --set it in a domain");
-}
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)
@@ -221,12 +187,26 @@ run(const struct context *context, const void *data, struct failure **failure)
     const struct options *options = data;
     cleanup_import struct import import = {0};
 
-    if (check_options(options, failure) < 0 ||
-        read_import(&import, context, options->name, failure) < 0)
+    if (options->set && options->output)
+        failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
+    else if (options->replace && !options->set)
+        failure_set(failure, FAILURE_USAGE, "--replace belongs to --set");
+    if (*failure) {
+        failure_hint(failure, "print the element, or --set it in a domain");
+        return STATUS_USAGE;
+    }
+    if (read_import(&import, context, options->name, failure) < 0)
         return STATUS_FAILURE;
-    if (options->set ? set_domain(&import, context, options, failure) < 0
-                     : print_element(&import, context, options, failure) < 0)
-        return STATUS_FAILURE;
+    if (options->set) {
+        if (set_domain(&import, context, options, failure) < 0)
+            return STATUS_FAILURE;
+    } else {
+        cleanup_free char *text = element_format(import.doc);
+
+        if (write_secrets(&import, context, options, failure) < 0 ||
+            output_write(options->output, text, strlen(text), failure) < 0)
+            return STATUS_FAILURE;
+    }
     for (size_t i = 0; !context->quiet && i < import.note_count; i++)
         print_outside_line(stderr, "virt-seed: note: %s", import.notes[i]);
     return STATUS_OK;

@@ -274,16 +274,6 @@ print_circumstances(const struct pending *pending)
     }
 }
 
-static void
-print_text(const struct pending *pending, bool show_secrets)
-{
-    for (size_t i = 0; i < pending->document_count; i++)
-        print_document(&pending->documents[i], show_secrets);
-    print_instance_id(pending);
-    print_boot(pending);
-    print_circumstances(pending);
-}
-
 /* --- JSON ----------------------------------------------------------------------------- */
 
 static json_t *
@@ -351,10 +341,15 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (pending_read(&pending, context, failure) < 0)
         return STATUS_FAILURE;
-    if (options->json)
+    if (options->json) {
         print_json(&pending, options->show_secrets);
-    else
-        print_text(&pending, options->show_secrets);
+    } else {
+        for (size_t i = 0; i < pending.document_count; i++)
+            print_document(&pending.documents[i], options->show_secrets);
+        print_instance_id(&pending);
+        print_boot(&pending);
+        print_circumstances(&pending);
+    }
     if (!pending.denied)
         return STATUS_OK;
     *failure = steal(pending.denied);

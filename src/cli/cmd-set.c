@@ -522,7 +522,7 @@ static const struct option_row rows[] = {
            "print the XML; nothing is defined, no secret written"),
     OPTION(0, "replace", NULL, changes.replace,
            "put our seed in the place of another tool's"),
-    CHANGES_ROWS(changes),
+    CHANGES_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };

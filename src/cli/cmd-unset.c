@@ -32,7 +32,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "wiring-only", NULL, wiring_only,
            "leave the <cloud-init> element where it is"),
-    CHANGES_ROWS(changes),
+    CHANGES_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };

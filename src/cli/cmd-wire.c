@@ -46,17 +46,6 @@ load_after_refusal(struct source *source, const struct context *context,
     return failure_set(failure, FAILURE_LIBVIRT, "the domain runs");
 }
 
-/* Nobody reads our standard error: the log gets what happened. */
-static void
-log_outcome(const char *name, const struct wiring *wiring, const struct failure *failure)
-{
-    openlog("virt-seed", LOG_PID, LOG_DAEMON);
-    if (failure)
-        syslog(LOG_ERR, "domain %s was not wired: %s", name, failure->message);
-    for (size_t i = 0; !failure && i < wiring->change_count; i++)
-        syslog(LOG_NOTICE, "domain %s: %s", name, wiring->changes[i]);
-}
-
 /* --- wiring ----------------------------------------------------------------------- */
 
 static int
@@ -84,15 +73,23 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_wiring struct wiring wiring = {0};
     int result = wire_source(context, options, &wiring, failure);
 
-    if (options->after_refusal)
-        log_outcome(context->operands[0], &wiring, *failure);
+    /* Nobody reads the standard error of what the hook runs: the log gets what happened. */
+    if (options->after_refusal) {
+        const char *name = context->operands[0];
+
+        openlog("virt-seed", LOG_PID, LOG_DAEMON);
+        if (*failure)
+            syslog(LOG_ERR, "domain %s was not wired: %s", name, (*failure)->message);
+        for (size_t i = 0; !*failure && i < wiring.change_count; i++)
+            syslog(LOG_NOTICE, "domain %s: %s", name, wiring.changes[i]);
+    }
     return result < 0 ? STATUS_FAILURE : STATUS_OK;
 }
 
 static const struct option_row rows[] = {
     OPTION(0, "replace", NULL, changes.replace,
            "put our seed in the place of another tool's"),
-    CHANGES_ROWS(changes),
+    CHANGES_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION(
         0, "after-refusal", NULL, after_refusal,

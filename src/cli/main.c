@@ -94,19 +94,6 @@ run(int argc, char **argv, struct failure **failure)
     return STATUS_OK;
 }
 
-/* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored, which leaves
- * no file half written. */
-static void
-end_if_closed(void)
-{
-    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
-    if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)) {
-        signal(SIGPIPE, SIG_DFL);
-        raise(SIGPIPE);
-    }
-}
-
 int
 main(int argc, char **argv)
 {
@@ -118,7 +105,14 @@ main(int argc, char **argv)
     process_harden();
     status = run(argc, argv, &failure);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        end_if_closed();
+        struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+        /* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored, which
+         * leaves no file half written. */
+        if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)) {
+            signal(SIGPIPE, SIG_DFL);
+            raise(SIGPIPE);
+        }
         if (!failure)
             failure_set(&failure, FAILURE_SYSTEM, "could not write to standard output");
     }

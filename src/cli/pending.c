@@ -97,28 +97,22 @@ make_next(struct pending *pending, const struct context *context,
     return 0;
 }
 
-/* Whether the guest that runs was told so; without a record nobody knows better. */
-static bool
-is_told_to_keep(const struct pending *pending)
-{
-    cleanup_request struct request request = {0};
-    cleanup_failure struct failure *ignored = NULL;
-
-    return pending->running.doc &&
-           request_read(&request, &pending->running.domain, &ignored) == 0 &&
-           request.cache;
-}
-
 static int
 read_request(struct pending *pending, struct failure **failure)
 {
     cleanup_request struct request request = {0};
+    cleanup_request struct request running = {0};
+    cleanup_failure struct failure *ignored = NULL;
 
     if (request_read(&request, &pending->source.domain, failure) < 0)
         return -1;
     pending->is_done = request.until_done && pending->record.done;
-    pending->is_kept = pending->record.boot.time ? pending->record.boot.cache_keep
-                                                 : is_told_to_keep(pending);
+    /* Without a record, nobody knows better than the guest that runs what it was told. */
+    if (pending->record.boot.time)
+        pending->is_kept = pending->record.boot.cache_keep;
+    else if (pending->running.doc &&
+             request_read(&running, &pending->running.domain, &ignored) == 0)
+        pending->is_kept = running.cache;
     return 0;
 }
 
@@ -177,17 +171,6 @@ make_masked(struct seed *seed, const struct domain *domain, const char *word,
     return seed_make(seed, &request, failure);
 }
 
-/* Return: whether the instance-id is that of the seed, whatever the secrets are. */
-static bool
-has_open_instance_id(const struct layout *layout, const struct seed *seed)
-{
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_identity struct identity identity = {0};
-
-    return layout_read_identity(layout, seed, &identity, &ignored) == 0 &&
-           identity.instance_id && strcmp(identity.instance_id, INSTANCE_ID_MASK) != 0;
-}
-
 /* Finds the documents that have something of a secret in them: the seed is made twice, with other
  * words in the place of each. What differs then has a secret in it, by whatever way it came
  * there. No secret is read. */
@@ -197,6 +180,7 @@ find_secrets(struct secret_documents *documents, const struct domain *domain)
     cleanup_failure struct failure *ignored = NULL;
     cleanup_seed struct seed one = {0};
     cleanup_seed struct seed other = {0};
+    cleanup_identity struct identity identity = {0};
     const struct layout *layout;
 
     if (make_masked(&one, domain, "first", &ignored) < 0 ||
@@ -205,7 +189,10 @@ find_secrets(struct secret_documents *documents, const struct domain *domain)
         return;
     }
     layout = layout_find(one.volume_id);
-    documents->instance_id = layout && !has_open_instance_id(layout, &one);
+    documents->instance_id =
+        layout &&
+        (layout_read_identity(layout, &one, &identity, &ignored) < 0 ||
+         !identity.instance_id || strcmp(identity.instance_id, INSTANCE_ID_MASK) == 0);
     if (documents->instance_id)
         texts_add(&documents->paths, &documents->count,
                   xstrdup(layout->documents[0].path));
@@ -261,25 +248,24 @@ is_recorded(const struct record_boot *boot, const struct seed *seed)
     return seed->document_count == boot->document_count;
 }
 
-static bool
-is_same_record(const struct record_boot *one, const struct record_boot *other)
-{
-    for (size_t i = 0; i < one->document_count; i++) {
-        if (!has_digest(other, one->documents[i].path, one->documents[i].digest))
-            return false;
-    }
-    return one->document_count == other->document_count;
-}
-
+/* Return: whether what the guest has, or had at its end, is not what it was booted with. */
 static bool
 is_replaced(const struct pending *pending)
 {
-    const struct record *record = &pending->record;
+    const struct record_boot *boot = &pending->record.boot;
+    const struct record_boot *update = &pending->record.update;
 
-    if (!record->boot.time)
+    if (!boot->time)
         return false;
-    return (pending->has_current && !is_recorded(&record->boot, &pending->current)) ||
-           (record->update.time && !is_same_record(&record->update, &record->boot));
+    if (pending->has_current && !is_recorded(boot, &pending->current))
+        return true;
+    if (!update->time)
+        return false;
+    for (size_t i = 0; i < update->document_count; i++) {
+        if (!has_digest(boot, update->documents[i].path, update->documents[i].digest))
+            return true;
+    }
+    return update->document_count != boot->document_count;
 }
 
 const char *
@@ -386,23 +372,6 @@ path_before(const struct pending *pending, size_t index)
                : NULL;
 }
 
-static void
-compare_documents(struct pending *pending, const struct secret_documents *next,
-                  const struct secret_documents *before)
-{
-    const char *path;
-
-    for (size_t i = 0; i < pending->next.document_count; i++) {
-        path = pending->next.documents[i].path;
-        add_document(pending, path, has_secret(next, path) || has_secret(before, path),
-                     pending->secrets_are_denied && has_secret(next, path));
-    }
-    for (size_t i = 0; (path = path_before(pending, i)); i++) {
-        if (!seed_find_document(&pending->next, path))
-            add_document(pending, path, has_secret(before, path), false);
-    }
-}
-
 /* --- all of it ---------------------------------------------------------------------- */
 
 static int
@@ -411,6 +380,7 @@ compare(struct pending *pending, struct failure **failure)
     cleanup_secret_documents struct secret_documents next = {0};
     cleanup_secret_documents struct secret_documents before = {0};
     const struct layout *layout = layout_find(pending->next.volume_id);
+    const char *path;
 
     find_secrets(&next, &pending->source.domain);
     /* Of a file it is not known what the running domain asked for. */
@@ -426,7 +396,15 @@ compare(struct pending *pending, struct failure **failure)
     pending->is_replaced = is_replaced(pending);
     pending->is_as_replaced = pending->is_replaced && !pending->secrets_are_denied &&
                               is_recorded(&pending->record.update, &pending->next);
-    compare_documents(pending, &next, &before);
+    for (size_t i = 0; i < pending->next.document_count; i++) {
+        path = pending->next.documents[i].path;
+        add_document(pending, path, has_secret(&next, path) || has_secret(&before, path),
+                     pending->secrets_are_denied && has_secret(&next, path));
+    }
+    for (size_t i = 0; (path = path_before(pending, i)); i++) {
+        if (!seed_find_document(&pending->next, path))
+            add_document(pending, path, has_secret(&before, path), false);
+    }
     return 0;
 }
 

@@ -30,16 +30,6 @@
 /* A name's share of a line. */
 #define NAME_COLUMNS 30
 
-static void
-find_size(size_t *columns, size_t *rows)
-{
-    struct winsize size;
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-
-    *columns = known && size.ws_col > 0 ? size.ws_col : DEFAULT_COLUMNS;
-    *rows = known && size.ws_row > 1 ? size.ws_row : DEFAULT_ROWS;
-}
-
 /* Takes the lines away, and what a key like Ctrl-C has left behind them. */
 static void
 append_erase(struct progress *progress, struct buffer *text)
@@ -53,46 +43,32 @@ append_erase(struct progress *progress, struct buffer *text)
     progress->drawn = 0;
 }
 
-static long
-seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec - start->tv_sec - (now.tv_nsec < start->tv_nsec);
-}
-
-/* Return: the row's line, which is not longer than the terminal is wide, owned by the
- * caller (free). */
-static char *
-format_row(const struct progress *progress, const struct progress_row *row,
-           size_t columns)
-{
-    const char *stage = guest_stage_name(row->stage);
-    cleanup_free char *name = xstrdup(row->name);
-    char *line;
-
-    columns_cut(name, NAME_COLUMNS);
-    line = xasprintf("%s  %-14s  %ld s  %s", name, stage ? stage : "-",
-                     seconds_since(&progress->start), row->event);
-    /* The last column would make some terminals begin another line. */
-    columns_cut(line, columns - 1);
-    return line;
-}
-
+/* No line is longer than the terminal is wide. */
 static void
 append_rows(struct progress *progress, struct buffer *text)
 {
-    size_t columns, rows;
+    struct winsize size;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    size_t columns = known && size.ws_col > 0 ? size.ws_col : DEFAULT_COLUMNS;
+    size_t rows = known && size.ws_row > 1 ? size.ws_row : DEFAULT_ROWS;
+    const struct timespec *start = &progress->start;
+    struct timespec now;
 
-    find_size(&columns, &rows);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     for (size_t i = 0; i < progress->count && progress->drawn + 1 < rows; i++) {
-        cleanup_free char *line = progress->rows[i]->over
-                                      ? NULL
-                                      : format_row(progress, progress->rows[i], columns);
+        const struct progress_row *row = progress->rows[i];
+        const char *stage = guest_stage_name(row->stage);
+        cleanup_free char *name = xstrdup(row->name);
+        cleanup_free char *line = NULL;
 
-        if (!line)
+        if (row->over)
             continue;
+        columns_cut(name, NAME_COLUMNS);
+        line = xasprintf("%s  %-14s  %ld s  %s", name, stage ? stage : "-",
+                         now.tv_sec - start->tv_sec - (now.tv_nsec < start->tv_nsec),
+                         row->event);
+        /* The last column would make some terminals begin another line. */
+        columns_cut(line, columns - 1);
         buffer_append_string(text, line);
         buffer_append_string(text, "\n");
         progress->drawn++;
@@ -221,19 +197,15 @@ show_boot(struct progress *progress, struct progress_row *row, const char *boot)
                   xstrdup(again ? "the guest boots once more" : "the guest boots"));
 }
 
-/* Return: the stage's seconds; negative where the guest's clock does not tell. */
-static double
-duration(const struct guest_stage_times *times)
-{
-    return times->start > 0 && times->finish > 0 ? times->finish - times->start : -1;
-}
-
 static void
 show_stage(struct progress *progress, struct progress_row *row, enum guest_stage stage,
            const struct guest_stage_times *times)
 {
     const char *name = guest_stage_name(stage);
-    double seconds = times->finished ? duration(times) : -1;
+    /* Negative if the guest's clock does not tell. */
+    double seconds = times->finished && times->start > 0 && times->finish > 0
+                         ? times->finish - times->start
+                         : -1;
 
     if (says_too_much(progress, row))
         return;
@@ -292,10 +264,12 @@ show_messages(struct progress *progress, struct progress_row *row, bool error,
     }
 }
 
-static void
-show_stages(struct progress *progress, struct progress_row *row,
-            const struct guest_report *report)
+void
+progress_show(struct progress *progress, struct progress_row *row,
+              const struct guest_report *report)
 {
+    if (report->boot[0] && strcmp(report->boot, row->boot) != 0)
+        show_boot(progress, row, report->boot);
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         const struct guest_stage_times *now = &report->stages[i];
         struct guest_stage_times *shown = &row->stages[i];
@@ -306,15 +280,6 @@ show_stages(struct progress *progress, struct progress_row *row,
         *shown = *now;
         show_stage(progress, row, (enum guest_stage)i, now);
     }
-}
-
-void
-progress_show(struct progress *progress, struct progress_row *row,
-              const struct guest_report *report)
-{
-    if (report->boot[0] && strcmp(report->boot, row->boot) != 0)
-        show_boot(progress, row, report->boot);
-    show_stages(progress, row, report);
     show_messages(progress, row, false, &report->warnings);
     show_messages(progress, row, true, &report->errors);
 }
