@@ -402,12 +402,14 @@ print_table(const struct rows *rows)
         const struct domain_status *row = &rows->list[i];
         const char *stage = guest_stage_name(row->stage);
         const char *result = guest_state_word(row->result);
-        cleanup_free char *running = NULL;
+        cleanup_free char *running = row->result == GUEST_STATE_RUNNING && stage
+                                         ? xasprintf("%s, %s", result, stage)
+                                         : NULL;
 
         if (row->result == GUEST_STATE_UNKNOWN)
             result = "?";
-        else if (row->result == GUEST_STATE_RUNNING && stage)
-            result = running = xasprintf("%s, %s", result, stage);
+        else if (running)
+            result = running;
         columns_add(table,
                     (const char *const[]){row->name, row->state, word_of(row, row->wired),
                                           word_of(row, row->seed), row->datasource,

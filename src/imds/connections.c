@@ -149,10 +149,11 @@ connections_end_old(struct connections *connections, uint64_t now)
         size_t asking = connections->queues[CONNECTION_ASKING].count;
         size_t answering = connections->queues[CONNECTION_ANSWERING].count;
         int more = answering > asking ? CONNECTION_ANSWERING : CONNECTION_ASKING;
+        struct connection *oldest = TAILQ_FIRST(&connections->queues[more].list);
 
-        if (asking + answering <= connections->limit - spare)
+        if (!oldest || asking + answering <= connections->limit - spare)
             return next;
-        end(connections, TAILQ_FIRST(&connections->queues[more].list));
+        end(connections, oldest);
         connections->made_room++;
     }
 }
@@ -161,8 +162,10 @@ void
 connections_end_all(struct connections *connections)
 {
     for (int state = 0; state < CONNECTION_ENDED; state++) {
-        while (connections->queues[state].count > 0)
-            end(connections, TAILQ_FIRST(&connections->queues[state].list));
+        struct connection *connection;
+
+        while ((connection = TAILQ_FIRST(&connections->queues[state].list)))
+            end(connections, connection);
     }
 }
 

@@ -152,7 +152,7 @@ netlink_socket_owner(struct netlink *netlink, const struct endpoint *local,
     const uint8_t *bytes = address.s6_addr;
     int error = ask_for_socket(netlink, local, remote, &found);
 
-    if (error < 0)
+    if (error != 0)
         return error;
     /*
      * The kernel gives a listening socket where none is connected. Any process can have one

@@ -25,8 +25,8 @@
 #define REPORTDIR_MODE 0711
 #define REPORT_MODE 0640
 
-char *
-report_file_name(const char *uuid)
+static char *
+file_name(const char *uuid)
 {
     return xasprintf("%s" REPORT_SUFFIX, uuid);
 }
@@ -102,7 +102,7 @@ report_file_make(int root, const char *uuid, uid_t writer, bool keep,
 {
     cleanup_close int directory =
         own_directory_open(root, VIRT_SEED_REPORTDIR, REPORTDIR_MODE, failure);
-    cleanup_free char *name = report_file_name(uuid);
+    cleanup_free char *name = file_name(uuid);
     gid_t readers = libvirt_group(root);
     int error = -ENOENT;
 
@@ -119,7 +119,7 @@ bool
 report_file_has_content(int root, const char *uuid)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
-    cleanup_free char *name = report_file_name(uuid);
+    cleanup_free char *name = file_name(uuid);
     struct stat status;
 
     return directory >= 0 &&
@@ -131,7 +131,7 @@ int
 report_file_link(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
-    cleanup_free char *name = report_file_name(uuid);
+    cleanup_free char *name = file_name(uuid);
     cleanup_free char *link = link_name(uuid);
     int error = directory < 0 ? directory : fs_link_again(directory, name, link);
 
@@ -142,7 +142,7 @@ int
 report_file_remove(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
-    cleanup_free char *name = report_file_name(uuid);
+    cleanup_free char *name = file_name(uuid);
     int error = directory < 0 ? directory : 0;
 
     if (error == 0 && unlinkat(directory, name, 0) < 0 && errno != ENOENT)
@@ -159,7 +159,7 @@ report_reader_init(struct report_reader *reader, int root, const char *uuid)
 {
     *reader = (struct report_reader){
         .root = root,
-        .name = report_file_name(uuid),
+        .name = file_name(uuid),
         .file = -1,
     };
 }

@@ -20,9 +20,6 @@
 #include "base/failure.h"
 #include "store/guest-report.h"
 
-/* Return: the report's name in its directory, owned by the caller (free). */
-char *report_file_name(const char *uuid);
-
 /*
  * Makes the domain's report, which belongs to the user `writer`; an empty one in the place of
  * all that was there, or with `keep`, for a guest that is resumed, what is there stays.
