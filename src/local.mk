@@ -71,7 +71,7 @@ libdomain_a_SOURCES = \
 	%D%/domain/part.h \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
-	%D%/domain/request-elements.c \
+	%D%/domain/request-read.c \
 	%D%/domain/request-write.c \
 	%D%/domain/request-write.h \
 	%D%/domain/payload.c \
@@ -227,8 +227,8 @@ libstore_a_SOURCES = \
 	%D%/store/report-file.h \
 	%D%/store/report-reader.c \
 	%D%/store/report-reader.h \
-	%D%/store/resolve.c \
-	%D%/store/resolve.h \
+	%D%/store/pipeline.c \
+	%D%/store/pipeline.h \
 	%D%/store/rundir.c \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
@@ -241,7 +241,6 @@ libcheck_a_SOURCES = \
 	%D%/check/check.h \
 	%D%/check/cloud-config.c \
 	%D%/check/disks.c \
-	%D%/check/emulator.c \
 	%D%/check/findings.c \
 	%D%/check/findings.h \
 	%D%/check/initialization.c \
@@ -283,18 +282,13 @@ virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
 
 virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/autowire.c \
-	%D%/lifecycle/autowire.h \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/result.c \
-	%D%/lifecycle/result.h \
-	%D%/lifecycle/resume.c \
 	%D%/lifecycle/started.c \
-	%D%/lifecycle/sweep.c \
-	%D%/lifecycle/sweep.h \
 	$(NULL)
 virt_seed_lifecycle_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS)
 virt_seed_lifecycle_LDADD = $(SEED_ARCHIVES) $(VIRT_SEED_FIRST_LIBS) $(LIFECYCLE_LIBS)

@@ -35,11 +35,11 @@ unit_tests = \
 	%D%/unit/test-network-write \
 	%D%/unit/test-openssh-key \
 	%D%/unit/test-part \
+	%D%/unit/test-pipeline \
 	%D%/unit/test-progress \
 	%D%/unit/test-record \
 	%D%/unit/test-report-reader \
 	%D%/unit/test-request \
-	%D%/unit/test-resolve \
 	%D%/unit/test-rundir \
 	%D%/unit/test-secret \
 	%D%/unit/test-seed \
@@ -154,8 +154,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_report_reader_LDADD = $(UNIT_LDADD)
 %C%_unit_test_request_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_request_LDADD = $(UNIT_LDADD)
-%C%_unit_test_resolve_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_resolve_LDADD = $(UNIT_LDADD)
+%C%_unit_test_pipeline_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_pipeline_LDADD = $(UNIT_LDADD)
 %C%_unit_test_rundir_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_rundir_LDADD = $(UNIT_LDADD)
 %C%_unit_test_secret_CFLAGS = $(UNIT_CFLAGS)

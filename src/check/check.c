@@ -4,11 +4,10 @@
 #include "base/cleanup.h"
 #include "check/check.h"
 #include "check/rules.h"
+#include "domain/xml.h"
 #include "image/label.h"
-#include "seed/check-part.h"
-#include "seed/seed.h"
-#include "store/configuration.h"
-#include "store/resolve.h"
+#include "store/apparmor.h"
+#include "store/pipeline.h"
 #include "wire/wire.h"
 
 /* A subject is one file in this folder and one row here. */
@@ -18,53 +17,35 @@ static void (*const subjects[])(const struct check *check) = {
     check_smbios,  check_disks,     check_initialization,
 };
 
-/* --- what would fail ---------------------------------------------------------------- */
+/* --- the emulator shim, which libvirt may not be able to run ------------------------ */
 
-/* The next start makes it, or root's eyes alone see whether it is there. */
+/* Return: whether the domain is to have no profile of AppArmor's. */
 static bool
-is_to_be_made(const struct part *part, const struct failure *failure)
+is_unconfined(const struct domain *domain)
 {
-    return part->origin == PART_GENERATED && (failure->code == FAILURE_SECRET_MISSING ||
-                                              failure->code == FAILURE_SECRET_UNREADABLE);
-}
+    for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
+         node = xml_next(node, "seclabel")) {
+        bool of_another = xml_attribute_is(node, "model", "dac") ||
+                          xml_attribute_is(node, "model", "selinux");
 
-static void
-check_parts(struct findings *findings, const struct config *config,
-            const struct domain *domain, struct request *request,
-            const struct check_options *options)
-{
-    cleanup_failure struct failure *unread = NULL;
-
-    resolve_begin(request, options->root, config, &unread);
-    findings_take(findings, &unread);
-    for (size_t i = 0; i < request->parts.count; i++) {
-        struct part *part = request->parts.list[i];
-        cleanup_failure struct failure *failure = NULL;
-
-        if (resolve_part(part, options->root, config, domain, &failure) == 0 &&
-            parts_check_size(&request->parts, &failure) < 0) {
-            findings_take(findings, &failure);
-            return;
-        }
-        if (!failure)
-            check_part(request, part, &failure);
-        if (!failure || !is_to_be_made(part, failure))
-            findings_take(findings, &failure);
+        if (xml_attribute_is(node, "type", "none") && !of_another)
+            return true;
     }
+    return false;
 }
 
+/* For what libvirt would refuse before the hook is asked. */
 static void
-check_seed(struct findings *findings, const struct domain *domain,
-           struct request *request)
+check_emulator(struct findings *findings, const struct domain *domain, int root)
 {
-    cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *failure = NULL;
 
-    /* The wiring gives it one, and that is a finding already. */
-    if (*domain->uuid)
-        seed_make(&seed, request, &failure);
+    if (domain_is_by_shim(domain) && !is_unconfined(domain))
+        apparmor_check_shim(root, &failure);
     findings_take(findings, &failure);
 }
+
+/* --- the wiring --------------------------------------------------------------------- */
 
 static void
 add_changes(struct findings *findings, const struct wiring *wiring)
@@ -99,38 +80,75 @@ check_wiring(struct findings *findings, const struct config *config,
 
 /* --- the stages --------------------------------------------------------------------- */
 
+struct look {
+    struct check check;
+    struct domain *domain;
+    bool schema;
+    bool begun; /* there is a request */
+};
+
+static void
+found(void *data, struct failure **failure)
+{
+    const struct look *look = data;
+
+    findings_take(look->check.findings, failure);
+}
+
+static int
+look_at_request(void *data, const struct request *request, struct failure **failure)
+{
+    struct look *look = data;
+    const struct check *check = &look->check;
+
+    (void)request;
+    (void)failure;
+    look->begun = true;
+    label_read_disks(look->domain);
+    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+        subjects[i](check);
+    if (look->schema)
+        check_schema(check);
+    /* The wiring gives it a UUID, and that is a finding already. */
+    return check->findings->errors > 0 || !*look->domain->uuid;
+}
+
 void
 check_domain(struct findings *findings, struct domain *domain,
              const struct check_options *options)
 {
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
+    cleanup_seed struct seed seed = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *failure = NULL;
-    const struct check check = {.findings = findings,
-                                .domain = domain,
-                                .facts = &facts,
-                                .request = &request,
-                                .config = &config,
-                                .root = options->root};
+    struct look look = {
+        .check = {.findings = findings,
+                  .domain = domain,
+                  .facts = &facts,
+                  .request = &request,
+                  .config = &config,
+                  .root = options->root},
+        .domain = domain,
+        .schema = options->schema,
+    };
+    const struct pipeline pipeline = {
+        .policy = PIPELINE_COLLECT,
+        .root = options->root,
+        .config = &config,
+        .data = &look,
+        .found = found,
+        .before_make = look_at_request,
+    };
 
     wire_facts_read(&facts, domain);
     check_emulator(findings, domain, options->root);
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);
-    if (request_read(&request, domain, &failure) < 0) {
-        findings_take(findings, &failure);
+    pipeline_run(&pipeline, domain, &request, &seed, &failure);
+    findings_take(findings, &failure);
+    if (!look.begun)
         return;
-    }
-    check_parts(findings, &config, domain, &request, options);
-    label_read_disks(domain);
-    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
-        subjects[i](&check);
-    if (options->schema)
-        check_schema(&check);
-    /* It takes the parts' content away. */
-    if (findings->errors == 0)
-        check_seed(findings, domain, &request);
     check_wiring(findings, &config, domain, &request);
-    check_delivery(&check);
+    check_delivery(&look.check);
 }

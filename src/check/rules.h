@@ -33,9 +33,6 @@ void check_schema(const struct check *check);
 /* The one that adds errors, too: for what the hook would refuse of this host. */
 void check_delivery(const struct check *check);
 
-/* The same, for what libvirt would refuse before the hook is asked. */
-void check_emulator(struct findings *findings, const struct domain *domain, int root);
-
 /* Return: whether the part holds a cloud-config, and not in disguise (MIME, templates). */
 bool check_is_cloud_config(const struct part *part);
 

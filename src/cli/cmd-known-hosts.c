@@ -10,11 +10,9 @@
 #include "cli/cli.h"
 #include "cli/source.h"
 #include "domain/request.h"
-#include "seed/check-part.h"
 #include "seed/ssh-host-keys.h"
-#include "store/configuration.h"
 #include "store/host-key.h"
-#include "store/resolve.h"
+#include "store/pipeline.h"
 
 /* --- the keys --------------------------------------------------------------------- */
 
@@ -24,11 +22,12 @@ read_secret(const struct context *context, const struct request *request,
             struct part *part, struct failure **failure)
 {
     cleanup_config struct config config = {0};
+    const struct pipeline pipeline = {
+        .policy = PIPELINE_STRICT, .root = context->root, .config = &config};
 
-    if (config_read(&config, context->root, failure) < 0 ||
-        resolve_part(part, context->root, &config, request->domain, failure) < 0)
+    if (config_read(&config, context->root, failure) < 0)
         return -1;
-    return check_part(request, part, failure);
+    return pipeline_read_part(&pipeline, request, part, failure);
 }
 
 /* Return: a line for each public key, owned by the caller (free), or NULL. */

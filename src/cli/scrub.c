@@ -19,6 +19,7 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "seed/layout.h"
+#include "seed/seed.h"
 #include "store/record.h"
 
 static int

@@ -11,30 +11,7 @@
 #include "base/memory.h"
 #include "base/shim-name.h"
 #include "domain/domain.h"
-#include "domain/target.h"
 #include "domain/xml.h"
-
-static const char *const bus_names[] = {
-    [DOMAIN_BUS_OTHER] = "other", [DOMAIN_BUS_VIRTIO] = "virtio",
-    [DOMAIN_BUS_SCSI] = "scsi",   [DOMAIN_BUS_SATA] = "sata",
-    [DOMAIN_BUS_IDE] = "ide",     [DOMAIN_BUS_USB] = "usb",
-};
-
-const char *
-domain_bus_name(enum domain_bus bus)
-{
-    return bus_names[bus];
-}
-
-enum domain_bus
-domain_bus_parse(const char *name)
-{
-    for (enum domain_bus bus = DOMAIN_BUS_VIRTIO; bus <= DOMAIN_BUS_USB; bus++) {
-        if (strcmp(bus_names[bus], name) == 0)
-            return bus;
-    }
-    return DOMAIN_BUS_OTHER;
-}
 
 /* libvirt takes a UUID with dashes and spaces anywhere or without (virUUIDParse), and
  * so do we; what we write has the usual form. */

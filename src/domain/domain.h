@@ -12,24 +12,7 @@
 
 #include "base/failure.h"
 #include "base/form.h"
-
-/* The bus of a disk's <target>; DOMAIN_BUS_OTHER is any that we never choose. */
-enum domain_bus {
-    DOMAIN_BUS_OTHER,
-    DOMAIN_BUS_VIRTIO,
-    DOMAIN_BUS_SCSI,
-    DOMAIN_BUS_SATA,
-    DOMAIN_BUS_IDE,
-    DOMAIN_BUS_USB,
-};
-
-/* <address type='drive'>; what the numbers mean depends on the bus. */
-struct drive_address {
-    long controller;
-    long bus;
-    long target;
-    long unit;
-};
+#include "domain/target.h"
 
 struct disk {
     xmlNode *node; /* borrowed from the document */
@@ -85,10 +68,5 @@ xmlNode *domain_find_serial(const struct domain *domain);
 
 /* Removes the disk from the document and from the domain; those behind it move up. */
 void domain_remove_disk(struct domain *domain, size_t index);
-
-/* Return: libvirt's word for the bus ("scsi"). */
-const char *domain_bus_name(enum domain_bus bus);
-/* Return: the bus of that name; DOMAIN_BUS_OTHER for every other. */
-enum domain_bus domain_bus_parse(const char *name);
 
 #define cleanup_domain __attribute__((cleanup(domain_clear)))

@@ -2,7 +2,7 @@
 /*
  * A part: bytes that the request brings along, a document (<user-data>) or a value
  * (a password). They stand in the element as text or in base64, or in a file or a secret
- * of the host; the latter two are filled in by the store (store/resolve.h).
+ * of the host; the latter two are filled in by the store (store/pipeline.h).
  */
 #pragma once
 

@@ -14,6 +14,28 @@
 
 static const char *const prefixes[] = {"sd", "hd", "vd", "xvd", "fd", "ubd"};
 
+static const char *const bus_names[] = {
+    [DOMAIN_BUS_OTHER] = "other", [DOMAIN_BUS_VIRTIO] = "virtio",
+    [DOMAIN_BUS_SCSI] = "scsi",   [DOMAIN_BUS_SATA] = "sata",
+    [DOMAIN_BUS_IDE] = "ide",     [DOMAIN_BUS_USB] = "usb",
+};
+
+const char *
+domain_bus_name(enum domain_bus bus)
+{
+    return bus_names[bus];
+}
+
+enum domain_bus
+domain_bus_parse(const char *name)
+{
+    for (enum domain_bus bus = DOMAIN_BUS_VIRTIO; bus <= DOMAIN_BUS_USB; bus++) {
+        if (strcmp(bus_names[bus], name) == 0)
+            return bus;
+    }
+    return DOMAIN_BUS_OTHER;
+}
+
 long
 target_index(const char *target)
 {

@@ -5,7 +5,30 @@
  */
 #pragma once
 
-#include "domain/domain.h"
+#include <libxml/tree.h>
+
+/* The bus of a disk's <target>; DOMAIN_BUS_OTHER is any that we never choose. */
+enum domain_bus {
+    DOMAIN_BUS_OTHER,
+    DOMAIN_BUS_VIRTIO,
+    DOMAIN_BUS_SCSI,
+    DOMAIN_BUS_SATA,
+    DOMAIN_BUS_IDE,
+    DOMAIN_BUS_USB,
+};
+
+/* <address type='drive'>; what the numbers mean depends on the bus. */
+struct drive_address {
+    long controller;
+    long bus;
+    long target;
+    long unit;
+};
+
+/* Return: libvirt's word for the bus ("scsi"). */
+const char *domain_bus_name(enum domain_bus bus);
+/* Return: the bus of that name; DOMAIN_BUS_OTHER for every other. */
+enum domain_bus domain_bus_parse(const char *name);
 
 /* Return: what the letters count to ("sda" 0, "sdz" 25, "sdaa" 26), or -1 when the name
  * is none (virDiskNameToIndex). */

@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "domain/seed-path.h"
-#include "lifecycle/autowire.h"
+#include "lifecycle/lifecycle.h"
 #include "wire/shim.h"
 
 /* Return: the path of `virt-seed`: beside this program, as in a build directory, or

@@ -11,7 +11,9 @@
 #include "base/failure.h"
 #include "base/journal.h"
 #include "domain/domain.h"
+#include "domain/request.h"
 #include "store/configuration.h"
+#include "wire/wire.h"
 
 struct lifecycle {
     int root; /* borrowed */
@@ -33,6 +35,24 @@ int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
 
 /* release: removes what prepare made. */
 int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
+
+/* --- what the operations share ----------------------------------------------------- */
+
+/*
+ * Refuses the start, with what is missing and what to type. Where the configuration
+ * allows it and libvirt keeps a definition of the domain, a detached `virt-seed wire`
+ * is started, which waits for the end of this start and wires the definition. `placed` says
+ * whether the start's XML had a place for a seed before that.
+ */
+int autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
+                    bool placed, const struct wiring *wiring, struct failure **failure);
+
+/*
+ * Reads the report of the guest that has ended and records what its cloud-init said at the
+ * end; a guest that is set up by that (boots="until-done") is recorded as done. What fails is
+ * logged.
+ */
+void result_record(const struct lifecycle *lifecycle);
 
 /* --- the system's log ------------------------------------------------------------- */
 

@@ -15,16 +15,12 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "domain/request.h"
 #include "domain/xml.h"
 #include "image/label.h"
-#include "lifecycle/autowire.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/result.h"
-#include "seed/seed.h"
 #include "store/delivery.h"
+#include "store/pipeline.h"
 #include "store/report-file.h"
-#include "store/resolve.h"
 #include "store/rundir.h"
 #include "wire/facts.h"
 #include "wire/report.h"
@@ -33,18 +29,10 @@
 struct start {
     const struct lifecycle *lifecycle;
     struct domain *domain;
-    struct wire_facts facts;
+    const struct wire_facts *facts;
     int rundir;
     bool resumes;
 };
-
-static void
-start_clear(struct start *start)
-{
-    wire_facts_clear(&start->facts);
-}
-
-#define cleanup_start __attribute__((cleanup(start_clear)))
 
 /* The one policy: what is wrong, `reason`, refuses a cold boot, and is logged as `what` of a
  * guest that is resumed. */
@@ -70,15 +58,15 @@ without_request(const struct start *start, struct failure **failure)
     const struct domain *domain = start->domain;
     cleanup_free char *name = xshellquote(domain->name);
 
-    if (start->facts.report_of_another)
+    if (start->facts->report_of_another)
         return wire_report_check(domain, failure);
     /* Whosever: of another's URL its guest would get what that one asked for. */
     if (start->resumes ||
-        (!wire_facts_are_wired(&start->facts) && !start->facts.seed_of_another))
+        (!wire_facts_are_wired(start->facts) && !start->facts->seed_of_another))
         return 0;
     failure_set(failure, FAILURE_UNASKED_SEED,
                 "carries virt-seed's %s, but its <metadata> has no <cloud-init>",
-                start->facts.disk ? "disk" : "address");
+                start->facts->disk ? "disk" : "address");
     return failure_hint(failure,
                         "take the wiring away with 'virt-seed unset %s', or put the "
                         "request back",
@@ -90,7 +78,7 @@ without_request(const struct start *start, struct failure **failure)
 static int
 check_resumed(const struct start *start, struct failure **failure)
 {
-    if (!start->facts.seed_of_another && !start->facts.report_of_another)
+    if (!start->facts->seed_of_another && !start->facts->report_of_another)
         return 0;
     failure_set(failure, FAILURE_UNASKED_SEED,
                 "would be resumed with another domain's seed or report");
@@ -109,8 +97,6 @@ check_cold_boot(const struct start *start, const struct request *request,
     const struct wire_options options = {.imds_address = lifecycle->config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
 
-    if (seed_check(request, failure) < 0)
-        return -1;
     label_read_disks(start->domain);
     if (wire_domain(start->domain, request, &options, &wiring, failure) < 0)
         return -1;
@@ -118,9 +104,10 @@ check_cold_boot(const struct start *start, const struct request *request,
         return 0;
     /* Whatever the configuration says of unwired domains: no guest gets another's seed, or
      * writes where another's report belongs. */
-    if (wiring.needed && (!lifecycle->config->warn_unwired ||
-                          start->facts.seed_of_another || start->facts.report_of_another))
-        return autowire_refuse(lifecycle, request, wire_facts_are_wired(&start->facts),
+    if (wiring.needed &&
+        (!lifecycle->config->warn_unwired || start->facts->seed_of_another ||
+         start->facts->report_of_another))
+        return autowire_refuse(lifecycle, request, wire_facts_are_wired(start->facts),
                                &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
@@ -156,12 +143,12 @@ check_delivery(const struct start *start, const struct delivery *delivery,
 {
     cleanup_failure struct failure *reason = NULL;
 
-    if (start->resumes || !delivery->is_wired(&start->facts))
+    if (start->resumes || !delivery->is_wired(start->facts))
         return 0;
     if (delivery->check_host && delivery->check_host(start->lifecycle->root, failure) < 0)
         return -1;
     if (!delivery->check_answer ||
-        delivery->check_answer(start->facts.url.address, &reason) == 0)
+        delivery->check_answer(start->facts->url.address, &reason) == 0)
         return 0;
     if (!request->cache && !start->lifecycle->config->warn_unwired) {
         *failure = steal(reason);
@@ -180,7 +167,7 @@ publish(const struct start *start, const struct request *request, struct seed *s
         .root = start->lifecycle->root,
         .rundir = start->rundir,
         .domain = start->domain,
-        .facts = &start->facts,
+        .facts = start->facts,
         .request = request,
         .reports = reports,
     };
@@ -210,11 +197,11 @@ make_report(const struct start *start, struct failure **failure)
     uid_t writer = geteuid();
     gid_t group;
 
-    if (start->facts.by_shim)
+    if (start->facts->by_shim)
         rundir_seed_owner(root, &writer, &group);
     if (report_file_make(root, uuid, writer, start->resumes, failure) < 0)
         return -1;
-    return start->facts.by_shim ? report_file_link(root, uuid, failure) : 0;
+    return start->facts->by_shim ? report_file_link(root, uuid, failure) : 0;
 }
 
 /*
@@ -236,62 +223,84 @@ record_boot_before(const struct lifecycle *lifecycle)
                               failure);
 }
 
-/* What is read of it has copies; documents of megabytes need not be there once more. */
-static void
-forget_request(const struct domain *domain)
+static int
+before_make(void *data, const struct request *request, struct failure **failure)
 {
-    xmlNode *node = request_find(domain);
+    const struct start *start = data;
+    xmlNode *node;
 
+    if (!start->resumes && check_cold_boot(start, request, failure) < 0)
+        return -1;
+    /* What is read of it has copies; documents of megabytes need not be there once more. */
+    node = request_find(start->domain);
     if (node)
         xml_remove(node);
+    return 0;
 }
 
 static int
-prepare(const struct start *start, struct failure **failure)
+prepare(struct start *start, struct failure **failure)
 {
     const struct lifecycle *lifecycle = start->lifecycle;
+    const struct pipeline pipeline = {
+        .policy = start->resumes ? PIPELINE_RESUME : PIPELINE_COLD_BOOT,
+        .root = lifecycle->root,
+        .config = lifecycle->config,
+        .data = start,
+        .before_make = before_make,
+    };
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
     bool reports;
 
     if (start->resumes && check_resumed(start, failure) < 0)
         return -1;
-    if (!start->facts.asks)
+    if (!start->facts->asks)
         return without_request(start, failure);
-    if (start->resumes && !wire_facts_are_wired(&start->facts))
+    if (start->resumes && !wire_facts_are_wired(start->facts))
         return 0;
     if (!start->resumes)
         record_boot_before(lifecycle);
-    if (request_read(&request, start->domain, failure) < 0 ||
-        resolve_request(&request, lifecycle->root, lifecycle->config, start->domain,
-                        start->resumes ? RESOLVE_RESUME : RESOLVE_COLD_BOOT,
-                        failure) < 0 ||
-        (!start->resumes && check_cold_boot(start, &request, failure) < 0))
+    if (pipeline_run(&pipeline, start->domain, &request, &seed, failure) < 0)
         return -1;
-    forget_request(start->domain);
-    reports = wire_facts_report(&start->facts, start->domain, &request);
-    if (seed_make(&seed, &request, failure) < 0 ||
-        (reports && make_report(start, failure) < 0) ||
-        publish(start, &request, &seed, reports, failure) < 0)
+    reports = wire_facts_report(start->facts, start->domain, &request);
+    if (reports && make_report(start, failure) < 0)
         return -1;
-    return 0;
+    return publish(start, &request, &seed, reports, failure);
 }
 
 int
 lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
-    cleanup_start struct start start = {
+    cleanup_wire_facts struct wire_facts facts = {0};
+    struct start start = {
         .lifecycle = lifecycle,
         .domain = lifecycle->domain,
+        .facts = &facts,
         .rundir = rundir,
     };
 
     if (rundir < 0)
         return -1;
-    wire_facts_read(&start.facts, lifecycle->domain);
+    wire_facts_read(&facts, lifecycle->domain);
     start.resumes = rundir_take_resume(rundir, lifecycle->domain->uuid);
     return prepare(&start, failure) < 0
                ? failure_prefix(failure, "domain '%s'", lifecycle->domain->name)
                : 0;
+}
+
+int
+lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+    cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
+
+    /* A failure here would keep the guest from coming back; without the mark the
+     * prepare that follows is only stricter. */
+    (void)failure;
+    if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->domain->uuid, &reason) < 0)
+        lifecycle_log_failure(lifecycle, "the start to come is taken for a cold boot",
+                              reason);
+    return 0;
 }

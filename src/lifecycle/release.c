@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How records are swept: libvirt calls no hook when a domain is undefined, so its record stays. libvirt
+ * cannot be asked from here; its definitions are files, by the domain's name, and a transient
+ * domain that has run for 90 days has its seed in the run-time directory. A domain with
+ * another name by now loses its digests, and no more: a record with 'done' is kept.
+ */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/memory.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/result.h"
-#include "lifecycle/sweep.h"
 #include "store/delivery.h"
+#include "store/leftovers.h"
+#include "store/own-directory.h"
+#include "store/record.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
+
+#define NAMES 256
+#define DAYS 90
+#define DAY (24L * 60 * 60)
 
 /* After a start that was refused there is none. What cannot be removed of the one delivery is no
  * reason to leave something of the other. */
@@ -36,6 +56,87 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
         lifecycle_log_event(lifecycle, LIFECYCLE_SEED_REMOVED, NULL, "seed removed");
     return 0;
 }
+
+/* --- records of domains that are gone ----------------------------------------------- */
+
+static bool
+is_old(int directory, const char *name)
+{
+    struct stat status;
+
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(status.st_mode) && time(NULL) - status.st_mtime > DAYS * DAY;
+}
+
+/* Return: whether there surely is no such file. Where the directory is not there, nothing is
+ * sure. */
+static bool
+is_missing(int root, const char *directory_path, const char *name)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, directory_path);
+    cleanup_close int fd = -1;
+
+    if (directory < 0)
+        return false;
+    fd = fs_open_beneath(directory, name, 0);
+    return fd == -ENOENT;
+}
+
+static bool
+is_gone(int root, const char *uuid)
+{
+    cleanup_record struct record record = {0};
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_free char *definition = NULL;
+
+    if (record_read(root, uuid, &record, &failure) < 0 || record.done ||
+        !record.boot.name)
+        return false;
+    definition = xasprintf("%s.xml", record.boot.name);
+    for (size_t i = 0; deliveries[i]; i++) {
+        cleanup_free char *seed = deliveries[i]->name(uuid);
+
+        if (!is_missing(root, VIRT_SEED_RUNDIR, seed))
+            return false;
+    }
+    return is_missing(root, VIRT_SEED_DEFINITIONS, definition);
+}
+
+/* Return: false where the records cannot be locked, now or for the next one. */
+static bool
+consider(const struct lifecycle *lifecycle, int directory, const char *name)
+{
+    cleanup_close int lock = -1;
+    char uuid[UUID_LENGTH + 1];
+
+    if (!leftover_names_domain(name, uuid) || strcmp(name + strlen(uuid), ".json") != 0 ||
+        !is_old(directory, name))
+        return true;
+    lock = record_lock(lifecycle->root);
+    if (lock < 0)
+        return false;
+    if (is_old(directory, name) && is_gone(lifecycle->root, uuid))
+        unlinkat(directory, name, 0);
+    return true;
+}
+
+/* Removes records of domains that have not been there for 90 days and have no definition any
+ * more; never one that says that a guest is set up, nor anything else than records. Looks at
+ * 256 names at most, and says nothing. */
+static void
+sweep_records(const struct lifecycle *lifecycle)
+{
+    cleanup_close int fd = statedir_open(lifecycle->root);
+    cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
+    const struct dirent *entry;
+
+    for (int i = 0; dir && i < NAMES && (entry = readdir(dir)); i++) {
+        if (!consider(lifecycle, dirfd(dir), entry->d_name))
+            return;
+    }
+}
+
+/* --- the operation ------------------------------------------------------------------ */
 
 /* The seed goes before anything that the guest has written is looked at. */
 int

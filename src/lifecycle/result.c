@@ -8,11 +8,10 @@
  */
 #include "config.h"
 
-#include "lifecycle/result.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/request.h"
+#include "lifecycle/lifecycle.h"
 #include "store/guest-report.h"
 #include "store/record.h"
 #include "store/report-reader.h"

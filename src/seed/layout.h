@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/failure.h"
-#include "seed/seed.h"
+#include "domain/documents.h"
 
 enum layout_role {
     LAYOUT_META_DATA,      /* YAML */

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "base/limits.h"
-#include "seed/check-part.h"
 #include "seed/datasource.h"
 #include "seed/seed.h"
 
@@ -24,16 +23,6 @@ static int (*const makers[])(struct seed *seed, struct request *request,
     [DATASOURCE_CONFIGDRIVE] = configdrive_make,
     [DATASOURCE_PAYLOAD] = take_payload,
 };
-
-int
-seed_check(const struct request *request, struct failure **failure)
-{
-    for (size_t i = 0; i < request->parts.count; i++) {
-        if (check_part(request, request->parts.list[i], failure) < 0)
-            return -1;
-    }
-    return 0;
-}
 
 int
 seed_make(struct seed *seed, struct request *request, struct failure **failure)

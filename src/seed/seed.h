@@ -9,12 +9,8 @@
 #include "domain/documents.h"
 #include "domain/request.h"
 
-/* Checks the content of all parts, which must have been resolved, as the guest would read
- * them (check-part.h). */
-int seed_check(const struct request *request, struct failure **failure);
-
 /*
  * Makes the seed of a request, whose parts must have been resolved; their content is
- * moved into the seed (seed_check() comes before).
+ * moved into the seed (check_part() comes before).
  */
 int seed_make(struct seed *seed, struct request *request, struct failure **failure);

@@ -24,7 +24,7 @@
  * The tree is 0750, its files are 0640. All of it has the group of the directory "imds",
  * which tmpfiles.d makes for the group "virt-seed-imds". Made by imds_tree_open() it would
  * be root's alone (0700), and of no use to a server of another user: the hook looks first,
- * and refuses the start (served-seed.c).
+ * and refuses the start (deliver-server.c).
  */
 #pragma once
 

@@ -257,6 +257,13 @@ END
     [[ ! -e $tree/$uuid && -e $seeds/$uuid.iso ]]
 }
 
+@test "a start whose seed is served takes away the image of a start before" {
+    wired_xml >disk.xml
+    lifecycle disk.xml prepare
+    lifecycle wired.xml prepare
+    [[ -e $tree/$uuid && ! -e $seeds/$uuid.iso ]]
+}
+
 @test "secrets are in the documents, and files of the host" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     wired_net_xml '<ci:user-data secret="web1"/>' >secret.xml

@@ -15,8 +15,9 @@
 #include "base/memory.h"
 #include "domain/xml.h"
 #include "fuzz.h"
+#include "seed/check-part.h"
 #include "store/configuration.h"
-#include "store/resolve.h"
+#include "store/pipeline.h"
 
 void
 fuzz_broken(const char *file, int line, const char *rule)
@@ -120,12 +121,15 @@ make_from_domain(const struct domain *domain, struct request *request, struct se
     result = request_read(request, domain, &failure);
     if (!fuzz_succeeded(result, &failure))
         return false;
-    result =
-        resolve_request(request, fuzz_root(), &config, domain, RESOLVE_RESUME, &failure);
+    result = pipeline_resolve(&(struct pipeline){.policy = PIPELINE_RESUME,
+                                                 .root = fuzz_root(),
+                                                 .config = &config},
+                              request, &failure);
     if (!fuzz_succeeded(result, &failure))
         return false;
     /* What `check` says of it; a resumed guest gets its seed all the same. */
-    result = seed_check(request, &failure);
+    for (size_t i = 0; i < request->parts.count && result == 0; i++)
+        result = check_part(request, request->parts.list[i], &failure);
     fuzz_succeeded(result, &failure);
     result = seed_make(seed, request, &failure);
     return fuzz_succeeded(result, &failure);

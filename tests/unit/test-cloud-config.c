@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "seed/cloud-config.h"
 #include "seed/json.h"
-#include "seed/seed.h"
 #include "seed/yaml-text.h"
 #include "unit.h"
 
@@ -253,7 +252,7 @@ refuses_a_password_that_is_not_utf8(void **state)
     assert_null(strstr(failure->message, "hunter2"));
 }
 
-/* Return: what seed_check() says of a secret password of that content. */
+/* Return: what check_part() says of a secret password of that content. */
 static int
 check_password(const char *content, size_t size, struct failure **failure)
 {
@@ -265,7 +264,7 @@ check_password(const char *content, size_t size, struct failure **failure)
                       failure);
     assert_no_failure(*failure);
     buffer_append(&unit.request.initialization->root_password->data, content, size);
-    return seed_check(&unit.request, failure);
+    return unit_check_parts(&unit.request, failure);
 }
 
 static void

@@ -21,7 +21,7 @@ make(struct seed *seed, const char *content, struct failure **failure)
 
     unit_request_read(&unit, request, failure);
     assert_no_failure(*failure);
-    if (seed_check(&unit.request, failure) < 0)
+    if (unit_check_parts(&unit.request, failure) < 0)
         return -1;
     return seed_make(seed, &unit.request, failure);
 }
@@ -137,7 +137,7 @@ puts_a_mask_in_the_place_of_a_secret(void **state)
                       "</ci:cloud-init>",
                       &failure);
     part = parts_find(&unit.request.parts, PART_USER_DATA);
-    /* As store/resolve.h would. */
+    /* As store/pipeline.h would. */
     buffer_append_string(&part->data, "#cloud-config\n");
     part_mask(part);
     seed_make(&seed, &unit.request, &failure);

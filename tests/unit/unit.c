@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/xml.h"
+#include "seed/check-part.h"
 #include "unit.h"
 
 /* --- failures --------------------------------------------------------------------------
@@ -219,6 +220,16 @@ unit_request_read(struct unit_domain *unit, const char *request, struct failure 
 
     unit_domain_read(unit, xml);
     return request_read(&unit->request, &unit->domain, failure);
+}
+
+int
+unit_check_parts(const struct request *request, struct failure **failure)
+{
+    for (size_t i = 0; i < request->parts.count; i++) {
+        if (check_part(request, request->parts.list[i], failure) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 void

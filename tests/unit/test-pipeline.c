@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a request that stand in files and secrets: store/resolve.h. */
+/* The parts of a request that stand in files and secrets: store/pipeline.h. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "store/resolve.h"
+#include "store/pipeline.h"
 #include "unit.h"
 
 /* Paths relative to the test's directory. */
@@ -24,8 +24,11 @@ resolve(void **state, struct unit_domain *unit, const char *element,
 
     unit_request_read(unit, request, failure);
     assert_no_failure(*failure);
-    return resolve_request(&unit->request, unit_directory(state), config, &unit->domain,
-                           RESOLVE_COLD_BOOT, failure);
+    /* Which does not ask for content that a guest could read. */
+    return pipeline_resolve(&(struct pipeline){.policy = PIPELINE_RESUME,
+                                               .root = unit_directory(state),
+                                               .config = config},
+                            &unit->request, failure);
 }
 
 static void

@@ -8,9 +8,10 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "seed/check-part.h"
 #include "store/host-key.h"
+#include "store/pipeline.h"
 #include "store/record.h"
-#include "store/resolve.h"
 #include "store/secret.h"
 
 /* The keys as Kubernetes's users write them (KubeVirt, pkg/cloud-init: this order). The
@@ -106,7 +107,7 @@ read_secret(struct part *part, int root, const struct domain *domain,
     return 0;
 }
 
-int
+static int
 resolve_part(struct part *part, int root, const struct config *config,
              const struct domain *domain, struct failure **failure)
 {
@@ -128,47 +129,130 @@ resolve_part(struct part *part, int root, const struct config *config,
     return result < 0 ? part_fail(part, failure) : 0;
 }
 
-int
-resolve_begin(struct request *request, int root, const struct config *config,
-              struct failure **failure)
+/* --- one part --------------------------------------------------------------------- */
+
+/* At a start; what a command looks at is made, or not, by then. */
+static int
+prepare_host_key(const struct pipeline *pipeline, const struct request *request,
+                 const struct part *part, struct failure **failure)
 {
+    bool cold = pipeline->policy == PIPELINE_COLD_BOOT;
+
+    if (part->origin != PART_GENERATED ||
+        (!cold && pipeline->policy != PIPELINE_RESUME) ||
+        host_key_prepare(pipeline->root, request->domain->uuid, cold, failure) == 0)
+        return 0;
+    return part_fail(part, failure);
+}
+
+int
+pipeline_read_part(const struct pipeline *pipeline, const struct request *request,
+                   struct part *part, struct failure **failure)
+{
+    if (prepare_host_key(pipeline, request, part, failure) < 0 ||
+        resolve_part(part, pipeline->root, pipeline->config, request->domain, failure) <
+            0 ||
+        parts_check_size(&request->parts, failure) < 0)
+        return -1;
+    return pipeline->policy == PIPELINE_RESUME ? 0 : check_part(request, part, failure);
+}
+
+/*
+ * Of a part that failed, by the policy. What the next start makes need not be there yet; for
+ * `check` root's eyes alone see whether it is.
+ * Return: 0 where the next part is tried, without a failure then.
+ */
+static int
+bear_failure(const struct pipeline *pipeline, struct part *part, struct failure **failure)
+{
+    enum failure_code code = (*failure)->code;
+    bool missing = part->origin == PART_GENERATED && code == FAILURE_SECRET_MISSING;
+    bool unreadable = code == FAILURE_SECRET_UNREADABLE;
+
+    if (pipeline->policy == PIPELINE_COLLECT) {
+        if (missing || (unreadable && part->origin == PART_GENERATED))
+            failure_free(steal(*failure));
+        else
+            pipeline->found(pipeline->data, failure);
+        return 0;
+    }
+    if (pipeline->policy != PIPELINE_MASK || (!missing && !unreadable))
+        return -1;
+    if (missing || *pipeline->denied)
+        failure_free(steal(*failure));
+    else
+        *pipeline->denied = steal(*failure);
+    part_mask(part);
+    return 0;
+}
+
+static bool
+is_too_large(const struct parts *parts)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    return parts_check_size(parts, &failure) < 0;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+static int
+settle_parts(const struct pipeline *pipeline, struct request *request,
+             struct failure **failure)
+{
+    const struct config *config = pipeline->config;
     cleanup_record struct record record = {0};
 
     if (config->vendor_data && !request->payload)
         parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
                           config->vendor_data);
     if (request->until_done &&
-        record_read(root, request->domain->uuid, &record, failure) < 0)
+        record_read(pipeline->root, request->domain->uuid, &record, failure) < 0)
         return -1;
     if (record.done)
         request_keep_identity(request);
     return 0;
 }
 
-static int
-prepare_part(const struct part *part, int root, const struct domain *domain,
-             enum resolve_start start, struct failure **failure)
-{
-    if (part->origin != PART_GENERATED ||
-        host_key_prepare(root, domain->uuid, start == RESOLVE_COLD_BOOT, failure) == 0)
-        return 0;
-    return part_fail(part, failure);
-}
-
 int
-resolve_request(struct request *request, int root, const struct config *config,
-                const struct domain *domain, enum resolve_start start,
-                struct failure **failure)
+pipeline_resolve(const struct pipeline *pipeline, struct request *request,
+                 struct failure **failure)
 {
-    if (resolve_begin(request, root, config, failure) < 0)
-        return -1;
+    if (settle_parts(pipeline, request, failure) < 0) {
+        if (pipeline->policy != PIPELINE_COLLECT)
+            return -1;
+        pipeline->found(pipeline->data, failure);
+    }
     for (size_t i = 0; i < request->parts.count; i++) {
         struct part *part = request->parts.list[i];
 
-        if (prepare_part(part, root, domain, start, failure) < 0 ||
-            resolve_part(part, root, config, domain, failure) < 0 ||
-            parts_check_size(&request->parts, failure) < 0)
+        /* Whether it has been generated is not shown, and nobody needs a right for it. */
+        if (!(pipeline->hides && part->origin == PART_GENERATED) &&
+            pipeline_read_part(pipeline, request, part, failure) < 0 &&
+            bear_failure(pipeline, part, failure) < 0)
             return -1;
+        if (pipeline->hides)
+            part_mask(part);
+        /* Of too much in all one finding is enough. */
+        if (pipeline->policy == PIPELINE_COLLECT && is_too_large(&request->parts))
+            return 0;
     }
     return 0;
+}
+
+int
+pipeline_run(const struct pipeline *pipeline, const struct domain *domain,
+             struct request *request, struct seed *seed, struct failure **failure)
+{
+    int result;
+
+    if (request_read(request, domain, failure) < 0 ||
+        pipeline_resolve(pipeline, request, failure) < 0)
+        return -1;
+    result = pipeline->before_make
+                 ? pipeline->before_make(pipeline->data, request, failure)
+                 : 0;
+    if (result != 0)
+        return result < 0 ? -1 : 0;
+    return seed_make(seed, request, failure);
 }
