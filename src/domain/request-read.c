@@ -329,43 +329,7 @@ static const struct vocabulary_element elements[] = {
     {.name = NULL},
 };
 
-/* --- the attributes of <cloud-init> --------------------------------------------------------------- */
-
-static int
-read_datasource(struct request *request, const xmlNode *node, struct failure **failure)
-{
-    cleanup_free char *word = xml_attribute(node, "datasource");
-
-    if (!word)
-        return 0;
-    for (size_t i = 0; i < DATASOURCE_PAYLOAD; i++) {
-        if (strcmp(request_datasource_name((enum datasource)i), word) == 0) {
-            request->datasource = (enum datasource)i;
-            return 0;
-        }
-    }
-    return vocabulary_fail_value(node, "datasource", word,
-                                 "\"nocloud\", \"configdrive\" or \"nocloud-net\"",
-                                 failure);
-}
-
-/* What a seed without a disk, whose place stands in the serial, cannot have. */
-static int
-check_net(const struct request *request, const xmlNode *node, struct failure **failure)
-{
-    if (request_has_disk(request))
-        return 0;
-    if (request->bus != DOMAIN_BUS_OTHER)
-        return vocabulary_fail(node, failure, FAILURE_BUS,
-                               "has bus=, and datasource=\"nocloud-net\" has no disk",
-                               "leave bus= away, or use datasource=\"nocloud\"");
-    if (!request->serial)
-        return vocabulary_fail(node, failure, FAILURE_SERIAL,
-                               "has serial=\"no\", and datasource=\"nocloud-net\" has "
-                               "its address in the serial",
-                               "leave serial= away, or use datasource=\"nocloud\"");
-    return 0;
-}
+/* --- <cloud-init> itself ------------------------------------------------------------ */
 
 /* An attribute of two words, of which `usual` may be left out. */
 static int
@@ -387,12 +351,18 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     const char *const known[] = {"datasource", "bus",        "serial",
                                  "boots",      "report",     "ssh-host-keys",
                                  "cache",      "smbios-was", NULL};
+    cleanup_free char *word = xml_attribute(node, "datasource");
     cleanup_free char *bus = xml_attribute(node, "bus");
     cleanup_free char *host_keys = xml_attribute(node, "ssh-host-keys");
 
-    if (vocabulary_check_attributes(node, known, failure) < 0 ||
-        read_datasource(request, node, failure) < 0)
+    if (vocabulary_check_attributes(node, known, failure) < 0)
         return -1;
+    while (word && strcmp(request_datasource_name(request->datasource), word) != 0) {
+        if (++request->datasource == DATASOURCE_PAYLOAD)
+            return vocabulary_fail_value(
+                node, "datasource", word,
+                "\"nocloud\", \"configdrive\" or \"nocloud-net\"", failure);
+    }
     if (bus && strcmp(bus, "auto") != 0) {
         request->bus = domain_bus_parse(bus);
         if (request->bus == DOMAIN_BUS_OTHER)
@@ -402,9 +372,8 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     }
     if (read_choice(node, "boots", "always", "until-done", &request->until_done,
                     failure) < 0 ||
-        read_choice(node, "cache", "auto", "keep", &request->cache, failure) < 0)
-        return -1;
-    if (vocabulary_read_yes_no(node, "report", &request->report, failure) < 0 ||
+        read_choice(node, "cache", "auto", "keep", &request->cache, failure) < 0 ||
+        vocabulary_read_yes_no(node, "report", &request->report, failure) < 0 ||
         vocabulary_read_yes_no(node, "serial", &request->serial, failure) < 0)
         return -1;
     if (host_keys && strcmp(host_keys, "generate") != 0)
@@ -412,10 +381,18 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                                      failure);
     if (host_keys)
         parts_add_generated_host_keys(&request->parts, node);
-    return check_net(request, node, failure);
+    /* What a seed without a disk, whose address is in the serial, cannot have. */
+    if (!request_has_disk(request) && request->bus != DOMAIN_BUS_OTHER)
+        return vocabulary_fail(node, failure, FAILURE_BUS,
+                               "has bus=, and datasource=\"nocloud-net\" has no disk",
+                               "leave bus= away, or use datasource=\"nocloud\"");
+    if (!request_has_disk(request) && !request->serial)
+        return vocabulary_fail(node, failure, FAILURE_SERIAL,
+                               "has serial=\"no\", and datasource=\"nocloud-net\" has "
+                               "its address in the serial",
+                               "leave serial= away, or use datasource=\"nocloud\"");
+    return 0;
 }
-
-/* --- what <initialization> says of the request's own subjects ----------------------- */
 
 static int
 fail_said_twice(const xmlNode *node, const char *element, const char *also,
@@ -425,18 +402,6 @@ fail_said_twice(const xmlNode *node, const char *element, const char *also,
                 element, also);
     failure_at_line(failure, xml_line(node));
     return failure_hint(failure, "keep one of them");
-}
-
-static void
-adopt_ssh_keys(struct request *request, struct initialization *initialization)
-{
-    size_t count = request->ssh_key_count + initialization->ssh_key_count;
-
-    request->ssh_keys = xreallocarray(request->ssh_keys, count, sizeof(char *));
-    memcpy(&request->ssh_keys[request->ssh_key_count], initialization->ssh_keys,
-           initialization->ssh_key_count * sizeof(char *));
-    request->ssh_key_count = count;
-    initialization->ssh_key_count = 0;
 }
 
 /* What depends on several elements. */
@@ -471,28 +436,36 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
         request->hostname = steal(initialization->host_name);
     if (initialization->network)
         request->network = steal(initialization->network);
-    if (initialization->ssh_key_count > 0)
-        adopt_ssh_keys(request, initialization);
+    for (size_t i = 0; i < initialization->ssh_key_count; i++)
+        texts_add(&request->ssh_keys, &request->ssh_key_count,
+                  steal(initialization->ssh_keys[i]));
     return 0;
 }
 
-/* --- the request ------------------------------------------------------------------ */
-
-static int
-fail_missing(struct failure **failure)
+int
+request_read(struct request *request, const struct domain *domain,
+             struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST_MISSING,
-                "asks for no cloud-init: its <metadata> has no <cloud-init>");
-    return failure_hint(failure,
-                        "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…"
-                        "</ci:cloud-init></metadata>; see virt-seed-xml(5)",
-                        REQUEST_NAMESPACE);
-}
+    const xmlNode *node = request_find(domain);
+    const xmlNode *payload = node ? NULL : payload_find(domain);
 
-/* libvirt keeps the first element of a namespace and drops the others without a word. */
-static int
-check_alone(const xmlNode *node, struct failure **failure)
-{
+    *request = (struct request){.domain = domain, .serial = true, .report = true};
+    if (!node && !payload && domain_is_by_shim(domain))
+        return 0;
+    if (!node && !payload) {
+        failure_set(failure, FAILURE_REQUEST_MISSING,
+                    "asks for no cloud-init: its <metadata> has no <cloud-init>");
+        return failure_hint(failure,
+                            "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…"
+                            "</ci:cloud-init></metadata>; see virt-seed-xml(5)",
+                            REQUEST_NAMESPACE);
+    }
+    request->line = xml_line(node ? node : payload);
+    if (payload) {
+        request->datasource = DATASOURCE_PAYLOAD;
+        request->payload = payload_read(payload, failure);
+        return request->payload ? 0 : -1;
+    }
     for (const xmlNode *other = xml_first_element(node->parent); other;
          other = xml_next_element(other)) {
         if (other != node && vocabulary_is_ours(other))
@@ -501,35 +474,7 @@ check_alone(const xmlNode *node, struct failure **failure)
                 "is a second element of virt-seed's in <metadata>",
                 "keep <cloud-init> alone: libvirt keeps the first only");
     }
-    return 0;
-}
-
-static int
-read_payload(struct request *request, struct failure **failure)
-{
-    const xmlNode *node = payload_find(request->domain);
-
-    if (!node)
-        return fail_missing(failure);
-    request->line = xml_line(node);
-    request->datasource = DATASOURCE_PAYLOAD;
-    request->payload = payload_read(node, failure);
-    return request->payload ? 0 : -1;
-}
-
-int
-request_read(struct request *request, const struct domain *domain,
-             struct failure **failure)
-{
-    const xmlNode *node = request_find(domain);
-
-    *request = (struct request){.domain = domain, .serial = true, .report = true};
-    if (!node && domain_is_by_shim(domain) && !payload_find(domain))
-        return 0;
-    if (!node)
-        return read_payload(request, failure);
-    request->line = xml_line(node);
-    if (check_alone(node, failure) < 0 || read_attributes(request, node, failure) < 0 ||
+    if (read_attributes(request, node, failure) < 0 ||
         vocabulary_read_children(node, elements, request, failure) < 0)
         return -1;
     return settle(request, node, failure);
