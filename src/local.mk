@@ -9,6 +9,7 @@ noinst_LIBRARIES += \
 	libimage.a \
 	libstore.a \
 	libcheck.a \
+	libimport.a \
 	$(NULL)
 
 libbase_a_SOURCES = \
@@ -53,10 +54,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/domain.h \
 	%D%/domain/guest-value.c \
 	%D%/domain/guest-value.h \
-	%D%/domain/initialization-files.c \
-	%D%/domain/initialization-files.h \
-	%D%/domain/initialization-users.c \
-	%D%/domain/initialization-users.h \
 	%D%/domain/initialization.c \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
@@ -147,24 +144,11 @@ libseed_a_SOURCES = \
 	%D%/seed/ssh-host-keys.h \
 	%D%/seed/user-data.c \
 	%D%/seed/user-data.h \
-	%D%/seed/yaml-anchor.c \
-	%D%/seed/yaml-anchor.h \
-	%D%/seed/yaml-events.c \
-	%D%/seed/yaml-events.h \
+	%D%/seed/yaml-json.c \
+	%D%/seed/yaml-json.h \
 	%D%/seed/yaml-scalar.c \
-	%D%/seed/yaml-scalar.h \
-	%D%/seed/yaml-source.c \
-	%D%/seed/yaml-source.h \
-	%D%/seed/yaml-stack.c \
-	%D%/seed/yaml-stack.h \
-	%D%/seed/yaml-text.c \
-	%D%/seed/yaml-text.h \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \
-	%D%/seed/yaml-load.c \
-	%D%/seed/yaml-load.h \
-	%D%/seed/yaml-value.c \
-	%D%/seed/yaml-value.h \
 	$(NULL)
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)
@@ -248,16 +232,34 @@ libcheck_a_SOURCES = \
 	%D%/check/network.c \
 	%D%/check/rules.c \
 	%D%/check/rules.h \
-	%D%/check/scalar.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
 	%D%/check/served.c \
 	%D%/check/smbios.c \
-	%D%/check/tree.c \
-	%D%/check/tree.h \
 	%D%/check/user-data.c \
 	$(NULL)
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
+
+libimport_a_SOURCES = \
+	%D%/import/element.c \
+	%D%/import/element.h \
+	%D%/import/import.c \
+	%D%/import/import.h \
+	%D%/import/kubevirt.c \
+	%D%/import/kubevirt.h \
+	%D%/import/kubevirt-file.c \
+	%D%/import/kubevirt-identity.c \
+	%D%/import/kubevirt-secret.c \
+	%D%/import/kubevirt-source.c \
+	%D%/import/manifest.c \
+	%D%/import/manifest.h \
+	%D%/import/ovirt.c \
+	%D%/import/ovirt.h \
+	%D%/import/ovirt-payload.c \
+	%D%/import/ovirt-words.c \
+	%D%/import/ovirt-words.h \
+	$(NULL)
+libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
 
 # Everything that makes a seed, without libvirt.
 SEED_ARCHIVES = libcheck.a libstore.a libimage.a libseed.a libwire.a libdomain.a libbase.a
@@ -412,23 +414,6 @@ virt_seed_SOURCES = \
 	%D%/cli/extract.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
-	%D%/cli/import/element.c \
-	%D%/cli/import/element.h \
-	%D%/cli/import/import.c \
-	%D%/cli/import/import.h \
-	%D%/cli/import/kubevirt.c \
-	%D%/cli/import/kubevirt.h \
-	%D%/cli/import/kubevirt-file.c \
-	%D%/cli/import/kubevirt-identity.c \
-	%D%/cli/import/kubevirt-secret.c \
-	%D%/cli/import/kubevirt-source.c \
-	%D%/cli/import/manifest.c \
-	%D%/cli/import/manifest.h \
-	%D%/cli/import/ovirt.c \
-	%D%/cli/import/ovirt.h \
-	%D%/cli/import/ovirt-payload.c \
-	%D%/cli/import/ovirt-words.c \
-	%D%/cli/import/ovirt-words.h \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
 	%D%/cli/json.c \
@@ -472,4 +457,4 @@ virt_seed_SOURCES = \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS)
-virt_seed_LDADD = $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS)
+virt_seed_LDADD = libimport.a $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS)

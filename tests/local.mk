@@ -10,7 +10,7 @@ unit_tests = \
 	%D%/unit/test-buffer \
 	%D%/unit/test-child \
 	%D%/unit/test-cloud-config \
-	%D%/unit/test-check-tree \
+	%D%/unit/test-check-rules \
 	%D%/unit/test-config \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
@@ -51,7 +51,7 @@ unit_tests = \
 	%D%/unit/test-utf8 \
 	%D%/unit/test-xml \
 	%D%/unit/test-yaml \
-	%D%/unit/test-yaml-load \
+	%D%/unit/test-yaml-json \
 	%D%/unit/test-yaml-scalar \
 	$(NULL)
 if WITH_IMDS
@@ -84,8 +84,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_child_LDADD = $(UNIT_LDADD)
 %C%_unit_test_cloud_config_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_cloud_config_LDADD = $(UNIT_LDADD)
-%C%_unit_test_check_tree_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_check_tree_LDADD = $(UNIT_LDADD)
+%C%_unit_test_check_rules_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_check_rules_LDADD = $(UNIT_LDADD)
 %C%_unit_test_config_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_domain_CFLAGS = $(UNIT_CFLAGS)
@@ -178,8 +178,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_xml_LDADD = $(UNIT_LDADD)
 %C%_unit_test_yaml_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_yaml_LDADD = $(UNIT_LDADD)
-%C%_unit_test_yaml_load_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
-%C%_unit_test_yaml_load_LDADD = $(UNIT_LDADD)
+%C%_unit_test_yaml_json_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_yaml_json_LDADD = $(UNIT_LDADD)
 %C%_unit_test_yaml_scalar_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_yaml_scalar_LDADD = $(UNIT_LDADD)
 

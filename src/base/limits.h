@@ -135,18 +135,13 @@
 #define LIMIT_DIFF_MEMORY (1024 * MIB)
 #define LIMIT_DIFF_SECONDS 10
 
-/* YAML: depth of nesting, and events of one document (aliases are not expanded here,
- * but the guest expands them). */
+/* YAML: levels, keys and values, and bytes of text, all with each alias written out. */
 #define LIMIT_YAML_DEPTH 64
-#define LIMIT_YAML_EVENTS 1000000
+#define LIMIT_YAML_NODES 500000
+#define LIMIT_YAML_BYTES (16 * MIB)
 #define LIMIT_YAML_ALIASES 1000
 #define LIMIT_YAML_ANCHORS 1000
 #define LIMIT_YAML_DIRECTIVES 100
-
-/* YAML that is loaded: values (and keys that merges copy), and the size that it would have
- * with each alias written out, in bytes of its scalars and one for each value. */
-#define LIMIT_YAML_VALUES 200000
-#define LIMIT_YAML_EXPANDED (16 * MIB)
 /* Digits of a number in YAML: what Python's int() takes (sys.int_info). */
 #define LIMIT_YAML_NUMBER 4300
 

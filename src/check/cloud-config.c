@@ -64,24 +64,24 @@ check_is_cloud_config(const struct part *part)
 
 /* cloud-init's util.translate_bool: of text, "true", "1", "on" and "yes" alone are true. */
 static bool
-is_switched_off(const yaml_node_t *node)
+is_switched_off(const struct yaml_node *node)
 {
     static const char *const words[] = {"true", "1", "on", "yes"};
 
-    if (!node || node->type != YAML_SCALAR_NODE)
+    if (!node || node->kind != YAML_SCALAR)
         return false;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcasecmp(tree_text(node), words[i]) == 0)
+        if (strcasecmp(node->text, words[i]) == 0)
             return false;
     }
     return true;
 }
 
 static void
-check_vendor_data(const struct check *check, const struct part *part, struct tree *tree)
+check_vendor_data(const struct check *check, const struct part *part,
+                  const struct yaml_node *root)
 {
-    const yaml_node_t *enabled =
-        tree_get(tree, tree_get(tree, tree_root(tree), "vendor_data"), "enabled");
+    const struct yaml_node *enabled = yaml_get(yaml_get(root, "vendor_data"), "enabled");
     const struct part *vendor_data = parts_find(&check->request->parts, PART_VENDOR_DATA);
 
     if (part->kind == PART_VENDOR_DATA || !vendor_data || !is_switched_off(enabled))
@@ -90,7 +90,7 @@ check_vendor_data(const struct check *check, const struct part *part, struct tre
         check->findings, WARNING_VENDOR_DATA_UNUSED, part->line,
         "remove it from user-data where the vendor-data shall have an effect",
         "<%s>: line %d: 'vendor_data' switches vendor-data off, and there is some",
-        part->element, tree_line(enabled));
+        part->element, enabled->line);
 }
 
 void
@@ -98,11 +98,13 @@ check_cloud_config(const struct check *check)
 {
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
-        cleanup_tree struct tree tree = {0};
+        cleanup_yaml struct yaml yaml = {0};
+        const struct yaml_node *root =
+            check_is_cloud_config(part) ? rules_read(&yaml, part) : NULL;
 
-        if (!check_is_cloud_config(part) || !tree_load(&tree, &part->data))
+        if (!root)
             continue;
-        rules_apply(check, part, &tree, tree_root(&tree), rules);
-        check_vendor_data(check, part, &tree);
+        rules_apply(check, part, root, rules);
+        check_vendor_data(check, part, root);
     }
 }

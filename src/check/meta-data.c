@@ -39,12 +39,11 @@ check_key(const struct check *check, const struct part *part, int line, const ch
 
 /* True and false mean what they say. */
 static bool
-is_misread(const struct check *check, const yaml_node_t *node)
+is_misread(const struct check *check, const struct yaml_node *node)
 {
     (void)check;
-    return tree_scalar(node) != SCALAR_NULL && !tree_is_as_written(node) &&
-           strcasecmp(tree_text(node), "true") != 0 &&
-           strcasecmp(tree_text(node), "false") != 0;
+    return node->type != YAML_NULL && !rules_is_as_written(node) &&
+           strcasecmp(node->text, "true") != 0 && strcasecmp(node->text, "false") != 0;
 }
 
 static const struct rule rules[] = {
@@ -57,13 +56,14 @@ static const struct rule rules[] = {
 static void
 check_file(const struct check *check, const struct part *part)
 {
-    cleanup_tree struct tree tree = {0};
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root = rules_read(&yaml, part);
 
-    if (part->data.size == 0 || part->masked || !tree_load(&tree, &part->data))
+    if (!root)
         return;
-    rules_apply(check, part, &tree, tree_root(&tree), rules);
+    rules_apply(check, part, root, rules);
     for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-        if (tree_get(&tree, tree_root(&tree), meanings[i].key))
+        if (yaml_get(root, meanings[i].key))
             check_key(check, part, part->line, meanings[i].key);
     }
 }

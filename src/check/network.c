@@ -11,16 +11,16 @@
 #include "seed/network.h"
 
 static bool
-lacks_mac(const struct check *check, const yaml_node_t *node)
+lacks_mac(const struct check *check, const struct yaml_node *node)
 {
-    return interface_mac_is_missing(check->domain, tree_text(node));
+    return interface_mac_is_missing(check->domain, node->text);
 }
 
 static bool
-is_default(const struct check *check, const yaml_node_t *node)
+is_default(const struct check *check, const struct yaml_node *node)
 {
     (void)check;
-    return strcmp(tree_text(node), "default") == 0;
+    return strcmp(node->text, "default") == 0;
 }
 
 #define NIC_HINT "compare with the <mac> of the domain's interfaces (virsh domiflist)"
@@ -71,35 +71,36 @@ static const struct rule version_1_physical[] = {
 };
 
 /* Of the other kinds (bonds, bridges) the MAC is one that the guest gives. */
-static void
-check_physical(const struct check *check, const struct part *part, struct tree *tree,
-               const yaml_node_t *list)
+static bool
+is_physical(const struct yaml_node *node)
 {
-    if (!list || list->type != YAML_SEQUENCE_NODE)
-        return;
-    for (const yaml_node_item_t *item = list->data.sequence.items.start;
-         item < list->data.sequence.items.top; item++) {
-        const yaml_node_t *node = yaml_document_get_node(&tree->document, *item);
+    const struct yaml_node *type = yaml_get(node, "type");
 
-        if (strcmp(tree_text(tree_get(tree, node, "type")), "physical") == 0)
-            rules_apply(check, part, tree, node, version_1_physical);
-    }
+    return type && strcmp(type->text, "physical") == 0;
 }
 
 static void
-check_part_network(const struct check *check, const struct part *part, struct tree *tree)
+check_part_network(const struct check *check, const struct part *part,
+                   const struct yaml_node *root)
 {
-    const yaml_node_t *root = tree_root(tree);
-    const yaml_node_t *wrapped = tree_get(tree, root, "network");
+    const struct yaml_node *wrapped = yaml_get(root, "network");
+    const struct yaml_node *version, *list;
 
     if (wrapped)
         root = wrapped;
-    if (strcmp(tree_text(tree_get(tree, root, "version")), "1") != 0) {
-        rules_apply(check, part, tree, root, version_2);
+    version = yaml_get(root, "version");
+    if (!version || strcmp(version->text, "1") != 0) {
+        rules_apply(check, part, root, version_2);
         return;
     }
-    rules_apply(check, part, tree, root, version_1);
-    check_physical(check, part, tree, tree_get(tree, root, "config"));
+    rules_apply(check, part, root, version_1);
+    list = yaml_get(root, "config");
+    if (!list || list->kind != YAML_SEQUENCE)
+        return;
+    for (const struct yaml_item *item = list->items; item; item = item->next) {
+        if (is_physical(item->value))
+            rules_apply(check, part, item->value, version_1_physical);
+    }
 }
 
 static void
@@ -120,10 +121,11 @@ void
 check_network(const struct check *check)
 {
     const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
-    cleanup_tree struct tree tree = {0};
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root =
+        part && request_is_nocloud(check->request) ? rules_read(&yaml, part) : NULL;
 
     check_name_servers(check);
-    if (part && part->data.size > 0 && !part->masked &&
-        request_is_nocloud(check->request) && tree_load(&tree, &part->data))
-        check_part_network(check, part, &tree);
+    if (root)
+        check_part_network(check, part, root);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "check/rules.h"
 
 #define ANY_DEPTH "**."
@@ -13,12 +14,21 @@ struct application {
     const struct part *part;
     const char *description;
     const struct rule *rules;
+    /* The keys that lead to a node; NULL for a place in a list. */
+    const char *keys[LIMIT_YAML_DEPTH];
+    size_t depth;
 };
 
-/* Return: whether the keys from `depth` on are those of the path. */
+/* Return: whether the keys are those of the rule's path. */
 static bool
-path_matches(const char *path, const struct tree_place *place, size_t depth)
+path_matches(const char *path, const struct application *place)
 {
+    size_t depth = 0;
+
+    if (strncmp(path, ANY_DEPTH, strlen(ANY_DEPTH)) == 0) {
+        path += strlen(ANY_DEPTH);
+        depth = place->depth - 1;
+    }
     for (;;) {
         size_t length = strcspn(path, ".");
         const char *key;
@@ -35,14 +45,6 @@ path_matches(const char *path, const struct tree_place *place, size_t depth)
     }
 }
 
-static bool
-rule_matches(const struct rule *rule, const struct tree_place *place)
-{
-    if (strncmp(rule->path, ANY_DEPTH, strlen(ANY_DEPTH)) == 0)
-        return path_matches(rule->path + strlen(ANY_DEPTH), place, place->depth - 1);
-    return path_matches(rule->path, place, 0);
-}
-
 /* Return: the path without its leading "*.", which say nothing to people. */
 static const char *
 path_name(const char *path)
@@ -53,74 +55,119 @@ path_name(const char *path)
 }
 
 static void
-visit(void *data, const struct tree_place *place, const yaml_node_t *node)
+apply(const struct application *place, const struct yaml_node *node)
 {
-    const struct application *application = data;
-
-    for (const struct rule *rule = application->rules; rule->path; rule++) {
+    for (const struct rule *rule = place->rules; rule->path; rule++) {
         const char *name = path_name(rule->path);
 
-        if (!rule_matches(rule, place) || !rule->applies(application->check, node))
+        if (!path_matches(rule->path, place) || !rule->applies(place->check, node))
             continue;
-        if (*name == '*' && application->part->origin != PART_SECRET)
+        if (*name == '*' && place->part->origin != PART_SECRET)
             name = place->keys[place->depth - 1];
-        findings_warn(application->check->findings, rule->id, application->part->line,
-                      rule->hint, "%s: line %d: '%.256s' %s", application->description,
-                      tree_line(node), name ? name : "*", rule->message);
+        findings_warn(place->check->findings, rule->id, place->part->line, rule->hint,
+                      "%s: line %d: '%.256s' %s", place->description, node->line,
+                      name ? name : "*", rule->message);
+    }
+}
+
+static void
+apply_below(struct application *place,
+            const struct yaml_node *node) /* NOLINT(misc-no-recursion) */
+{
+    for (const struct yaml_item *item = node->items; item; item = item->next) {
+        place->keys[place->depth++] = item->key ? item->key->text : NULL;
+        apply(place, item->value);
+        apply_below(place, item->value);
+        place->depth--;
     }
 }
 
 void
-rules_apply(const struct check *check, const struct part *part, struct tree *tree,
-            const yaml_node_t *from, const struct rule *rules)
+rules_apply(const struct check *check, const struct part *part,
+            const struct yaml_node *from, const struct rule *rules)
 {
     cleanup_free char *description = part_describe(part);
     struct application application = {
         .check = check, .part = part, .description = description, .rules = rules};
 
-    tree_walk(tree, from, visit, &application);
+    apply_below(&application, from);
+}
+
+const struct yaml_node *
+rules_read(struct yaml *yaml, const struct part *part)
+{
+    cleanup_failure struct failure *ignored = NULL;
+
+    return part->data.size > 0 && !part->masked &&
+                   yaml_read(yaml, part->data.data, part->data.size, YAML_ONE_DOCUMENT,
+                             &ignored) == 0
+               ? yaml->root
+               : NULL;
+}
+
+/* --- values --------------------------------------------------------------------------- */
+
+static bool
+is_canonical_natural(const char *text, size_t length)
+{
+    return length > 0 && strspn(text, "0123456789") >= length &&
+           (length == 1 || *text != '0');
+}
+
+bool
+rules_is_as_written(const struct yaml_node *node)
+{
+    const char *text = node->text + (*node->text == '-');
+    size_t whole = strcspn(text, "."), fraction = strlen(text) - whole;
+
+    switch (node->type) {
+    case YAML_NULL:
+    case YAML_BINARY:
+        return false;
+    case YAML_BOOLEAN:
+        return strcmp(text, "True") == 0 || strcmp(text, "False") == 0;
+    case YAML_INTEGER:
+        return strcmp(node->text, "-0") != 0 && is_canonical_natural(text, strlen(text));
+    case YAML_FLOAT:
+        /* "1.5", and not "1.50" or "01.5". */
+        return is_canonical_natural(text, whole) && fraction > 1 &&
+               strspn(text + whole + 1, "0123456789") == fraction - 1 &&
+               (fraction == 2 || text[whole + fraction - 1] != '0');
+    case YAML_TIMESTAMP:
+        return strlen(text) == strlen("2001-12-14");
+    case YAML_TEXT:
+    case YAML_MERGE:
+        break;
+    }
+    return true;
 }
 
 /* What is empty is not set. */
 bool
-rule_no_text(const struct check *check, const yaml_node_t *node)
+rule_no_text(const struct check *check, const struct yaml_node *node)
 {
-    enum scalar scalar = tree_scalar(node);
-
     (void)check;
-    return scalar != SCALAR_TEXT && scalar != SCALAR_NULL;
+    return node->type != YAML_TEXT && node->type != YAML_BINARY &&
+           node->type != YAML_NULL;
 }
 
 bool
-rule_other_text(const struct check *check, const yaml_node_t *node)
+rule_other_text(const struct check *check, const struct yaml_node *node)
 {
     (void)check;
-    return !tree_is_as_written(node);
-}
-
-static bool
-is_quoted_text(const yaml_node_t *node)
-{
-    return node->type == YAML_SCALAR_NODE && tree_scalar(node) == SCALAR_TEXT;
+    return !rules_is_as_written(node);
 }
 
 bool
-rule_no_number(const struct check *check, const yaml_node_t *node)
+rule_text(const struct check *check, const struct yaml_node *node)
 {
     (void)check;
-    return is_quoted_text(node);
+    return node->kind == YAML_SCALAR && node->type == YAML_TEXT;
 }
 
 bool
-rule_no_boolean(const struct check *check, const yaml_node_t *node)
+rule_there(const struct check *check, const struct yaml_node *node)
 {
     (void)check;
-    return is_quoted_text(node);
-}
-
-bool
-rule_there(const struct check *check, const yaml_node_t *node)
-{
-    (void)check;
-    return node->type != YAML_SCALAR_NODE || *tree_text(node);
+    return node->kind != YAML_SCALAR || *node->text;
 }

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "check/findings.h"
-#include "check/tree.h"
 #include "domain/request.h"
+#include "seed/yaml.h"
 #include "store/configuration.h"
 #include "wire/facts.h"
 
@@ -44,23 +44,29 @@ bool check_is_cloud_config(const struct part *part);
  */
 struct rule {
     const char *path;
-    bool (*applies)(const struct check *check, const yaml_node_t *node);
+    bool (*applies)(const struct check *check, const struct yaml_node *node);
     enum warning id;
     const char *message; /* behind the path: "is a number" */
     const char *hint;
 };
 
 /* Applies the rules, which end with a NULL path, to everything below the node. */
-void rules_apply(const struct check *check, const struct part *part, struct tree *tree,
-                 const yaml_node_t *from, const struct rule *rules);
+void rules_apply(const struct check *check, const struct part *part,
+                 const struct yaml_node *from, const struct rule *rules);
 
-/* To be rows of the tables: what stands there is not text; is not the text that is written,
- * once Python has made text of it; should be a number, or yes or no; is there at all. */
-bool rule_no_text(const struct check *check, const yaml_node_t *node);
-bool rule_other_text(const struct check *check, const yaml_node_t *node);
-bool rule_no_number(const struct check *check, const yaml_node_t *node);
-bool rule_no_boolean(const struct check *check, const yaml_node_t *node);
-bool rule_there(const struct check *check, const yaml_node_t *node);
+/* Reads the part. Return: the outermost node, or NULL: it is empty, masked, or not YAML, which
+ * others say. */
+const struct yaml_node *rules_read(struct yaml *yaml, const struct part *part);
+
+/* Return: whether Python's str() of the value is the text that was written. */
+bool rules_is_as_written(const struct yaml_node *node);
+
+/* To be rows of the tables: the value is not text; is not the text that was written once
+ * Python has made text of it; is text; is there at all. */
+bool rule_no_text(const struct check *check, const struct yaml_node *node);
+bool rule_other_text(const struct check *check, const struct yaml_node *node);
+bool rule_text(const struct check *check, const struct yaml_node *node);
+bool rule_there(const struct check *check, const struct yaml_node *node);
 
 #define RULE_TEXT(path)                                                                  \
     {                                                                                    \
@@ -75,12 +81,12 @@ bool rule_there(const struct check *check, const yaml_node_t *node);
     }
 #define RULE_NUMBER(path)                                                                \
     {                                                                                    \
-        path, rule_no_number, WARNING_YAML_TYPE,                                         \
-            "is text, and cloud-init wants a number", "remove the quotes"                \
+        path, rule_text, WARNING_YAML_TYPE, "is text, and cloud-init wants a number",    \
+            "remove the quotes"                                                          \
     }
 #define RULE_BOOLEAN(path)                                                               \
     {                                                                                    \
-        path, rule_no_boolean, WARNING_YAML_TYPE,                                        \
+        path, rule_text, WARNING_YAML_TYPE,                                              \
             "is text, which may count as true whatever it says",                         \
             "write true or false, without quotes"                                        \
     }

@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "cli/element-edit.h"
-#include "cli/import/element.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+#include "import/element.h"
 
 xmlNode *
 element_find(const xmlNode *parent, const char *name)

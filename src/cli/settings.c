@@ -18,11 +18,11 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "cli/element-edit.h"
-#include "cli/import/element.h"
 #include "cli/settings.h"
 #include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/xml.h"
+#include "import/element.h"
 
 struct writing {
     const struct domain *domain;

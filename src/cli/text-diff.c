@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
 #include "cli/text-diff.h"
+#include "import/element.h"
 
 /* diff's exit status: 0 is the same, 1 different, 2 trouble. */
 #define DIFF_DIFFERENT 1

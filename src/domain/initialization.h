@@ -13,6 +13,7 @@
 #include "base/failure.h"
 #include "domain/network.h"
 #include "domain/part.h"
+#include "domain/vocabulary.h"
 
 /* The parts that are pointed at belong to the request. */
 struct initialization_user {
@@ -53,6 +54,9 @@ struct initialization {
     char **notes;            /* what was accepted and has no effect in a Linux guest */
     size_t note_count;
 };
+
+/* oVirt's words: all elements that may stand below <initialization>, at every depth. */
+extern const struct vocabulary_element initialization_elements[];
 
 /*
  * Reads the element; passwords, files and the script are added to `parts`.

@@ -19,60 +19,86 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-static const char *const no_attributes[] = {NULL};
-
 /* --- elements ----------------------------------------------------------------------- */
 
-/* The children are those known, each once; NULL ends them. */
-static int
-check_children(const xmlNode *node, const char *const *known, struct failure **failure)
-{
-    if (vocabulary_check_attributes(node, no_attributes, failure) < 0 ||
-        vocabulary_check_no_text(node, failure) < 0)
-        return -1;
-    for (const xmlNode *child = xml_first_element(node); child;
-         child = xml_next_element(child)) {
-        const char *const *match = known;
+struct ip {
+    const xmlNode *node; /* <ip> or <ipv6>; NULL where there is none */
+    char *address;       /* NULL where there is none; the same holds for all text here */
+    char *netmask;
+    char *gateway;
+    char *version;
+};
 
-        while (*match && !vocabulary_is(child, *match))
-            match++;
-        if (!*match)
-            return vocabulary_fail_unknown(node, child, failure);
-        if (vocabulary_check_once(child, failure) < 0)
-            return -1;
-    }
-    return 0;
+/* What a nic's element says. */
+struct words {
+    char *name;
+    char *on_boot;
+    char *boot_protocol;
+    char *ipv6_boot_protocol;
+    struct ip ip;
+    struct ip ipv6;
+};
+
+static const struct vocabulary_element ip_elements[] = {
+    {"address", .text = offsetof(struct ip, address)},
+    {"netmask", .text = offsetof(struct ip, netmask)},
+    {"gateway", .text = offsetof(struct ip, gateway)},
+    {"version", .text = offsetof(struct ip, version), .flags = VOCABULARY_KEYWORD},
+    {0},
+};
+
+static int
+read_ip(void *data, const xmlNode *node, struct failure **failure)
+{
+    struct words *words = data;
+    struct ip *ip = vocabulary_is(node, "ip") ? &words->ip : &words->ipv6;
+
+    ip->node = node;
+    return vocabulary_read_children(node, ip_elements, ip, failure);
 }
+
+#define NAME                                                                             \
+    {                                                                                    \
+        "name", .text = offsetof(struct words, name)                                     \
+    }
+#define ON_BOOT                                                                          \
+    {                                                                                    \
+        "on_boot", .text = offsetof(struct words, on_boot), .flags = VOCABULARY_KEYWORD  \
+    }
+#define BOOT_PROTOCOL                                                                    \
+    {                                                                                    \
+        "boot_protocol", .text = offsetof(struct words, boot_protocol),                  \
+                         .flags = VOCABULARY_KEYWORD                                     \
+    }
+#define IP                                                                               \
+    {                                                                                    \
+        "ip", .read = read_ip, .children = ip_elements                                   \
+    }
+
+static const struct vocabulary_element nic_configuration_elements[] = {
+    NAME,
+    ON_BOOT,
+    BOOT_PROTOCOL,
+    IP,
+    {"ipv6_boot_protocol", .text = offsetof(struct words, ipv6_boot_protocol),
+     .flags = VOCABULARY_KEYWORD},
+    {"ipv6", .read = read_ip, .children = ip_elements},
+    {0},
+};
+
+static const struct vocabulary_element network_elements[] = {IP, {0}};
+static const struct vocabulary_element nic_elements[] = {
+    NAME, ON_BOOT, BOOT_PROTOCOL, {"network", .children = network_elements}, {0},
+};
 
 static const xmlNode *
 find_child(const xmlNode *node, const char *name)
 {
-    const xmlNode *child = node ? xml_first_element(node) : NULL;
+    const xmlNode *child = xml_first_element(node);
 
     while (child && !vocabulary_is(child, name))
         child = xml_next_element(child);
     return child;
-}
-
-/*
- * Reads the text of a child; one without text is as good as none.
- * `text` gets it, owned by the caller (free), or NULL.
- */
-static int
-read_text(const xmlNode *node, const char *name, char **text, struct failure **failure)
-{
-    const xmlNode *child = find_child(node, name);
-
-    *text = NULL;
-    if (!child)
-        return 0;
-    if (vocabulary_check_attributes(child, no_attributes, failure) < 0 ||
-        vocabulary_check_no_children(child, failure) < 0)
-        return -1;
-    *text = vocabulary_word(child);
-    if (!**text)
-        free(steal(*text));
-    return 0;
 }
 
 static int
@@ -82,7 +108,7 @@ fail_text(const xmlNode *node, const char *name, const char *text, const char *e
     cleanup_free char *what = xasprintf("<%s>", name);
 
     nic_fail_text(failure, what, text, expected);
-    return failure_at_line(failure, xml_line(node));
+    return failure_at_line(failure, xml_line(find_child(node, name)));
 }
 
 /* --- protocols ---------------------------------------------------------------------- */
@@ -105,25 +131,22 @@ static const char *const protocols[] = {
 
 /* oVirt's SDKs have them in upper and in lower case; missing is "none", as for its engine. */
 static int
-read_protocol(const xmlNode *node, int family, enum protocol *protocol,
+read_protocol(const xmlNode *node, const char *text, int family, enum protocol *protocol,
               struct failure **failure)
 {
-    const char *name = family == AF_INET ? "boot_protocol" : "ipv6_boot_protocol";
     enum protocol last = family == AF_INET ? STATIC : POLY_DHCP_AUTOCONF;
-    cleanup_free char *text = NULL;
 
     *protocol = NONE;
-    if (read_text(node, name, &text, failure) < 0)
-        return -1;
-    for (enum protocol i = NONE; text && i <= last; i++) {
+    if (!text)
+        return 0;
+    for (enum protocol i = NONE; i <= last; i++) {
         if (strcasecmp(text, protocols[i]) != 0)
             continue;
         *protocol = i;
         return 0;
     }
-    if (!text)
-        return 0;
-    return fail_text(find_child(node, name), name, text,
+    return fail_text(node, family == AF_INET ? "boot_protocol" : "ipv6_boot_protocol",
+                     text,
                      family == AF_INET
                          ? "'none', 'dhcp' or 'static'"
                          : "'none', 'dhcp', 'static', 'autoconf' or 'poly_dhcp_autoconf'",
@@ -131,14 +154,6 @@ read_protocol(const xmlNode *node, int family, enum protocol *protocol,
 }
 
 /* --- addresses ---------------------------------------------------------------------- */
-
-struct ip {
-    const xmlNode *node; /* <ip> or <ipv6>; NULL where there is none */
-    char *address;       /* NULL where there is none; the same holds for all text here */
-    char *netmask;
-    char *gateway;
-    char *version;
-};
 
 static void
 ip_clear(struct ip *ip)
@@ -150,39 +165,11 @@ ip_clear(struct ip *ip)
 }
 
 static int
-check_version(const struct ip *ip, int family, struct failure **failure)
-{
-    const char *expected = family == AF_INET ? "v4" : "v6";
-
-    if (!ip->version || strcasecmp(ip->version, expected) == 0)
-        return 0;
-    return fail_text(ip->node, "version", ip->version,
-                     family == AF_INET ? "'v4' in <ip>" : "'v6' in <ipv6>", failure);
-}
-
-static int
-read_ip(struct ip *ip, const xmlNode *node, int family, struct failure **failure)
-{
-    const char *const known[] = {"address", "netmask", "gateway", "version", NULL};
-
-    *ip = (struct ip){.node = node};
-    if (!node)
-        return 0;
-    if (check_children(node, known, failure) < 0 ||
-        read_text(node, "address", &ip->address, failure) < 0 ||
-        read_text(node, "netmask", &ip->netmask, failure) < 0 ||
-        read_text(node, "gateway", &ip->gateway, failure) < 0 ||
-        read_text(node, "version", &ip->version, failure) < 0)
-        return -1;
-    return check_version(ip, family, failure);
-}
-
-static int
 parse_address(struct address *address, const struct ip *ip, int family,
               struct failure **failure)
 {
     if (!address_parse(address, ip->address) || address->family != family)
-        return fail_text(find_child(ip->node, "address"), "address", ip->address,
+        return fail_text(ip->node, "address", ip->address,
                          family == AF_INET ? "an IPv4 address" : "an IPv6 address",
                          failure);
     if (!ip->netmask)
@@ -191,7 +178,7 @@ parse_address(struct address *address, const struct ip *ip, int family,
                                "write <netmask>24</netmask> or "
                                "<netmask>255.255.255.0</netmask>, as the network has it");
     if (!address_set_prefix(address, ip->netmask))
-        return fail_text(find_child(ip->node, "netmask"), "netmask", ip->netmask,
+        return fail_text(ip->node, "netmask", ip->netmask,
                          family == AF_INET ? "a netmask such as '255.255.255.0' or '24'"
                                            : "the length of a prefix, 0 to 128",
                          failure);
@@ -211,7 +198,7 @@ add_static(const struct network *network, struct nic *nic, const struct ip *ip,
     if (!ip->gateway)
         return 0;
     if (!address_parse(&gateway, ip->gateway) || gateway.family != family)
-        return fail_text(find_child(ip->node, "gateway"), "gateway", ip->gateway,
+        return fail_text(ip->node, "gateway", ip->gateway,
                          family == AF_INET ? "an IPv4 address" : "an IPv6 address",
                          failure);
     if (nic_set_gateway(nic, "<gateway>", ip->gateway, failure) < 0)
@@ -243,33 +230,27 @@ check_ip(const xmlNode *node, const struct ip *ip, enum protocol protocol, int f
     return failure_hint(failure, "write 'static', or remove them");
 }
 
-static void
-set_protocol(struct nic *nic, int family, enum protocol protocol)
-{
-    if (family == AF_INET) {
-        nic->dhcp4 = protocol == DHCP;
-        return;
-    }
-    nic->dhcp6 = protocol == DHCP || protocol == POLY_DHCP_AUTOCONF;
-    if (protocol == AUTOCONF || protocol == POLY_DHCP_AUTOCONF)
-        nic->accept_ra = ACCEPT_RA_YES;
-}
-
 static int
 read_family(const struct network *network, struct nic *nic, const xmlNode *node,
-            int family, struct failure **failure)
+            const char *word, const struct ip *ip, int family, struct failure **failure)
 {
-    const char *name = family == AF_INET ? "ip" : "ipv6";
-    const xmlNode *below = find_child(node, "network");
-    __attribute__((cleanup(ip_clear))) struct ip ip = {0};
     enum protocol protocol;
 
-    if (read_protocol(node, family, &protocol, failure) < 0 ||
-        read_ip(&ip, find_child(below ? below : node, name), family, failure) < 0 ||
-        check_ip(node, &ip, protocol, family, failure) < 0)
+    if (read_protocol(node, word, family, &protocol, failure) < 0)
         return -1;
-    set_protocol(nic, family, protocol);
-    return protocol == STATIC ? add_static(network, nic, &ip, family, failure) : 0;
+    if (ip->version && strcasecmp(ip->version, family == AF_INET ? "v4" : "v6") != 0)
+        return fail_text(ip->node, "version", ip->version,
+                         family == AF_INET ? "'v4' in <ip>" : "'v6' in <ipv6>", failure);
+    if (check_ip(node, ip, protocol, family, failure) < 0)
+        return -1;
+    if (family == AF_INET) {
+        nic->dhcp4 = protocol == DHCP;
+    } else {
+        nic->dhcp6 = protocol == DHCP || protocol == POLY_DHCP_AUTOCONF;
+        if (protocol == AUTOCONF || protocol == POLY_DHCP_AUTOCONF)
+            nic->accept_ra = ACCEPT_RA_YES;
+    }
+    return protocol == STATIC ? add_static(network, nic, ip, family, failure) : 0;
 }
 
 /* --- a nic -------------------------------------------------------------------------- */
@@ -287,116 +268,106 @@ is_name(const char *name)
 }
 
 static int
-read_name(const struct network *network, struct nic *nic, const xmlNode *node,
-          struct failure **failure)
+set_name(const struct network *network, struct nic *nic, const xmlNode *node,
+         struct words *words, struct failure **failure)
 {
-    cleanup_free char *name = NULL;
-
-    if (read_text(node, "name", &name, failure) < 0)
-        return -1;
-    if (!name)
+    if (!words->name)
         return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG, "has no <name>",
                                "write the name that the guest has for it: "
                                "<name>eth0</name>");
-    if (!is_name(name))
-        return fail_text(find_child(node, "name"), "name", name,
+    if (!is_name(words->name))
+        return fail_text(node, "name", words->name,
                          "1 to 15 letters, digits, dots, dashes and underscores",
                          failure);
     for (size_t i = 0; i < network->nic_count; i++) {
-        if (!network->nics[i].name || strcmp(network->nics[i].name, name) != 0)
+        if (!network->nics[i].name || strcmp(network->nics[i].name, words->name) != 0)
             continue;
-        failure_set(failure, FAILURE_NETWORK_CONFIG, "the nic '%s' is there twice", name);
+        failure_set(failure, FAILURE_NETWORK_CONFIG, "the nic '%s' is there twice",
+                    words->name);
         failure_at_line(failure, xml_line(node));
         return failure_hint(failure, "put all of it into one <%s>", node->name);
     }
-    nic->name = steal(name);
+    nic->name = steal(words->name);
     return 0;
 }
 
 /* No renderer of cloud-init but netplan's knows of an interface that stays down, and
  * oVirt's engine refuses it, too. */
 static int
-check_on_boot(const xmlNode *node, struct failure **failure)
+check_on_boot(const xmlNode *node, const char *text, struct failure **failure)
 {
-    cleanup_free char *text = NULL;
-
-    if (read_text(node, "on_boot", &text, failure) < 0)
-        return -1;
     if (!text || strcasecmp(text, "true") == 0)
         return 0;
     if (strcasecmp(text, "false") != 0)
-        return fail_text(find_child(node, "on_boot"), "on_boot", text, "'true'", failure);
+        return fail_text(node, "on_boot", text, "'true'", failure);
     return vocabulary_fail(find_child(node, "on_boot"), failure, FAILURE_NETWORK_CONFIG,
                            "is 'false', and cloud-init brings up every nic it is told of",
                            "remove the nic from the configuration, or write 'true'");
 }
 
-/* The nic is the network's last. */
-static int
-read_nic(struct network *network, const xmlNode *node, struct failure **failure)
+static void
+words_clear(struct words *words)
 {
-    struct nic *nic = &network->nics[network->nic_count - 1];
+    free(words->name);
+    free(words->on_boot);
+    free(words->boot_protocol);
+    free(words->ipv6_boot_protocol);
+    ip_clear(&words->ip);
+    ip_clear(&words->ipv6);
+}
 
-    if (read_name(network, nic, node, failure) < 0 || check_on_boot(node, failure) < 0 ||
-        read_family(network, nic, node, AF_INET, failure) < 0 ||
-        read_family(network, nic, node, AF_INET6, failure) < 0)
+static int
+read_nic(void *data, const xmlNode *node, struct failure **failure)
+{
+    struct network *network = data;
+    __attribute__((cleanup(words_clear))) struct words words = {0};
+    struct nic *nic;
+
+    if (vocabulary_read_children(
+            node, vocabulary_is(node, "nic") ? nic_elements : nic_configuration_elements,
+            &words, failure) < 0)
+        return -1;
+    if (network->nic_count == LIMIT_NICS)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
+                               "at most 256 nics");
+    network->nics =
+        xreallocarray(network->nics, network->nic_count + 1, sizeof(*network->nics));
+    nic = &network->nics[network->nic_count++];
+    *nic = (struct nic){0};
+    if (set_name(network, nic, node, &words, failure) < 0 ||
+        check_on_boot(node, words.on_boot, failure) < 0 ||
+        read_family(network, nic, node, words.boot_protocol, &words.ip, AF_INET,
+                    failure) < 0 ||
+        read_family(network, nic, node, words.ipv6_boot_protocol, &words.ipv6, AF_INET6,
+                    failure) < 0)
         return -1;
     if (nic_finish(nic, failure) < 0)
         return failure_at_line(failure, xml_line(node));
     return 0;
 }
 
-static int
-check_nic(const xmlNode *node, bool deprecated, struct failure **failure)
-{
-    const char *const today[] = {
-        "name", "on_boot", "boot_protocol", "ip", "ipv6_boot_protocol", "ipv6", NULL};
-    const char *const before[] = {"name", "on_boot", "boot_protocol", "network", NULL};
-    const char *const network[] = {"ip", NULL};
-    const xmlNode *below;
+const struct vocabulary_element network_nic_configurations_elements[] = {
+    {"nic_configuration", .read = read_nic, .children = nic_configuration_elements,
+     .flags = VOCABULARY_SEVERAL},
+    {0},
+};
 
-    if (check_children(node, deprecated ? before : today, failure) < 0)
-        return -1;
-    below = find_child(node, "network");
-    return below ? check_children(below, network, failure) : 0;
-}
-
-static int
-read_nics(struct network *network, const xmlNode *parent, bool deprecated,
-          struct failure **failure)
-{
-    if (vocabulary_check_attributes(parent, no_attributes, failure) < 0 ||
-        vocabulary_check_no_text(parent, failure) < 0)
-        return -1;
-    for (const xmlNode *node = xml_first_element(parent); node;
-         node = xml_next_element(node)) {
-        if (!vocabulary_is(node, deprecated ? "nic" : "nic_configuration"))
-            return vocabulary_fail_unknown(parent, node, failure);
-        if (check_nic(node, deprecated, failure) < 0)
-            return -1;
-        if (network->nic_count == LIMIT_NICS)
-            return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
-                                   "at most 256 nics");
-        network->nics =
-            xreallocarray(network->nics, network->nic_count + 1, sizeof(*network->nics));
-        network->nics[network->nic_count++] = (struct nic){0};
-        if (read_nic(network, node, failure) < 0)
-            return -1;
-    }
-    return 0;
-}
+static const struct vocabulary_element nics_elements[] = {
+    {"nic", .read = read_nic, .children = nic_elements, .flags = VOCABULARY_SEVERAL},
+    {0},
+};
+const struct vocabulary_element network_configuration_elements[] = {
+    {"nics", .children = nics_elements},
+    {0},
+};
 
 int
 network_read_nic_configurations(struct network *network, const xmlNode *node,
                                 struct failure **failure)
 {
-    const char *const known[] = {"nics", NULL};
-    const xmlNode *nics;
-
-    if (!vocabulary_is(node, "network_configuration"))
-        return read_nics(network, node, false, failure);
-    if (check_children(node, known, failure) < 0)
-        return -1;
-    nics = find_child(node, "nics");
-    return nics ? read_nics(network, nics, true, failure) : 0;
+    return vocabulary_read_children(node,
+                                    vocabulary_is(node, "network_configuration")
+                                        ? network_configuration_elements
+                                        : network_nic_configurations_elements,
+                                    network, failure);
 }

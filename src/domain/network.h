@@ -11,6 +11,7 @@
 
 #include "base/failure.h"
 #include "domain/domain.h"
+#include "domain/vocabulary.h"
 
 /* Autoconfiguration (SLAAC); where nothing is said, the guest does what it is used to. */
 enum accept_ra {
@@ -60,6 +61,10 @@ struct network {
  */
 struct network *network_read(const xmlNode *node, const struct domain *domain,
                              struct failure **failure);
+
+/* What may stand below oVirt's two elements. */
+extern const struct vocabulary_element network_nic_configurations_elements[];
+extern const struct vocabulary_element network_configuration_elements[];
 
 /*
  * Reads oVirt's <nic_configurations>, or <network_configuration> of the deprecated

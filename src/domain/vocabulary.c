@@ -188,22 +188,34 @@ vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
 
 static int
 read_element(const struct vocabulary_element *element, const xmlNode *node, void *data,
-             struct failure **failure)
+             struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
+    cleanup_free char *word = NULL;
+    char **text;
+
     if (!(element->flags & VOCABULARY_SEVERAL) &&
         vocabulary_check_once(node, failure) < 0)
         return -1;
     if (vocabulary_check_attributes(node, element->attributes, failure) < 0)
         return -1;
-    if (!(element->flags & VOCABULARY_CHILDREN) &&
+    if (!element->children && !(element->flags & VOCABULARY_ANYTHING) &&
         vocabulary_check_no_children(node, failure) < 0)
         return -1;
-    return element->read(data, node, failure);
+    if (element->read)
+        return element->read(data, node, failure);
+    if (element->children)
+        return vocabulary_read_children(node, element->children, data, failure);
+    text = (char **)((char *)data + element->text);
+    word = vocabulary_word(node);
+    if (*word)
+        *text = steal(word);
+    return 0;
 }
 
 int
 vocabulary_read_children(const xmlNode *node, const struct vocabulary_element *elements,
-                         void *data, struct failure **failure)
+                         void *data,
+                         struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     if (vocabulary_check_no_text(node, failure) < 0)
         return -1;

@@ -56,14 +56,24 @@ int vocabulary_read_word(char **value, const xmlNode *node,
 int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                            struct failure **failure);
 
-/* One element that may stand below another. */
+/*
+ * One element that may stand below another. `read` reads it; NULL reads its children by their
+ * table, or else its text (without white space around it, and only if there is any) into the
+ * `char *` (free) that is `text` bytes behind the beginning of the data.
+ */
 struct vocabulary_element {
     const char *name;
     int (*read)(void *data, const xmlNode *node, struct failure **failure);
+    const struct vocabulary_element *children; /* NULL for text */
+    size_t text;
     const char *attributes[6]; /* ends with NULL */
     enum {
-        VOCABULARY_CHILDREN = 1, /* it may have elements, whose reader checks them */
+        VOCABULARY_ANYTHING = 1, /* it may have elements that are not in a table */
         VOCABULARY_SEVERAL = 2,  /* it may be there more than once */
+        VOCABULARY_SECRET = 4,   /* nobody else should read it */
+        VOCABULARY_VERBATIM = 8, /* white space around its text counts */
+        VOCABULARY_KEYWORD = 16, /* one of a few words, in lower case */
+        VOCABULARY_UNUSED = 32,  /* it has no effect */
     } flags;
 };
 

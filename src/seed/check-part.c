@@ -126,8 +126,7 @@ check_custom_script(const struct part *part, struct failure **failure)
     const char *kind = user_data_kind(part->data.data, part->data.size);
 
     if (strcmp(kind, "unknown") == 0)
-        return yaml_read(part->data.data, part->data.size, YAML_MAPPING, NULL, 0,
-                         failure);
+        return yaml_check(part->data.data, part->data.size, YAML_ONE_MAPPING, failure);
     return user_data_check(part->data.data, part->data.size, failure);
 }
 
@@ -154,8 +153,7 @@ check_data(const struct request *request, const struct part *part,
     case PART_META_DATA:
         if (part->origin == PART_SECRET)
             return check_meta_data_value(&part->data, failure);
-        return yaml_read(part->data.data, part->data.size, YAML_MAPPING, NULL, 0,
-                         failure);
+        return yaml_check(part->data.data, part->data.size, YAML_ONE_MAPPING, failure);
     case PART_SSH_KEYS:
         return check_ssh_keys(&part->data, failure);
     case PART_ADMIN_PASSWORD:

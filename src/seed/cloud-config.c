@@ -11,7 +11,7 @@
 #include "seed/cloud-config.h"
 #include "seed/json.h"
 #include "seed/ssh-host-keys.h"
-#include "seed/yaml-text.h"
+#include "seed/yaml-json.h"
 
 /* --- users ---------------------------------------------------------------------------- */
 

@@ -75,26 +75,30 @@ load_json(const char *data, size_t size, struct failure **failure)
     return json;
 }
 
+static char *
+copy_scalar(const struct yaml *yaml, const char *key)
+{
+    const struct yaml_node *node = yaml_get(yaml->root, key);
+
+    return node && node->kind == YAML_SCALAR ? xstrdup(node->text) : NULL;
+}
+
 static int
 read_identity(const struct layout_document *document, const char *data, size_t size,
               struct identity *identity, struct failure **failure)
 {
-    struct yaml_query queries[] = {
-        {.path = {"instance-id"}},
-        {.path = {"local-hostname"}},
-    };
+    cleanup_yaml struct yaml yaml = {0};
     const char *uuid, *request_id, *hostname;
     cleanup_json json_t *json = NULL;
 
     *identity = (struct identity){0};
     if (document->role == LAYOUT_META_DATA) {
-        int result = yaml_read(data ? data : "", size, YAML_MAPPING, queries, 2, failure);
-
-        identity->instance_id = queries[0].value;
-        identity->hostname = queries[1].value;
-        if (identity->instance_id)
-            identity->request_id = xstrdup(identity->instance_id);
-        return result;
+        if (yaml_read(&yaml, data ? data : "", size, YAML_ONE_MAPPING, failure) < 0)
+            return -1;
+        identity->instance_id = copy_scalar(&yaml, "instance-id");
+        identity->request_id = copy_scalar(&yaml, "instance-id");
+        identity->hostname = copy_scalar(&yaml, "local-hostname");
+        return 0;
     }
     if (document->role != LAYOUT_META_DATA_JSON)
         return 0;

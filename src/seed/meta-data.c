@@ -16,8 +16,7 @@
 #include "seed/instance-id.h"
 #include "seed/json.h"
 #include "seed/meta-data.h"
-#include "seed/yaml-load.h"
-#include "seed/yaml-text.h"
+#include "seed/yaml-json.h"
 
 /* --- metadata of the user's own ----------------------------------------------------- */
 
@@ -135,7 +134,7 @@ add_part(struct custom *custom, const struct part *part, const char *origin,
                    failure);
     if (part->origin != PART_FILE || part->data.size == 0)
         return 0;
-    values = yaml_load(part->data.data, part->data.size, YAML_KEYS_UNIQUE, failure);
+    values = yaml_load(part->data.data, part->data.size, YAML_ONE_MAPPING, failure);
     if (!values || check_value(values, failure) < 0)
         return failure_prefix(failure, "%s", origin);
     json_object_foreach(values, key, value)

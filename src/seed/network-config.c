@@ -14,52 +14,34 @@
 #include "seed/network-config.h"
 #include "seed/yaml.h"
 
-static bool
-is_one_of(const char *value, const char *first, const char *second)
+int
+network_config_check(const char *data, size_t size, struct failure **failure)
 {
-    return value && (strcmp(value, first) == 0 || (second && strcmp(value, second) == 0));
-}
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root, *version, *config;
 
-static int
-check_version(const struct yaml_query *version, const struct yaml_query *config,
-              struct failure **failure)
-{
-    if (is_one_of(config->value, "disabled", NULL))
+    if (yaml_read(&yaml, data, size, YAML_ONE_MAPPING, failure) < 0)
+        return -1;
+    /* Beside the wrapping cloud-init looks at nothing. */
+    root = yaml_get(yaml.root, "network");
+    root = root ? root : yaml.root;
+    version = yaml_get(root, "version");
+    config = yaml_get(root, "config");
+    if (config && strcmp(config->text, "disabled") == 0)
         return 0;
-    if (!version->value) {
+    if (!version || version->kind != YAML_SCALAR) {
         failure_set(failure, FAILURE_NETWORK_CONFIG,
                     "has no version, and cloud-init would ignore it");
         return failure_hint(failure, "begin with 'version: 2'");
     }
-    if (version->plain && is_one_of(version->value, "1", "2"))
+    if (version->type == YAML_INTEGER &&
+        (strcmp(version->text, "1") == 0 || strcmp(version->text, "2") == 0))
         return 0;
-    failure_set(failure, FAILURE_NETWORK_CONFIG, "%s",
-                version->plain
-                    ? "has a version that is neither 1 nor 2"
-                    : "has a version that is text, and no number for cloud-init");
+    failure_set(failure, FAILURE_NETWORK_CONFIG,
+                version->type == YAML_TEXT
+                    ? "has a version that is text, and cloud-init expects a number"
+                    : "has a version that is neither 1 nor 2");
     return failure_hint(failure, "write 'version: 2', without quotes");
-}
-
-int
-network_config_check(const char *data, size_t size, struct failure **failure)
-{
-    struct yaml_query queries[] = {
-        {.path = {"network"}},
-        {.path = {"version"}},
-        {.path = {"config"}},
-        {.path = {"network", "version"}},
-        {.path = {"network", "config"}},
-    };
-    const size_t count = sizeof(queries) / sizeof(queries[0]);
-    int result = yaml_read(data, size, YAML_MAPPING, queries, count, failure);
-    /* Beside the wrapping cloud-init looks at nothing. */
-    const size_t first = queries[0].found ? 3 : 1;
-
-    if (result == 0)
-        result = check_version(&queries[first], &queries[first + 1], failure);
-    for (size_t i = 0; i < count; i++)
-        free(queries[i].value);
-    return result;
 }
 
 /* --- network_data.json -------------------------------------------------------------- */

@@ -52,12 +52,12 @@ char *
 nocloud_instance_id(const struct seed *seed)
 {
     const struct buffer *meta_data = &seed_find_document(seed, "meta-data")->data;
-    struct yaml_query query = {.path = {"instance-id"}};
     cleanup_failure struct failure *failure = NULL;
+    cleanup_yaml struct yaml yaml = {0};
 
     /* Of our own writing. */
-    if (yaml_read(meta_data->data, meta_data->size, YAML_MAPPING, &query, 1, &failure) <
+    if (yaml_read(&yaml, meta_data->data, meta_data->size, YAML_ONE_MAPPING, &failure) <
         0)
         abort();
-    return query.value;
+    return xstrdup(yaml_get(yaml.root, "instance-id")->text);
 }

@@ -200,9 +200,9 @@ check_plain(const char *data, size_t size, struct failure **failure)
         return fail_header(data + space, size - space, failure);
     switch (header->kind) {
     case KIND_CLOUD_CONFIG:
-        return yaml_read(data, size, YAML_MAPPING, NULL, 0, failure);
+        return yaml_check(data, size, YAML_ONE_MAPPING, failure);
     case KIND_ARCHIVE:
-        return yaml_read(data, size, YAML_SEQUENCE, NULL, 0, failure);
+        return yaml_check(data, size, YAML_ONE_SEQUENCE, failure);
     case KIND_FIRST_LINE:
         return space == 0 ? 0 : fail_space(header, failure);
     case KIND_TEMPLATE:

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libyaml's events are walked once. A stack (yaml-stack.h) holds the
- * collections that are open, and of the outermost mappings their keys, so that a query's
- * path can be compared.
+ * How it works: libyaml's events are walked once, and read_node() calls itself for what a
+ * collection contains. As each node begins, it is counted, with its text, and so is all that
+ * an alias stands for: a document that would be too large or too deep with its aliases
+ * written out ends there.
  *
- * libyaml takes more than PyYAML does. So the text between the tokens is looked at before
- * (yaml-source.h), each scalar and tag as PyYAML would make a value of it (yaml-scalar.h),
- * and the stack knows what can be a key and what '<<' takes in.
+ * libyaml takes more than PyYAML does: its events do not tell of tabs between words, say. So
+ * the text between the scalars is looked at as well.
  */
 #include "config.h"
 
-#include <stdbool.h>
+#include <ctype.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,250 +20,595 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/yaml-events.h"
-#include "seed/yaml-scalar.h"
-#include "seed/yaml-stack.h"
 #include "seed/yaml.h"
 
-/* A node that begins; an alias is none. */
-struct node {
-    size_t line;
-    enum yaml_kind kind;
-    bool nothing;       /* an empty scalar that nothing marks as text */
-    const char *tag;    /* or NULL */
-    const char *anchor; /* or NULL */
+/* Most documents fit into one. */
+#define CHUNK_SIZE (16 * KIB)
+
+struct yaml_chunk {
+    struct yaml_chunk *next;
+    max_align_t data[];
+};
+
+#define cleanup_event __attribute__((cleanup(yaml_event_delete)))
+
+/* What is written out in its place, and what it has been measured to be. */
+struct anchor {
+    const char *name;
+    const struct yaml_node *node;
+    size_t nodes; /* 0 until its end is read */
+    size_t bytes;
+    struct anchor *next;
 };
 
 struct reader {
-    enum yaml_root root;
-    struct yaml_query *queries;
-    size_t query_count;
-    struct yaml_stack stack;
-    unsigned long documents;
-    unsigned long aliases;
+    yaml_parser_t parser;
+    struct yaml *yaml;
+    struct anchor *anchors;
+    int anchor_count;
+    int alias_count;
+    int depth;
+    bool flow; /* in brackets or braces */
+    /* So far, with aliases written out. */
+    size_t nodes;
+    size_t bytes;
+    /* The data from the last scalar on, if they may have a blank that PyYAML does not take;
+     * libyaml counts characters. */
+    const char *rest;
+    const char *end;
+    size_t index;
+    const char *data;
 };
 
-/* --- what a node may be ------------------------------------------------------------ */
-
-static int
-note_anchor(struct reader *reader, const struct node *node, struct failure **failure)
+int
+yaml_fail(int line, enum failure_code code, const char *problem, const char *hint,
+          struct failure **failure)
 {
-    struct yaml_anchors *anchors = &reader->stack.anchors;
+    failure_set(failure, code, "line %d: %s", line, problem);
+    return failure_hint(failure, "%s", hint);
+}
 
-    if (!node->anchor)
-        return 0;
-    if (anchors->count == LIMIT_YAML_ANCHORS)
-        return yaml_fail(node->line, "more than 1000 anchors",
-                         "write out what they stand for", failure);
-    if (yaml_anchor_find(anchors, node->anchor))
-        return yaml_fail(node->line, "an anchor ('&…') is there twice",
-                         "give each a name of its own", failure);
-    yaml_anchor_add(anchors, node->anchor, node->kind);
-    return 0;
+/* Return: memory that yaml_clear() frees. */
+static void *
+allocate(struct reader *reader, size_t size)
+{
+    struct yaml *yaml = reader->yaml;
+    void *memory;
+
+    size = (size + alignof(void *) - 1) / alignof(void *) * alignof(void *);
+    if (size > yaml->room) {
+        struct yaml_chunk *chunk;
+
+        yaml->room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+        chunk = xmalloc(sizeof(*chunk) + yaml->room);
+        chunk->next = yaml->chunks;
+        yaml->chunks = chunk;
+        yaml->memory = (char *)chunk->data;
+    }
+    memory = yaml->memory;
+    yaml->memory += size;
+    yaml->room -= size;
+    return memory;
 }
 
 static int
-check_tag(const struct node *node, struct failure **failure)
-{
-    const char *problem = node->tag ? yaml_tag_problem(node->tag, node->kind) : NULL;
-
-    return problem ? yaml_fail(node->line, problem,
-                               "cloud-init reads plain YAML: remove the tag", failure)
-                   : 0;
-}
-
-/* Python has None for an empty document, which cloud-init takes for nothing. */
-static bool
-is_nothing(const yaml_event_t *event)
-{
-    return event->data.scalar.length == 0 && event->data.scalar.plain_implicit;
-}
-
-static int
-check_root(const struct reader *reader, const struct node *node, struct failure **failure)
-{
-    bool mapping = reader->root == YAML_MAPPING;
-
-    if (reader->stack.depth > 0 || node->nothing ||
-        node->kind == (mapping ? YAML_KIND_MAPPING : YAML_KIND_MAPPINGS))
-        return 0;
-    return yaml_fail(
-        node->line, mapping ? "not a mapping of keys and values" : "not a list",
-        mapping ? "write 'key: value' lines" : "write a list of '- …' items", failure);
-}
-
-static int
-check_node(struct reader *reader, const struct node *node, struct failure **failure)
-{
-    if (check_root(reader, node, failure) < 0 || check_tag(node, failure) < 0)
-        return -1;
-    return note_anchor(reader, node, failure);
-}
-
-/* --- nodes -------------------------------------------------------------------------- */
-
-static size_t
 line_of(const yaml_event_t *event)
 {
-    return event->start_mark.line;
+    return (int)event->start_mark.line + 1;
 }
 
-/* Before its turn: the key in front is its own. The scalar is NULL where it is none. */
-static void
-answer_queries(const struct reader *reader, const struct yaml_scalar *scalar)
-{
-    if (yaml_stack_key_next(&reader->stack))
-        return;
-    for (size_t i = 0; i < reader->query_count; i++) {
-        struct yaml_query *query = &reader->queries[i];
+/* --- blanks --------------------------------------------------------------------------- */
 
-        if (!yaml_stack_is_at(&reader->stack, query->path))
-            continue;
-        free(query->value);
-        query->found = true;
-        query->value = scalar ? xstrndup(scalar->text, scalar->length) : NULL;
-        query->plain = scalar && scalar->plain;
+/* Return: whether PyYAML may not take one of the blanks. Most documents have none of these. */
+static bool
+is_suspect(const char *data, size_t size)
+{
+    const char *end = data + size;
+
+    if (memchr(data, '\t', size) || memchr(data, (unsigned char)BYTE_ORDER_MARK[0], size))
+        return true;
+    for (const char *hash = memchr(data, '#', size); hash;
+         hash = memchr(hash + 1, '#', (size_t)(end - hash - 1))) {
+        if (hash > data && strchr("|>+-0123456789", hash[-1]))
+            return true;
     }
+    return false;
 }
 
-static int
-check_scalar(const struct yaml_scalar *scalar, const struct node *node,
-             struct failure **failure)
+/* Moves to the character of that index. Return: where the text before it begins. */
+static const char *
+move_to(struct reader *reader, size_t index)
 {
-    const char *problem = yaml_scalar_problem(scalar);
+    const char *start = reader->rest;
 
-    return problem ? yaml_fail(node->line, problem, "put it in quotes", failure) : 0;
+    while (reader->index < index && reader->rest < reader->end) {
+        reader->rest++;
+        while (reader->rest < reader->end &&
+               ((unsigned char)*reader->rest & 0xc0) == 0x80)
+            reader->rest++;
+        reader->index++;
+    }
+    return start;
 }
 
-static int
-read_scalar(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+/* Return: the first tab or byte order mark that is not in a comment, or NULL. */
+static const char *
+find_in_blanks(const char *text, const char *end)
 {
-    const struct node node = {
-        .line = line_of(event),
-        .kind = YAML_KIND_SCALAR,
-        .nothing = is_nothing(event),
-        .tag = (const char *)event->data.scalar.tag,
-        .anchor = (const char *)event->data.scalar.anchor,
-    };
-    const bool unspecific = node.tag && strcmp(node.tag, "!") == 0;
-    const struct yaml_scalar scalar = {
-        .tag = unspecific ? NULL : node.tag,
-        .plain = unspecific || event->data.scalar.plain_implicit,
-        .unquoted = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE,
-        .flow = yaml_stack_in_flow(&reader->stack),
-        .key = yaml_stack_key_next(&reader->stack),
-        .text = (const char *)event->data.scalar.value,
-        .length = event->data.scalar.length,
-    };
+    bool comment = false;
 
-    answer_queries(reader, &scalar);
-    if (check_node(reader, &node, failure) < 0 ||
-        check_scalar(&scalar, &node, failure) < 0 ||
-        yaml_stack_take_turn(&reader->stack, node.kind, node.line, failure) < 0)
-        return -1;
-    if (scalar.key)
-        yaml_stack_keep_key(&reader->stack, &scalar);
+    for (; text < end; text++) {
+        if (!comment && (*text == '\t' || *text == BYTE_ORDER_MARK[0]))
+            return text;
+        comment = *text != '\n' && *text != '\r' && (comment || *text == '#');
+    }
+    return NULL;
+}
+
+/* Return: where the scalar begins behind its tag and anchor. */
+static const char *
+skip_properties(const char *text, const char *end)
+{
+    while (text < end && (*text == '!' || *text == '&')) {
+        while (text < end && !isspace((unsigned char)*text))
+            text++;
+        while (text < end && (isspace((unsigned char)*text) || *text == '#')) {
+            if (*text == '#')
+                text = memchr(text, '\n', (size_t)(end - text)) ?: end - 1;
+            text++;
+        }
+    }
+    return text;
+}
+
+/* In quotes and in the lines of a block PyYAML takes every blank. */
+static const char *
+find_in_scalar(yaml_scalar_style_t style, const char *text, const char *end)
+{
+    const char *content = skip_properties(text, end);
+    const char *found = find_in_blanks(text, content);
+
+    if (found)
+        return found;
+    if (style == YAML_PLAIN_SCALAR_STYLE)
+        return memchr(content, '\t', (size_t)(end - content));
+    if (style != YAML_LITERAL_SCALAR_STYLE && style != YAML_FOLDED_SCALAR_STYLE)
+        return NULL;
+    /* A blank or the end of the line comes behind '|' or '>' and its indicators. */
+    text = content;
+    while (content < end && !strchr(" #\n\r", *content))
+        content++;
+    if (content < end && *content == '#')
+        return content;
+    while (content < end && *content != '\n' && *content != '\r')
+        content++;
+    return find_in_blanks(text, content);
+}
+
+/* Refuses what libyaml takes for a blank and PyYAML does not, up to the end of the scalar: a
+ * tab, a byte order mark, nothing at all between '|' or '>' and a comment. */
+static int
+check_blanks(struct reader *reader, const yaml_event_t *event, struct failure **failure)
+{
+    const char *start = move_to(reader, event->start_mark.index);
+    const char *found = find_in_blanks(start, reader->rest);
+    int line = 1;
+
+    if (!found && event->type == YAML_SCALAR_EVENT) {
+        start = move_to(reader, event->end_mark.index);
+        found = find_in_scalar(event->data.scalar.style, start, reader->rest);
+    }
+    if (!found)
+        return 0;
+    for (const char *at = reader->data; at < found; at++)
+        line += *at == '\n';
+    return yaml_fail(line, FAILURE_YAML,
+                     *found == '\t'  ? "a tab stands between words"
+                     : *found == '#' ? "a comment touches the '|' or '>' before it"
+                                     : "a byte order mark is not at the beginning",
+                     "the guest's parser takes only spaces there", failure);
+}
+
+/* --- events --------------------------------------------------------------------------- */
+
+/* The event before is deleted. */
+static int
+next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
+{
+    const yaml_parser_t *parser = &reader->parser;
+
+    yaml_event_delete(event);
+    if (yaml_parser_parse(&reader->parser, event))
+        return reader->rest && (event->type == YAML_SCALAR_EVENT ||
+                                event->type == YAML_STREAM_END_EVENT)
+                   ? check_blanks(reader, event, failure)
+                   : 0;
+    if (parser->error == YAML_READER_ERROR)
+        failure_set(failure, FAILURE_YAML, "not YAML at byte %zu: %s",
+                    parser->problem_offset, parser->problem);
+    else
+        failure_set(failure, FAILURE_YAML, "line %zu, column %zu: not YAML: %s%s%s",
+                    parser->problem_mark.line + 1, parser->problem_mark.column + 1,
+                    parser->context ? parser->context : "", parser->context ? ": " : "",
+                    parser->problem);
+    return failure_hint(failure, "fix the YAML");
+}
+
+/* --- nodes ---------------------------------------------------------------------------- */
+
+static int
+count(struct reader *reader, int line, size_t nodes, size_t bytes,
+      struct failure **failure)
+{
+    reader->nodes += nodes;
+    reader->bytes += bytes;
+    if (reader->nodes > LIMIT_YAML_NODES)
+        return yaml_fail(line, FAILURE_LIMIT,
+                         "more than 500000 values, with its aliases ('*…') written out",
+                         "split the document, or use fewer aliases", failure);
+    if (reader->bytes > LIMIT_YAML_BYTES)
+        return yaml_fail(line, FAILURE_LIMIT,
+                         "more than 16 MiB, with its aliases ('*…') written out",
+                         "use fewer aliases", failure);
     return 0;
 }
 
 static int
+check_depth(const struct reader *reader, int line, int height, struct failure **failure)
+{
+    return reader->depth + height <= LIMIT_YAML_DEPTH
+               ? 0
+               : yaml_fail(line, FAILURE_LIMIT, "nested deeper than 64 levels",
+                           "write it flatter", failure);
+}
+
+static struct anchor *
+find_anchor(const struct reader *reader, const char *name)
+{
+    struct anchor *anchor = reader->anchors;
+
+    while (anchor && strcmp(anchor->name, name) != 0)
+        anchor = anchor->next;
+    return anchor;
+}
+
+static const struct yaml_node *
 read_alias(struct reader *reader, const yaml_event_t *event, struct failure **failure)
 {
-    const char *name = (const char *)event->data.alias.anchor;
-    const struct yaml_anchor *anchor = yaml_anchor_find(&reader->stack.anchors, name);
+    const struct anchor *anchor =
+        find_anchor(reader, (const char *)event->data.alias.anchor);
+    const int line = line_of(event);
 
-    answer_queries(reader, NULL);
-    if (++reader->aliases > LIMIT_YAML_ALIASES)
-        return yaml_fail(line_of(event), "more than 1000 aliases",
-                         "write out what they stand for", failure);
-    if (!anchor)
-        return yaml_fail(line_of(event), "an alias ('*…') without its anchor ('&…')",
-                         "quote the text if it is no alias", failure);
-    return yaml_stack_take_turn(&reader->stack, anchor->kind, line_of(event), failure);
+    if (++reader->alias_count > LIMIT_YAML_ALIASES)
+        yaml_fail(line, FAILURE_LIMIT, "more than 1000 aliases",
+                  "write out what they stand for", failure);
+    else if (!anchor)
+        yaml_fail(line, FAILURE_YAML, "an alias ('*…') without its anchor ('&…')",
+                  "quote the text if it is not an alias", failure);
+    else if (anchor->nodes == 0)
+        yaml_fail(line, FAILURE_YAML, "an alias ('*…') is inside what it stands for",
+                  "write out what it stands for", failure);
+    else if (count(reader, line, anchor->nodes, anchor->bytes, failure) == 0 &&
+             check_depth(reader, line, anchor->node->height, failure) == 0)
+        return anchor->node;
+    return NULL;
 }
 
-static int
-open_collection(struct reader *reader, const struct node *node, bool flow,
-                struct failure **failure)
+/* Return: the anchor, or NULL. */
+static struct anchor *
+add_anchor(struct reader *reader, const struct yaml_node *node, const char *name,
+           struct failure **failure)
 {
-    answer_queries(reader, NULL);
-    if (check_node(reader, node, failure) < 0)
-        return -1;
-    return yaml_stack_open(&reader->stack, node->kind, flow, node->anchor, node->line,
-                           failure);
-}
+    struct anchor *anchor;
 
-static int
-open_sequence(struct reader *reader, const yaml_event_t *event, struct failure **failure)
-{
-    const struct node node = {
-        .line = line_of(event),
-        .kind = YAML_KIND_MAPPINGS,
-        .tag = (const char *)event->data.sequence_start.tag,
-        .anchor = (const char *)event->data.sequence_start.anchor,
-    };
-
-    return open_collection(reader, &node,
-                           event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE,
-                           failure);
-}
-
-static int
-open_mapping(struct reader *reader, const yaml_event_t *event, struct failure **failure)
-{
-    const struct node node = {
-        .line = line_of(event),
-        .kind = YAML_KIND_MAPPING,
-        .tag = (const char *)event->data.mapping_start.tag,
-        .anchor = (const char *)event->data.mapping_start.anchor,
-    };
-
-    return open_collection(reader, &node,
-                           event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE,
-                           failure);
-}
-
-/* --- events ------------------------------------------------------------------------- */
-
-static int
-read_event(void *data, const yaml_event_t *event, struct failure **failure)
-{
-    struct reader *reader = data;
-
-    switch (event->type) {
-    case YAML_DOCUMENT_START_EVENT:
-        if (reader->documents++ > 0)
-            return yaml_fail(line_of(event), "a second document begins",
-                             "remove the '---': there may be one document", failure);
-        return 0;
-    case YAML_ALIAS_EVENT:
-        return read_alias(reader, event, failure);
-    case YAML_SCALAR_EVENT:
-        return read_scalar(reader, event, failure);
-    case YAML_SEQUENCE_START_EVENT:
-        return open_sequence(reader, event, failure);
-    case YAML_MAPPING_START_EVENT:
-        return open_mapping(reader, event, failure);
-    case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
-        yaml_stack_close(&reader->stack);
-        return 0;
-    case YAML_NO_EVENT:
-    case YAML_STREAM_START_EVENT:
-    case YAML_STREAM_END_EVENT:
-    case YAML_DOCUMENT_END_EVENT:
-        break;
+    if (++reader->anchor_count > LIMIT_YAML_ANCHORS) {
+        yaml_fail(node->line, FAILURE_LIMIT, "more than 1000 anchors",
+                  "write out what they stand for", failure);
+        return NULL;
     }
+    if (find_anchor(reader, name)) {
+        yaml_fail(node->line, FAILURE_YAML, "an anchor ('&…') is there twice",
+                  "give each a name of its own", failure);
+        return NULL;
+    }
+    anchor = allocate(reader, sizeof(*anchor));
+    *anchor = (struct anchor){
+        .name = memcpy(allocate(reader, strlen(name) + 1), name, strlen(name) + 1),
+        .node = node,
+        .next = reader->anchors,
+    };
+    reader->anchors = anchor;
+    return anchor;
+}
+
+/* '<<' takes a mapping, or a list of them. */
+static bool
+is_mergeable(const struct yaml_node *value)
+{
+    if (value->kind != YAML_SEQUENCE)
+        return value->kind == YAML_MAPPING;
+    for (const struct yaml_item *item = value->items; item; item = item->next) {
+        if (item->value->kind != YAML_MAPPING)
+            return false;
+    }
+    return true;
+}
+
+static const struct yaml_node *read_node(struct reader *reader, const yaml_event_t *event,
+                                         bool is_key, struct failure **failure);
+
+/* Return: the item that begins with the event, or NULL. */
+static struct yaml_item *
+read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
+          struct failure **failure) /* NOLINT(misc-no-recursion) */
+{
+    struct yaml_item *item = allocate(reader, sizeof(*item));
+
+    *item = (struct yaml_item){0};
+    if (kind == YAML_MAPPING) {
+        item->key = event->type == YAML_SCALAR_EVENT || event->type == YAML_ALIAS_EVENT
+                        ? read_node(reader, event, true, failure)
+                        : NULL;
+        if (!*failure && (!item->key || item->key->kind != YAML_SCALAR))
+            yaml_fail(line_of(event), FAILURE_YAML, "a list or mapping is used as a key",
+                      "write the key as plain text", failure);
+        if (*failure || next_event(reader, event, failure) < 0)
+            return NULL;
+    }
+    item->value = read_node(reader, event, false, failure);
+    if (!item->value)
+        return NULL;
+    if (item->key && item->key->type == YAML_MERGE && !is_mergeable(item->value)) {
+        yaml_fail(item->key->line, FAILURE_YAML, "'<<' does not have a mapping to merge",
+                  "give it a mapping, or a list of them, or quote it", failure);
+        return NULL;
+    }
+    return item;
+}
+
+static int
+read_items(struct reader *reader, struct yaml_node *node, bool flow,
+           struct failure **failure) /* NOLINT(misc-no-recursion) */
+{
+    const bool outer_flow = reader->flow;
+    const struct yaml_item **end = &node->items;
+    cleanup_event yaml_event_t event = {0};
+
+    if (check_depth(reader, node->line, 1, failure) < 0)
+        return -1;
+    node->height = 1;
+    reader->depth++;
+    reader->flow = flow;
+    for (;;) {
+        struct yaml_item *item;
+
+        if (next_event(reader, &event, failure) < 0)
+            return -1;
+        if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
+            break;
+        item = read_item(reader, &event, node->kind, failure);
+        if (!item)
+            return -1;
+        if (item->value->height >= node->height)
+            node->height = item->value->height + 1;
+        *end = item;
+        end = (const struct yaml_item **)&item->next;
+    }
+    reader->depth--;
+    reader->flow = outer_flow;
     return 0;
+}
+
+/* Return: the node that begins with the event, or NULL. */
+static const struct yaml_node *
+read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
+          struct failure **failure) /* NOLINT(misc-no-recursion) */
+{
+    const size_t nodes = reader->nodes, bytes = reader->bytes;
+    const yaml_char_t *name, *tag;
+    struct anchor *anchor = NULL;
+    struct yaml_node *node;
+    bool flow = false, plain = false;
+    const char *problem = NULL;
+
+    if (event->type == YAML_ALIAS_EVENT)
+        return read_alias(reader, event, failure);
+    node = allocate(reader, sizeof(*node));
+    *node = (struct yaml_node){.line = line_of(event), .text = ""};
+    if (event->type == YAML_SCALAR_EVENT) {
+        name = event->data.scalar.anchor;
+        tag = event->data.scalar.tag;
+        plain = event->data.scalar.plain_implicit;
+        node->length = event->data.scalar.length;
+        node->text = memcpy(allocate(reader, node->length + 1), event->data.scalar.value,
+                            node->length + 1);
+        /* PyYAML takes it for the mark of a key there (scan_plain). */
+        if (reader->flow && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+            strchr(node->text, '?'))
+            problem = "'?' stands in text between brackets or braces";
+    } else if (event->type == YAML_SEQUENCE_START_EVENT) {
+        node->kind = YAML_SEQUENCE;
+        name = event->data.sequence_start.anchor;
+        tag = event->data.sequence_start.tag;
+        flow = event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
+    } else {
+        node->kind = YAML_MAPPING;
+        name = event->data.mapping_start.anchor;
+        tag = event->data.mapping_start.tag;
+        flow = event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+    }
+    if (!problem)
+        problem = yaml_resolve(node, (const char *)tag, plain, is_key);
+    if (problem)
+        yaml_fail(node->line, FAILURE_YAML, problem,
+                  tag ? "remove the tag" : "put it in quotes", failure);
+    else if (count(reader, node->line, 1, node->length, failure) == 0 && name)
+        anchor = add_anchor(reader, node, (const char *)name, failure);
+    if (*failure ||
+        (node->kind != YAML_SCALAR && read_items(reader, node, flow, failure) < 0))
+        return NULL;
+    if (anchor) {
+        anchor->nodes = reader->nodes - nodes;
+        anchor->bytes = reader->bytes - bytes;
+    }
+    return node;
+}
+
+/* --- documents ------------------------------------------------------------------------ */
+
+static int
+check_root(const struct yaml_node *root, enum yaml_shape shape, struct failure **failure)
+{
+    if (shape == YAML_ONE_MAPPING && root->kind != YAML_MAPPING)
+        return yaml_fail(root->line, FAILURE_YAML, "not a mapping of keys and values",
+                         "write 'key: value' lines", failure);
+    if (shape == YAML_ONE_SEQUENCE && root->kind != YAML_SEQUENCE)
+        return yaml_fail(root->line, FAILURE_YAML, "not a list",
+                         "write a list of '- …' items", failure);
+    return 0;
+}
+
+static int
+read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
+               struct failure **failure)
+{
+    struct yaml_node *stream = allocate(reader, sizeof(*stream));
+    const struct yaml_item **end = &stream->items;
+    cleanup_event yaml_event_t event = {0};
+
+    *stream = (struct yaml_node){.kind = YAML_SEQUENCE, .line = 1, .text = ""};
+    if (shape == YAML_STREAM)
+        yaml->root = stream;
+    /* The stream's beginning. */
+    if (next_event(reader, &event, failure) < 0)
+        return -1;
+    for (;;) {
+        bool nothing;
+        struct yaml_item *item;
+
+        if (next_event(reader, &event, failure) < 0)
+            return -1;
+        if (event.type == YAML_STREAM_END_EVENT)
+            return 0;
+        if (stream->items && shape != YAML_STREAM)
+            return yaml_fail(line_of(&event), FAILURE_YAML, "a second document begins",
+                             "remove the '---': there may be one document", failure);
+        if (next_event(reader, &event, failure) < 0)
+            return -1;
+        /* Python has None for an empty document, which cloud-init takes for nothing. */
+        nothing = event.type == YAML_SCALAR_EVENT && event.data.scalar.length == 0 &&
+                  event.data.scalar.plain_implicit;
+        item = read_item(reader, &event, YAML_SEQUENCE, failure);
+        if (!item || (!nothing && check_root(item->value, shape, failure) < 0) ||
+            next_event(reader, &event, failure) < 0)
+            return -1;
+        if (!nothing && shape != YAML_STREAM)
+            yaml->root = item->value;
+        *end = item;
+        end = (const struct yaml_item **)&item->next;
+        reader->anchors = NULL;
+        reader->anchor_count = 0;
+    }
+}
+
+/* Of many %TAG directives libyaml compares each with all before it. */
+static int
+check_directives(const char *data, size_t size, struct failure **failure)
+{
+    const char *end = data + size;
+    int count = 0;
+
+    for (const char *at = data; (at = memchr(at, '%', (size_t)(end - at))); at++)
+        count += at == data || at[-1] == '\n' || at[-1] == '\r';
+    if (count <= LIMIT_YAML_DIRECTIVES)
+        return 0;
+    failure_set(failure, FAILURE_LIMIT, "more than %d lines begin with '%%'",
+                LIMIT_YAML_DIRECTIVES);
+    return failure_hint(failure, "cloud-init's documents need no %%TAG");
 }
 
 int
-yaml_read(const char *data, size_t size, enum yaml_root root, struct yaml_query *queries,
-          size_t query_count, struct failure **failure)
+yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
+          struct failure **failure)
 {
-    struct reader reader = {.root = root, .queries = queries, .query_count = query_count};
-    int result = yaml_walk(data, size, read_event, &reader, failure);
+    const size_t mark = strlen(BYTE_ORDER_MARK);
+    struct reader reader = {.yaml = yaml};
+    int result;
 
-    yaml_stack_clear(&reader.stack);
+    *yaml = (struct yaml){0};
+    if (size > LIMIT_PART) {
+        failure_set(failure, FAILURE_LIMIT, "more than %lu MiB", LIMIT_PART / MIB);
+        return failure_hint(failure, "split the document");
+    }
+    /* libyaml counts it as a column. */
+    if (size >= mark && memcmp(data, BYTE_ORDER_MARK, mark) == 0) {
+        data += mark;
+        size -= mark;
+    }
+    if (size == 0)
+        data = "";
+    if (check_directives(data, size, failure) < 0)
+        return -1;
+    if (is_suspect(data, size))
+        reader.rest = data;
+    reader.data = data;
+    reader.end = data + size;
+    if (!yaml_parser_initialize(&reader.parser))
+        abort();
+    /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
+    yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)data, size);
+    result = read_documents(&reader, yaml, shape, failure);
+    yaml_parser_delete(&reader.parser);
     return result;
+}
+
+void
+yaml_clear(struct yaml *yaml)
+{
+    while (yaml->chunks) {
+        struct yaml_chunk *chunk = yaml->chunks;
+
+        yaml->chunks = chunk->next;
+        free(chunk);
+    }
+    *yaml = (struct yaml){0};
+}
+
+int
+yaml_check(const char *data, size_t size, enum yaml_shape shape, struct failure **failure)
+{
+    cleanup_yaml struct yaml yaml = {0};
+
+    return yaml_read(&yaml, data, size, shape, failure);
+}
+
+/* Of several merged mappings the first that has the key gives its value; of several '<<'
+ * the last: PyYAML's flatten_mapping(). */
+static const struct yaml_node *
+get_merged(const struct yaml_node *value, const char *key) /* NOLINT(misc-no-recursion) */
+{
+    const struct yaml_node *found = NULL;
+
+    if (value->kind == YAML_MAPPING)
+        return yaml_get(value, key);
+    for (const struct yaml_item *item = value->items; item && !found; item = item->next)
+        found = yaml_get(item->value, key);
+    return found;
+}
+
+const struct yaml_node *
+yaml_get(const struct yaml_node *mapping, const char *key) /* NOLINT(misc-no-recursion) */
+{
+    const struct yaml_node *own = NULL, *merged = NULL;
+
+    if (!mapping || mapping->kind != YAML_MAPPING)
+        return NULL;
+    for (const struct yaml_item *item = mapping->items; item; item = item->next) {
+        if (item->key->type == YAML_MERGE)
+            merged = get_merged(item->value, key) ?: merged;
+        else if (strcmp(item->key->text, key) == 0)
+            own = item->value;
+    }
+    return own ? own : merged;
 }

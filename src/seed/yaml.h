@@ -1,31 +1,106 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * YAML as the guest reads it: PyYAML's safe_load, whose grammar libyaml is (YAML 1.1).
- * What safe_load would raise on is a failure here; nothing is built in memory.
+ * YAML as the guest reads it: PyYAML's safe_load, whose grammar is libyaml's (YAML 1.1).
+ *
+ * A document becomes a tree in which every node knows its line and every scalar its type.
+ * What safe_load would raise on is a failure here. So is what it takes, but nobody can mean:
+ * a collection that contains itself, and tags other than those of plain values ('!!str',
+ * '!!int', '!!binary', …) or tags that disagree with their value.
+ *
+ * The limits are LIMIT_YAML_… of base/limits.h. They hold with aliases written out, so
+ * whoever walks the tree is bounded, too. A message has the line within the data, and
+ * nothing of its content.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/failure.h"
 
-enum yaml_root {
-    YAML_MAPPING,
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+enum yaml_kind {
+    YAML_SCALAR,
     YAML_SEQUENCE,
+    YAML_MAPPING,
 };
 
-/* A value that the caller asks for, by the keys that lead to it; NULL ends them. */
-struct yaml_query {
-    const char *path[3];
-    char *value; /* NULL where there is no scalar; owned by the caller (free) */
-    bool found;  /* whether there is one, a scalar or not */
-    bool plain;  /* without quotes or a tag: it may be a number */
+/* What PyYAML makes of a scalar. */
+enum yaml_type {
+    YAML_TEXT,
+    YAML_NULL,
+    YAML_BOOLEAN,
+    YAML_INTEGER,
+    YAML_FLOAT,
+    YAML_TIMESTAMP,
+    YAML_BINARY,
+    YAML_MERGE, /* the key '<<', whose value is merged into the mapping */
 };
+
+struct yaml_node {
+    enum yaml_kind kind;
+    enum yaml_type type; /* of a scalar */
+    int line;            /* from 1 on */
+    int height;          /* levels of collections, with aliases followed */
+    const char *text;    /* of a scalar, as it was written; "" of a collection */
+    size_t length;       /* of the text, which may have NUL in it */
+    union {
+        bool boolean;
+        int64_t integer;
+        double real;
+    } value;
+    bool huge;                     /* an integer that does not fit into the value */
+    const struct yaml_item *items; /* of a collection; NULL if it is empty */
+};
+
+/* An alias is the node of its anchor: one node can be in many places. */
+struct yaml_item {
+    const struct yaml_node *key; /* a scalar; NULL in a sequence */
+    const struct yaml_node *value;
+    struct yaml_item *next;
+};
+
+/* All zero is empty. */
+struct yaml {
+    const struct yaml_node *root; /* NULL if the document is empty */
+    /* Of all nodes: what is left of the newest chunk, and the chunks. */
+    char *memory;
+    size_t room;
+    struct yaml_chunk *chunks;
+};
+
+/* What the data must be. An empty document is fine for all of them. */
+enum yaml_shape {
+    YAML_ONE_DOCUMENT,
+    YAML_ONE_MAPPING,
+    YAML_ONE_SEQUENCE,
+    YAML_STREAM, /* any number of documents: the root is a sequence of them */
+};
+
+int yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
+              struct failure **failure);
+void yaml_clear(struct yaml *yaml);
+
+/* The same for those who only want to know whether it can be read. */
+int yaml_check(const char *data, size_t size, enum yaml_shape shape,
+               struct failure **failure);
+
+/* Return: the value of the mapping's key, its own or a merged one; NULL if there is none, or
+ * the node is not a mapping, or NULL. */
+const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
+
+/* Sets a failure that names the line. Return: -1. */
+int yaml_fail(int line, enum failure_code code, const char *problem, const char *hint,
+              struct failure **failure);
 
 /*
- * Reads one document, whose root must be of the given kind, or be empty. The message
- * has the line within the data, and nothing of its content.
+ * Sets a node's type and value from its text, if it is plain (neither quoted nor tagged), or
+ * from its tag, which may be NULL: resolver.py and constructor.py of PyYAML.
+ * Return: what is wrong with it, as a phrase without its content, or NULL.
  */
-int yaml_read(const char *data, size_t size, enum yaml_root root,
-              struct yaml_query *queries, size_t query_count, struct failure **failure);
+const char *yaml_resolve(struct yaml_node *node, const char *tag, bool plain,
+                         bool is_key);
+
+#define cleanup_yaml __attribute__((cleanup(yaml_clear)))

@@ -272,6 +272,8 @@ yaml_xml() {
 }
 
 @test "YAML nested without end is refused" {
+    { echo '# a'; printf '\t'; repeat 65536 '['; } | yaml_xml >yaml.xml
+    refuses yaml.xml '<user-data>'
     { printf 'a: '; repeat 2000000 '['; } | yaml_xml >yaml.xml
     refuses yaml.xml '<user-data>'
     { printf 'a: '; repeat 2000000 '{'; } | yaml_xml >yaml.xml
@@ -282,7 +284,7 @@ yaml_xml() {
     refuses yaml.xml '<user-data>'
 }
 
-@test "YAML whose aliases multiply is not expanded here" {
+@test "YAML whose aliases multiply, or that contains itself, is refused" {
     local -i i
 
     {
@@ -291,7 +293,9 @@ yaml_xml() {
             echo "a$i: &amp;a$i [$(repeat 9 "*a$((i - 1)), ")]"
         done
     } | yaml_xml >yaml.xml
-    makes_seed yaml.xml
+    refuses yaml.xml '<user-data>'
+    echo 'a: &amp;a [*a]' | yaml_xml >yaml.xml
+    refuses yaml.xml '<user-data>'
     { echo 'a: &amp;a 1'; printf 'b: ['; repeat 5000 '*a, '; echo ']'; } | yaml_xml >yaml.xml
     refuses yaml.xml '<user-data>'
 }

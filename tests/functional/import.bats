@@ -387,7 +387,7 @@ frugally() {
         done
     } | frugally refuses 'with its aliases'
     { machine "$user_data" && printf 'deep: ' && printf '[%.0s' {1..5000}; } | frugally refuses 'nested deeper than 64 levels'
-    { machine "$user_data" && printf 'wide: [' && printf 'a,%.0s' {1..200001}; } | frugally refuses 'more than 200000 values'
+    { machine "$user_data" && printf 'wide: [' && printf 'a,%.0s' {1..500001}; } | frugally refuses 'more than 500000 values'
     { printf '<vm>%.0s' {1..5000} && printf '</vm>%.0s' {1..5000}; } >deep.xml
     run frugally virt-seed import ovirt deep.xml
     assert_refused 1

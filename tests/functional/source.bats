@@ -29,17 +29,18 @@ may_include() {
     may_include store base domain wire seed image
     may_include check base domain wire seed image store
     may_include lifecycle base domain wire seed image store check
-    may_include cli base domain wire seed image store check
+    may_include import base domain wire seed store
+    may_include cli base domain wire seed image store check import
     may_include vdsm base domain wire image store
     may_include shim base
     may_include imds base store
     # And there are no others.
-    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/\nwire/' ]]
+    [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nimport/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/\nwire/' ]]
 }
 
 @test "libvirt is called by the command alone" {
     run ! grep -l 'libvirt/libvirt.h' base/*.[ch] domain/*.[ch] wire/*.[ch] seed/*.[ch] image/*.[ch] check/*.[ch] \
-        store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch] imds/*.[ch]
+        store/*.[ch] lifecycle/*.[ch] vdsm/*.[ch] imds/*.[ch] import/*.[ch]
 }
 
 @test "each file begins with its licence" {

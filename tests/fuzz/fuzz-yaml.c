@@ -2,29 +2,30 @@
 /* Fuzz target: the bytes are each kind of document of a seed, our own or another's. */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "seed/layout.h"
 #include "seed/network-config.h"
 #include "seed/user-data.h"
-#include "seed/yaml.h"
+#include "seed/yaml-json.h"
 
 static void
-read_yaml(const char *data, size_t size, enum yaml_root root)
+read_yaml(const char *data, size_t size, enum yaml_shape shape)
 {
-    struct yaml_query queries[] = {
-        {.path = {"version"}},
-        {.path = {"network", "version"}},
-        {.path = {"a", "b"}},
-    };
     cleanup_failure struct failure *failure = NULL;
-    int result = yaml_read(data, size, root, queries, 3, &failure);
+    cleanup_yaml struct yaml yaml = {0};
 
-    fuzz_succeeded(result, &failure);
-    for (size_t i = 0; i < 3; i++)
-        free(queries[i].value);
+    fuzz_succeeded(yaml_read(&yaml, data, size, shape, &failure), &failure);
+    yaml_get(yaml_get(yaml.root, "a"), "b");
+}
+
+static void
+load_json(const char *data, size_t size)
+{
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_json json_t *json = yaml_load(data, size, YAML_STREAM, &failure);
+
+    fuzz_succeeded(json ? 0 : -1, &failure);
 }
 
 static void
@@ -46,8 +47,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data;
     cleanup_failure struct failure *failure = NULL;
 
-    read_yaml(text, size, YAML_MAPPING);
-    read_yaml(text, size, YAML_SEQUENCE);
+    read_yaml(text, size, YAML_ONE_MAPPING);
+    read_yaml(text, size, YAML_ONE_SEQUENCE);
+    load_json(text, size);
     fuzz_succeeded(network_config_check(text, size, &failure), &failure);
     fuzz_succeeded(user_data_check(text, size, &failure), &failure);
     describe("cidata", text, size);

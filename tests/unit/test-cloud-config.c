@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "seed/cloud-config.h"
 #include "seed/json.h"
-#include "seed/yaml-text.h"
+#include "seed/yaml-json.h"
 #include "unit.h"
 
 static int

@@ -19,6 +19,7 @@ takes_both_versions_with_and_without_the_wrapping(void **state)
         "config: disabled\n",
         "network: {config: disabled}\n",
         "config: enabled\nnetwork: {version: 2}\n",
+        "x: &x {version: 2}\nnetwork: *x\n",
     };
     struct failure *failure = NULL;
 
@@ -56,7 +57,6 @@ refuses_what_cloud_init_would_ignore(void **state)
         "version: 2\nnetwork: {ethernets: {}}\n",
         "network: {ethernets: {}}\nversion: 2\n",
         "version: 2\nnetwork:\n",
-        "version: 2\nx: &x {version: 2}\nnetwork: *x\n",
         "config: disabled\nnetwork: {version: 3}\n",
     };
 

@@ -2,18 +2,17 @@
 /* YAML as the guest reads it: seed/yaml.h. */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/limits.h"
-#include "base/memory.h"
 #include "seed/yaml.h"
 #include "unit.h"
 
 static int
-read_text(const char *text, enum yaml_root root, struct failure **failure)
+read_text(const char *text, enum yaml_shape shape, struct failure **failure)
 {
-    return yaml_read(text, strlen(text), root, NULL, 0, failure);
+    return yaml_check(text, strlen(text), shape, failure);
 }
 
 static void
@@ -21,7 +20,7 @@ assert_takes(const char *text)
 {
     struct failure *failure = NULL;
 
-    if (read_text(text, YAML_MAPPING, &failure) < 0)
+    if (read_text(text, YAML_ONE_MAPPING, &failure) < 0)
         print_error("refused:\n%s\n", text);
     assert_no_failure(failure);
 }
@@ -31,7 +30,7 @@ assert_refuses(const char *text, enum failure_code code)
 {
     struct failure *failure = NULL;
 
-    if (read_text(text, YAML_MAPPING, &failure) == 0)
+    if (read_text(text, YAML_ONE_MAPPING, &failure) == 0)
         print_error("taken:\n%s\n", text);
     assert_failure(&failure, code);
 }
@@ -50,9 +49,9 @@ takes_what_safe_load_takes(void **state)
         "{a: 1, b: [2, {c: 3}]}",
         "a: |\n  text: not a key\n   \tindented with a tab\nb: >-\n  x\n",
         "a: &x {b: 1}\nc: *x\nd:\n  <<: *x\n  e: 2\n",
-        "a: !!str 1\nb: !!binary c2VlZA==\nc: !!set {x, y}\nd: ! x\n",
+        "a: !!str 1\nb: !!binary c2VlZA==\nc: !!seq [x]\nd: ! x\n",
         "a: &x [{b: 1}, {c: 2}]\nd:\n  <<: *x\n",
-        "a: &x {<<: *x, b: 1}\nc: {<<: [*x, {d: 1}], e: 2}\n'<<': 1\n",
+        "a: &x {b: 1}\nc: {<<: [*x, {d: 1}], e: 2}\n'<<': 1\n",
         "a: &x b\n? *x\n: c\n=: d\n",
         "a: \"b\tc\" # d\te\nf: |\n  g\th\ni: 'j\n\tk'\n",
         "a: b?c\nd: ['?', \"e?\"]\n",
@@ -120,8 +119,8 @@ refuses_another_root(void **state)
     (void)state;
     assert_refuses("- a\n", FAILURE_YAML);
     assert_refuses("just text\n", FAILURE_YAML);
-    assert_int_equal(read_text("- a: 1\n", YAML_SEQUENCE, &failure), 0);
-    assert_int_equal(read_text("a: 1\n", YAML_SEQUENCE, &failure), -1);
+    assert_int_equal(read_text("- a: 1\n", YAML_ONE_SEQUENCE, &failure), 0);
+    assert_int_equal(read_text("a: 1\n", YAML_ONE_SEQUENCE, &failure), -1);
     assert_failure(&failure, FAILURE_YAML);
 }
 
@@ -221,11 +220,20 @@ refuses_an_alias_without_its_anchor(void **state)
 }
 
 static void
+refuses_what_contains_itself(void **state)
+{
+    (void)state;
+    assert_refuses("a: &x [*x]\n", FAILURE_YAML);
+    assert_refuses("&x a: {b: *x}\nc: &y {d: [*y]}\n", FAILURE_YAML);
+    assert_refuses("a: &x {<<: *x, b: 1}\n", FAILURE_YAML);
+}
+
+static void
 assert_line(const char *text, const char *line)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    assert_int_equal(read_text(text, YAML_MAPPING, &failure), -1);
+    assert_int_equal(read_text(text, YAML_ONE_MAPPING, &failure), -1);
     assert_non_null(strstr(failure->message, line));
 }
 
@@ -245,11 +253,11 @@ says_the_line_and_nothing_of_the_content(void **state)
     cleanup_failure struct failure *failure = NULL;
 
     (void)state;
-    assert_int_equal(read_text(text, YAML_MAPPING, &failure), -1);
+    assert_int_equal(read_text(text, YAML_ONE_MAPPING, &failure), -1);
     assert_non_null(strstr(failure->message, "line "));
     assert_null(strstr(failure->message, "hunter2"));
     failure_free(steal(failure));
-    assert_int_equal(read_text("a: 1\nb: !hunter2 x\n", YAML_MAPPING, &failure), -1);
+    assert_int_equal(read_text("a: 1\nb: !hunter2 x\n", YAML_ONE_MAPPING, &failure), -1);
     assert_non_null(strstr(failure->message, "line 2"));
     assert_null(strstr(failure->message, "hunter2"));
 }
@@ -288,39 +296,64 @@ knows_its_limits(void **state)
     }
     buffer_append_string(&deeper, "}");
     assert_takes(level.data);
-    assert_refuses(deeper.data, FAILURE_YAML);
+    assert_refuses(deeper.data, FAILURE_LIMIT);
 
     more = repeat("a: &x 1\nb: [*x, ", "*x, ", LIMIT_YAML_ALIASES, "1]\n");
     assert_takes(aliases.data);
-    assert_refuses(more.data, FAILURE_YAML);
+    assert_refuses(more.data, FAILURE_LIMIT);
 
-    nodes = repeat("a: [", "1,", LIMIT_YAML_EVENTS, "]");
+    nodes = repeat("a: [", "1,", LIMIT_YAML_NODES, "]");
     assert_refuses(nodes.data, FAILURE_LIMIT);
 
     directives = repeat("", "%TAG !a! tag:a\n", LIMIT_YAML_DIRECTIVES + 1, "---\na: 1\n");
     assert_refuses(directives.data, FAILURE_LIMIT);
 }
 
-/* --- queries --------------------------------------------------------------------------- */
+/* libyaml looks through all brackets that are open for each one that opens. */
+static void
+ends_soon_though_brackets_never_close(void **state)
+{
+    const char *const texts[] = {"[", "{", "[{", "- ", "? ", "a: [", "!!seq [", "&a ["};
+    const clock_t begin = clock();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        cleanup_buffer struct buffer tab = repeat("# a\n\t", texts[i], 64 * KIB, "");
+        cleanup_buffer struct buffer later =
+            repeat("a: \"\t\"\nb: ", texts[i], 64 * KIB, "\t");
+        struct failure *failure = NULL;
+
+        assert_int_equal(read_text(tab.data, YAML_ONE_MAPPING, &failure), -1);
+        failure_free(steal(failure));
+        assert_int_equal(read_text(later.data, YAML_ONE_MAPPING, &failure), -1);
+        failure_free(failure);
+    }
+    assert_true(clock() - begin < 5 * CLOCKS_PER_SEC);
+}
+
+/* --- values by their keys --------------------------------------------------------------------------- */
 
 static void
 assert_answer(const char *text, const char *first, const char *second,
               const char *expected)
 {
-    struct yaml_query query = {.path = {first, second}};
     struct failure *failure = NULL;
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *node;
 
-    yaml_read(text, strlen(text), YAML_MAPPING, &query, 1, &failure);
+    yaml_read(&yaml, text, strlen(text), YAML_ONE_MAPPING, &failure);
     assert_no_failure(failure);
+    node = yaml_get(yaml.root, first);
+    if (second)
+        node = yaml_get(node, second);
     if (expected)
-        assert_string_equal(query.value, expected);
+        assert_string_equal(node->text, expected);
     else
-        assert_null(query.value);
-    free(query.value);
+        assert_true(!node || node->kind != YAML_SCALAR);
 }
 
 static void
-answers_for_scalars_by_their_keys(void **state)
+finds_values_by_their_keys(void **state)
 {
     (void)state;
     assert_answer("version: 2\n", "version", NULL, "2");
@@ -337,6 +370,10 @@ answers_for_scalars_by_their_keys(void **state)
     /* As in Python, the last one counts. */
     assert_answer("version: 1\nversion: 2\n", "version", NULL, "2");
     assert_answer("", "version", NULL, NULL);
+    assert_answer("a: &x {version: 1}\n<<: *x\n", "version", NULL, "1");
+    assert_answer("version: 2\n<<: {version: 1}\n", "version", NULL, "2");
+    assert_answer("<<: [{a: 1}, {version: 2}, {version: 3}]\n", "version", NULL, "2");
+    assert_answer("network: {<<: {version: 2}}\n", "network", "version", "2");
 }
 
 int
@@ -355,10 +392,12 @@ main(void)
         cmocka_unit_test(refuses_what_the_guest_reads_otherwise),
         cmocka_unit_test(refuses_a_collection_as_a_key),
         cmocka_unit_test(refuses_an_alias_without_its_anchor),
+        cmocka_unit_test(refuses_what_contains_itself),
         cmocka_unit_test(says_the_line_of_a_tab),
         cmocka_unit_test(says_the_line_and_nothing_of_the_content),
         cmocka_unit_test(knows_its_limits),
-        cmocka_unit_test(answers_for_scalars_by_their_keys),
+        cmocka_unit_test(ends_soon_though_brackets_never_close),
+        cmocka_unit_test(finds_values_by_their_keys),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

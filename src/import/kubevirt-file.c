@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "cli/import/kubevirt.h"
-#include "seed/yaml-load.h"
+#include "import/kubevirt.h"
+#include "seed/yaml-json.h"
 
 static int
 take_object(struct kubevirt_file *file, struct kubevirt_object *object, bool secret)
@@ -100,7 +100,7 @@ kubevirt_file_read(struct kubevirt_file *file, const char *data, size_t size,
                    struct import *import, struct failure **failure)
 {
     *file = (struct kubevirt_file){0};
-    file->documents = yaml_load_all(data, size, YAML_KEYS_UNIQUE, failure);
+    file->documents = yaml_load(data, size, YAML_STREAM, failure);
     if (!file->documents)
         return -1;
     for (size_t i = 0; i < json_array_size(file->documents); i++) {

@@ -11,9 +11,9 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
-#include "cli/import/kubevirt.h"
 #include "domain/part.h"
+#include "import/element.h"
+#include "import/kubevirt.h"
 
 /* A document of the volume: the fields that give it, of which there may be one. */
 struct source_document {

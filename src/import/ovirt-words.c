@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "cli/import/ovirt-words.h"
+#include "import/ovirt-words.h"
 
 static const struct ovirt_word ip[] = {{"address", NULL, 0, NULL},
                                        {"netmask", NULL, 0, NULL},

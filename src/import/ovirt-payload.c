@@ -11,12 +11,11 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
-#include "cli/import/ovirt.h"
 #include "domain/payload.h"
 #include "domain/xml.h"
-#include "seed/json.h"
-#include "seed/yaml-load.h"
+#include "import/element.h"
+#include "import/ovirt.h"
+#include "seed/yaml-json.h"
 
 /* --- keys of the meta-data -------------------------------------------------------- */
 
@@ -213,7 +212,7 @@ static int
 add_nocloud_meta(struct import *import, const char *data, size_t size,
                  struct failure **failure)
 {
-    cleanup_json json_t *keys = yaml_load(data, size, YAML_KEYS_UNIQUE, failure);
+    cleanup_json json_t *keys = yaml_load(data, size, YAML_ONE_DOCUMENT, failure);
     const struct meta meta = {.import = import,
                               .keys = keys,
                               .hostname = "local-hostname",

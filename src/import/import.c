@@ -8,10 +8,10 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/texts.h"
-#include "cli/import/element.h"
-#include "cli/import/import.h"
 #include "domain/request.h"
 #include "domain/xml.h"
+#include "import/element.h"
+#include "import/import.h"
 
 int
 import_check(const struct import *import, struct failure **failure)

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "cli/import/manifest.h"
+#include "import/manifest.h"
 
 static const char *
 type_name(json_type type)

@@ -12,11 +12,11 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
-#include "cli/import/ovirt-words.h"
-#include "cli/import/ovirt.h"
 #include "domain/xml.h"
-#include "seed/yaml-load.h"
+#include "import/element.h"
+#include "import/ovirt-words.h"
+#include "import/ovirt.h"
+#include "seed/yaml.h"
 
 /* --- failures --------------------------------------------------------------------- */
 
@@ -176,12 +176,14 @@ find_script(const xmlNode *node)
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *word = type ? read_text(type, OVIRT_LOWER) : xstrdup("");
     cleanup_free char *text = content ? xml_text(content) : NULL;
-    cleanup_json json_t *value = NULL;
+    cleanup_yaml struct yaml yaml = {0};
 
     if (!text || xml_next_element(only) || strcmp(word, "base64") == 0)
         return NULL;
-    value = yaml_load(text, strlen(text), YAML_KEYS_LAST, &ignored);
-    return json_is_object(value) ? steal(text) : NULL;
+    return yaml_read(&yaml, text, strlen(text), YAML_ONE_MAPPING, &ignored) == 0 &&
+                   yaml.root
+               ? steal(text)
+               : NULL;
 }
 
 static int copy_children(struct import *import, const xmlNode *node,

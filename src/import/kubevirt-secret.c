@@ -7,9 +7,9 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
-#include "cli/import/kubevirt.h"
 #include "domain/part.h"
+#include "import/element.h"
+#include "import/kubevirt.h"
 #include "store/secret.h"
 
 static void

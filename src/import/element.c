@@ -9,8 +9,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
 #include "domain/request.h"
+#include "import/element.h"
 
 /* What base64(1) puts on a line of 76 letters. */
 #define LINE_BYTES 57UL

@@ -2,8 +2,8 @@
 /* What the files that read KubeVirt's manifests share. */
 #pragma once
 
-#include "cli/import/import.h"
-#include "cli/import/manifest.h"
+#include "import/import.h"
+#include "import/manifest.h"
 
 /* A document of the file, or an item of a List in it. */
 struct kubevirt_object {

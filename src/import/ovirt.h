@@ -4,7 +4,7 @@
 
 #include <libxml/tree.h>
 
-#include "cli/import/import.h"
+#include "import/import.h"
 
 /* Sets a failure with the element's path ("/vm/initialization/timezone") in front. */
 int ovirt_fail(const xmlNode *node, const char *message, const char *hint,

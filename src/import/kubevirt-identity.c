@@ -11,9 +11,9 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
-#include "cli/import/kubevirt.h"
 #include "domain/guest-value.h"
+#include "import/element.h"
+#include "import/kubevirt.h"
 
 /* --- the serial ------------------------------------------------------------------- */
 

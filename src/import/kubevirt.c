@@ -12,8 +12,8 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "cli/import/element.h"
-#include "cli/import/kubevirt.h"
+#include "import/element.h"
+#include "import/kubevirt.h"
 
 /* --- the metadata server ---------------------------------------------------------- */
 

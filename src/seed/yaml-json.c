@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "seed/yaml-json.h"
+
+static json_t *
+own(json_t *value)
+{
+    if (!value)
+        abort();
+    return value;
+}
+
+static json_t *
+refuse(const struct yaml_node *node, const char *problem, const char *hint,
+       struct failure **failure)
+{
+    yaml_fail(node->line, FAILURE_YAML, problem, hint, failure);
+    return NULL;
+}
+
+static json_t *
+load_scalar(const struct yaml_node *node, struct failure **failure)
+{
+    switch (node->type) {
+    case YAML_NULL:
+        return own(json_null());
+    case YAML_BOOLEAN:
+        return own(json_boolean(node->value.boolean));
+    case YAML_INTEGER:
+        if (!node->huge)
+            return own(json_integer(node->value.integer));
+        break;
+    case YAML_FLOAT:
+        if (isfinite(node->value.real))
+            return own(json_real(node->value.real));
+        break;
+    case YAML_BINARY:
+        return refuse(node, "JSON cannot hold bytes ('!!binary')", "remove the tag",
+                      failure);
+    case YAML_TEXT:
+    case YAML_TIMESTAMP:
+    case YAML_MERGE:
+        if (strlen(node->text) == node->length)
+            return own(json_string(node->text));
+        return refuse(node, "a text has a NUL character", "remove it", failure);
+    }
+    return refuse(node, "a number is too large, or none (.nan)", "quote it if it is text",
+                  failure);
+}
+
+static json_t *load_node(const struct yaml_node *node, struct failure **failure);
+
+/* Of several mappings the first that has a key gives its value, PyYAML's way. */
+static int
+load_merged(json_t *merged, const struct yaml_node *value,
+            struct failure **failure) /* NOLINT(misc-no-recursion) */
+{
+    cleanup_json json_t *loaded = load_node(value, failure);
+
+    if (!loaded)
+        return -1;
+    if (json_is_object(loaded))
+        json_must(json_object_update(merged, loaded));
+    for (size_t i = json_array_size(loaded); i > 0; i--)
+        json_must(json_object_update(merged, json_array_get(loaded, i - 1)));
+    return 0;
+}
+
+static json_t *
+load_mapping(const struct yaml_node *node,
+             struct failure **failure) /* NOLINT(misc-no-recursion) */
+{
+    cleanup_json json_t *object = own(json_object());
+    cleanup_json json_t *merged = own(json_object());
+
+    for (const struct yaml_item *item = node->items; item; item = item->next) {
+        const struct yaml_node *key = item->key;
+        json_t *value;
+
+        if (key->type == YAML_MERGE) {
+            if (load_merged(merged, item->value, failure) < 0)
+                return NULL;
+            continue;
+        }
+        if (strlen(key->text) != key->length)
+            return refuse(key, "a key has a NUL character", "remove it", failure);
+        if (json_object_get(object, key->text))
+            return refuse(key, "a key is there twice", "keep one of them", failure);
+        value = load_node(item->value, failure);
+        if (!value)
+            return NULL;
+        json_must(json_object_set_new(object, key->text, value));
+    }
+    json_must(json_object_update_missing(object, merged));
+    return steal(object);
+}
+
+static json_t *
+load_node(const struct yaml_node *node,
+          struct failure **failure) /* NOLINT(misc-no-recursion) */
+{
+    cleanup_json json_t *array = NULL;
+
+    if (node->kind == YAML_SCALAR)
+        return load_scalar(node, failure);
+    if (node->kind == YAML_MAPPING)
+        return load_mapping(node, failure);
+    array = own(json_array());
+    for (const struct yaml_item *item = node->items; item; item = item->next) {
+        json_t *value = load_node(item->value, failure);
+
+        if (!value)
+            return NULL;
+        json_must(json_array_append_new(array, value));
+    }
+    return steal(array);
+}
+
+json_t *
+yaml_load(const char *data, size_t size, enum yaml_shape shape, struct failure **failure)
+{
+    cleanup_yaml struct yaml yaml = {0};
+
+    if (yaml_read(&yaml, data, size, shape, failure) < 0)
+        return NULL;
+    return yaml.root ? load_node(yaml.root, failure) : json_null();
+}
+
+/* --- JSON for readers of YAML ------------------------------------------------------------ */
+
+/* Return: how many bytes the character at `at` has where it must be escaped, else 0. */
+static size_t
+special(const unsigned char *at, unsigned int *code)
+{
+    if (at[0] == 0x7f) {
+        *code = 0x7f;
+        return 1;
+    }
+    if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
+        *code = at[1];
+        return 2;
+    }
+    /* U+FFFE and U+FFFF */
+    if (at[0] == 0xef && at[1] == 0xbf && (at[2] == 0xbe || at[2] == 0xbf)) {
+        *code = 0xff00U + (at[2] == 0xbe ? 0xfeU : 0xffU);
+        return 3;
+    }
+    if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) {
+        *code = 0x2000U + (at[2] - 0x80U);
+        return 3;
+    }
+    return 0;
+}
+
+/* All of them stand within strings. */
+void
+yaml_text_append(struct buffer *buffer, const json_t *json)
+{
+    cleanup_free char *text = json_text(json);
+    const unsigned char *begin = (const unsigned char *)text;
+    const unsigned char *at = begin;
+
+    while (*at) {
+        char escape[sizeof("\\uXXXX")];
+        unsigned int code = 0;
+        size_t length = special(at, &code);
+
+        if (length == 0) {
+            at++;
+            continue;
+        }
+        buffer_append(buffer, begin, (size_t)(at - begin));
+        snprintf(escape, sizeof(escape), "\\u%04x", code & 0xffff);
+        buffer_append_string(buffer, escape);
+        at += length;
+        begin = at;
+    }
+    buffer_append(buffer, begin, (size_t)(at - begin));
+}
