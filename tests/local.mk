@@ -12,6 +12,7 @@ unit_tests = \
 	%D%/unit/test-cloud-config \
 	%D%/unit/test-check-rules \
 	%D%/unit/test-config \
+	%D%/unit/test-delivery \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
 	%D%/unit/test-failure \
@@ -43,7 +44,6 @@ unit_tests = \
 	%D%/unit/test-rundir \
 	%D%/unit/test-secret \
 	%D%/unit/test-seed \
-	%D%/unit/test-seed-file \
 	%D%/unit/test-ssh-host-keys \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
@@ -162,8 +162,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_secret_LDADD = $(UNIT_LDADD)
 %C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
-%C%_unit_test_seed_file_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_seed_file_LDADD = $(UNIT_LDADD)
+%C%_unit_test_delivery_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_delivery_LDADD = $(UNIT_LDADD)
 %C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_ssh_host_keys_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)

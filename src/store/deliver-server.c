@@ -56,22 +56,6 @@ fail_missing(struct failure **failure)
                         "a disk");
 }
 
-static int
-fail_no_directory(struct failure **failure)
-{
-    failure_set(failure, FAILURE_IMDS, ASKS "%s is not a directory", IMDS_TREE);
-    return failure_hint(failure, "remove it, and make the directory: " MAKE);
-}
-
-static int
-fail_closed(mode_t mode, struct failure **failure)
-{
-    failure_set(failure, FAILURE_IMDS,
-                ASKS "%s has mode %04o, expected 0750 with the server's group", IMDS_TREE,
-                mode & 07777);
-    return failure_hint(failure, "have it mended: " MAKE);
-}
-
 /* As somebody has made it for the server: to make it here would be for nobody. */
 static int
 check_tree(int rundir, struct failure **failure)
@@ -82,10 +66,16 @@ check_tree(int rundir, struct failure **failure)
         return 0;
     if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? fail_missing(failure) : 0;
-    if (!S_ISDIR(status.st_mode))
-        return fail_no_directory(failure);
-    if ((status.st_mode & 050) != 050)
-        return fail_closed(status.st_mode, failure);
+    if (!S_ISDIR(status.st_mode)) {
+        failure_set(failure, FAILURE_IMDS, ASKS "%s is not a directory", IMDS_TREE);
+        return failure_hint(failure, "remove it, and make the directory: " MAKE);
+    }
+    if ((status.st_mode & 050) != 050) {
+        failure_set(failure, FAILURE_IMDS,
+                    ASKS "%s has mode %04o, expected 0750 with the server's group",
+                    IMDS_TREE, status.st_mode & 07777);
+        return failure_hint(failure, "have it mended: " MAKE);
+    }
     return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
 }
 
@@ -103,12 +93,6 @@ static bool
 is_wired(const struct wire_facts *facts)
 {
     return facts->own_url;
-}
-
-static int
-open_tree(int rundir, struct failure **failure)
-{
-    return check_tree(rundir, failure) < 0 ? -1 : imds_tree_open(rundir, failure);
 }
 
 /* --- whose it is ------------------------------------------------------------------ */
@@ -210,7 +194,8 @@ publish_documents(int rundir, const struct domain *domain, const char *token,
                   const struct request *request, struct seed *seed,
                   struct failure **left_out, struct failure **failure)
 {
-    cleanup_close int tree = open_tree(rundir, failure);
+    cleanup_close int tree =
+        check_tree(rundir, failure) < 0 ? -1 : imds_tree_open(rundir, failure);
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_free struct imds_mac *macs = NULL;
     struct imds_domain published = {.uuid = domain->uuid, .token = token};

@@ -186,17 +186,6 @@ check_length(const xmlNode *entry, const char *serial, struct failure **failure)
     return failure_hint(failure, "shorten your own serial");
 }
 
-static int
-set_serial(xmlNode *entry, const char *user, const char *word, struct failure **failure)
-{
-    cleanup_free char *serial = *user ? xasprintf("%s %s", user, word) : xstrdup(word);
-
-    if (check_length(entry, serial, failure) < 0)
-        return -1;
-    set_text(entry, serial);
-    return 0;
-}
-
 static void
 note_words(const struct words *before, const char *word, struct wiring *wiring)
 {
@@ -219,6 +208,7 @@ wire_entry(struct domain *domain, const char *word, const struct wire_options *o
 {
     xmlNode *entry = domain_find_serial(domain);
     cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
+    cleanup_free char *whole = NULL;
     cleanup_words struct words words = {.user = NULL};
 
     if (check_length(entry, serial, failure) < 0)
@@ -230,20 +220,12 @@ wire_entry(struct domain *domain, const char *word, const struct wire_options *o
         return 0;
     if (!entry)
         entry = make_entry(domain);
-    if (set_serial(entry, words.user, word, failure) < 0)
+    whole = *words.user ? xasprintf("%s %s", words.user, word) : xstrdup(word);
+    if (check_length(entry, whole, failure) < 0)
         return -1;
+    set_text(entry, whole);
     note_words(&words, word, wiring);
     return 0;
-}
-
-/* A URL that an earlier datasource has left would lead the guest away from its disk. */
-static void
-forget_url(struct domain *domain, struct wiring *wiring)
-{
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-
-    if (seed_url_find(&url, domain))
-        wire_remove_serial(domain, wiring);
 }
 
 /* Return: whether a serial is to be; -1 where it must be and cannot. */
@@ -285,6 +267,7 @@ wire_serial(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
+    cleanup_seed_url struct seed_url url = {.address = NULL};
     cleanup_free char *word = NULL;
     int wanted;
 
@@ -293,8 +276,9 @@ wire_serial(struct domain *domain, const struct request *request,
         return 0;
     }
     wanted = wants_serial(domain, request, failure);
-    if (wanted == 0)
-        forget_url(domain, wiring);
+    /* A URL that an earlier datasource has left would lead the guest away from its disk. */
+    if (wanted == 0 && seed_url_find(&url, domain))
+        wire_remove_serial(domain, wiring);
     if (wanted <= 0)
         return wanted;
     if (check_place(domain, request, failure) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed in the run-time directory: store/delivery.h. */
+/* How seeds reach their guests: store/delivery.h. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -111,6 +111,65 @@ tells_seeds_apart(void **state)
     assert_false(seed_is_same(&one, &other));
 }
 
+/* Starts with <cloud-init/> and that emulator: publishes a seed as the row does. */
+static void
+start(void **state, int rundir, const char *emulator, const struct delivery *expected)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_wire_facts struct wire_facts facts = {0};
+    cleanup_free char *xml =
+        xasprintf("<domain type='kvm'><name>web1</name><uuid>" UNIT_UUID "</uuid><os/>"
+                  "<metadata><ci:cloud-init xmlns:ci='" REQUEST_NAMESPACE "'/></metadata>"
+                  "<devices><emulator>%s</emulator></devices></domain>",
+                  emulator);
+    cleanup_seed struct seed seed = new_seed();
+    struct failure *failure = NULL;
+    struct delivery_start what = {.root = unit_directory(state), .rundir = rundir};
+
+    unit_domain_read(&unit, xml);
+    request_read(&unit.request, &unit.domain, &failure);
+    assert_no_failure(failure);
+    wire_facts_read(&facts, &unit.domain);
+    what.domain = &unit.domain;
+    what.facts = &facts;
+    what.request = &unit.request;
+    assert_ptr_equal(delivery_for(&unit.request, &unit.domain), expected);
+    expected->publish(&what, &seed, &failure, &failure);
+    assert_no_failure(failure);
+}
+
+static void
+withdraws_the_seed_and_leaves_the_marks(void **state)
+{
+    struct failure *failure = NULL;
+    cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
+    cleanup_buffer struct buffer order = {0};
+
+    unit_make_file(rundir, UNIT_UUID ".resumed", 0600, "");
+    unit_make_file(rundir, UNIT_OTHER_UUID ".iso", 0600, "");
+    start(state, rundir, "/usr/bin/virt-seed-qemu-system-x86_64", &delivery_shim);
+    order = unit_read_file(rundir, UNIT_UUID ".shim");
+    unit_assert_content(&order, "ds=nocloud;dsmode=net\n");
+    assert_true(delivery_is_there(&delivery_shim, rundir, UNIT_UUID));
+    assert_int_equal(delivery_shim.withdraw(rundir, UNIT_UUID, &failure), 0);
+    assert_no_failure(failure);
+    assert_int_equal(unit_count_entries(rundir), 2);
+    /* Without one it does nothing. */
+    for (size_t i = 0; deliveries[i]; i++)
+        assert_int_equal(deliveries[i]->withdraw(rundir, UNIT_UUID, &failure), 0);
+    assert_no_failure(failure);
+}
+
+static void
+leaves_no_order_without_the_shim(void **state)
+{
+    struct failure *failure = NULL;
+    cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
+
+    start(state, rundir, "/usr/bin/qemu-system-x86_64", &delivery_drive);
+    assert_int_equal(unit_count_entries(rundir), 1);
+}
+
 int
 main(void)
 {
@@ -119,6 +178,8 @@ main(void)
         unit_test_in_directory(finds_none_of_a_domain_that_does_not_run),
         unit_test_in_directory(says_why_it_cannot_be_read),
         cmocka_unit_test(tells_seeds_apart),
+        unit_test_in_directory(withdraws_the_seed_and_leaves_the_marks),
+        unit_test_in_directory(leaves_no_order_without_the_shim),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
