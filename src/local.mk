@@ -248,16 +248,12 @@ libimport_a_SOURCES = \
 	%D%/import/kubevirt.c \
 	%D%/import/kubevirt.h \
 	%D%/import/kubevirt-file.c \
-	%D%/import/kubevirt-identity.c \
-	%D%/import/kubevirt-secret.c \
 	%D%/import/kubevirt-source.c \
 	%D%/import/manifest.c \
 	%D%/import/manifest.h \
 	%D%/import/ovirt.c \
 	%D%/import/ovirt.h \
 	%D%/import/ovirt-payload.c \
-	%D%/import/ovirt-words.c \
-	%D%/import/ovirt-words.h \
 	$(NULL)
 libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
 

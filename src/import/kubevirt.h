@@ -52,18 +52,6 @@ int kubevirt_refer(struct import *import, const struct kubevirt_machine *machine
                    const struct manifest *parent, const char *field, const char *name,
                    const char *const *keys, struct failure **failure);
 
-/* Reads what the serial (SMBIOS) says to cloud-init. */
-int kubevirt_read_serial(struct kubevirt_machine *machine, struct failure **failure);
-
-/* Return: what it says, or NULL. */
-const char *kubevirt_serial_text(const struct kubevirt_machine *machine, const char *key);
-
-/* The element's parts, from the machine's fields outside of its cloud-init volume. */
-int kubevirt_add_identity(struct import *import, const struct kubevirt_machine *machine,
-                          struct failure **failure);
-int kubevirt_add_keys(struct import *import, const struct kubevirt_machine *machine,
-                      struct failure **failure);
-
 /* Finds the cloud-init volume. */
 int kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: tables say which elements oVirt's REST API has below <initialization>,
- * and what becomes of each: most are copied, the deprecated ones get their later names.
- * What is in no table is refused.
+ * How it works: what our own <initialization> takes (domain/initialization.h) is copied. Of
+ * the deprecated type CloudInit of oVirt's REST API, and its types Dns and
+ * NetworkConfiguration, a table here says what becomes of each element. What is in no table is
+ * refused.
  */
 #include "config.h"
 
@@ -12,11 +13,53 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "domain/initialization.h"
 #include "domain/xml.h"
 #include "import/element.h"
-#include "import/ovirt-words.h"
 #include "import/ovirt.h"
 #include "seed/yaml.h"
+
+/* What becomes of an element that our own does not have, or has for something else. */
+struct translation {
+    const char *name;
+    const char *becomes; /* NULL: its children go where it would */
+    const struct translation *children;
+    enum {
+        TRANSLATION_WORDS = 1, /* one text: the addresses of the hosts below it */
+        TRANSLATION_NOTHING,   /* it is not about the guest's initialization */
+        TRANSLATION_SCRIPT,    /* files, of which oVirt makes a custom_script */
+    } kind;
+};
+
+static const struct translation host[] = {{"address", .becomes = "host_name"}, {0}};
+static const struct translation dns[] = {
+    {"servers", .becomes = "dns_servers", .kind = TRANSLATION_WORDS},
+    {"search_domains", .becomes = "dns_search", .kind = TRANSLATION_WORDS},
+    {0},
+};
+static const struct translation nic[] = {{"network", .becomes = NULL}, {0}};
+static const struct translation nics[] = {
+    {"nic", .becomes = "nic_configuration", .children = nic},
+    {0},
+};
+static const struct translation network_configuration[] = {
+    {"dns", .children = dns},
+    {"nics", .becomes = "nic_configurations", .children = nics},
+    {0},
+};
+static const struct translation cloud_init[] = {
+    {"host", .children = host},
+    {"network_configuration", .children = network_configuration},
+    {"files", .becomes = "files", .kind = TRANSLATION_SCRIPT},
+    {0},
+};
+static const struct translation initialization[] = {
+    {"host", .children = host},
+    {"cloud_init", .children = cloud_init},
+    {"configuration", .kind = TRANSLATION_NOTHING},
+    {"regenerate_ids", .kind = TRANSLATION_NOTHING},
+    {0},
+};
 
 /* --- failures --------------------------------------------------------------------- */
 
@@ -68,11 +111,11 @@ read_text(const xmlNode *node, unsigned int flags)
     char *begin = text + strspn(text, " \t\r\n");
     size_t length = strlen(begin);
 
-    if (flags & OVIRT_VERBATIM)
+    if (flags & VOCABULARY_VERBATIM)
         return xstrdup(*begin ? text : "");
     while (length > 0 && isspace((unsigned char)begin[length - 1]))
         length--;
-    for (size_t i = 0; flags & OVIRT_LOWER && i < length; i++)
+    for (size_t i = 0; flags & VOCABULARY_KEYWORD && i < length; i++)
         begin[i] = (char)tolower((unsigned char)begin[i]);
     return xstrndup(begin, length);
 }
@@ -93,8 +136,8 @@ check_unsaid(const xmlNode *node, const xmlNode *target, const char *name,
 }
 
 static int
-add_text(struct import *import, const xmlNode *node, const struct ovirt_word *word,
-         xmlNode *target, const char *name, struct failure **failure)
+add_text(struct import *import, const xmlNode *node,
+         const struct vocabulary_element *word, xmlNode *target, struct failure **failure)
 {
     cleanup_free char *path = (char *)xmlGetNodePath(node);
     cleanup_free char *text = read_text(node, word->flags);
@@ -104,29 +147,35 @@ add_text(struct import *import, const xmlNode *node, const struct ovirt_word *wo
                           "remove it", failure);
     if (!*text)
         return 0;
-    if (word->flags & OVIRT_SECRET && text[strspn(text, "*")] == '\0')
+    if (word->flags & VOCABULARY_SECRET && text[strspn(text, "*")] == '\0')
         return ovirt_fail(node, "is masked: oVirt does not give passwords away",
                           "write it there, or remove the element", failure);
-    if (word->flags & OVIRT_SYSPREP)
+    if (word->flags & VOCABULARY_UNUSED)
         import_note(import, "%s is for sysprep: a Linux guest does not see it", path);
-    else if (word->flags & OVIRT_SECRET)
+    else if (word->flags & VOCABULARY_SECRET)
         import_note(import,
                     "%s is a password, which everybody on the host can read in the "
                     "domain's XML: put it into a secret, see virt-seed-xml(5)",
                     path);
-    element_add_text(target, name, text);
+    element_add_text(target, word->name, text);
     return 0;
 }
 
 /* --- elements --------------------------------------------------------------------- */
 
-static const struct ovirt_word *
-find_word(const xmlNode *node, const struct ovirt_word *words)
+/* Return: the row of that name, or NULL. */
+static const struct vocabulary_element *
+find_word(const struct vocabulary_element *words, const char *name)
 {
-    while (words->name &&
-           (node->ns || !xmlStrEqual(node->name, (const xmlChar *)words->name)))
+    while (name && words->name && strcmp(words->name, name) != 0)
         words++;
-    return words->name ? words : NULL;
+    return name && words->name ? words : NULL;
+}
+
+static bool
+is_called(const xmlNode *node, const char *name)
+{
+    return !node->ns && xmlStrEqual(node->name, (const xmlChar *)name);
 }
 
 static int
@@ -150,7 +199,7 @@ add_words(const xmlNode *node, const char *name, xmlNode *target,
         const xmlNode *address = xml_child(host_node, "address");
         cleanup_free char *text = address ? read_text(address, 0) : NULL;
 
-        if (!find_word(host_node, ovirt_hosts))
+        if (!is_called(host_node, "host"))
             return fail_unknown(host_node, failure);
         if (!text || !*text || xml_next_element(address) ||
             address != xml_first_element(host_node))
@@ -174,7 +223,7 @@ find_script(const xmlNode *node)
     const xmlNode *content = only ? xml_child(only, "content") : NULL;
     const xmlNode *type = only ? xml_child(only, "type") : NULL;
     cleanup_failure struct failure *ignored = NULL;
-    cleanup_free char *word = type ? read_text(type, OVIRT_LOWER) : xstrdup("");
+    cleanup_free char *word = type ? read_text(type, VOCABULARY_KEYWORD) : xstrdup("");
     cleanup_free char *text = content ? xml_text(content) : NULL;
     cleanup_yaml struct yaml yaml = {0};
 
@@ -187,84 +236,77 @@ find_script(const xmlNode *node)
 }
 
 static int copy_children(struct import *import, const xmlNode *node,
-                         const struct ovirt_word *words, xmlNode *target,
+                         const struct translation *translations,
+                         const struct vocabulary_element *words, xmlNode *target,
                          struct failure **failure);
 
+/* `words` are those of the target. */
 static int
-copy_container(struct import *import, const xmlNode *node, const struct ovirt_word *word,
-               xmlNode *target, struct failure **failure)
+copy(struct import *import, const xmlNode *node, const struct translation *translation,
+     const struct vocabulary_element *words, xmlNode *target,
+     struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
-    const char *name = word->becomes ? word->becomes : word->name;
-    cleanup_free char *script = word->flags & OVIRT_SCRIPT ? find_script(node) : NULL;
+    const char *name = translation ? translation->becomes : (const char *)node->name;
+    const struct vocabulary_element *word = find_word(words, name);
+    const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
     cleanup_free char *path = (char *)xmlGetNodePath(node);
+    cleanup_free char *script = NULL;
 
-    if (check_no_text(node, failure) < 0)
-        return -1;
-    if (word->flags & OVIRT_INLINE)
-        return copy_children(import, node, word->children, target, failure);
-    if (script)
-        name = "custom_script";
-    if (!(word->flags & OVIRT_REPEATED) && check_unsaid(node, target, name, failure) < 0)
-        return -1;
-    if (word->flags & OVIRT_WORDS)
-        return add_words(node, name, target, failure);
-    if (script) {
-        import_note(import,
-                    "%s holds a cloud-config: as oVirt does, it is taken for the "
-                    "custom_script",
-                    path);
-        element_add_text(target, name, script);
-        return 0;
+    for (; other && !(word && word->flags & VOCABULARY_SEVERAL);
+         other = xmlPreviousElementSibling((xmlNode *)other)) {
+        if (xmlStrEqual(other->name, node->name))
+            return ovirt_fail(node, "is there twice", "keep one of them", failure);
     }
-    return copy_children(import, node, word->children, element_add(target, name),
-                         failure);
-}
-
-static int
-copy(struct import *import, const xmlNode *node, const struct ovirt_word *word,
-     xmlNode *target, struct failure **failure)
-{
-    const char *name = word->becomes ? word->becomes : word->name;
-    cleanup_free char *path = (char *)xmlGetNodePath(node);
-
-    if (word->flags & OVIRT_DROPPED) {
+    if (translation && translation->kind == TRANSLATION_NOTHING) {
         import_note(import, "%s is passed over: it is not for the guest", path);
         return 0;
     }
     if (check_attributes(node, failure) < 0)
         return -1;
-    if (word->children)
-        return copy_container(import, node, word, target, failure);
-    if (check_unsaid(node, target, name, failure) < 0)
+    if (translation && translation->kind == TRANSLATION_SCRIPT)
+        script = find_script(node);
+    if (script)
+        word = find_word(words, "custom_script");
+    if (word && !(word->flags & VOCABULARY_SEVERAL) &&
+        check_unsaid(node, target, word->name, failure) < 0)
         return -1;
-    return add_text(import, node, word, target, name, failure);
-}
-
-static int
-check_once(const xmlNode *node, const struct ovirt_word *word, struct failure **failure)
-{
-    const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
-
-    for (; other && !(word->flags & OVIRT_REPEATED);
-         other = xmlPreviousElementSibling((xmlNode *)other)) {
-        if (xmlStrEqual(other->name, node->name))
-            return ovirt_fail(node, "is there twice", "keep one of them", failure);
+    if (word && !word->children && !script &&
+        !(translation && translation->kind == TRANSLATION_WORDS))
+        return add_text(import, node, word, target, failure);
+    if (check_no_text(node, failure) < 0)
+        return -1;
+    if (script) {
+        import_note(import,
+                    "%s holds a cloud-config: as oVirt does, it is taken for the "
+                    "custom_script",
+                    path);
+        element_add_text(target, word->name, script);
+        return 0;
     }
-    return 0;
+    if (translation && translation->kind == TRANSLATION_WORDS)
+        return add_words(node, word->name, target, failure);
+    return copy_children(import, node, translation ? translation->children : NULL,
+                         word ? word->children : words,
+                         word ? element_add(target, word->name) : target, failure);
 }
 
 static int
-copy_children(struct import *import, const xmlNode *node, const struct ovirt_word *words,
-              xmlNode *target, struct failure **failure)
+copy_children(struct import *import, const xmlNode *node,
+              const struct translation *translations,
+              const struct vocabulary_element *words, xmlNode *target,
+              struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     for (const xmlNode *child = xml_first_element(node); child;
          child = xml_next_element(child)) {
-        const struct ovirt_word *word = find_word(child, words);
+        const struct translation *translation = translations;
 
-        if (!word)
+        while (translation && translation->name && !is_called(child, translation->name))
+            translation++;
+        if (translation && !translation->name)
+            translation = NULL;
+        if (child->ns || (!translation && !find_word(words, (const char *)child->name)))
             return fail_unknown(child, failure);
-        if (check_once(child, word, failure) < 0 ||
-            copy(import, child, word, target, failure) < 0)
+        if (copy(import, child, translation, words, target, failure) < 0)
             return -1;
     }
     return 0;
@@ -280,7 +322,8 @@ read_initialization(struct import *import, const xmlNode *node, struct failure *
     element_set(import->element, "datasource", "configdrive");
     target = element_add(import->element, "initialization");
     if (check_attributes(node, failure) < 0 || check_no_text(node, failure) < 0 ||
-        copy_children(import, node, ovirt_initialization, target, failure) < 0)
+        copy_children(import, node, initialization, initialization_elements, target,
+                      failure) < 0)
         return -1;
     return target->children
                ? 0
@@ -303,7 +346,7 @@ read_vm(struct import *import, const xmlNode *vm, struct failure **failure)
 }
 
 static bool
-is_called(const xmlNode *vm, const char *name)
+has_name(const xmlNode *vm, const char *name)
 {
     cleanup_free char *text =
         xml_child(vm, "name") ? xml_text(xml_child(vm, "name")) : NULL;
@@ -319,7 +362,7 @@ read_vms(struct import *import, const xmlNode *parent, const char *name,
     const xmlNode *chosen = NULL;
 
     for (const xmlNode *vm = xml_child(parent, "vm"); vm; vm = xml_next(vm, "vm")) {
-        if (!is_called(vm, name))
+        if (!has_name(vm, name))
             continue;
         if (chosen)
             return ovirt_fail(parent, "has more than one such <vm>",

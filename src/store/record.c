@@ -251,7 +251,6 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
-    cleanup_json json_t *json = NULL;
     int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_RECORD, &text);
     cleanup_json json_t *json = NULL;
 

@@ -2,11 +2,15 @@
 /* oVirt's <initialization>: domain/initialization.h. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include <libxml/parser.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/initialization.h"
+#include "domain/xml.h"
 #include "unit.h"
 
 #define KEY "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVG"
@@ -477,6 +481,106 @@ repeats_no_password_in_a_message(void **state)
     }
 }
 
+/* --- the schema ------------------------------------------------------------------------ */
+
+static bool
+is(const xmlNode *node, const char *name)
+{
+    return xmlStrEqual(node->name, (const xmlChar *)name);
+}
+
+/* Return: what the <ref> refers to. */
+static const xmlNode *
+find_definition(const xmlNode *ref)
+{
+    cleanup_free char *name = xml_attribute(ref, "name");
+
+    for (const xmlNode *node = xml_first_element(xmlDocGetRootElement(ref->doc)); node;
+         node = xml_next_element(node)) {
+        cleanup_free char *defined =
+            is(node, "define") ? xml_attribute(node, "name") : NULL;
+
+        if (defined && strcmp(defined, name) == 0)
+            return node;
+    }
+    fail_msg("no <define name='%s'>", name);
+    return NULL;
+}
+
+/* Return: the pattern's element of that name; not of those within its elements. */
+static const xmlNode *
+find_element(const xmlNode *pattern, const char *name)
+{
+    for (const xmlNode *node = xml_first_element(pattern); node;
+         node = xml_next_element(node)) {
+        const xmlNode *found = NULL;
+
+        if (is(node, "element")) {
+            cleanup_free char *own = xml_attribute(node, "name");
+
+            found = own && strcmp(own, name) == 0 ? node : NULL;
+        } else {
+            found = find_element(is(node, "ref") ? find_definition(node) : node, name);
+        }
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static void assert_same(const xmlNode *pattern, const struct vocabulary_element *words);
+
+/* Each element of the pattern has a row, and the same elements below it. */
+static void
+assert_has_all(const struct vocabulary_element *words, const xmlNode *pattern)
+{
+    for (const xmlNode *node = xml_first_element(pattern); node;
+         node = xml_next_element(node)) {
+        cleanup_free char *name = xml_attribute(node, "name");
+        const struct vocabulary_element *word = words;
+
+        if (!is(node, "element")) {
+            assert_has_all(words, is(node, "ref") ? find_definition(node) : node);
+            continue;
+        }
+        while (word->name && strcmp(word->name, name) != 0)
+            word++;
+        if (!word->name)
+            fail_msg("the schema has <%s>, and the table has not", name);
+        /* It has no name where anything may stand. */
+        if (word->children &&
+            !(xml_first_element(node) && is(xml_first_element(node), "ref") &&
+              !find_element(node, word->children[0].name)))
+            assert_same(node, word->children);
+    }
+}
+
+static void
+assert_same(const xmlNode *pattern, const struct vocabulary_element *words)
+{
+    assert_has_all(words, pattern);
+    for (; words->name; words++) {
+        if (!find_element(pattern, words->name))
+            fail_msg("the table has <%s>, and the schema has not", words->name);
+    }
+}
+
+static void
+has_the_elements_of_the_schema(void **state)
+{
+    cleanup_free char *path = xasprintf("%s/xml/cloud-init.rng", getenv("top_srcdir"));
+    cleanup_xml xmlDoc *schema = xmlReadFile(path, NULL, XML_PARSE_NONET);
+    const xmlNode *element = NULL;
+
+    (void)state;
+    assert_non_null(schema);
+    for (const xmlNode *node = xml_first_element(xmlDocGetRootElement(schema));
+         node && !element; node = xml_next_element(node))
+        element = is(node, "define") ? find_element(node, "initialization") : NULL;
+    assert_non_null(element);
+    assert_same(element, initialization_elements);
+}
+
 int
 main(void)
 {
@@ -499,6 +603,7 @@ main(void)
         cmocka_unit_test(refuses_too_many),
         cmocka_unit_test(refuses_what_the_request_says_as_well),
         cmocka_unit_test(repeats_no_password_in_a_message),
+        cmocka_unit_test(has_the_elements_of_the_schema),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
