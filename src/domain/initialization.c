@@ -19,7 +19,6 @@
 #include "base/texts.h"
 #include "domain/guest-value.h"
 #include "domain/initialization.h"
-#include "domain/guest-value.h"
 #include "domain/xml.h"
 
 /* What oVirt's API prints in the place of a password. */

@@ -13,7 +13,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-/* --- <instance-id> -------------------------------------------------------------------- */
+/* --- <instance-id> ------------------------------------------------------------------ */
 
 static const struct {
     const char *word;

@@ -226,7 +226,7 @@ record_to_json(const struct record *record)
     return json;
 }
 
-/* --- the file ------------------------------------------------------------------------- */
+/* --- the file ----------------------------------------------------------------------- */
 
 static int
 fail_at(const char *name, int error, const char *what, struct failure **failure)
