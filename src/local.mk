@@ -68,7 +68,7 @@ libdomain_a_SOURCES = \
 	%D%/domain/part.h \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
-	%D%/domain/request-elements.c \
+	%D%/domain/request-read.c \
 	%D%/domain/request-write.c \
 	%D%/domain/request-write.h \
 	%D%/domain/payload.c \

@@ -57,15 +57,13 @@ has_word(const struct buffer *data, size_t first)
     return false;
 }
 
-/* Of what stands in the XML itself. */
 static void
 check_inline(const struct check *check, const struct part *part)
 {
     const char *kind = user_data_kind(part->data.data, part->data.size);
     const size_t count = check->findings->count;
-    cleanup_yaml struct yaml document = {0};
-    const struct yaml_node *root;
-    bool yaml;
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root = NULL;
 
     if (part->kind == PART_VALUE && strstr(part->element, "password")) {
         findings_warn(check->findings, WARNING_INLINE_SECRET, part->line,
@@ -74,10 +72,10 @@ check_inline(const struct check *check, const struct part *part)
                       "<%s> stands " EVERYBODY, part->element);
         return;
     }
-    yaml = part->kind == PART_NETWORK_CONFIG ||
-           (part->kind == PART_VALUE && strcmp(kind, "unknown") == 0) ||
-           strncmp(kind, "cloud-config", strlen("cloud-config")) == 0;
-    root = yaml ? rules_read(&document, part) : NULL;
+    if (part->kind == PART_NETWORK_CONFIG ||
+        (part->kind == PART_VALUE && strcmp(kind, "unknown") == 0) ||
+        strncmp(kind, "cloud-config", strlen("cloud-config")) == 0)
+        root = rules_read(&yaml, part);
     if (root)
         rules_apply(check, part, root, rules);
     /* Of YAML, the keys have been looked at. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
 #include "domain/xml.h"
@@ -136,17 +137,13 @@ check_channels(const struct check *check)
 static void
 check_serial(const struct check *check)
 {
-    const xmlNode *system = xml_child(domain_find_sysinfo(check->domain), "system");
-    const xmlNode *entry = xml_child(system, "entry");
-    cleanup_free char *serial = NULL;
+    const xmlNode *node = domain_find_serial(check->domain);
+    cleanup_free char *serial = node ? xml_text(node) : NULL;
 
-    while (entry && !xml_attribute_is(entry, "name", "serial"))
-        entry = xml_next(entry, "entry");
-    serial = entry ? xml_text(entry) : NULL;
     for (size_t i = 0; serial && serial[i]; i++) {
         if (serial[i] >= ' ' && serial[i] < 0x7f && serial[i] != '\\')
             continue;
-        findings_warn(check->findings, WARNING_SERIAL_CHARACTERS, xml_line(entry),
+        findings_warn(check->findings, WARNING_SERIAL_CHARACTERS, xml_line(node),
                       "use letters, digits and punctuation of ASCII, on one line",
                       "the SMBIOS serial has a backslash, a control character, or one "
                       "beyond ASCII: cloud-init could read it otherwise");

@@ -63,8 +63,8 @@ check_includes(const struct check *check, const struct part *part)
     }
 }
 
-/* Return: whether lines end in CR LF, but not the first one: cloud-init converts all lines if the first
- * one ends so (util.dos2unix), and none otherwise. */
+/* Return: whether lines end in CR LF, but not the first one: cloud-init converts all lines if
+ * the first one ends so (util.dos2unix), and none otherwise. */
 static bool
 has_later_cr_lf(const struct buffer *data)
 {

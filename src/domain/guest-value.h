@@ -25,8 +25,8 @@ bool guest_value_is_path(const char *text);
 bool guest_value_is_url(const char *text);
 
 /*
- * Checks a host name that a person wrote (RFC 952; RFC 1123, section 2.1), one label or several. An address is refused:
- * cloud-init would make "ip-192-0-2-1" of it (DataSource.get_hostname).
+ * Checks a host name that a person wrote (RFC 952; RFC 1123, section 2.1), one label or
+ * several. An address is refused: cloud-init would make "ip-192-0-2-1" of it (DataSource.get_hostname).
  */
 int hostname_check(const char *hostname, struct failure **failure);
 

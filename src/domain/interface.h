@@ -48,11 +48,4 @@ char *device_alias(const xmlNode *node);
 char *device_mac(const xmlNode *node);
 char *device_pci_address(const xmlNode *node);
 
-/*
- * Return: whether it is known that no interface of the domain has that MAC. It is not known
- * where an interface has none yet (libvirt gives it one), or where a host's device is
- * passed through, which may be a NIC.
- */
-bool mac_is_missing(const struct domain *domain, const char *mac);
-
 #define cleanup_interfaces __attribute__((cleanup(interfaces_clear)))

@@ -17,7 +17,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/guest-value.h"
-#include "domain/part.h"
 #include "import/element.h"
 #include "import/kubevirt.h"
 

@@ -20,10 +20,10 @@
 #include "lifecycle/lifecycle.h"
 #include "store/delivery.h"
 #include "store/leftovers.h"
+#include "store/own-directory.h"
 #include "store/record.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
-#include "store/own-directory.h"
 
 #define NAMES 256
 #define DAYS 90

@@ -87,13 +87,12 @@ static int
 read_identity(const struct layout_document *document, const char *data, size_t size,
               struct identity *identity, struct failure **failure)
 {
+    cleanup_yaml struct yaml yaml = {0};
     const char *uuid, *request_id, *hostname;
     cleanup_json json_t *json = NULL;
 
     *identity = (struct identity){0};
     if (document->role == LAYOUT_META_DATA) {
-        cleanup_yaml struct yaml yaml = {0};
-
         if (yaml_read(&yaml, data ? data : "", size, YAML_ONE_MAPPING, failure) < 0)
             return -1;
         identity->instance_id = copy_scalar(&yaml, "instance-id");

@@ -232,7 +232,7 @@ devices_to_json(const struct domain *domain)
     return json_array_size(list) > 0 ? steal(list) : NULL;
 }
 
-/* --- the generated keys --------------------------------------------------------------- */
+/* --- the generated keys ------------------------------------------------------------- */
 
 /* Keys of which the generated part is the owner, whether it has a value for them or not, or
  * that have a meaning of their own for the guest. */

@@ -50,9 +50,9 @@ gid_t libvirt_group(int root);
 
 /* --- its QEMU driver ---------------------------------------------------------------- */
 
-/* Finds the text that qemu.conf sets for the key, or the first one of a list in one line. `value`, owned
- * by the caller (free), is NULL if there is none, and libvirt's default holds. Return: 0, or
- * -errno if the file cannot be read; one that is missing sets nothing. */
+/* Finds the text that qemu.conf sets for the key, or the first one of a list in one line.
+ * `value`, owned by the caller (free), is NULL if there is none, and libvirt's default holds.
+ * Return: 0, or -errno if the file cannot be read; one that is missing sets nothing. */
 int qemu_conf_get(int root, const char *key, char **value);
 
 /* The user that QEMU runs as: the owner of libvirt's own directory for it. */

@@ -226,7 +226,7 @@ record_to_json(const struct record *record)
     return json;
 }
 
-/* --- the file ------------------------------------------------------------------------- */
+/* --- the file ----------------------------------------------------------------------- */
 
 static int
 fail_at(const char *name, int error, const char *what, struct failure **failure)
@@ -251,7 +251,6 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
-    cleanup_json json_t *json = NULL;
     int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_RECORD, &text);
     cleanup_json json_t *json = NULL;
 
@@ -351,8 +350,6 @@ record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
     }
 }
 
-/* Puts the boot, which is empty then, into the place of the member `key`; of a type that is not
- * known, too. */
 static void
 set_boot(struct record *record, const char *key, struct record_boot *place,
          struct record_boot *boot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed as an image: image/iso.h, image/publish.h. */
+/* The seed as an image: image/iso.h. */
 #include "config.h"
 
 #include <fcntl.h>
