@@ -17,10 +17,8 @@ libbase_a_SOURCES = \
 	%D%/base/buffer.h \
 	%D%/base/child.c \
 	%D%/base/child.h \
-	%D%/base/cleanup.h \
 	%D%/base/failure.c \
 	%D%/base/failure.h \
-	%D%/base/form.h \
 	%D%/base/fs.c \
 	%D%/base/fs.h \
 	%D%/base/inet.c \
@@ -35,14 +33,10 @@ libbase_a_SOURCES = \
 	%D%/base/print.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
-	%D%/base/report-name.h \
-	%D%/base/shim-name.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
-	%D%/base/texts.h \
 	%D%/base/tmpfile.c \
 	%D%/base/tmpfile.h \
-	%D%/base/utf8.h \
 	$(NULL)
 
 libdomain_a_SOURCES = \

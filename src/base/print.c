@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "check/check.h"
 #include "check/rules.h"
 #include "domain/xml.h"
@@ -59,8 +59,7 @@ add_changes(struct findings *findings, const struct wiring *wiring)
         findings_warn(findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text, changes);
         return;
     }
-    failure_set(&unwired, FAILURE_UNWIRED, "%s %s", text, changes);
-    failure_hint(&unwired, "%s", hint);
+    failure_set(&unwired, FAILURE_UNWIRED, "%s %s\n%s", text, changes, hint);
     findings_take(findings, &unwired);
 }
 
@@ -105,7 +104,7 @@ look_at_request(void *data, const struct request *request, struct failure **fail
     (void)failure;
     look->begun = true;
     label_read_disks(look->domain);
-    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](check);
     if (look->schema)
         check_schema(check);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "check/rules.h"
 #include "seed/user-data.h"
 
@@ -70,7 +70,7 @@ is_switched_off(const struct yaml_node *node)
 
     if (!node || node->kind != YAML_SCALAR)
         return false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
         if (strcasecmp(node->text, words[i]) == 0)
             return false;
     }

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "check/findings.h"
 
 #define WARNING_TEXT(name, text) [WARNING_##name] = (text),
@@ -31,9 +30,7 @@ findings_warn(struct findings *findings, enum warning id, int line, const char *
         message[LIMIT_MESSAGE] = '\0';
     utf8_repair(message);
     utf8_replace_controls(message);
-    findings->list =
-        xreallocarray(findings->list, findings->count + 1, sizeof(*findings->list));
-    findings->list[findings->count++] = (struct finding){
+    *array_add(findings->list, findings->count) = (struct finding){
         .id = names[id], .line = line, .message = message, .hint = xstrdup(hint)};
 }
 
@@ -56,9 +53,7 @@ findings_take(struct findings *findings, struct failure **failure)
     if (!taken)
         return;
     error = taken->code != FAILURE_SECRET_UNREADABLE;
-    findings->list =
-        xreallocarray(findings->list, findings->count + 1, sizeof(*findings->list));
-    findings->list[findings->count++] = (struct finding){
+    *array_add(findings->list, findings->count) = (struct finding){
         .error = error,
         .id = failure_code_name(taken->code),
         .line = taken->line,

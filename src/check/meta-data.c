@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/xml.h"
 
@@ -24,7 +24,7 @@ static const struct meaning {
 static void
 check_key(const struct check *check, const struct part *part, int line, const char *key)
 {
-    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(meanings); i++) {
         const struct meaning *meaning = &meanings[i];
         cleanup_free char *description = NULL;
 
@@ -62,7 +62,7 @@ check_file(const struct check *check, const struct part *part)
     if (!root)
         return;
     rules_apply(check, part, root, rules);
-    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(meanings); i++) {
         if (yaml_get(root, meanings[i].key))
             check_key(check, part, part->line, meanings[i].key);
     }

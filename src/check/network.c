@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/interface.h"
 #include "seed/network.h"

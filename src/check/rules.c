@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "check/rules.h"
 
 #define ANY_DEPTH "**."

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/child.h"
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "check/rules.h"
@@ -55,7 +54,7 @@ take_lines(const struct check *check, const struct part *part, const char *descr
     int count = 0;
 
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
             const char *found = strstr(line, marks[i]);
 
             if (!found || !found[strlen(marks[i])])

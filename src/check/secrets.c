@@ -10,7 +10,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/xml.h"
 #include "seed/user-data.h"
@@ -50,7 +50,7 @@ static const char *const words[] = {
 static bool
 has_word(const struct buffer *data, size_t first)
 {
-    for (size_t i = first; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = first; i < ARRAY_SIZE(words); i++) {
         if (memmem(data->data, data->size, words[i], strlen(words[i])))
             return true;
     }
@@ -94,7 +94,7 @@ static const char *const secret_names[] = {
 static bool
 sounds_secret(const char *key)
 {
-    for (size_t i = 0; i < sizeof(secret_names) / sizeof(secret_names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(secret_names); i++) {
         if (fnmatch(secret_names[i], key, FNM_CASEFOLD) == 0)
             return true;
     }

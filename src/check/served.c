@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/interface.h"
 #include "domain/xml.h"
@@ -111,7 +111,7 @@ static const struct obstacle {
      "take the <seclabel> away, or add an interface of type 'network' or "
      "'bridge'" OR_DISK},
 };
-#define OBSTACLES (sizeof(obstacles) / sizeof(obstacles[0]))
+#define OBSTACLES ARRAY_SIZE(obstacles)
 
 /* Return: its place in the table; OBSTACLES where there is none. */
 static size_t

@@ -6,7 +6,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
@@ -69,7 +68,7 @@ check_sysinfo(const struct check *check)
             cleanup_free char *name = xml_attribute(entry, "name");
             cleanup_free char *value = xml_text(entry);
 
-            for (size_t i = 0; name && i < sizeof(clouds) / sizeof(clouds[0]); i++) {
+            for (size_t i = 0; name && i < ARRAY_SIZE(clouds); i++) {
                 const struct cloud *cloud = &clouds[i];
 
                 if (strcmp(cloud->table, (const char *)table->name) == 0 &&
@@ -100,7 +99,7 @@ check_labels(const struct check *check)
     for (size_t d = 0; d < check->domain->disk_count; d++) {
         const struct disk *disk = &check->domain->disks[d];
 
-        for (size_t i = 0; disk->label && i < sizeof(labels) / sizeof(labels[0]); i++) {
+        for (size_t i = 0; disk->label && i < ARRAY_SIZE(labels); i++) {
             if (strcmp(disk->label, labels[i].label) == 0)
                 findings_warn(
                     check->findings, WARNING_OTHER_CLOUD, xml_line(disk->node),
@@ -121,7 +120,7 @@ check_channels(const struct check *check)
          node = xml_next(node, "channel")) {
         const xmlNode *target = xml_child(node, "target");
 
-        for (size_t i = 0; target && i < sizeof(lxd) / sizeof(lxd[0]); i++) {
+        for (size_t i = 0; target && i < ARRAY_SIZE(lxd); i++) {
             if (xml_attribute_is(target, "name", lxd[i]))
                 findings_warn(check->findings, WARNING_OTHER_CLOUD, xml_line(node),
                               "remove the channel, or give it another name",
@@ -226,7 +225,7 @@ check_kernel(const struct check *check)
         if (!request_is_by_label(check->request) &&
             (strcmp(word, "ds=nocloud") == 0 || strncmp(word, "ds=nocloud;", 11) == 0))
             continue;
-        for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
             if (fnmatch(arguments[i].pattern, word, 0) == 0)
                 findings_warn(
                     check->findings, WARNING_KERNEL_ARGUMENTS, xml_line(node),

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "check/rules.h"
 #include "seed/user-data.h"

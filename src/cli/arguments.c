@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 
@@ -88,14 +87,14 @@ fail_option(const struct table *table, const struct command *command, bool lacks
     const char *names[ROWS_MAX];
     const char *near;
 
-    if (row && lacks_value) {
-        failure_set(failure, FAILURE_USAGE, "option '--%s' needs a value", row->name);
-        return failure_hint(failure, "write --%s=%s", row->name, row->argument);
-    }
-    if (row) {
-        failure_set(failure, FAILURE_USAGE, "option '--%s' takes no value", row->name);
-        return failure_hint(failure, "write --%s alone", row->name);
-    }
+    if (row && lacks_value)
+        return failure_set(failure, FAILURE_USAGE,
+                           "option '--%s' needs a value\nwrite --%s=%s", row->name,
+                           row->name, row->argument);
+    if (row)
+        return failure_set(failure, FAILURE_USAGE,
+                           "option '--%s' takes no value\nwrite --%s alone", row->name,
+                           row->name);
     for (size_t i = 0; i < table->count; i++)
         names[i] = table->rows[i]->name;
     near = optopt == 0 ? help_suggest(name + 2, names, table->count) : NULL;
@@ -159,18 +158,18 @@ check_operands(const struct context *context, const struct command *command,
 
     for (const char *word = strtok_r(words, " ", &rest); word;
          word = strtok_r(NULL, " ", &rest), count++) {
-        if (count >= context->operand_count && *word != '[') {
-            failure_set(failure, FAILURE_USAGE, "missing argument: %s", word);
-            return failure_hint(failure, "virt-seed %s %s", command->name, synopsis);
-        }
+        if (count >= context->operand_count && *word != '[')
+            return failure_set(failure, FAILURE_USAGE,
+                               "missing argument: %s\nvirt-seed %s %s", word,
+                               command->name, synopsis);
         if (strstr(word, "…"))
             return 0;
     }
     if (context->operand_count <= count)
         return 0;
-    failure_set(failure, FAILURE_USAGE, "unexpected argument '%s'",
-                context->operands[count]);
-    return failure_hint(failure, "virt-seed %s %s", command->name, synopsis);
+    return failure_set(failure, FAILURE_USAGE,
+                       "unexpected argument '%s'\nvirt-seed %s %s",
+                       context->operands[count], command->name, synopsis);
 }
 
 int

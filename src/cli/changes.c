@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/print.h"
 #include "cli/changes.h"
 #include "cli/json.h"

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/seeding.h"
@@ -58,11 +58,10 @@ static int
 fail_no_volume(const char *domain, struct failure **failure)
 {
     failure_set(failure, FAILURE_IMAGE,
-                "domain '%s': datasource=\"nocloud-net\" has no image: the guest fetches "
-                "its documents",
+                "domain '%s': datasource=\"nocloud-net\" has no image: the guest "
+                "fetches its documents\n"
+                "'virt-seed dump' prints them; an image has datasource=\"nocloud\"",
                 domain);
-    failure_hint(failure, "'virt-seed dump' prints them; an image has "
-                          "datasource=\"nocloud\"");
     return STATUS_FAILURE;
 }
 

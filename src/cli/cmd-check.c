@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "check/check.h"

@@ -13,7 +13,6 @@
 
 #include <libvirt/libvirt.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
@@ -41,7 +40,7 @@ find_option(const struct line *line, const char *word, const char **value)
     *value = NULL;
     if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
         return NULL;
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
         for (const struct option_row *row = tables[i]; row && row->name; row++) {
             if (is_long ? strlen(row->name) != length - 2 ||
                               strncmp(row->name, word + 2, length - 2) != 0

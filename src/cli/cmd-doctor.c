@@ -12,10 +12,9 @@
 #include <jansson.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
 #include "cli/json.h"
@@ -53,8 +52,7 @@ static void
 add(struct doctor *doctor, enum doctor_state state, const char *subject, char *message,
     char *fix)
 {
-    doctor->list = xreallocarray(doctor->list, doctor->count + 1, sizeof(*doctor->list));
-    doctor->list[doctor->count++] = (struct diagnosis){
+    *array_add(doctor->list, doctor->count) = (struct diagnosis){
         .state = state, .subject = subject, .message = message, .fix = fix};
     doctor->problems += state == DOCTOR_PROBLEM;
 }
@@ -188,7 +186,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                       root.st_ino == own.st_ino;
     }
     doctor.systemd = doctor.live && systemd_is_running();
-    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](&doctor);
     /* All that takes root to see is one diagnosis, with one thing to do. */
     for (size_t i = 0; i < doctor.unseen_count; i++) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
 #include "cli/source.h"

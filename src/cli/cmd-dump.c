@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <nettle/base64.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
@@ -107,8 +106,8 @@ fail_no_document(const struct seed *seed, const char *name, struct failure **fai
         free(list);
         list = longer;
     }
-    failure_set(failure, FAILURE_USAGE, "the seed has no document '%s'", name);
-    return failure_hint(failure, "it has: %s", list);
+    return failure_set(failure, FAILURE_USAGE,
+                       "the seed has no document '%s'\nit has: %s", name, list);
 }
 
 static int

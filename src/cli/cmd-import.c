@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "base/print.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
@@ -44,13 +44,14 @@ static const struct format {
 static const struct format *
 find_format(const char *name, struct failure **failure)
 {
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
         if (strcmp(formats[i].name, name) == 0)
             return &formats[i];
     }
-    failure_set(failure, FAILURE_USAGE, "'%s' is no system to import from", name);
-    failure_hint(failure, "virt-seed import kubevirt FILE, or virt-seed import ovirt "
-                          "FILE");
+    failure_set(failure, FAILURE_USAGE,
+                "'%s' is no system to import from\n"
+                "virt-seed import kubevirt FILE, or virt-seed import ovirt FILE",
+                name);
     return NULL;
 }
 
@@ -64,18 +65,20 @@ read_file(struct buffer *data, const char *name, struct failure **failure)
         standard_input ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     int error;
 
-    if (!standard_input && opened < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'", name);
-        return failure_hint(failure, "give the file of a manifest, or - for standard "
-                                     "input");
-    }
+    if (!standard_input && opened < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not open '%s'\n"
+                                 "give the file of a manifest, or - for standard input",
+                                 name);
     error = fs_read_all(standard_input ? STDIN_FILENO : opened, LIMIT_PART, data);
     if (error == -EFBIG) {
-        failure_set(failure, FAILURE_LIMIT, "larger than %lu MiB", LIMIT_PART / MIB);
-        failure_hint(failure, "leave away what is not about the virtual machine");
+        failure_set(failure, FAILURE_LIMIT,
+                    "larger than %lu MiB\n"
+                    "leave away what is not about the virtual machine",
+                    LIMIT_PART / MIB);
     } else if (error < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read it");
-        failure_hint(failure, "give the file of a manifest");
+        failure_set_errno(failure, FAILURE_SYSTEM, error,
+                          "could not read it\ngive the file of a manifest");
     }
     return error;
 }
@@ -144,9 +147,10 @@ put_element(struct source *source, const struct import *import, bool replace,
 
     if (old && !replace) {
         xmlFreeNode(node);
-        failure_set(failure, FAILURE_DOMAIN, "domain '%s' has a request already",
-                    source->domain.name);
-        return failure_hint(failure, "--replace puts the imported one in its place");
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "domain '%s' has a request already\n"
+                           "--replace puts the imported one in its place",
+                           source->domain.name);
     }
     if (old) {
         cleanup_free char *was = xml_attribute(old, "smbios-was");

@@ -9,7 +9,6 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
@@ -161,10 +160,11 @@ open_image(const char *path, struct failure **failure)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'", path);
-        failure_hint(failure, "give the file of an image; 'virt-seed build' makes one");
-    }
+    if (fd < 0)
+        failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                          "could not open '%s'\n"
+                          "give the file of an image; 'virt-seed build' makes one",
+                          path);
     return fd;
 }
 
@@ -179,11 +179,11 @@ explain_vfat(int fd, struct failure **failure)
         return -1;
     failure_free(*failure);
     *failure = NULL;
-    failure_set(failure, FAILURE_IMAGE,
-                "a vfat image with the label '%s': cloud-init reads those, this command "
-                "reads ISO 9660 only",
-                label ? label : "");
-    return failure_hint(failure, "list it with: mdir -i FILE");
+    return failure_set(failure, FAILURE_IMAGE,
+                       "a vfat image with the label '%s': cloud-init reads those, this "
+                       "command reads ISO 9660 only\n"
+                       "list it with: mdir -i FILE",
+                       label ? label : "");
 }
 
 static int

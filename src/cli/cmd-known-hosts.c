@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/source.h"
@@ -43,10 +42,10 @@ read_keys(const struct context *context, const struct request *request,
     int result;
 
     if (!part) {
-        failure_set(failure, FAILURE_REQUEST, "the guest makes its host keys itself");
-        failure_hint(failure,
-                     "give it one with ssh-host-keys=\"generate\" of <cloud-init>, "
-                     "before its first start");
+        failure_set(failure, FAILURE_REQUEST,
+                    "the guest makes its host keys itself\n"
+                    "give it one with ssh-host-keys=\"generate\" of <cloud-init>, "
+                    "before its first start");
         return NULL;
     }
     result =
@@ -59,9 +58,9 @@ read_keys(const struct context *context, const struct request *request,
     if (*keys)
         return steal(keys);
     failure_set(failure, FAILURE_SSH_KEY,
-                "<ssh-host-keys secret=\"%.256s\"> has no public key",
+                "<ssh-host-keys secret=\"%.256s\"> has no public key\n"
+                "put what 'ssh-keygen -y -f KEY' prints beside it, as KEY.pub",
                 part->name ? part->name : "");
-    failure_hint(failure, "put what 'ssh-keygen -y -f KEY' prints beside it, as KEY.pub");
     return NULL;
 }
 
@@ -78,10 +77,10 @@ check_host(const char *host, struct failure **failure)
         plain = plain && *at > ' ' && *at < 0x7f && !strchr(",*?!", *at);
     if (plain)
         return 0;
-    failure_set(failure, FAILURE_USAGE, "--host has '%.64s', which is no host's name",
-                host);
-    return failure_hint(failure,
-                        "give a name or an address, and with a port [ADDRESS]:PORT");
+    return failure_set(failure, FAILURE_USAGE,
+                       "--host has '%.64s', which is no host's name\n"
+                       "give a name or an address, and with a port [ADDRESS]:PORT",
+                       host);
 }
 
 static void

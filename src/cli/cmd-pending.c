@@ -8,14 +8,13 @@
 #include <jansson.h>
 
 #include "base/child.h"
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "import/element.h"
 #include "cli/json.h"
 #include "cli/pending.h"
 #include "cli/replace.h"
+#include "import/element.h"
 
 struct options {
     bool show_secrets;

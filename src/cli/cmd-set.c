@@ -13,18 +13,17 @@
 #include <libxml/tree.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
-#include "import/element.h"
 #include "cli/libvirt.h"
 #include "cli/source.h"
 #include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+#include "import/element.h"
 #include "store/secret.h"
 #include "wire/wire.h"
 
@@ -111,9 +110,10 @@ check_text(const struct option_value *value, const char *text, size_t size,
 {
     if (element_can_hold(text, size))
         return 0;
-    failure_set(failure, FAILURE_REQUEST, "--%s has characters that XML cannot hold",
-                value->row->name);
-    return failure_hint(failure, "write UTF-8 without control characters");
+    return failure_set(failure, FAILURE_REQUEST,
+                       "--%s has characters that XML cannot hold\n"
+                       "write UTF-8 without control characters",
+                       value->row->name);
 }
 
 /* A FIFO is welcome: `set` may be given the output of another program. */
@@ -124,14 +124,14 @@ read_file(const char *path, size_t limit, struct buffer *content,
     cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     int error = fd < 0 ? -errno : fs_read_all(fd, limit, content);
 
-    if (error == -EFBIG) {
-        failure_set(failure, FAILURE_LIMIT, "'%s' has more than %zu bytes", path, limit);
-        return failure_hint(failure, "give a smaller file");
-    }
-    if (error < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read '%s'", path);
-        return failure_hint(failure, "name a file that you may read");
-    }
+    if (error == -EFBIG)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "'%s' has more than %zu bytes\ngive a smaller file", path,
+                           limit);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not read '%s'\nname a file that you may read",
+                                 path);
     return 0;
 }
 
@@ -229,11 +229,11 @@ add_entry(struct writing *writing, const struct option_value *value,
     cleanup_free char *key = xstrndup(text, length);
     xmlNode *parent;
 
-    if (length == 0 || !text[length]) {
-        failure_set(failure, FAILURE_USAGE, "--meta-data has '%.64s', expected KEY=VALUE",
-                    text);
-        return failure_hint(failure, "give a key, '=' and its value");
-    }
+    if (length == 0 || !text[length])
+        return failure_set(failure, FAILURE_USAGE,
+                           "--meta-data has '%.64s', expected KEY=VALUE\n"
+                           "give a key, '=' and its value",
+                           text);
     if (check_text(value, text, strlen(text), failure) < 0)
         return -1;
     if (!text[length + 1])
@@ -277,10 +277,11 @@ add_root_password(struct writing *writing, const struct option_value *value,
     buffer_clear(password);
     if (read_file(value->text, LIMIT_PASSWORD + 1, password, failure) < 0)
         return -1;
-    if (password->size == 0 || strspn(password->data, "\r\n") == password->size) {
-        failure_set(failure, FAILURE_REQUEST, "'%s' holds no password", value->text);
-        return failure_hint(failure, "write the password into it, in one line");
-    }
+    if (password->size == 0 || strspn(password->data, "\r\n") == password->size)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "'%s' holds no password\n"
+                           "write the password into it, in one line",
+                           value->text);
     node = indent(
         element_add(find_or_add(writing->element, setting->below), setting->element));
     element_set(node, "secret", writing->domain->name);
@@ -305,8 +306,7 @@ find_secret_part(const char *value)
 {
     size_t length = strcspn(value, "=");
 
-    for (size_t i = 0;
-         i < sizeof(secret_parts) / sizeof(secret_parts[0]) && value[length]; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(secret_parts) && value[length]; i++) {
         if (strlen(secret_parts[i].name) == length &&
             strncmp(secret_parts[i].name, value, length) == 0)
             return &secret_parts[i];
@@ -342,13 +342,12 @@ add_secret(struct writing *writing, const struct option_value *value,
     cleanup_free char *name = NULL;
     xmlNode *node;
 
-    if (!part) {
-        failure_set(failure, FAILURE_USAGE,
-                    "--secret has '%.64s', expected PART=NAME[/KEY]", value->text);
-        return failure_hint(failure, "PART is user-data, vendor-data, network-config, "
-                                     "meta-data, ssh-authorized-keys, ssh-host-keys or "
-                                     "admin-password");
-    }
+    if (!part)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--secret has '%.64s', expected PART=NAME[/KEY]\n"
+                           "PART is user-data, vendor-data, network-config, meta-data, "
+                           "ssh-authorized-keys, ssh-host-keys or admin-password",
+                           value->text);
     if (check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
     if (!*secret)
@@ -469,8 +468,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     int result;
 
     if (options->print && (changes.output || changes.in_place)) {
-        failure_set(failure, FAILURE_USAGE, "--print is in the place of -o and -i");
-        failure_hint(failure, "choose one of them");
+        failure_set(failure, FAILURE_USAGE,
+                    "--print is in the place of -o and -i\nchoose one of them");
         return STATUS_USAGE;
     }
     if (options->print)

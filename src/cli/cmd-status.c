@@ -16,7 +16,6 @@
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/print.h"
@@ -78,7 +77,7 @@ find_state(virDomainPtr domain)
         [VIR_DOMAIN_SHUTOFF] = "off",        [VIR_DOMAIN_CRASHED] = "crashed",
         [VIR_DOMAIN_PMSUSPENDED] = "paused",
     };
-    const int count = (int)(sizeof(words) / sizeof(words[0]));
+    const int count = (int)(ARRAY_SIZE(words));
     int state;
 
     if (virDomainGetState(domain, &state, NULL, 0) < 0 || state < 0 || state >= count ||
@@ -120,9 +119,8 @@ find_seed(struct domain_status *status, int root, const struct domain_view *view
         return S_ISLNK(found.st_mode) ? ANSWER_NO : ANSWER_YES;
     if (error == -ENOENT)
         return ANSWER_NO;
-    failure_set_errno(&failure, FAILURE_RUNDIR, error, "could not look at %s/%s",
-                      VIRT_SEED_RUNDIR, name);
-    failure_hint(&failure, "run it as root");
+    failure_set_errno(&failure, FAILURE_RUNDIR, error,
+                      "could not look at %s/%s\nrun it as root", VIRT_SEED_RUNDIR, name);
     take_unread(status, &failure);
     return ANSWER_UNKNOWN;
 }
@@ -288,8 +286,7 @@ add_row(struct rows *rows, virDomainPtr domain, struct failure **failure)
         failure_free(steal(*failure));
         return 0;
     }
-    rows->list = xreallocarray(rows->list, rows->count + 1, sizeof(rows->list[0]));
-    rows->list[rows->count++] = row;
+    *array_add(rows->list, rows->count) = row;
     return 0;
 }
 
@@ -394,8 +391,7 @@ print_table(const struct rows *rows)
     static const char *const titles[] = {"DOMAIN",     "STATE",      "WIRED",
                                          "SEED",       "DATASOURCE", "INSTANCE-ID",
                                          "CLOUD-INIT", "SINCE"};
-    cleanup_columns struct libscols_table *table =
-        columns_table(sizeof(titles) / sizeof(titles[0]));
+    cleanup_columns struct libscols_table *table = columns_table(ARRAY_SIZE(titles));
 
     columns_add(table, titles);
     for (size_t i = 0; i < rows->count; i++) {

@@ -13,7 +13,6 @@
 
 #include <libvirt/libvirt.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/domain-view.h"
@@ -96,9 +95,8 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
 
     if (report->state != GUEST_STATE_DONE) {
         failure_set(&failure, FAILURE_DOMAIN,
-                    "domain '%s': cloud-init has finished with %zu %s", name_of(waited),
-                    errors, errors == 1 ? "error" : "errors");
-        failure_hint(&failure, GUEST_LOGS);
+                    "domain '%s': cloud-init has finished with %zu %s\n" GUEST_LOGS,
+                    name_of(waited), errors, errors == 1 ? "error" : "errors");
     } else if (waiting->options->scrub) {
         if (scrub(waiting->context, waited->followed->uuid, &failure) < 0)
             outcome = "error";
@@ -151,7 +149,7 @@ finish_by_stop(struct waited *waited, int detail)
         [VIR_DOMAIN_EVENT_STOPPED_FAILED] = "has failed on the host",
         [VIR_DOMAIN_EVENT_STOPPED_FROM_SNAPSHOT] = "was reverted to a snapshot",
     };
-    const int count = (int)(sizeof(words) / sizeof(words[0]));
+    const int count = (int)(ARRAY_SIZE(words));
     const char *what =
         detail >= 0 && detail < count && words[detail] ? words[detail] : "has stopped";
     const struct guest_report *report = &waited->followed->report;
@@ -195,9 +193,10 @@ finish_unstarted(struct waited *waited)
                          result->state == GUEST_STATE_DONE ? "was done"
                                                            : "finished with errors",
                          result->time ? " at " : "", result->time ? result->time : "");
-    failure_set(&failure, FAILURE_DOMAIN, "domain '%s' does not run%s", name_of(waited),
-                last);
-    failure_hint(&failure, "start it; 'virt-seed wait --next' also waits for a start");
+    failure_set(&failure, FAILURE_DOMAIN,
+                "domain '%s' does not run%s\n"
+                "start it; 'virt-seed wait --next' also waits for a start",
+                name_of(waited), last);
     finish(waited, "stopped", STATUS_STOPPED, NULL, failure);
 }
 
@@ -406,11 +405,10 @@ read_timeout(const char *text, int *milliseconds, struct failure **failure)
         return 0;
     errno = 0;
     seconds = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || seconds > LIMIT_TIMEOUT) {
-        failure_set(failure, FAILURE_USAGE, "--timeout='%s' is not a number of seconds",
-                    text);
-        return failure_hint(failure, "give 0 to %d", LIMIT_TIMEOUT);
-    }
+    if (*text < '0' || *text > '9' || *end || errno || seconds > LIMIT_TIMEOUT)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--timeout='%s' is not a number of seconds\ngive 0 to %d",
+                           text, LIMIT_TIMEOUT);
     *milliseconds = (int)seconds * 1000;
     return 0;
 }
@@ -432,9 +430,7 @@ add(struct waiting *waiting, const char *name, struct failure **failure)
     waited->row = progress_add(&waiting->progress, virDomainGetName(followed->domain),
                                followed->uuid);
     followed->owner = waited;
-    waiting->list =
-        xreallocarray(waiting->list, waiting->count + 1, sizeof(struct waited *));
-    waiting->list[waiting->count++] = waited;
+    *array_add(waiting->list, waiting->count) = waited;
     return 0;
 }
 
@@ -466,7 +462,7 @@ find_status(const struct waiting *waiting)
 {
     static const int order[] = {STATUS_FAILURE, STATUS_STOPPED, STATUS_TIMEOUT};
 
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
         for (size_t j = 0; j < waiting->count; j++) {
             if (waiting->list[j]->status == order[i])
                 return order[i];

@@ -7,7 +7,7 @@
 
 #include <libvirt/libvirt.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
 #include "cli/libvirt.h"

@@ -11,7 +11,7 @@
 #include <wchar.h>
 
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "cli/columns.h"
 
 /* Return: the locale before, for uselocale(3). */

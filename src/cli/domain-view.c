@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/domain-view.h"
 #include "cli/libvirt.h"

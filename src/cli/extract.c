@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "cli/extract.h"
@@ -58,12 +57,11 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
         const struct document *file = &volume->documents[i];
         int error = file->unread ? 0 : extract_file(root, file);
 
-        if (error < 0) {
-            failure_set_errno(failure, FAILURE_SYSTEM, error, "could not write '%s/%s'",
-                              path, file->path);
-            return failure_hint(failure,
-                                "name an empty directory: nothing is overwritten");
-        }
+        if (error < 0)
+            return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                     "could not write '%s/%s'\n"
+                                     "name an empty directory: nothing is overwritten",
+                                     path, file->path);
     }
     return 0;
 }

@@ -20,7 +20,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/follow.h"
 #include "cli/libvirt.h"
@@ -50,11 +49,11 @@ watch_file(struct followed *followed, struct failure **failure)
     if (followed->reader.file < 0)
         return 0;
     watch = inotify_add_watch(notifier, path, IN_MODIFY | IN_MOVE_SELF | IN_ATTRIB);
-    if (watch < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not watch the report");
-        return failure_hint(failure, "see that /proc is there, and the limits: "
-                                     "sysctl fs.inotify");
-    }
+    if (watch < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not watch the report\n"
+                                 "see that /proc is there, and the limits: sysctl "
+                                 "fs.inotify");
     if (watch == followed->watch)
         return 0;
     if (followed->watch >= 0)
@@ -252,9 +251,7 @@ append(struct follow *follow, virDomainPtr domain, const char *uuid)
     };
     snprintf(followed->uuid, sizeof(followed->uuid), "%s", uuid);
     report_reader_init(&followed->reader, follow->root, uuid);
-    follow->list =
-        xreallocarray(follow->list, follow->count + 1, sizeof(struct followed *));
-    follow->list[follow->count++] = followed;
+    *array_add(follow->list, follow->count) = followed;
     return followed;
 }
 
@@ -348,7 +345,7 @@ catch_signals(struct follow *follow)
     sigset_t set;
 
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
         struct sigaction action;
 
         if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
@@ -369,12 +366,10 @@ follow_run(struct follow *follow, struct failure **failure)
     while (!follow->over && follow->signal == 0) {
         if (virEventRunDefaultImpl() < 0)
             return libvirt_fail(failure, "could not wait");
-        if (follow->lost && !follow->over) {
-            failure_set(failure, FAILURE_LIBVIRT,
-                        "libvirt's daemon has closed the connection");
-            return failure_hint(
-                failure, "wait again when it is back; the reports go on meanwhile");
-        }
+        if (follow->lost && !follow->over)
+            return failure_set(failure, FAILURE_LIBVIRT,
+                               "libvirt's daemon has closed the connection\n"
+                               "wait again when it is back; the reports go on meanwhile");
     }
     return 0;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 

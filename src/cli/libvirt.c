@@ -10,7 +10,6 @@
 #include <libxml/uri.h>
 #include <uuid.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "cli/libvirt.h"
@@ -104,11 +103,11 @@ libvirt_require_local(virConnectPtr connection, struct failure **failure)
 
     if (!host)
         return 0;
-    failure_set(
-        failure, FAILURE_USAGE,
-        "the domain is on another host, whose files and secrets cannot be read from "
-        "here");
-    return failure_hint(failure, "run the command on %s", host);
+    return failure_set(failure, FAILURE_USAGE,
+                       "the domain is on another host, whose files and secrets cannot "
+                       "be read from here\n"
+                       "run the command on %s",
+                       host);
 }
 
 int
@@ -120,10 +119,11 @@ libvirt_require_system(virConnectPtr connection, struct failure **failure)
         return -1;
     if (uri && strcmp(uri, "qemu:///system") == 0)
         return 0;
-    failure_set(failure, FAILURE_USAGE,
-                "'%s' is not this host's daemon for QEMU, and does not know its domains",
-                uri ? uri : "");
-    return failure_hint(failure, "leave --connect away, or give it qemu:///system");
+    return failure_set(failure, FAILURE_USAGE,
+                       "'%s' is not this host's daemon for QEMU, and does not know its "
+                       "domains\n"
+                       "leave --connect away, or give it qemu:///system",
+                       uri ? uri : "");
 }
 
 virDomainPtr

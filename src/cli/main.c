@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/print.h"
@@ -24,7 +23,7 @@ const struct command *const commands[] = {
 const struct command *
 command_find(const char *name, struct failure **failure)
 {
-    const char *names[sizeof(commands) / sizeof(commands[0])];
+    const char *names[ARRAY_SIZE(commands)];
     const char *near;
     size_t count = 0;
 

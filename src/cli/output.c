@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/tmpfile.h"
@@ -35,17 +34,16 @@ output_open(struct output *output, const char *path, struct failure **failure)
         slash ? xstrndup(output->path, (size_t)(slash - output->path + 1)) : xstrdup(".");
     output->name = slash ? slash + 1 : output->path;
     output->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (output->directory < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'",
-                          directory);
-        return failure_hint(failure, "make the directory, or name another");
-    }
+    if (output->directory < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not open '%s'\n"
+                                 "make the directory, or name another",
+                                 directory);
     if (fstatat(output->directory, output->name, &status, 0) < 0)
         return 0;
-    if (S_ISDIR(status.st_mode) || !*output->name) {
-        failure_set(failure, FAILURE_SYSTEM, "'%s' is a directory", path);
-        return failure_hint(failure, "name a file in it");
-    }
+    if (S_ISDIR(status.st_mode) || !*output->name)
+        return failure_set(failure, FAILURE_SYSTEM,
+                           "'%s' is a directory\nname a file in it", path);
     output->stream = !S_ISREG(status.st_mode);
     return 0;
 }
@@ -103,6 +101,8 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
     }
     if (error == 0)
         return 0;
-    failure_set_errno(failure, FAILURE_SYSTEM, error, "could not write %s", path);
-    return failure_hint(failure, "see that there is room, and that you may write there");
+    return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                             "could not write %s\n"
+                             "see that there is room, and that you may write there",
+                             path);
 }

@@ -14,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "cli/changes.h"
 #include "cli/pending.h"
 #include "cli/seeding.h"
@@ -347,9 +346,7 @@ add_document(struct pending *pending, const char *path, bool secret, bool is_den
     else if (boot->time ? has_document(boot, next) : document_is_same(before, next))
         state = PENDING_UNCHANGED;
     pending->has_changes = pending->has_changes || state != PENDING_UNCHANGED;
-    pending->documents = xreallocarray(pending->documents, pending->document_count + 1,
-                                       sizeof(*pending->documents));
-    pending->documents[pending->document_count++] = (struct pending_document){
+    *array_add(pending->documents, pending->document_count) = (struct pending_document){
         .path = path,
         .state = state,
         .secret = secret,

@@ -15,10 +15,9 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/print.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "cli/columns.h"
 #include "cli/progress.h"
 #include "seed/json.h"
@@ -358,9 +357,7 @@ progress_add(struct progress *progress, const char *name, const char *uuid)
         .event = xstrdup("nothing was heard of the guest yet"),
         .stage = GUEST_STAGE_NONE,
     };
-    progress->rows =
-        xreallocarray(progress->rows, progress->count + 1, sizeof(struct progress_row *));
-    progress->rows[progress->count++] = row;
+    *array_add(progress->rows, progress->count) = row;
     return row;
 }
 

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
@@ -19,17 +18,15 @@
 int
 replace_check_caller(const struct context *context, struct failure **failure)
 {
-    if (strcmp(context->root_path, "/") != 0) {
-        failure_set(failure, FAILURE_USAGE,
-                    "running guests read their seeds below /, not below '%s'",
-                    context->root_path);
-        return failure_hint(failure, "leave --root away");
-    }
-    if (geteuid() != 0) {
-        failure_set(failure, FAILURE_RUNDIR, "root alone may write into %s",
-                    VIRT_SEED_RUNDIR);
-        return failure_hint(failure, "run the command as root");
-    }
+    if (strcmp(context->root_path, "/") != 0)
+        return failure_set(failure, FAILURE_USAGE,
+                           "running guests read their seeds below /, not below '%s'\n"
+                           "leave --root away",
+                           context->root_path);
+    if (geteuid() != 0)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "root alone may write into %s\nrun the command as root",
+                           VIRT_SEED_RUNDIR);
     return 0;
 }
 
@@ -128,11 +125,10 @@ replace_seed(const struct context *context, const struct source *source,
 
     if (rundir < 0)
         return -1;
-    if (flock(rundir, LOCK_EX) < 0) {
-        failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not lock %s",
-                          VIRT_SEED_RUNDIR);
-        return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
-    }
+    if (flock(rundir, LOCK_EX) < 0)
+        return failure_set_errno(failure, FAILURE_RUNDIR, errno,
+                                 "could not lock %s\nsee what is there: ls -l %s",
+                                 VIRT_SEED_RUNDIR, VIRT_SEED_RUNDIR);
     if (delivery_of_running(&running->domain)->replace(&replacement, failure) < 0)
         return -1;
     record_replacement(&replacement);

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/replace.h"
 #include "cli/scrub.h"
@@ -34,9 +33,9 @@ read_old(const struct context *context, const struct domain *running, struct see
     layout = found ? layout_find(old->volume_id) : NULL;
     if (layout)
         return layout_read_identity(layout, old, identity, failure);
-    failure_set(failure, FAILURE_RUNDIR, "%s has no seed of it", VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "put one there first: virt-seed update %s",
-                        running->uuid);
+    return failure_set(failure, FAILURE_RUNDIR,
+                       "%s has no seed of it\nput one there first: virt-seed update %s",
+                       VIRT_SEED_RUNDIR, running->uuid);
 }
 
 /* A seed that `update` has put there for another instance must be read by the guest first:
@@ -53,10 +52,12 @@ check_booted(const struct context *context, const struct domain *running,
     booted = record.boot.instance_id;
     if (!booted || !identity->instance_id || strcmp(booted, identity->instance_id) == 0)
         return 0;
-    failure_set(failure, FAILURE_INSTANCE_ID,
-                "the seed %s is for the instance '%s', and it was started as '%s'",
-                delivery_of_running(running)->where, identity->instance_id, booted);
-    return failure_hint(failure, "its content stays until the domain is started anew");
+    return failure_set(failure, FAILURE_INSTANCE_ID,
+                       "the seed %s is for the instance '%s', and it was started as "
+                       "'%s'\n"
+                       "its content stays until the domain is started anew",
+                       delivery_of_running(running)->where, identity->instance_id,
+                       booted);
 }
 
 /* The attributes stay: they say which datasource it is. */
@@ -89,21 +90,21 @@ check_identity(const struct seed *seed, const struct identity *old,
         return -1;
     if (strcmp(identity.instance_id, old->instance_id) == 0)
         return 0;
-    failure_set(failure, FAILURE_INSTANCE_ID,
-                "a seed without content would have the instance-id '%s', not '%s'",
-                identity.instance_id, old->instance_id);
-    return failure_hint(failure, "its seed is left as it is");
+    return failure_set(failure, FAILURE_INSTANCE_ID,
+                       "a seed without content would have the instance-id '%s', not "
+                       "'%s'\n"
+                       "its seed is left as it is",
+                       identity.instance_id, old->instance_id);
 }
 
 static int
 make_seed(struct seed *seed, struct request *request, struct source *running,
           const struct identity *old, struct failure **failure)
 {
-    if (!request_find(&running->domain) || !old->instance_id || !old->request_id) {
-        failure_set(failure, FAILURE_REQUEST_MISSING,
-                    "its seed is not one of a <cloud-init> element");
-        return failure_hint(failure, "what oVirt's engine has made stays as it is");
-    }
+    if (!request_find(&running->domain) || !old->instance_id || !old->request_id)
+        return failure_set(failure, FAILURE_REQUEST_MISSING,
+                           "its seed is not one of a <cloud-init> element\n"
+                           "what oVirt's engine has made stays as it is");
     write_identity(&running->domain, old);
     if (request_read(request, &running->domain, failure) < 0 ||
         seed_make(seed, request, failure) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "cli/seeding.h"
 #include "store/pipeline.h"
 

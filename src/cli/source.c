@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -33,9 +32,10 @@ names_file(const char *argument)
 static int
 fail_too_large(const char *origin, struct failure **failure)
 {
-    failure_set(failure, FAILURE_LIMIT, "%s has more than %lu MiB", origin,
-                LIMIT_DOMAIN_XML / MIB);
-    return failure_hint(failure, "give a domain's XML, as 'virsh dumpxml' prints it");
+    return failure_set(failure, FAILURE_LIMIT,
+                       "%s has more than %lu MiB\n"
+                       "give a domain's XML, as 'virsh dumpxml' prints it",
+                       origin, LIMIT_DOMAIN_XML / MIB);
 }
 
 static int
@@ -49,12 +49,11 @@ load_file(struct source *source, const char *argument, struct failure **failure)
     int error;
 
     source->name = argument;
-    if (!standard_input && opened < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not open '%s'",
-                          argument);
-        return failure_hint(failure,
-                            "give a file with a domain's XML, or a domain's name");
-    }
+    if (!standard_input && opened < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not open '%s'\n"
+                                 "give a file with a domain's XML, or a domain's name",
+                                 argument);
     error = fs_read_all(standard_input ? STDIN_FILENO : opened, LIMIT_DOMAIN_XML, &text);
     if (error == -EFBIG)
         return fail_too_large(origin, failure);
@@ -79,10 +78,10 @@ require_persistent(const struct source *source, struct failure **failure)
         return 0;
     if (persistent < 0)
         return libvirt_fail(failure, "could not look at the domain");
-    failure_set(failure, FAILURE_DOMAIN,
-                "domain '%s' is transient: libvirt has no definition",
-                virDomainGetName(source->libvirt));
-    return failure_hint(failure, "wire the XML that it is created from");
+    return failure_set(failure, FAILURE_DOMAIN,
+                       "domain '%s' is transient: libvirt has no definition\n"
+                       "wire the XML that it is created from",
+                       virDomainGetName(source->libvirt));
 }
 
 /* Return: the definition, owned by the caller (free), or NULL. */
@@ -163,10 +162,10 @@ fail_changed(const struct source *source, const char *when, struct failure **fai
 {
     const char *name = virDomainGetName(source->libvirt);
 
-    failure_set(failure, FAILURE_LIBVIRT,
-                "somebody else changed the definition of '%s' %s", name, when);
-    return failure_hint(failure,
-                        "see that nobody else is at it, and run the command again");
+    return failure_set(failure, FAILURE_LIBVIRT,
+                       "somebody else changed the definition of '%s' %s\n"
+                       "see that nobody else is at it, and run the command again",
+                       name, when);
 }
 
 static int

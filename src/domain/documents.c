@@ -12,9 +12,7 @@ seed_add_document(struct seed *seed, const char *path)
 {
     struct document *document;
 
-    seed->documents = xreallocarray(seed->documents, seed->document_count + 1,
-                                    sizeof(*seed->documents));
-    document = &seed->documents[seed->document_count++];
+    document = array_add(seed->documents, seed->document_count);
     *document = (struct document){.path = xstrdup(path)};
     return document;
 }

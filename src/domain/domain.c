@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/shim-name.h"
+#include "base/names.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 
@@ -36,10 +35,10 @@ read_uuid(struct domain *domain, struct failure **failure)
     if (!text || (!*at && length == UUID_LENGTH))
         return 0;
     domain->uuid[0] = '\0';
-    failure_set(failure, FAILURE_DOMAIN_UUID, "<uuid> is '%.64s', expected 32 hex digits",
-                text);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "mend it, or remove the element: libvirt makes one");
+    return failure_set_at(failure, FAILURE_DOMAIN_UUID, xml_line(node),
+                          "<uuid> is '%.64s', expected 32 hex digits\n"
+                          "mend it, or remove the element: libvirt makes one",
+                          text);
 }
 
 static void
@@ -81,9 +80,10 @@ count_devices(const struct domain *domain, const char *name, size_t *count,
         (*count)++;
     if (*count <= LIMIT_DEVICES)
         return 0;
-    failure_set(failure, FAILURE_LIMIT, "the domain has %zu <%s> elements, at most %d",
-                *count, name, LIMIT_DEVICES);
-    return failure_hint(failure, "take some away: QEMU has no place for them either");
+    return failure_set(failure, FAILURE_LIMIT,
+                       "the domain has %zu <%s> elements, at most %d\n"
+                       "take some away: QEMU has no place for them either",
+                       *count, name, LIMIT_DEVICES);
 }
 
 static int
@@ -110,27 +110,24 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     const xmlNode *name, *os_type;
 
     *domain = (struct domain){.root = root};
-    if (root->ns || strcmp((const char *)root->name, "domain") != 0) {
-        failure_set(failure, FAILURE_DOMAIN,
-                    "the root element is <%s>, expected <domain>", root->name);
-        failure_at_line(failure, xml_line(root));
-        return failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
-    }
+    if (root->ns || strcmp((const char *)root->name, "domain") != 0)
+        return failure_set_at(failure, FAILURE_DOMAIN, xml_line(root),
+                              "the root element is <%s>, expected <domain>\n"
+                              "give what 'virsh dumpxml DOMAIN' prints",
+                              root->name);
     if (!type || (strcmp(type, "kvm") != 0 && strcmp(type, "qemu") != 0 &&
-                  strcmp(type, "hvf") != 0)) {
-        failure_set(failure, FAILURE_DOMAIN, "<domain type='%s'> is not one of QEMU's",
-                    type ? type : "");
-        failure_at_line(failure, xml_line(root));
-        return failure_hint(failure, "use type='kvm' or type='qemu'");
-    }
+                  strcmp(type, "hvf") != 0))
+        return failure_set_at(failure, FAILURE_DOMAIN, xml_line(root),
+                              "<domain type='%s'> is not one of QEMU's\n"
+                              "use type='kvm' or type='qemu'",
+                              type ? type : "");
     if (read_uuid(domain, failure) < 0)
         return -1;
     name = xml_child(root, "name");
     domain->name = name ? xml_text(name) : xstrdup("");
-    if (!*domain->name) {
-        failure_set(failure, FAILURE_DOMAIN, "the domain has no <name>");
-        return failure_hint(failure, "add <name>…</name>");
-    }
+    if (!*domain->name)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "the domain has no <name>\nadd <name>…</name>");
     os_type = xml_child(xml_child(root, "os"), "type");
     domain->arch = os_type ? xml_attribute(os_type, "arch") : NULL;
     domain->machine = os_type ? xml_attribute(os_type, "machine") : NULL;
@@ -163,9 +160,9 @@ domain_require_uuid(const struct domain *domain, struct failure **failure)
 {
     if (*domain->uuid)
         return 0;
-    failure_set(failure, FAILURE_DOMAIN_UUID, "the domain has no <uuid>");
-    return failure_hint(failure,
-                        "'virt-seed wire' gives it one, and so does 'virsh define'");
+    return failure_set(failure, FAILURE_DOMAIN_UUID,
+                       "the domain has no <uuid>\n"
+                       "'virt-seed wire' gives it one, and so does 'virsh define'");
 }
 
 char *

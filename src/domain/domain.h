@@ -11,7 +11,7 @@
 #include <libxml/tree.h>
 
 #include "base/failure.h"
-#include "base/form.h"
+#include "base/text.h"
 #include "domain/target.h"
 
 struct disk {

@@ -82,7 +82,7 @@ guest_value_is_url(const char *text)
 
     if (!consists_of(text, LETTERS DIGITS "-._~:/?#[]@!$&'()*+,;=%", LIMIT_URL))
         return false;
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
         if (strncasecmp(text, schemes[i], strlen(schemes[i])) == 0)
             host = text + strlen(schemes[i]);
     }
@@ -115,11 +115,11 @@ hostname_check(const char *hostname, struct failure **failure)
 {
     if (is_hostname(hostname))
         return 0;
-    failure_set(failure, FAILURE_HOSTNAME, "'%.300s' is no host name", hostname);
-    return failure_hint(failure,
-                        "use letters, digits and dashes, in labels of at most %d "
-                        "characters that are joined by dots",
-                        LIMIT_HOSTNAME_LABEL);
+    return failure_set(failure, FAILURE_HOSTNAME,
+                       "'%.300s' is no host name\n"
+                       "use letters, digits and dashes, in labels of at most %d "
+                       "characters that are joined by dots",
+                       hostname, LIMIT_HOSTNAME_LABEL);
 }
 
 char *
@@ -167,7 +167,7 @@ is_key(const char *text)
                 quoted = !quoted;
         }
         text += strspn(text, " \t");
-        for (size_t i = 0; i < sizeof(type_prefixes) / sizeof(type_prefixes[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(type_prefixes); i++) {
             if (strncmp(word, type_prefixes[i], strlen(type_prefixes[i])) == 0)
                 return strncmp(text, BLOB_PREFIX, strlen(BLOB_PREFIX)) == 0;
         }
@@ -180,20 +180,19 @@ ssh_key_check(const char *text, struct failure **failure)
 {
     const char *hint = "give what a .pub file holds: 'ssh-ed25519 AAAA… comment'";
 
-    if (strstr(text, "PRIVATE KEY")) {
-        failure_set(failure, FAILURE_SSH_KEY,
-                    "a <key> is a private one, expected a public one");
-        return failure_hint(failure, "%s; consider the private key known to others",
-                            hint);
-    }
+    if (strstr(text, "PRIVATE KEY"))
+        return failure_set(failure, FAILURE_SSH_KEY,
+                           "a <key> is a private one, expected a public one\n"
+                           "%s; consider the private key known to others",
+                           hint);
     for (const char *at = text; *at; at++) {
-        if ((unsigned char)*at < ' ' && *at != '\t') {
-            failure_set(failure, FAILURE_SSH_KEY, "a <key> has more than one line");
-            return failure_hint(failure, "write one <key> for each");
-        }
+        if ((unsigned char)*at < ' ' && *at != '\t')
+            return failure_set(failure, FAILURE_SSH_KEY,
+                               "a <key> has more than one line\n"
+                               "write one <key> for each");
     }
     if (is_key(text) && strlen(text) <= LIMIT_SSH_KEY)
         return 0;
-    failure_set(failure, FAILURE_SSH_KEY, "a <key> is no ssh public key");
-    return failure_hint(failure, "%s", hint);
+    return failure_set(failure, FAILURE_SSH_KEY, "a <key> is no ssh public key\n%s",
+                       hint);
 }

@@ -13,10 +13,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/initialization.h"
 #include "domain/xml.h"
@@ -177,10 +176,7 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
                         "at most 64 users");
         return NULL;
     }
-    initialization->users =
-        xreallocarray(initialization->users, initialization->user_count + 1,
-                      sizeof(*initialization->users));
-    user = &initialization->users[initialization->user_count++];
+    user = array_add(initialization->users, initialization->user_count);
     *user = (struct initialization_user){.name = xstrdup(name)};
     return user;
 }
@@ -208,12 +204,10 @@ set_password(struct part **slot, struct part *password, const xmlNode *node,
 {
     if (!password)
         return 0;
-    if (*slot) {
-        failure_set(failure, FAILURE_REQUEST, "<%s> gives '%s' a second password",
-                    node->name, name);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "keep one of them");
-    }
+    if (*slot)
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                              "<%s> gives '%s' a second password\nkeep one of them",
+                              node->name, name);
     *slot = password;
     return 0;
 }
@@ -441,10 +435,7 @@ add_file(struct reading *reading, const xmlNode *node, struct file_reading *file
     content = add_content(reading->parts, file, failure);
     if (!content)
         return -1;
-    initialization->files =
-        xreallocarray(initialization->files, initialization->file_count + 1,
-                      sizeof(*initialization->files));
-    initialization->files[initialization->file_count++] =
+    *array_add(initialization->files, initialization->file_count) =
         (struct initialization_file){.path = steal(file->path), .content = content};
     return 0;
 }

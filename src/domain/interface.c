@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/interface.h"
@@ -107,11 +106,11 @@ interfaces_read(struct interfaces *interfaces, const struct domain *domain,
     *interfaces = (struct interfaces){0};
     for (node = xml_child(devices, "interface"); node; node = xml_next(node, "interface"))
         count++;
-    if (count > LIMIT_NICS) {
-        failure_set(failure, FAILURE_LIMIT, "the domain has %zu interfaces, at most %d",
-                    count, LIMIT_NICS);
-        return failure_hint(failure, "write <network-config> as text");
-    }
+    if (count > LIMIT_NICS)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "the domain has %zu interfaces, at most %d\n"
+                           "write <network-config> as text",
+                           count, LIMIT_NICS);
     interfaces->items = xcalloc(count, sizeof(*interfaces->items));
     for (node = xml_child(devices, "interface"); node; node = xml_next(node, "interface"))
         interfaces->items[interfaces->count++] = (struct interface){

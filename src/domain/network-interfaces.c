@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/interface.h"
@@ -62,11 +61,12 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
         buffer_append_string(&there, i > 0 ? ", " : "");
         buffer_append_string(&there, name);
     }
-    failure_set(failure, FAILURE_NETWORK_CONFIG,
-                "<%s> has %s=\"%.64s\", and the domain has no such interface", node->name,
-                mac ? "mac" : "alias", mac ? mac : alias);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "the domain has %s", there.data);
+    return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(node),
+                          "<%s> has %s=\"%.64s\", and the domain has no such "
+                          "interface\n"
+                          "the domain has %s",
+                          node->name, mac ? "mac" : "alias", mac ? mac : alias,
+                          there.data);
 }
 
 /* --- what is said of it ------------------------------------------------------------- */
@@ -172,12 +172,11 @@ static int
 fail_interface(const struct interface *interface, size_t index, const char *problem,
                const char *hint, struct failure **failure)
 {
-    failure_set(failure, FAILURE_NETWORK_CONFIG, "the domain's <interface> %zu%s%s%s %s",
-                index + 1, interface->alias ? " (" : "",
-                interface->alias ? interface->alias : "", interface->alias ? ")" : "",
-                problem);
-    failure_at_line(failure, xml_line(interface->node));
-    return failure_hint(failure, "%s", hint);
+    return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(interface->node),
+                          "the domain's <interface> %zu%s%s%s %s\n%s", index + 1,
+                          interface->alias ? " (" : "",
+                          interface->alias ? interface->alias : "",
+                          interface->alias ? ")" : "", problem, hint);
 }
 
 /* The guest knows its nics by their MAC. */

@@ -11,7 +11,6 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/network.h"
@@ -213,21 +212,18 @@ check_ip(const xmlNode *node, const struct ip *ip, enum protocol protocol, int f
 {
     const char *name = family == AF_INET ? "boot_protocol" : "ipv6_boot_protocol";
 
-    if (protocol == STATIC && !ip->address) {
-        failure_set(failure, FAILURE_NETWORK_CONFIG,
-                    "<%s> has a <%s> 'static' without an <address>", node->name, name);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "write <%s><address>…</address>…</%s>",
-                            family == AF_INET ? "ip" : "ipv6",
-                            family == AF_INET ? "ip" : "ipv6");
-    }
+    if (protocol == STATIC && !ip->address)
+        return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(node),
+                              "<%s> has a <%s> 'static' without an <address>\n"
+                              "write <%s><address>…</address>…</%s>",
+                              node->name, name, family == AF_INET ? "ip" : "ipv6",
+                              family == AF_INET ? "ip" : "ipv6");
     if (protocol == STATIC || (!ip->address && !ip->gateway))
         return 0;
-    failure_set(failure, FAILURE_NETWORK_CONFIG,
-                "<%s> has an <address> or <gateway>, and <%s> is '%s'", ip->node->name,
-                name, protocols[protocol]);
-    failure_at_line(failure, xml_line(ip->node));
-    return failure_hint(failure, "write 'static', or remove them");
+    return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(ip->node),
+                          "<%s> has an <address> or <gateway>, and <%s> is '%s'\n"
+                          "write 'static', or remove them",
+                          ip->node->name, name, protocols[protocol]);
 }
 
 static int
@@ -282,10 +278,9 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
     for (size_t i = 0; i < network->nic_count; i++) {
         if (!network->nics[i].name || strcmp(network->nics[i].name, words->name) != 0)
             continue;
-        failure_set(failure, FAILURE_NETWORK_CONFIG, "the nic '%s' is there twice",
-                    words->name);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "put all of it into one <%s>", node->name);
+        return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(node),
+                              "the nic '%s' is there twice\nput all of it into one <%s>",
+                              words->name, node->name);
     }
     nic->name = steal(words->name);
     return 0;
@@ -330,9 +325,7 @@ read_nic(void *data, const xmlNode *node, struct failure **failure)
     if (network->nic_count == LIMIT_NICS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
                                "at most 256 nics");
-    network->nics =
-        xreallocarray(network->nics, network->nic_count + 1, sizeof(*network->nics));
-    nic = &network->nics[network->nic_count++];
+    nic = array_add(network->nics, network->nic_count);
     *nic = (struct nic){0};
     if (set_name(network, nic, node, &words, failure) < 0 ||
         check_on_boot(node, words.on_boot, failure) < 0 ||

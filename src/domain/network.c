@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/network.h"
 #include "domain/nic.h"
@@ -54,11 +53,10 @@ network_set_dns(struct network *network, const char *servers, const char *search
     }
     if (set)
         return 0;
-    failure_set(
-        failure, FAILURE_NETWORK_CONFIG,
-        "<dns_servers> or <dns_search> stands, and no nic has an address or DHCP");
-    return failure_hint(failure,
-                        "add <nic_configurations> with a nic that has one of them");
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "<dns_servers> or <dns_search> stands, and no nic has an address "
+                       "or DHCP\n"
+                       "add <nic_configurations> with a nic that has one of them");
 }
 
 void

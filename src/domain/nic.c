@@ -5,10 +5,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/nic.h"
 
@@ -16,16 +15,17 @@ int
 nic_fail_text(struct failure **failure, const char *what, const char *text,
               const char *expected)
 {
-    failure_set(failure, FAILURE_NETWORK_CONFIG, "%s is '%.64s', expected %s", what, text,
-                expected);
-    return failure_hint(failure, "correct it; virt-seed-xml(5) has an example");
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "%s is '%.64s', expected %s\n"
+                       "correct it; virt-seed-xml(5) has an example",
+                       what, text, expected);
 }
 
 static int
 fail_twice(struct failure **failure, const char *what, const char *text)
 {
-    failure_set(failure, FAILURE_NETWORK_CONFIG, "%s '%s' is there twice", what, text);
-    return failure_hint(failure, "keep one of them");
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "%s '%s' is there twice\nkeep one of them", what, text);
 }
 
 static int
@@ -33,8 +33,8 @@ check_limit(size_t count, size_t limit, const char *what, struct failure **failu
 {
     if (count < limit)
         return 0;
-    failure_set(failure, FAILURE_LIMIT, "%s is one of too many", what);
-    return failure_hint(failure, "at most %zu for each nic", limit);
+    return failure_set(failure, FAILURE_LIMIT,
+                       "%s is one of too many\nat most %zu for each nic", what, limit);
 }
 
 bool
@@ -89,11 +89,11 @@ nic_set_gateway(struct nic *nic, const char *what, const char *text,
     if (!address_parse(&address, text) || !address_is_host(&address))
         return nic_fail_text(failure, what, text, "the address of one host");
     gateway = address.family == AF_INET ? &nic->gateway4 : &nic->gateway6;
-    if (*gateway) {
-        failure_set(failure, FAILURE_NETWORK_CONFIG,
-                    "%s is '%.64s', and '%s' stands already", what, text, *gateway);
-        return failure_hint(failure, "keep one of IPv4 and one of IPv6");
-    }
+    if (*gateway)
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "%s is '%.64s', and '%s' stands already\n"
+                           "keep one of IPv4 and one of IPv6",
+                           what, text, *gateway);
     *gateway = address_format(&address);
     return 0;
 }
@@ -141,14 +141,13 @@ check_destination(struct address *to, const char *text, struct failure **failure
     cleanup_free char *network = NULL;
     cleanup_free char *expected = NULL;
 
-    if (!address_parse_with_prefix(to, text)) {
-        failure_set(failure, FAILURE_NETWORK_CONFIG,
-                    "to= of <route> is '%.64s', expected a network such as "
-                    "'198.51.100.0/24'",
-                    text);
-        return failure_hint(failure, "write the default route as <gateway>, or as "
-                                     "'0.0.0.0/0' or '::/0'");
-    }
+    if (!address_parse_with_prefix(to, text))
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "to= of <route> is '%.64s', expected a network such as "
+                           "'198.51.100.0/24'\n"
+                           "write the default route as <gateway>, or as '0.0.0.0/0' or "
+                           "'::/0'",
+                           text);
     if (address_is_network(to))
         return 0;
     network = address_format_network(to);
@@ -166,8 +165,7 @@ add_route(struct nic *nic, const struct route *route, struct failure **failure)
     }
     if (check_limit(nic->route_count, LIMIT_NIC_ROUTES, "<route>", failure) < 0)
         return -1;
-    nic->routes = xreallocarray(nic->routes, nic->route_count + 1, sizeof(*nic->routes));
-    nic->routes[nic->route_count++] = (struct route){
+    *array_add(nic->routes, nic->route_count) = (struct route){
         .to = xstrdup(route->to), .via = xstrdup(route->via), .metric = route->metric};
     return 0;
 }
@@ -248,11 +246,11 @@ check_reach(const struct nic *nic, const char *what, const char *text, bool by_a
     if (address_is_link_local6(&gateway) &&
         (nic_has_address(nic, AF_INET6) || is_dynamic(nic, AF_INET6)))
         return 0;
-    failure_set(failure, FAILURE_NETWORK_CONFIG,
-                "%s is '%s', which is in no network of the nic's addresses", what, text);
-    return failure_hint(failure,
-                        "give the nic an <address> in the gateway's network, with "
-                        "the right prefix; DHCP brings its own gateway");
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "%s is '%s', which is in no network of the nic's addresses\n"
+                       "give the nic an <address> in the gateway's network, with the "
+                       "right prefix; DHCP brings its own gateway",
+                       what, text);
 }
 
 static int
@@ -284,12 +282,12 @@ nic_check_dns(const struct nic *nic, struct failure **failure)
 {
     if (nic->search_count == 0 || nic->nameserver_count > 0)
         return 0;
-    failure_set(failure, FAILURE_NETWORK_CONFIG,
-                "the search domain '%s' has no name server beside it, and guests without "
-                "netplan would set neither",
-                nic->searches[0]);
-    return failure_hint(failure, "give it a name server; a guest with netplan takes it "
-                                 "without one from <network-config> as text");
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "the search domain '%s' has no name server beside it, and guests "
+                       "without netplan would set neither\n"
+                       "give it a name server; a guest with netplan takes it without "
+                       "one from <network-config> as text",
+                       nic->searches[0]);
 }
 
 int
@@ -304,12 +302,11 @@ nic_finish(struct nic *nic, struct failure **failure)
     if (nic->mtu == 0 || nic->mtu >= LIMIT_MTU_MIN_IPV6 ||
         (!has6 && !is_dynamic(nic, AF_INET6)))
         return 0;
-    failure_set(failure, FAILURE_NETWORK_CONFIG,
-                "mtu=\"%ld\" is too little for IPv6, expected %d at least", nic->mtu,
-                LIMIT_MTU_MIN_IPV6);
-    return failure_hint(failure,
-                        "the guest's kernel would switch IPv6 off: give more, or "
-                        "take the IPv6 addresses away");
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "mtu=\"%ld\" is too little for IPv6, expected %d at least\n"
+                       "the guest's kernel would switch IPv6 off: give more, or take "
+                       "the IPv6 addresses away",
+                       nic->mtu, LIMIT_MTU_MIN_IPV6);
 }
 
 void

@@ -6,7 +6,6 @@
 
 #include <nettle/base64.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
@@ -34,9 +33,8 @@ static int
 fail_part(const struct part *part, struct failure **failure, const char *message,
           const char *hint)
 {
-    failure_set(failure, FAILURE_REQUEST, "<%s> %s", part->element, message);
-    failure_at_line(failure, part->line);
-    return failure_hint(failure, "%s", hint);
+    return failure_set_at(failure, FAILURE_REQUEST, part->line, "<%s> %s\n%s",
+                          part->element, message, hint);
 }
 
 static void
@@ -76,18 +74,16 @@ take_inline(struct part *part, const xmlNode *node, bool base64, struct failure 
     if (!encoding && !base64) {
         take_text(part, text);
     } else if (base64_append(&part->data, text) < 0) {
-        failure_set(failure, FAILURE_BASE64, "<%s> is to be base64, but its text is not",
-                    part->element);
-        failure_at_line(failure, part->line);
-        return failure_hint(failure,
-                            "encode it with 'base64 FILE', or do not call it base64");
+        return failure_set_at(failure, FAILURE_BASE64, part->line,
+                              "<%s> is to be base64, but its text is not\n"
+                              "encode it with 'base64 FILE', or do not call it base64",
+                              part->element);
     }
-    if (part->data.size > LIMIT_PART) {
-        failure_set(failure, FAILURE_LIMIT, "<%s> has %zu bytes, at most %lu",
-                    part->element, part->data.size, LIMIT_PART);
-        failure_at_line(failure, part->line);
-        return failure_hint(failure, "let the guest fetch large files itself");
-    }
+    if (part->data.size > LIMIT_PART)
+        return failure_set_at(failure, FAILURE_LIMIT, part->line,
+                              "<%s> has %zu bytes, at most %lu\n"
+                              "let the guest fetch large files itself",
+                              part->element, part->data.size, LIMIT_PART);
     return 0;
 }
 
@@ -130,9 +126,7 @@ part_add_entry(struct part *part, const char *key)
 {
     struct part_entry *entry;
 
-    part->entries =
-        xreallocarray(part->entries, part->entry_count + 1, sizeof(*part->entries));
-    entry = &part->entries[part->entry_count++];
+    entry = array_add(part->entries, part->entry_count);
     *entry = (struct part_entry){.key = xstrdup(key)};
     return &entry->data;
 }
@@ -235,8 +229,7 @@ new_part(struct parts *parts, enum part_kind kind, const char *element)
     part->kind = kind;
     part->element = xstrdup(element);
     /* The elements are pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
-    parts->list = xreallocarray(parts->list, parts->count + 1, sizeof(*parts->list));
-    parts->list[parts->count++] = part;
+    *array_add(parts->list, parts->count) = part;
     return part;
 }
 
@@ -247,9 +240,9 @@ add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
     struct part *part;
 
     if (parts->count == LIMIT_PARTS) {
-        failure_set(failure, FAILURE_LIMIT, "<%s> is one of too many", node->name);
-        failure_at_line(failure, xml_line(node));
-        failure_hint(failure, "at most %d parts, files and values", LIMIT_PARTS);
+        failure_set_at(failure, FAILURE_LIMIT, xml_line(node),
+                       "<%s> is one of too many\nat most %d parts, files and values",
+                       node->name, LIMIT_PARTS);
         return NULL;
     }
     part = new_part(parts, kind, (const char *)node->name);
@@ -342,9 +335,10 @@ parts_check_size(const struct parts *parts, struct failure **failure)
     }
     if (size <= LIMIT_SEED)
         return 0;
-    failure_set(failure, FAILURE_LIMIT, "its documents have more than %lu MiB together",
-                LIMIT_SEED / MIB);
-    return failure_hint(failure, "let the guest fetch large files itself");
+    return failure_set(failure, FAILURE_LIMIT,
+                       "its documents have more than %lu MiB together\n"
+                       "let the guest fetch large files itself",
+                       LIMIT_SEED / MIB);
 }
 
 void

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
@@ -75,13 +74,12 @@ static int
 check_path(const struct seed *payload, const xmlNode *node, const char *path,
            struct failure **failure)
 {
-    if (!path || !is_path(path)) {
-        failure_set(failure, FAILURE_REQUEST, "<%s> has path=\"%.64s\", no relative path",
-                    node->name, path ? path : "");
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "write at most 8 names with '/' between them, none "
-                                     "'.', '..', empty or longer than 255");
-    }
+    if (!path || !is_path(path))
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                              "<%s> has path=\"%.64s\", no relative path\n"
+                              "write at most 8 names with '/' between them, none '.', "
+                              "'..', empty or longer than 255",
+                              node->name, path ? path : "");
     for (size_t i = 0; i < payload->document_count; i++) {
         const char *other = payload->documents[i].path;
         size_t shorter = strlen(path) < strlen(other) ? strlen(path) : strlen(other);
@@ -91,12 +89,10 @@ check_path(const struct seed *payload, const xmlNode *node, const char *path,
             (path[shorter] != '/' && other[shorter] != '/' &&
              strlen(path) != strlen(other)))
             continue;
-        failure_set(failure, FAILURE_REQUEST,
-                    "<%s path=\"%s\"> and \"%s\" are in each "
-                    "other's way",
-                    node->name, path, other);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "give each file a path of its own");
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                              "<%s path=\"%s\"> and \"%s\" are in each other's way\n"
+                              "give each file a path of its own",
+                              node->name, path, other);
     }
     return 0;
 }

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
@@ -39,7 +38,7 @@ read_covers(struct request *request, const xmlNode *node, struct failure **failu
          word = strtok_r(NULL, " \t\r\n", &rest)) {
         unsigned int cover = 0;
 
-        for (size_t i = 0; i < sizeof(covers) / sizeof(covers[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(covers); i++) {
             if (strcmp(covers[i].word, word) == 0)
                 cover = covers[i].cover;
         }
@@ -83,20 +82,18 @@ read_policy(struct request *request, const xmlNode *node, struct failure **failu
 
     if (!policy)
         return 0;
-    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
         if (strcmp(policies[i].word, policy) != 0)
             continue;
         request->instance_id_policy = policies[i].policy;
         return 0;
     }
-    failure_set(
-        failure, FAILURE_INSTANCE_ID,
-        "<%s> has policy=\"%.64s\", expected \"domain\", \"content\" or \"fixed\"",
-        node->name, policy);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure,
-                        "\"domain\" is the same at each start, \"content\" new "
-                        "when the seed changes, \"fixed\" is the element's text");
+    return failure_set_at(failure, FAILURE_INSTANCE_ID, xml_line(node),
+                          "<%s> has policy=\"%.64s\", expected \"domain\", \"content\" "
+                          "or \"fixed\"\n"
+                          "\"domain\" is the same at each start, \"content\" new when "
+                          "the seed changes, \"fixed\" is the element's text",
+                          node->name, policy);
 }
 
 static int
@@ -237,15 +234,11 @@ read_meta_data(void *data, const xmlNode *node, struct failure **failure)
         for (size_t i = 0; i < request->meta_data_count; i++) {
             if (strcmp(request->meta_data[i].key, key) != 0)
                 continue;
-            failure_set(failure, FAILURE_META_DATA, "<%s name=\"%s\"> is there twice",
-                        entry->name, key);
-            failure_at_line(failure, xml_line(entry));
-            return failure_hint(failure, "keep one of them");
+            return failure_set_at(failure, FAILURE_META_DATA, xml_line(entry),
+                                  "<%s name=\"%s\"> is there twice\nkeep one of them",
+                                  entry->name, key);
         }
-        request->meta_data =
-            xreallocarray(request->meta_data, request->meta_data_count + 1,
-                          sizeof(*request->meta_data));
-        request->meta_data[request->meta_data_count++] =
+        *array_add(request->meta_data, request->meta_data_count) =
             (struct meta_data_entry){.key = steal(key), .value = steal(value)};
     }
     return 0;
@@ -399,10 +392,10 @@ static int
 fail_said_twice(const xmlNode *node, const char *element, const char *also,
                 struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST, "<%s> and <%s> of <initialization> both stand",
-                element, also);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "keep one of them");
+    return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                          "<%s> and <%s> of <initialization> both stand\n"
+                          "keep one of them",
+                          element, also);
 }
 
 /* What depends on several elements. */
@@ -453,14 +446,14 @@ request_read(struct request *request, const struct domain *domain,
     *request = (struct request){.domain = domain, .serial = true, .report = true};
     if (!node && !payload && domain_is_by_shim(domain))
         return 0;
-    if (!node && !payload) {
-        failure_set(failure, FAILURE_REQUEST_MISSING,
-                    "asks for no cloud-init: its <metadata> has no <cloud-init>");
-        return failure_hint(failure,
-                            "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…"
-                            "</ci:cloud-init></metadata>; see virt-seed-xml(5)",
-                            REQUEST_NAMESPACE);
-    }
+    if (!node && !payload)
+        return failure_set(failure, FAILURE_REQUEST_MISSING,
+                           "asks for no cloud-init: its <metadata> has no "
+                           "<cloud-init>\n"
+                           "add <metadata><ci:cloud-init "
+                           "xmlns:ci=\"%s\">…</ci:cloud-init></metadata>; see "
+                           "virt-seed-xml(5)",
+                           REQUEST_NAMESPACE);
     request->line = xml_line(node ? node : payload);
     if (payload) {
         request->datasource = DATASOURCE_PAYLOAD;

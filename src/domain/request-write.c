@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/request-write.h"
 #include "domain/vocabulary.h"

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/request.h"
 #include "domain/xml.h"

@@ -39,7 +39,7 @@ domain_bus_parse(const char *name)
 long
 target_index(const char *target)
 {
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
         size_t length = strlen(prefixes[i]);
         long index = 0;
 

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -25,9 +24,8 @@ int
 vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,
                 const char *message, const char *hint)
 {
-    failure_set(failure, code, "<%s> %s", node->name, message);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "%s", hint);
+    return failure_set_at(failure, code, xml_line(node), "<%s> %s\n%s", node->name,
+                          message, hint);
 }
 
 /* --- what may stand where --------------------------------------------------------- */
@@ -45,10 +43,10 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
             match++;
         if (*match && !attribute->ns)
             continue;
-        failure_set(failure, FAILURE_REQUEST_UNKNOWN,
-                    "<%s> has an unknown attribute '%s'", node->name, name);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "remove it, or see virt-seed-xml(5) for its name");
+        return failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(node),
+                              "<%s> has an unknown attribute '%s'\n"
+                              "remove it, or see virt-seed-xml(5) for its name",
+                              node->name, name);
     }
     return 0;
 }
@@ -82,13 +80,11 @@ vocabulary_check_no_children(const xmlNode *node, struct failure **failure)
 
     if (!child)
         return 0;
-    failure_set(failure, FAILURE_REQUEST_UNKNOWN,
-                "<%s> has an element <%s>, expected text", node->name, child->name);
-    failure_at_line(failure, xml_line(child));
-    return failure_hint(failure,
-                        "write markup that belongs to the text as &lt;%s&gt;, or "
-                        "put the text into <![CDATA[…]]>",
-                        child->name);
+    return failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(child),
+                          "<%s> has an element <%s>, expected text\n"
+                          "write markup that belongs to the text as &lt;%s&gt;, or put "
+                          "the text into <![CDATA[…]]>",
+                          node->name, child->name, child->name);
 }
 
 /* Each element may be there once. */
@@ -99,9 +95,8 @@ vocabulary_check_once(const xmlNode *node, struct failure **failure)
          other = xmlPreviousElementSibling((xmlNode *)other)) {
         if (!vocabulary_is(other, (const char *)node->name))
             continue;
-        failure_set(failure, FAILURE_REQUEST, "<%s> is there twice", node->name);
-        failure_at_line(failure, xml_line(node));
-        return failure_hint(failure, "keep one of them");
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                              "<%s> is there twice\nkeep one of them", node->name);
     }
     return 0;
 }
@@ -110,9 +105,8 @@ int
 vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
                         struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST_UNKNOWN, "<%s> has an unknown element <%s>",
-                parent->name, node->name);
-    failure_at_line(failure, xml_line(node));
+    failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(node),
+                   "<%s> has an unknown element <%s>", parent->name, node->name);
     if (!vocabulary_is_ours(node))
         return failure_hint(failure,
                             "elements below <%s> belong to the namespace '%s': "
@@ -139,20 +133,20 @@ int
 vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *value,
                       const char *expected, struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST, "<%s> has %s=\"%.64s\", expected %s",
-                node->name, attribute, value, expected);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "correct it, or leave %s= away", attribute);
+    return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                          "<%s> has %s=\"%.64s\", expected %s\n"
+                          "correct it, or leave %s= away",
+                          node->name, attribute, value, expected, attribute);
 }
 
 int
 vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected,
                      struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST, "<%s> has '%.64s', expected %s", node->name,
-                text, expected);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "correct it, or remove the element");
+    return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                          "<%s> has '%.64s', expected %s\n"
+                          "correct it, or remove the element",
+                          node->name, text, expected);
 }
 
 int

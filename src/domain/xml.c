@@ -11,7 +11,6 @@
 #include <libxml/parser.h>
 #include <libxml/xmlsave.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/xml.h"
@@ -77,14 +76,17 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     cleanup_xml xmlDoc *doc = NULL;
 
     if (size > LIMIT_DOMAIN_XML) {
-        failure_set(failure, FAILURE_LIMIT, "%s is larger than %lu MiB", origin,
-                    LIMIT_DOMAIN_XML / MIB);
-        failure_hint(failure, "put large documents into files or secrets");
+        failure_set(failure, FAILURE_LIMIT,
+                    "%s is larger than %lu MiB\n"
+                    "put large documents into files or secrets",
+                    origin, LIMIT_DOMAIN_XML / MIB);
         return NULL;
     }
     if (size == 0 || strspn(data, " \t\r\n") == size) {
-        failure_set(failure, FAILURE_XML, "%s is empty, expected a domain's XML", origin);
-        failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
+        failure_set(failure, FAILURE_XML,
+                    "%s is empty, expected a domain's XML\n"
+                    "give what 'virsh dumpxml DOMAIN' prints",
+                    origin);
         return NULL;
     }
     xmlSetStructuredErrorFunc(&error, keep_first_error);
@@ -95,16 +97,18 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     if (!doc) {
         const char *reason = error.message ? error.message : "reason unknown";
 
-        failure_set(failure, FAILURE_XML, "%s is not well-formed XML: line %d: %.*s",
-                    origin, error.line, (int)strcspn(reason, "\r\n"), reason);
-        failure_at_line(failure, error.line);
-        failure_hint(failure, "mend the XML, or take it anew from 'virsh dumpxml "
-                              "--inactive --security-info DOMAIN'");
+        failure_set_at(failure, FAILURE_XML, error.line,
+                       "%s is not well-formed XML: line %d: %.*s\n"
+                       "mend the XML, or take it anew from 'virsh dumpxml --inactive "
+                       "--security-info DOMAIN'",
+                       origin, error.line, (int)strcspn(reason, "\r\n"), reason);
         return NULL;
     }
     if (doc->intSubset) {
-        failure_set(failure, FAILURE_XML, "%s has a document type declaration", origin);
-        failure_hint(failure, "remove the <!DOCTYPE …>: domains have none");
+        failure_set(failure, FAILURE_XML,
+                    "%s has a document type declaration\n"
+                    "remove the <!DOCTYPE …>: domains have none",
+                    origin);
         return NULL;
     }
     return steal(doc);
@@ -120,12 +124,11 @@ check_namespaces(const xmlNode *node, struct failure **failure)
         for (const xmlNs *ns = node->nsDef; ns; ns = ns->next) {
             if (!ns->href || !strpbrk((const char *)ns->href, "&<\t\r\n"))
                 continue;
-            failure_set(
-                failure, FAILURE_XML,
-                "<%s> declares a namespace whose name has '&', '<' or white space",
-                node->name);
-            failure_at_line(failure, xml_line(node));
-            return failure_hint(failure, "give the namespace another name");
+            return failure_set_at(failure, FAILURE_XML, xml_line(node),
+                                  "<%s> declares a namespace whose name has '&', '<' or "
+                                  "white space\n"
+                                  "give the namespace another name",
+                                  node->name);
         }
         if (check_namespaces(node->children, failure) < 0)
             return -1;

@@ -90,16 +90,19 @@ iterator_pointer(IsoDirIter **iterator)
 static int
 fail_unreadable(struct failure **failure, const char *why)
 {
-    failure_set(failure, FAILURE_IMAGE, "not a readable ISO 9660 image: %s", why);
-    return failure_hint(failure, "see what it is: blkid -p FILE");
+    return failure_set(failure, FAILURE_IMAGE,
+                       "not a readable ISO 9660 image: %s\n"
+                       "see what it is: blkid -p FILE",
+                       why);
 }
 
 static int
 fail_no_seed(struct failure **failure, const char *what, unsigned long limit,
              const char *unit)
 {
-    failure_set(failure, FAILURE_LIMIT, "the image %s %lu %s", what, limit, unit);
-    return failure_hint(failure, "seeds are small; this is something else");
+    return failure_set(failure, FAILURE_LIMIT,
+                       "the image %s %lu %s\nseeds are small; this is something else",
+                       what, limit, unit);
 }
 
 /* Names come from the image and become paths. */
@@ -109,10 +112,10 @@ check_name(const char *name, struct failure **failure)
     if (*name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
         !strchr(name, '/') && strlen(name) <= 255)
         return 0;
-    failure_set(failure, FAILURE_IMAGE,
-                "the image has a file whose name could lead out of "
-                "its directory");
-    return failure_hint(failure, "do not trust this image");
+    return failure_set(failure, FAILURE_IMAGE,
+                       "the image has a file whose name could lead out of its "
+                       "directory\n"
+                       "do not trust this image");
 }
 
 static int

@@ -51,9 +51,11 @@ libisofs_start(struct failure **failure)
 int
 libisofs_fail(struct failure **failure, int code, const char *step)
 {
-    failure_set(failure, FAILURE_IMAGE, "%s: %s", step, iso_error_to_msg(code));
-    return failure_hint(failure, "this is a defect or a full memory: report it with the "
-                                 "domain's XML");
+    return failure_set(failure, FAILURE_IMAGE,
+                       "%s: %s\n"
+                       "this is a defect or a full memory: report it with the domain's "
+                       "XML",
+                       step, iso_error_to_msg(code));
 }
 
 static void

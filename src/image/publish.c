@@ -11,11 +11,11 @@
 static int
 fail_different(struct failure **failure, const char *what)
 {
-    failure_set(failure, FAILURE_IMAGE,
-                "the image reads back differently from what was written: %s", what);
-    return failure_hint(failure,
-                        "look for errors of the disk or the memory in the kernel's "
-                        "log; the seed was not put in place");
+    return failure_set(failure, FAILURE_IMAGE,
+                       "the image reads back differently from what was written: %s\n"
+                       "look for errors of the disk or the memory in the kernel's log; "
+                       "the seed was not put in place",
+                       what);
 }
 
 int

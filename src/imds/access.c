@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "imds/access.h"
 
 #define TEXT "text/plain; charset=utf-8"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
 #include "imds/http-request.h"
 
 #define TEXT "text/plain; charset=utf-8"
@@ -32,7 +33,7 @@ static const struct document_kind documents[] = {
 static const struct document_kind *
 find_document(const char *name)
 {
-    for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
         if (strcmp(documents[i].path, name) == 0)
             return &documents[i];
     }

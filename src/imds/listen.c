@@ -9,7 +9,6 @@
 #include <systemd/sd-daemon.h>
 #endif
 
-#include "base/cleanup.h"
 #include "base/inet.h"
 #include "base/memory.h"
 #include "imds/listen.h"
@@ -20,9 +19,10 @@
 static int
 fail_count(struct failure **failure)
 {
-    failure_set(failure, FAILURE_USAGE, "more than %d addresses to listen on",
-                LIMIT_IMDS_LISTENERS);
-    return failure_hint(failure, "one address serves all bridges; see virt-seed-imds(8)");
+    return failure_set(failure, FAILURE_USAGE,
+                       "more than %d addresses to listen on\n"
+                       "one address serves all bridges; see virt-seed-imds(8)",
+                       LIMIT_IMDS_LISTENERS);
 }
 
 /* Takes the socket, which listens. Return: 0 or -errno. */
@@ -65,12 +65,13 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
         int error = 0;
 
         if (sd_is_socket(fd, AF_INET, SOCK_STREAM, 1) <= 0 &&
-            sd_is_socket(fd, AF_INET6, SOCK_STREAM, 1) <= 0) {
-            failure_set(failure, FAILURE_SYSTEM,
-                        "descriptor %d from systemd is no TCP socket that listens", fd);
-            return failure_hint(failure, "look at ListenStream= and Accept= of "
-                                         "virt-seed-imds.socket");
-        }
+            sd_is_socket(fd, AF_INET6, SOCK_STREAM, 1) <= 0)
+            return failure_set(failure, FAILURE_SYSTEM,
+                               "descriptor %d from systemd is no TCP socket that "
+                               "listens\n"
+                               "look at ListenStream= and Accept= of "
+                               "virt-seed-imds.socket",
+                               fd);
         error = keep(listeners, fd);
         if (error < 0)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
@@ -147,12 +148,11 @@ listeners_add(struct listeners *listeners, const char *text, struct failure **fa
     int fd, error, port;
     socklen_t size = inet_address_read(&address, text, &port);
 
-    if (size == 0 || port < 0) {
-        failure_set(failure, FAILURE_USAGE,
-                    "'%s' is no address to listen on, expected ADDRESS:PORT", text);
-        return failure_hint(failure,
-                            "for example " VIRT_SEED_IMDS_ADDRESS ":80 or [fd00::1]:80");
-    }
+    if (size == 0 || port < 0)
+        return failure_set(failure, FAILURE_USAGE,
+                           "'%s' is no address to listen on, expected ADDRESS:PORT\n"
+                           "for example " VIRT_SEED_IMDS_ADDRESS ":80 or [fd00::1]:80",
+                           text);
     if (listeners->count == LIMIT_IMDS_LISTENERS)
         return fail_count(failure);
     fd = open_socket(&address, size);

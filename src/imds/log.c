@@ -8,9 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "imds/log.h"
 
 /* How often it is said that lines were left out. */

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/memory.h"
 #include "base/print.h"
 #include "base/process.h"
 #include "imds/server.h"

@@ -12,7 +12,7 @@
 #include <systemd/sd-daemon.h>
 #endif
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "imds/log.h"
 #include "imds/server.h"
 

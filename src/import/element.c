@@ -7,7 +7,6 @@
 #include <nettle/base64.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/request.h"
 #include "import/element.h"

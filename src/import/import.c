@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/element.h"
@@ -49,9 +48,7 @@ import_add_secret(struct import *import, const char *name)
         if (strcmp(import->secrets[i].name, name) == 0)
             return &import->secrets[i];
     }
-    import->secrets = xreallocarray(import->secrets, import->secret_count + 1,
-                                    sizeof(*import->secrets));
-    secret = &import->secrets[import->secret_count++];
+    secret = array_add(import->secrets, import->secret_count);
     *secret = (struct import_secret){.name = xstrdup(name)};
     return secret;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
@@ -21,8 +20,7 @@ take_object(struct kubevirt_file *file, struct kubevirt_object *object, bool sec
     struct kubevirt_object **list = secret ? &file->secrets : &file->machines;
     size_t *count = secret ? &file->secret_count : &file->machine_count;
 
-    *list = xreallocarray(*list, *count + 1, sizeof(**list));
-    (*list)[(*count)++] = *object;
+    *array_add(*list, *count) = *object;
     object->root = (struct manifest){0};
     return 0;
 }
@@ -113,10 +111,9 @@ kubevirt_file_read(struct kubevirt_file *file, const char *data, size_t size,
 
         if (json_is_null(root.value))
             continue;
-        if (!json_is_object(root.value)) {
-            failure_set(failure, FAILURE_REQUEST, "no mapping");
-            failure_hint(failure, "give Kubernetes's manifests");
-        }
+        if (!json_is_object(root.value))
+            failure_set(failure, FAILURE_REQUEST,
+                        "no mapping\ngive Kubernetes's manifests");
         if (*failure || read_object(file, import, &root, failure) < 0)
             return failure_prefix(failure, "document %zu", i + 1);
     }
@@ -175,9 +172,9 @@ kubevirt_file_choose(const struct kubevirt_file *file, const char *name,
     if (count == 1)
         return chosen;
     if (file->machine_count == 0) {
-        failure_set(failure, FAILURE_REQUEST, "no virtual machine of KubeVirt's");
-        failure_hint(failure, "give a manifest of kind VirtualMachine or "
-                              "VirtualMachineInstance");
+        failure_set(failure, FAILURE_REQUEST,
+                    "no virtual machine of KubeVirt's\n"
+                    "give a manifest of kind VirtualMachine or VirtualMachineInstance");
         return NULL;
     }
     failure_set(failure, FAILURE_REQUEST,
@@ -206,9 +203,7 @@ kubevirt_file_clear(struct kubevirt_file *file)
 static void
 add_key(struct import_secret *secret, const char *name, struct buffer *content)
 {
-    secret->keys =
-        xreallocarray(secret->keys, secret->key_count + 1, sizeof(*secret->keys));
-    secret->keys[secret->key_count++] =
+    *array_add(secret->keys, secret->key_count) =
         (struct secret_key){.name = xstrdup(name), .content = steal_buffer(content)};
 }
 
@@ -286,10 +281,9 @@ find_secret(const struct kubevirt_object **found, const struct kubevirt_machine 
         if (!secret->name || strcmp(secret->name, name) != 0 ||
             !is_in_namespace(secret, machine->object))
             continue;
-        if (*found) {
-            failure_set(failure, FAILURE_REQUEST, "Secret '%s' is there twice", name);
-            return failure_hint(failure, "keep one of them");
-        }
+        if (*found)
+            return failure_set(failure, FAILURE_REQUEST,
+                               "Secret '%s' is there twice\nkeep one of them", name);
         *found = secret;
     }
     return 0;
@@ -311,14 +305,14 @@ static int
 check_keys(const struct import_secret *secret, const char *const *keys,
            struct failure **failure)
 {
-    if (secret->key_count == 0) {
-        failure_set(failure, FAILURE_REQUEST, "no keys");
-        return failure_hint(failure, "give it data or stringData");
-    }
+    if (secret->key_count == 0)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "no keys\ngive it data or stringData");
     if (!keys || has_one_of(secret, keys))
         return 0;
-    failure_set(failure, FAILURE_REQUEST, "no key '%s'", keys[0]);
-    return failure_hint(failure, "give it the key '%s' or '%s'", keys[0], keys[1]);
+    return failure_set(failure, FAILURE_REQUEST,
+                       "no key '%s'\ngive it the key '%s' or '%s'", keys[0], keys[0],
+                       keys[1]);
 }
 
 int

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
@@ -65,11 +64,11 @@ take_source(struct kubevirt_machine *machine, const struct manifest *parent,
         return -1;
     if (!source.value)
         return 0;
-    if (machine->source.value) {
-        failure_set(failure, FAILURE_REQUEST, "%s and %s are both cloud-init volumes",
-                    machine->source.path, source.path);
-        return failure_hint(failure, "keep one of them: KubeVirt takes the first only");
-    }
+    if (machine->source.value)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "%s and %s are both cloud-init volumes\n"
+                           "keep one of them: KubeVirt takes the first only",
+                           machine->source.path, source.path);
     manifest_clear(&machine->source);
     machine->source = source;
     source.path = NULL;
@@ -146,7 +145,7 @@ count_given(const struct manifest *source, const struct source_document *documen
                                   document->old_secret};
     size_t count = 0;
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
         const json_t *value =
             fields[i] ? json_object_get(source->value, fields[i]) : NULL;
 
@@ -221,11 +220,11 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
 
     if (count == 0)
         return 0;
-    if (count > 1) {
-        failure_set(failure, FAILURE_REQUEST, "%s has both %s and %s",
-                    machine->source.path, names[0], names[1]);
-        return failure_hint(failure, "keep one of them, as KubeVirt demands");
-    }
+    if (count > 1)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "%s has both %s and %s\n"
+                           "keep one of them, as KubeVirt demands",
+                           machine->source.path, names[0], names[1]);
     return names[0] == document->text || names[0] == document->base64
                ? add_from_text(import, machine, document, names[0], failure)
                : add_from_secret(import, machine, document, names[0], failure);
@@ -270,12 +269,12 @@ add_serial_entries(xmlNode *node, const struct kubevirt_machine *machine,
     {
         if (strlen(key) == 1 || strcmp(key, "dsmode") == 0)
             continue;
-        if (json_object_get(given, key)) {
-            failure_set(failure, FAILURE_REQUEST,
-                        "%s.metaData and %s.domain.firmware.serial both have '%s'",
-                        machine->source.path, machine->spec.path, key);
-            return failure_hint(failure, "keep one of them");
-        }
+        if (json_object_get(given, key))
+            return failure_set(failure, FAILURE_REQUEST,
+                               "%s.metaData and %s.domain.firmware.serial both have "
+                               "'%s'\n"
+                               "keep one of them",
+                               machine->source.path, machine->spec.path, key);
         element_set(element_add_text(node, "entry", json_string_value(value)), "name",
                     key);
     }
@@ -345,7 +344,7 @@ check_fields(const struct manifest *source, struct failure **failure)
     bool old = strstr(source->path, ".cloudinit.") != NULL;
     size_t count = 2;
 
-    for (size_t i = 0; i < sizeof(source_documents) / sizeof(source_documents[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
         const struct source_document *document = &source_documents[i];
 
         known[count++] = document->text;
@@ -371,7 +370,7 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
         return -1;
     if (add_meta_data(import, machine, failure) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof(source_documents) / sizeof(source_documents[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
         if (add_document(import, machine, &source_documents[i], failure) < 0)
             return -1;
     }

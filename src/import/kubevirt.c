@@ -13,7 +13,6 @@
 
 #include <uuid.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/guest-value.h"
@@ -209,10 +208,10 @@ add_instance_type(struct import *import, const struct kubevirt_machine *machine,
     /* The metadata server does not tell. */
     if (!type || machine->metadata_server)
         return 0;
-    if (!element_can_hold(type, strlen(type)) || strlen(type) > LIMIT_ENTRY_KEY) {
-        failure_set(failure, FAILURE_REQUEST, "the name of the instance type is no word");
-        return failure_hint(failure, "correct kubevirt.io/instancetype-name");
-    }
+    if (!element_can_hold(type, strlen(type)) || strlen(type) > LIMIT_ENTRY_KEY)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "the name of the instance type is no word\n"
+                           "correct kubevirt.io/instancetype-name");
     element_add_text(import->element, "instance-type", type);
     return 0;
 }
@@ -362,19 +361,19 @@ static int
 fail_two_seeds(const struct kubevirt_machine *machine, const char *path,
                struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST, "%s and %s are two seeds", machine->source.path,
-                path);
-    return failure_hint(failure, "keep one of them: the guest would take the metadata "
-                                 "server's");
+    return failure_set(failure, FAILURE_REQUEST,
+                       "%s and %s are two seeds\n"
+                       "keep one of them: the guest would take the metadata server's",
+                       machine->source.path, path);
 }
 
 static int
 fail_web_server(const char *path, struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST,
-                "%s leads to a web server, whose seed is not in the file", path);
-    return failure_hint(failure, "put its documents into a cloud-init volume, and the "
-                                 "serial away");
+    return failure_set(failure, FAILURE_REQUEST,
+                       "%s leads to a web server, whose seed is not in the file\n"
+                       "put its documents into a cloud-init volume, and the serial away",
+                       path);
 }
 
 static int

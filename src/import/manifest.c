@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "import/manifest.h"
 
@@ -46,8 +45,7 @@ manifest_fail(const struct manifest *parent, const char *key, const char *messag
 {
     cleanup_free char *path = key ? manifest_path(parent, key) : xstrdup(parent->path);
 
-    failure_set(failure, FAILURE_REQUEST, "%s %s", path, message);
-    return failure_hint(failure, "%s", hint);
+    return failure_set(failure, FAILURE_REQUEST, "%s %s\n%s", path, message, hint);
 }
 
 static int

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "base/cleanup.h"
 #include "base/failure.h"
+#include "base/memory.h"
 #include "seed/json.h"
 
 struct manifest {

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/payload.h"
@@ -32,8 +31,8 @@ struct meta {
 static int
 fail_key(const char *key, const char *message, const char *hint, struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST, "key '%.256s' %s", key, message);
-    return failure_hint(failure, "%s", hint);
+    return failure_set(failure, FAILURE_REQUEST, "key '%.256s' %s\n%s", key, message,
+                       hint);
 }
 
 static int
@@ -170,10 +169,9 @@ add_meta(const struct meta *meta, struct failure **failure)
     const char *key;
     json_t *value;
 
-    if (!json_is_object(meta->keys)) {
-        failure_set(failure, FAILURE_REQUEST, "no mapping");
-        return failure_hint(failure, "give the document that the engine made");
-    }
+    if (!json_is_object(meta->keys))
+        return failure_set(failure, FAILURE_REQUEST,
+                           "no mapping\ngive the document that the engine made");
     if (add_word(meta, meta->hostname, "hostname", NULL, failure) < 0 ||
         add_word(meta, meta->instance_id, "instance-id", "fixed", failure) < 0 ||
         add_word(meta, meta->instance_type, "instance-type", NULL, failure) < 0 ||
@@ -203,9 +201,9 @@ add_openstack_meta(struct import *import, const char *data, size_t size,
 
     if (keys)
         return add_meta(&meta, failure);
-    failure_set(failure, FAILURE_REQUEST, "not JSON: line %d: %s", error.line,
-                error.text);
-    return failure_hint(failure, "give the document that the engine made");
+    return failure_set(failure, FAILURE_REQUEST,
+                       "not JSON: line %d: %s\ngive the document that the engine made",
+                       error.line, error.text);
 }
 
 static int
@@ -260,11 +258,11 @@ add_file(struct import *import, const struct document *file,
 
     while (known->path && strcmp(known->path, file->path) != 0)
         known++;
-    if (!known->path) {
-        failure_set(failure, FAILURE_REQUEST, "no element gives the guest such a file");
-        return failure_hint(failure, "remove it, or let the domain keep its payload: "
-                                     "virt-seed makes a seed of it as it stands");
-    }
+    if (!known->path)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "no element gives the guest such a file\n"
+                           "remove it, or let the domain keep its payload: virt-seed "
+                           "makes a seed of it as it stands");
     if (known->add)
         return known->add(import, data->data, data->size, failure);
     if (data->size > 0)
@@ -277,12 +275,12 @@ add_payload(struct import *import, const struct seed *payload, struct failure **
 {
     bool config_drive = strcmp(payload->volume_id, "config-2") == 0;
 
-    if (!config_drive && strcasecmp(payload->volume_id, "cidata") != 0) {
-        failure_set(failure, FAILURE_REQUEST,
-                    "the payload has the volId '%s', expected 'config-2' or 'cidata'",
-                    payload->volume_id);
-        return failure_hint(failure, "cloud-init would not find it either");
-    }
+    if (!config_drive && strcasecmp(payload->volume_id, "cidata") != 0)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "the payload has the volId '%s', expected 'config-2' or "
+                           "'cidata'\n"
+                           "cloud-init would not find it either",
+                           payload->volume_id);
     if (config_drive)
         element_set(import->element, "datasource", "configdrive");
     for (size_t i = 0; i < payload->document_count; i++) {

@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/initialization.h"
@@ -69,9 +68,8 @@ ovirt_fail(const xmlNode *node, const char *message, const char *hint,
 {
     cleanup_free char *path = (char *)xmlGetNodePath(node);
 
-    failure_set(failure, FAILURE_REQUEST, "%s %s", path, message);
-    failure_at_line(failure, xml_line(node));
-    return failure_hint(failure, "%s", hint);
+    return failure_set_at(failure, FAILURE_REQUEST, xml_line(node), "%s %s\n%s", path,
+                          message, hint);
 }
 
 /* The links that the REST API's answers have in each element say nothing to the guest. */

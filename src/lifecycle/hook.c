@@ -30,12 +30,11 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/process.h"
-#include "base/shim-name.h"
 
 /* The request's namespace (domain/vocabulary.h), the directories of the seeds and of the
  * reports, the emulator shim, and where a seed is served (wire/url.h): a domain that
@@ -63,7 +62,7 @@ static const struct operation {
 static const struct operation *
 find_operation(const char *name)
 {
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
         if (strcmp(operations[i].name, name) == 0)
             return &operations[i];
     }
@@ -83,7 +82,7 @@ concerns_us(const struct buffer *xml)
         return true;
     if (!has(xml, COMMON_NEEDLE))
         return false;
-    for (size_t i = 0; i < sizeof(needles) / sizeof(needles[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(needles); i++) {
         if (has(xml, needles[i]))
             return true;
     }

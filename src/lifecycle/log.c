@@ -9,9 +9,8 @@
 #include <stdarg.h>
 #include <syslog.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "lifecycle/lifecycle.h"
 
 static const struct {
@@ -43,7 +42,7 @@ send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
         {more ? more->name : "", more ? more->value : NULL},
     };
 
-    if (journal_send(lifecycle->root, fields, sizeof(fields) / sizeof(fields[0])) == 0)
+    if (journal_send(lifecycle->root, fields, ARRAY_SIZE(fields)) == 0)
         return;
     utf8_replace_controls(message);
     syslog(priority, "%s", message);

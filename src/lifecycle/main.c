@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -112,19 +111,17 @@ run(const char *root_path, const struct operation *operation, struct failure **f
     cleanup_close int root = fs_open_root(root_path);
     int error;
 
-    if (root < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
-                          root_path);
-        return failure_hint(failure, "see what is there, and how many files are open");
-    }
+    if (root < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, root,
+                                 "could not open '%s'\n"
+                                 "see what is there, and how many files are open",
+                                 root_path);
     error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &text);
-    if (error < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, error,
-                          "could not read the domain's XML");
-        return failure_hint(failure,
-                            "it may have %lu MiB: put large documents into files",
-                            LIMIT_DOMAIN_XML / MIB);
-    }
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not read the domain's XML\n"
+                                 "it may have %lu MiB: put large documents into files",
+                                 LIMIT_DOMAIN_XML / MIB);
     doc = xml_parse(text.data, text.size, "standard input", failure);
     buffer_clear(&text);
     return doc ? run_on_domain(root, doc, operation, failure) : -1;
@@ -134,7 +131,7 @@ run(const char *root_path, const struct operation *operation, struct failure **f
 static const struct operation *
 find_operation(const char *name)
 {
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
         if (strcmp(operations[i].name, name) == 0)
             return &operations[i];
     }

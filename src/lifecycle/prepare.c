@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/xml.h"
 #include "image/label.h"
@@ -64,13 +63,12 @@ without_request(const struct start *start, struct failure **failure)
     if (start->resumes ||
         (!wire_facts_are_wired(start->facts) && !start->facts->seed_of_another))
         return 0;
-    failure_set(failure, FAILURE_UNASKED_SEED,
-                "carries virt-seed's %s, but its <metadata> has no <cloud-init>",
-                start->facts->disk ? "disk" : "address");
-    return failure_hint(failure,
-                        "take the wiring away with 'virt-seed unset %s', or put the "
-                        "request back",
-                        name);
+    return failure_set(failure, FAILURE_UNASKED_SEED,
+                       "carries virt-seed's %s, but its <metadata> has no "
+                       "<cloud-init>\n"
+                       "take the wiring away with 'virt-seed unset %s', or put the "
+                       "request back",
+                       start->facts->disk ? "disk" : "address", name);
 }
 
 /* A guest that is resumed has its own seed and report, or somebody has changed what it is
@@ -80,12 +78,11 @@ check_resumed(const struct start *start, struct failure **failure)
 {
     if (!start->facts->seed_of_another && !start->facts->report_of_another)
         return 0;
-    failure_set(failure, FAILURE_UNASKED_SEED,
-                "would be resumed with another domain's seed or report");
-    return failure_hint(failure,
-                        "see the disks, the channels and what else has a file, and the "
-                        "serial, in the XML that it was saved with: "
-                        "'virsh save-image-dumpxml FILE'");
+    return failure_set(failure, FAILURE_UNASKED_SEED,
+                       "would be resumed with another domain's seed or report\n"
+                       "see the disks, the channels and what else has a file, and the "
+                       "serial, in the XML that it was saved with: 'virsh "
+                       "save-image-dumpxml FILE'");
 }
 
 /* What a cold boot must have, and a resumed guest is not asked for. */

@@ -8,7 +8,6 @@
  */
 #include "config.h"
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/request.h"
 #include "lifecycle/lifecycle.h"

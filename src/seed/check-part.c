@@ -4,10 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "domain/guest-value.h"
 #include "seed/check-part.h"
 #include "seed/network-config.h"
@@ -24,8 +23,8 @@ check_text(const struct buffer *data, struct failure **failure)
     if (data->size == 0 ||
         (utf8_is_valid(data->data, data->size) && !memchr(data->data, '\0', data->size)))
         return 0;
-    failure_set(failure, FAILURE_REQUEST, "is not text in UTF-8");
-    return failure_hint(failure, "save it as UTF-8, without NUL");
+    return failure_set(failure, FAILURE_REQUEST,
+                       "is not text in UTF-8\nsave it as UTF-8, without NUL");
 }
 
 static int
@@ -67,11 +66,12 @@ check_password(const struct part *part, struct failure **failure)
 
     if (*word && is_password(part, word))
         return 0;
-    failure_set(failure, FAILURE_REQUEST, "%s",
-                *word ? "the password is not one line of at most 512 bytes of text"
-                      : "the password is empty");
-    return failure_hint(failure, "put the password alone there, in UTF-8, without tabs "
-                                 "and other control characters");
+    return failure_set(failure, FAILURE_REQUEST,
+                       "%s\n"
+                       "put the password alone there, in UTF-8, without tabs and other "
+                       "control characters",
+                       *word ? "the password is not one line of at most 512 bytes of text"
+                             : "the password is empty");
 }
 
 /* --- entries of a secret ------------------------------------------------------------ */
@@ -81,8 +81,9 @@ check_meta_data_value(const struct buffer *data, struct failure **failure)
 {
     if (data->size <= LIMIT_ENTRY_VALUE)
         return 0;
-    failure_set(failure, FAILURE_LIMIT, "has a value of more than 64 KiB");
-    return failure_hint(failure, "put large values into user-data");
+    return failure_set(failure, FAILURE_LIMIT,
+                       "has a value of more than 64 KiB\n"
+                       "put large values into user-data");
 }
 
 static int

@@ -6,7 +6,6 @@
 
 #include <nettle/base64.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/cloud-config.h"
 #include "seed/json.h"
@@ -65,7 +64,7 @@ is_hash(const char *password)
 
     if (strpbrk(password, ": *!\\"))
         return false;
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
         size_t length = strlen(methods[i]);
 
         if (strncmp(password, methods[i], length) == 0)
@@ -88,9 +87,8 @@ add_password(json_t *list, const char *user, const struct part *part,
                             is_hash(password) ? "hash" : "text")));
         return 0;
     }
-    failure_set(failure, FAILURE_REQUEST, "%s is not UTF-8", description);
-    failure_at_line(failure, part->line);
-    return failure_hint(failure, "JSON holds text in UTF-8 alone");
+    return failure_set_at(failure, FAILURE_REQUEST, part->line,
+                          "%s is not UTF-8\nJSON holds text in UTF-8 alone", description);
 }
 
 /*

@@ -14,7 +14,6 @@
 
 #include <nettle/base64.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "seed/cloud-config.h"

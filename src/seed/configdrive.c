@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/combine.h"
 #include "seed/datasource.h"
@@ -71,11 +70,11 @@ configdrive_make(struct seed *seed, struct request *request, struct failure **fa
     if (user_data.size > 0)
         seed_add_document(seed, LATEST "user_data")->data = steal_buffer(&user_data);
     combine_vendor_data(&vendor_data, request, &id);
-    if (vendor_data.size > 0 && !add_vendor_data(seed, &vendor_data)) {
-        failure_set(failure, FAILURE_USER_DATA,
-                    "<vendor-data> is no text, and a ConfigDrive's can be nothing else");
-        return failure_hint(failure, "decompress it, or use datasource=\"nocloud\"");
-    }
+    if (vendor_data.size > 0 && !add_vendor_data(seed, &vendor_data))
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "<vendor-data> is no text, and a ConfigDrive's can be "
+                           "nothing else\n"
+                           "decompress it, or use datasource=\"nocloud\"");
     if (add_network(seed, request, &id, failure) < 0)
         return -1;
     /* To the instance-id files are a kind of user-data, by their names in the guest, as

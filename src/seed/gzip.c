@@ -39,13 +39,14 @@ gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure *
         buffer->data[buffer->size] = '\0';
     }
     inflateEnd(&stream);
-    if (buffer->size > LIMIT_SEED) {
-        failure_set(failure, FAILURE_LIMIT, "holds more than %lu MiB when decompressed",
-                    LIMIT_SEED / MIB);
-        return failure_hint(failure, "let the guest fetch large files itself");
-    }
+    if (buffer->size > LIMIT_SEED)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "holds more than %lu MiB when decompressed\n"
+                           "let the guest fetch large files itself",
+                           LIMIT_SEED / MIB);
     if (code == Z_STREAM_END)
         return 0;
-    failure_set(failure, FAILURE_USER_DATA, "begins as gzip and is damaged or cut off");
-    return failure_hint(failure, "compress it again, and see 'gzip --test FILE'");
+    return failure_set(failure, FAILURE_USER_DATA,
+                       "begins as gzip and is damaged or cut off\n"
+                       "compress it again, and see 'gzip --test FILE'");
 }

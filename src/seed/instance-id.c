@@ -8,7 +8,6 @@
 
 #include <nettle/base16.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/instance-id.h"
 

@@ -7,9 +7,8 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 static inline void
 json_decref_pointer(json_t **json)

@@ -7,7 +7,6 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/json.h"
 #include "seed/layout.h"
@@ -42,7 +41,7 @@ static const struct layout layouts[] = {
 const struct layout *
 layout_find(const char *label)
 {
-    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
         if (strcasecmp(layouts[i].label, label) == 0)
             return &layouts[i];
     }
@@ -68,10 +67,10 @@ load_json(const char *data, size_t size, struct failure **failure)
     json_error_t error;
     json_t *json = json_loadb(data, size, 0, &error);
 
-    if (!json) {
-        failure_set(failure, FAILURE_META_DATA, "line %d: not JSON", error.line);
-        failure_hint(failure, "cloud-init reads this document as strict JSON");
-    }
+    if (!json)
+        failure_set(failure, FAILURE_META_DATA,
+                    "line %d: not JSON\ncloud-init reads this document as strict JSON",
+                    error.line);
     return json;
 }
 
@@ -113,8 +112,9 @@ read_identity(const struct layout_document *document, const char *data, size_t s
     identity->hostname = hostname ? xstrdup(hostname) : NULL;
     if (uuid)
         return 0;
-    failure_set(failure, FAILURE_META_DATA, "has no uuid, which is the instance-id");
-    return failure_hint(failure, "cloud-init does not take a drive without it");
+    return failure_set(failure, FAILURE_META_DATA,
+                       "has no uuid, which is the instance-id\n"
+                       "cloud-init does not take a drive without it");
 }
 
 static char *
@@ -186,11 +186,11 @@ layout_read_identity(const struct layout *layout, const struct seed *seed,
     const struct document *document = seed_find_document(seed, meta_data->path);
 
     *identity = (struct identity){0};
-    if (!document) {
-        failure_set(failure, FAILURE_META_DATA, "the seed has no %s", meta_data->path);
-        return failure_hint(failure,
-                            "it is none of virt-seed's; see 'virt-seed inspect'");
-    }
+    if (!document)
+        return failure_set(failure, FAILURE_META_DATA,
+                           "the seed has no %s\n"
+                           "it is none of virt-seed's; see 'virt-seed inspect'",
+                           meta_data->path);
     if (read_identity(meta_data, document->data.data, document->data.size, identity,
                       failure) < 0)
         return failure_prefix(failure, "%s", meta_data->path);

@@ -7,7 +7,6 @@
 
 #include <uuid.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/interface.h"
@@ -49,34 +48,34 @@ add(struct custom *custom, const char *key, json_t *value, const char *origin,
     for (const struct custom_owner *owner = custom->owners; owner->key; owner++) {
         if (strcmp(owner->key, key) != 0)
             continue;
-        if (!owner->element) {
-            failure_set(
-                failure, FAILURE_META_DATA,
-                "%s has the key '%s', which has a meaning of its own for the guest",
-                origin, key);
-            return failure_hint(failure, "choose another name for the key");
-        }
-        failure_set(failure, FAILURE_META_DATA,
-                    "%s has the key '%s', which virt-seed generates", origin, key);
-        return failure_hint(failure, "set it with <%s>", owner->element);
+        if (!owner->element)
+            return failure_set(failure, FAILURE_META_DATA,
+                               "%s has the key '%s', which has a meaning of its own for "
+                               "the guest\n"
+                               "choose another name for the key",
+                               origin, key);
+        return failure_set(failure, FAILURE_META_DATA,
+                           "%s has the key '%s', which virt-seed generates\n"
+                           "set it with <%s>",
+                           origin, key, owner->element);
     }
-    if (other) {
-        failure_set(failure, FAILURE_META_DATA, "the key '%s' stands in both %s and %s",
-                    key, other, origin);
-        return failure_hint(failure, "keep one of them");
-    }
-    if (!owned) {
-        failure_set(failure, FAILURE_META_DATA, "%s: the value of '%s' is not UTF-8",
-                    origin, key);
-        return failure_hint(failure, "encode it, as base64 for example");
-    }
+    if (other)
+        return failure_set(failure, FAILURE_META_DATA,
+                           "the key '%s' stands in both %s and %s\nkeep one of them", key,
+                           other, origin);
+    if (!owned)
+        return failure_set(failure, FAILURE_META_DATA,
+                           "%s: the value of '%s' is not UTF-8\n"
+                           "encode it, as base64 for example",
+                           origin, key);
     json_must(json_object_set(custom->object, key, owned));
     json_set_string(custom->origins, key, origin);
     if (json_object_size(custom->origins) <= LIMIT_ENTRIES)
         return 0;
-    failure_set(failure, FAILURE_LIMIT, "more than %d keys of metadata, with %s",
-                LIMIT_ENTRIES, origin);
-    return failure_hint(failure, "put large sets into user-data");
+    return failure_set(failure, FAILURE_LIMIT,
+                       "more than %d keys of metadata, with %s\n"
+                       "put large sets into user-data",
+                       LIMIT_ENTRIES, origin);
 }
 
 static int
@@ -88,10 +87,9 @@ check_value(const json_t *value, struct failure **failure)
     double number = fabs(json_real_value(value));
 
     /* YAML knows a float by its dot and its sign ("1.0e+20"), which JSON leaves out. */
-    if (number != 0 && (number < 1e-4 || number >= 1e16)) {
-        failure_set(failure, FAILURE_META_DATA, "has a number with an exponent");
-        return failure_hint(failure, "put it in quotes, as text");
-    }
+    if (number != 0 && (number < 1e-4 || number >= 1e16))
+        return failure_set(failure, FAILURE_META_DATA,
+                           "has a number with an exponent\nput it in quotes, as text");
     json_array_foreach((json_t *)value, index, child)
     {
         if (check_value(child, failure) < 0)
@@ -100,11 +98,10 @@ check_value(const json_t *value, struct failure **failure)
     json_object_foreach((json_t *)value, key, child)
     {
         /* YAML finds a key within 1024 characters. */
-        if (strlen(key) > LIMIT_ENTRY_KEY) {
-            failure_set(failure, FAILURE_LIMIT, "has a key of more than %d bytes",
-                        LIMIT_ENTRY_KEY);
-            return failure_hint(failure, "shorten it");
-        }
+        if (strlen(key) > LIMIT_ENTRY_KEY)
+            return failure_set(failure, FAILURE_LIMIT,
+                               "has a key of more than %d bytes\nshorten it",
+                               LIMIT_ENTRY_KEY);
         if (check_value(child, failure) < 0)
             return -1;
     }
@@ -220,7 +217,7 @@ devices_to_json(const struct domain *domain)
     const xmlNode *devices = xml_child(domain->root, "devices");
     cleanup_json json_t *list = json_array();
 
-    for (size_t i = 0; devices && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; devices && i < ARRAY_SIZE(kinds); i++) {
         for (const xmlNode *node = xml_child(devices, kinds[i].element); node;
              node = xml_next(node, kinds[i].element)) {
             json_t *device = describe(node, kinds[i].type);

@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "domain/interface.h"
 #include "seed/json.h"
 #include "seed/network-config.h"
@@ -29,11 +29,10 @@ network_config_check(const char *data, size_t size, struct failure **failure)
     config = yaml_get(root, "config");
     if (config && strcmp(config->text, "disabled") == 0)
         return 0;
-    if (!version || version->kind != YAML_SCALAR) {
-        failure_set(failure, FAILURE_NETWORK_CONFIG,
-                    "has no version, and cloud-init would ignore it");
-        return failure_hint(failure, "begin with 'version: 2'");
-    }
+    if (!version || version->kind != YAML_SCALAR)
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "has no version, and cloud-init would ignore it\n"
+                           "begin with 'version: 2'");
     if (version->type == YAML_INTEGER &&
         (strcmp(version->text, "1") == 0 || strcmp(version->text, "2") == 0))
         return 0;
@@ -67,10 +66,11 @@ check_objects(const json_t *objects, const struct list *list, struct failure **f
         for (size_t i = 0; i < 2; i++) {
             if (json_is_string(json_object_get(object, list->keys[i])))
                 continue;
-            failure_set(failure, FAILURE_NETWORK_CONFIG, "%s[%zu] has no text '%s'",
-                        list->name, index, list->keys[i]);
-            return failure_hint(failure, "each object of '%s' has '%s' and '%s'",
-                                list->name, list->keys[0], list->keys[1]);
+            return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                               "%s[%zu] has no text '%s'\n"
+                               "each object of '%s' has '%s' and '%s'",
+                               list->name, index, list->keys[i], list->name,
+                               list->keys[0], list->keys[1]);
         }
     }
     return 0;
@@ -79,17 +79,16 @@ check_objects(const json_t *objects, const struct list *list, struct failure **f
 static int
 check_lists(const json_t *json, struct failure **failure)
 {
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         const json_t *list = json_object_get(json, lists[i].name);
 
         if (!list && lists[i].is_optional)
             continue;
-        if (!json_is_array(list)) {
-            failure_set(failure, FAILURE_NETWORK_CONFIG, "has no list '%s'",
-                        lists[i].name);
-            return failure_hint(failure,
-                                "network_data.json has links, networks and services");
-        }
+        if (!json_is_array(list))
+            return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                               "has no list '%s'\n"
+                               "network_data.json has links, networks and services",
+                               lists[i].name);
         if (check_objects(list, &lists[i], failure) < 0)
             return -1;
     }
@@ -128,11 +127,11 @@ check_links(const json_t *links, const struct domain *domain, struct failure **f
     size_t index;
     json_t *link;
 
-    if (json_array_size(links) > LIMIT_NICS) {
-        failure_set(failure, FAILURE_LIMIT, "has %zu links, at most %d",
-                    json_array_size(links), LIMIT_NICS);
-        return failure_hint(failure, "leave out links that no interface needs");
-    }
+    if (json_array_size(links) > LIMIT_NICS)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "has %zu links, at most %d\n"
+                           "leave out links that no interface needs",
+                           json_array_size(links), LIMIT_NICS);
     json_array_foreach((json_t *)links, index, link)
     {
         if (check_link(link, index, domain, failure) < 0)
@@ -165,9 +164,10 @@ check_networks(const json_t *networks, const json_t *links, struct failure **fai
     {
         if (has_link(links, json_string_value(json_object_get(network, "link"))))
             continue;
-        failure_set(failure, FAILURE_NETWORK_CONFIG,
-                    "networks[%zu] has a link that is no link's id", index);
-        return failure_hint(failure, "write the 'id' of one of the links");
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "networks[%zu] has a link that is no link's id\n"
+                           "write the 'id' of one of the links",
+                           index);
     }
     return 0;
 }
@@ -180,16 +180,14 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
     cleanup_json json_t *json = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
     const json_t *links = json_object_get(json, "links");
 
-    if (!json_is_object(json)) {
-        failure_set(
-            failure, FAILURE_NETWORK_CONFIG,
-            "line %d: not a JSON object, which a ConfigDrive's network_data.json is",
-            json ? 1 : error.line);
-        return failure_hint(
-            failure,
-            "write OpenStack's network_data.json, or from=\"interfaces\"; versions "
-            "1 and 2 belong to datasource=\"nocloud\"");
-    }
+    if (!json_is_object(json))
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "line %d: not a JSON object, which a ConfigDrive's "
+                           "network_data.json is\n"
+                           "write OpenStack's network_data.json, or "
+                           "from=\"interfaces\"; versions 1 and 2 belong to "
+                           "datasource=\"nocloud\"",
+                           json ? 1 : error.line);
     if (check_lists(json, failure) < 0 || check_links(links, domain, failure) < 0)
         return -1;
     return check_networks(json_object_get(json, "networks"), links, failure);

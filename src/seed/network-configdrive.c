@@ -18,7 +18,6 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/address.h"
 #include "domain/nic.h"
@@ -36,11 +35,11 @@ is_ipv6(const char *text)
 static int
 fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
 {
-    failure_set(failure, FAILURE_NETWORK_CONFIG, "the nic '%s' %s",
-                nic->name ? nic->name : nic->mac, problem);
-    return failure_hint(
-        failure, "use datasource=\"nocloud\", whose network-config has all of it, or "
-                 "leave it away");
+    return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                       "the nic '%s' %s\n"
+                       "use datasource=\"nocloud\", whose network-config has all of it, "
+                       "or leave it away",
+                       nic->name ? nic->name : nic->mac, problem);
 }
 
 /* In both forms. */
@@ -338,15 +337,15 @@ network_write_eni(struct buffer *buffer, const struct network *network,
         if (check_nic(nic, failure) < 0)
             return -1;
         if (!nic->name || nic->dhcp6 || nic->accept_ra == ACCEPT_RA_YES || nic->mtu > 0 ||
-            nic->route_count > 0) {
-            failure_set(failure, FAILURE_NETWORK_CONFIG,
-                        "the nic '%s' has DHCPv6, autoconfiguration, an MTU or routes, "
-                        "which cloud-init does not take from interfaces(5)",
-                        nic->name ? nic->name : nic->mac);
-            return failure_hint(failure,
-                                "write <cloud_init_network_protocol>openstack_metadata"
-                                "</cloud_init_network_protocol>");
-        }
+            nic->route_count > 0)
+            return failure_set(
+                failure, FAILURE_NETWORK_CONFIG,
+                "the nic '%s' has DHCPv6, autoconfiguration, an MTU or "
+                "routes, which cloud-init does not take from "
+                "interfaces(5)\n"
+                "write "
+                "<cloud_init_network_protocol>openstack_metadata</cloud_init_network_protocol>",
+                nic->name ? nic->name : nic->mac);
         append_nic(buffer, nic);
     }
     return 0;

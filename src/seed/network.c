@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/nic.h"
 #include "seed/json.h"

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "seed/combine.h"
 #include "seed/datasource.h"

@@ -36,7 +36,8 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
         size += seed->documents[i].data.size;
     if (size <= LIMIT_SEED)
         return 0;
-    failure_set(failure, FAILURE_LIMIT, "the seed has %zu bytes, at most %lu", size,
-                LIMIT_SEED);
-    return failure_hint(failure, "let the guest fetch large files itself");
+    return failure_set(failure, FAILURE_LIMIT,
+                       "the seed has %zu bytes, at most %lu\n"
+                       "let the guest fetch large files itself",
+                       size, LIMIT_SEED);
 }

@@ -8,7 +8,6 @@
 #include <nettle/base64.h>
 #include <nettle/eddsa.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
@@ -60,12 +59,12 @@ parse_name(struct key_name *name, const char *file)
     if (strncmp(file, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
         return false;
     file += strlen(NAME_PREFIX);
-    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+    for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
         size_t length = strlen(types[t].name);
 
         if (strncmp(file, types[t].name, length) != 0)
             continue;
-        for (size_t r = 0; r < sizeof(roles) / sizeof(roles[0]); r++) {
+        for (size_t r = 0; r < ARRAY_SIZE(roles); r++) {
             if (strcmp(file + length, roles[r].suffix) != 0)
                 continue;
             *name = (struct key_name){.type = &types[t], .role = &roles[r]};
@@ -105,14 +104,14 @@ static int
 check_private(const char *text, struct failure **failure)
 {
     if (strncmp(text, "-----BEGIN ", strlen("-----BEGIN ")) != 0 ||
-        !strstr(text, " PRIVATE KEY-----\n") || !strstr(text, "-----END ")) {
-        failure_set(failure, FAILURE_SSH_KEY, "is no private key of ssh");
-        return failure_hint(failure, "give what ssh-keygen writes");
-    }
+        !strstr(text, " PRIVATE KEY-----\n") || !strstr(text, "-----END "))
+        return failure_set(failure, FAILURE_SSH_KEY,
+                           "is no private key of ssh\ngive what ssh-keygen writes");
     if (!has_passphrase(text))
         return 0;
-    failure_set(failure, FAILURE_SSH_KEY, "has a passphrase, which sshd cannot ask for");
-    return failure_hint(failure, "remove it with 'ssh-keygen -p'");
+    return failure_set(failure, FAILURE_SSH_KEY,
+                       "has a passphrase, which sshd cannot ask for\n"
+                       "remove it with 'ssh-keygen -p'");
 }
 
 /* One line: the algorithm, the key in base64, a comment. */
@@ -150,17 +149,18 @@ static int
 check_public(const struct part *part, const struct key_name *name, const char *text,
              struct failure **failure)
 {
-    if (!is_public(text, name)) {
-        failure_set(failure, FAILURE_SSH_KEY, "is no %s of ssh of the type %s",
-                    name->role == &roles[ROLE_PUBLIC] ? "public key" : "certificate",
-                    name->type->name);
-        return failure_hint(failure, "give what ssh-keygen writes");
-    }
+    if (!is_public(text, name))
+        return failure_set(failure, FAILURE_SSH_KEY,
+                           "is no %s of ssh of the type %s\ngive what ssh-keygen writes",
+                           name->role == &roles[ROLE_PUBLIC] ? "public key"
+                                                             : "certificate",
+                           name->type->name);
     if (find_entry(part, name->type, &roles[ROLE_PRIVATE]))
         return 0;
-    failure_set(failure, FAILURE_SSH_KEY, "has no private key beside it");
-    return failure_hint(failure, "put " NAME_PREFIX "%s_key into the secret, too",
-                        name->type->name);
+    return failure_set(failure, FAILURE_SSH_KEY,
+                       "has no private key beside it\n"
+                       "put " NAME_PREFIX "%s_key into the secret, too",
+                       name->type->name);
 }
 
 int
@@ -170,16 +170,14 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
     const struct buffer *data = &entry->data;
     struct key_name name = {0};
 
-    if (!parse_name(&name, entry->key)) {
-        failure_set(failure, FAILURE_SSH_KEY, "is no name of a host key");
-        return failure_hint(failure,
-                            "the names are " NAME_PREFIX "TYPE_key, with .pub or "
-                            "-cert.pub behind it; TYPE is rsa, ecdsa or ed25519");
-    }
-    if (!is_text(data)) {
-        failure_set(failure, FAILURE_SSH_KEY, "is not text of at most 16 KiB");
-        return failure_hint(failure, "give what ssh-keygen writes");
-    }
+    if (!parse_name(&name, entry->key))
+        return failure_set(failure, FAILURE_SSH_KEY,
+                           "is no name of a host key\n"
+                           "the names are " NAME_PREFIX "TYPE_key, with .pub or "
+                           "-cert.pub behind it; TYPE is rsa, ecdsa or ed25519");
+    if (!is_text(data))
+        return failure_set(failure, FAILURE_SSH_KEY,
+                           "is not text of at most 16 KiB\ngive what ssh-keygen writes");
     return name.role == &roles[ROLE_PRIVATE]
                ? check_private(data->data, failure)
                : check_public(part, &name, data->data, failure);
@@ -353,7 +351,7 @@ ssh_host_keys_public(const struct part *part)
 {
     cleanup_buffer struct buffer lines = {0};
 
-    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+    for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
         const struct part_entry *public =
             find_entry(part, &types[t], &roles[ROLE_PUBLIC]);
         const struct part_entry *private =

@@ -6,7 +6,8 @@
 #include <strings.h>
 
 #include "base/buffer.h"
-#include "base/utf8.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "seed/gzip.h"
 #include "seed/user-data.h"
 #include "seed/yaml.h"
@@ -92,7 +93,7 @@ is_mime(const char *data, size_t size)
 static const struct header *
 find_header(const char *data, size_t size)
 {
-    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
         if (begins_with(data, size, headers[i].text))
             return &headers[i];
     }
@@ -112,15 +113,15 @@ leading_space(const char *data, size_t size)
 static int
 fail_header(const char *text, size_t size, struct failure **failure)
 {
-    if (begins_with(text, size, "# cloud-config") || begins_with(text, size, "# !")) {
-        failure_set(failure, FAILURE_USER_DATA,
-                    "begins with '# ' and a space before the header's word");
-        return failure_hint(failure, "remove the space: '#cloud-config'");
-    }
-    failure_set(failure, FAILURE_USER_DATA,
-                "begins with no header that cloud-init knows, and would be ignored");
-    return failure_hint(failure, "begin with '#cloud-config', '#!', '#include', "
-                                 "'#cloud-boothook', or another of cloud-init's formats");
+    if (begins_with(text, size, "# cloud-config") || begins_with(text, size, "# !"))
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "begins with '# ' and a space before the header's word\n"
+                           "remove the space: '#cloud-config'");
+    return failure_set(failure, FAILURE_USER_DATA,
+                       "begins with no header that cloud-init knows, and would be "
+                       "ignored\n"
+                       "begin with '#cloud-config', '#!', '#include', "
+                       "'#cloud-boothook', or another of cloud-init's formats");
 }
 
 const char *
@@ -154,30 +155,29 @@ check_template(const char *data, size_t size, struct failure **failure)
          (header->kind == KIND_CLOUD_CONFIG || header->kind == KIND_FIRST_LINE ||
           strcmp(header->name, "boothook") == 0)))
         return 0;
-    failure_set(failure, FAILURE_USER_DATA,
-                "is a template without a header of its own, and would be ignored");
-    return failure_hint(failure, "let '#cloud-config' or '#!' follow on the second line");
+    return failure_set(failure, FAILURE_USER_DATA,
+                       "is a template without a header of its own, and would be "
+                       "ignored\n"
+                       "let '#cloud-config' or '#!' follow on the second line");
 }
 
 static int
 fail_space(const struct header *header, struct failure **failure)
 {
-    failure_set(failure, FAILURE_USER_DATA, "has white space before '%s'", header->text);
-    return failure_hint(failure, "let it begin in the first column of the first line");
+    return failure_set(failure, FAILURE_USER_DATA,
+                       "has white space before '%s'\n"
+                       "let it begin in the first column of the first line",
+                       header->text);
 }
 
 static int
 fail_mime(const struct header *header, struct failure **failure)
 {
-    failure_set(
-        failure, FAILURE_USER_DATA,
-        "has the word 'mime-version:', which makes it MIME for cloud-init, and the "
-        "line of '%s' a header that is dropped",
-        header->text);
-    return failure_hint(failure,
-                        "let the first line begin with '%s', and take ':' out of "
-                        "it",
-                        header->text);
+    return failure_set(failure, FAILURE_USER_DATA,
+                       "has the word 'mime-version:', which makes it MIME for "
+                       "cloud-init, and the line of '%s' a header that is dropped\n"
+                       "let the first line begin with '%s', and take ':' out of it",
+                       header->text, header->text);
 }
 
 static int
@@ -186,11 +186,10 @@ check_plain(const char *data, size_t size, struct failure **failure)
     size_t space = leading_space(data, size);
     const struct header *header;
 
-    if (!utf8_is_valid(data, size)) {
-        failure_set(failure, FAILURE_USER_DATA, "is not UTF-8, which cloud-init drops");
-        return failure_hint(failure,
-                            "save it as UTF-8, or fetch binary data in the guest");
-    }
+    if (!utf8_is_valid(data, size))
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "is not UTF-8, which cloud-init drops\n"
+                           "save it as UTF-8, or fetch binary data in the guest");
     if (space == size)
         return 0;
     header = find_header(data + space, size - space);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
@@ -319,7 +318,7 @@ resolve_plain(struct yaml_node *node, bool is_key)
     if (isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.')
         return resolve_number(node);
     if (node->length <= strlen("false") && strchr("~nNyYtTfFoO", *text)) {
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
             if (*words[i].text != *text || strcmp(words[i].text, text) != 0)
                 continue;
             node->type = words[i].type;
@@ -383,7 +382,7 @@ yaml_resolve(struct yaml_node *node, const char *tag, bool plain, bool is_key)
     if (!tag || strcmp(tag, "!") == 0)
         return node->kind == YAML_SCALAR && (plain || tag) ? resolve_plain(node, is_key)
                                                            : NULL;
-    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(tags); i++) {
         if (strncmp(tag, TAG_PREFIX, strlen(TAG_PREFIX)) == 0 &&
             strcmp(tag + strlen(TAG_PREFIX), tags[i].name) == 0)
             return resolve_tagged(node, &tags[i]);

@@ -64,8 +64,7 @@ int
 yaml_fail(int line, enum failure_code code, const char *problem, const char *hint,
           struct failure **failure)
 {
-    failure_set(failure, code, "line %d: %s", line, problem);
-    return failure_hint(failure, "%s", hint);
+    return failure_set(failure, code, "line %d: %s\n%s", line, problem, hint);
 }
 
 /* Return: memory that yaml_clear() frees. */
@@ -522,9 +521,10 @@ check_directives(const char *data, size_t size, struct failure **failure)
         count += at == data || at[-1] == '\n' || at[-1] == '\r';
     if (count <= LIMIT_YAML_DIRECTIVES)
         return 0;
-    failure_set(failure, FAILURE_LIMIT, "more than %d lines begin with '%%'",
-                LIMIT_YAML_DIRECTIVES);
-    return failure_hint(failure, "cloud-init's documents need no %%TAG");
+    return failure_set(failure, FAILURE_LIMIT,
+                       "more than %d lines begin with '%%'\n"
+                       "cloud-init's documents need no %%TAG",
+                       LIMIT_YAML_DIRECTIVES);
 }
 
 int
@@ -536,10 +536,9 @@ yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
     int result;
 
     *yaml = (struct yaml){0};
-    if (size > LIMIT_PART) {
-        failure_set(failure, FAILURE_LIMIT, "more than %lu MiB", LIMIT_PART / MIB);
-        return failure_hint(failure, "split the document");
-    }
+    if (size > LIMIT_PART)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "more than %lu MiB\nsplit the document", LIMIT_PART / MIB);
     /* libyaml counts it as a column. */
     if (size >= mark && memcmp(data, BYTE_ORDER_MARK, mark) == 0) {
         data += mark;

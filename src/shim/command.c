@@ -48,12 +48,10 @@ find_emulator(int root, const char *called, struct failure **failure)
 
     if (strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) != 0) {
         failure_set(failure, FAILURE_USAGE,
-                    "called as '%s', expected the name of an emulator behind '%s'", name,
-                    SHIM_PREFIX);
-        failure_hint(failure,
-                     "put <emulator>%s/" SHIM_NAME
-                     "system-x86_64</emulator> into the domain's <devices>",
-                     VIRT_SEED_BINDIR);
+                    "called as '%s', expected the name of an emulator behind '%s'\n"
+                    "put <emulator>%s/" SHIM_NAME "system-x86_64</emulator> into the "
+                    "domain's <devices>",
+                    name, SHIM_PREFIX, VIRT_SEED_BINDIR);
         return NULL;
     }
     name += strlen(SHIM_PREFIX);
@@ -65,8 +63,9 @@ find_emulator(int root, const char *called, struct failure **failure)
         free(path);
     }
     failure_set(failure, FAILURE_SYSTEM,
-                "there is no '%s' in /usr/bin, /usr/libexec or /usr/local/bin", name);
-    failure_hint(failure, "install it, or name another one in <emulator>");
+                "there is no '%s' in /usr/bin, /usr/libexec or /usr/local/bin\n"
+                "install it, or name another one in <emulator>",
+                name);
     return NULL;
 }
 
@@ -198,12 +197,11 @@ add_serial(struct command *command, char **given, const char *word,
     if (!*word)
         return 0;
     serial = user && *user ? xasprintf("%s %s", user, word) : xstrdup(word);
-    if (strlen(serial) > LIMIT_SERIAL) {
-        failure_set(failure, FAILURE_SERIAL,
-                    "the SMBIOS serial would have %zu characters, at most %d",
-                    strlen(serial), LIMIT_SERIAL);
-        return failure_hint(failure, "shorten your own serial");
-    }
+    if (strlen(serial) > LIMIT_SERIAL)
+        return failure_set(failure, FAILURE_SERIAL,
+                           "the SMBIOS serial would have %zu characters, at most %d\n"
+                           "shorten your own serial",
+                           strlen(serial), LIMIT_SERIAL);
     escaped = list_escape(serial);
     add_option(command, "-smbios", xasprintf("type=1,serial=%s", escaped));
     return 0;

@@ -38,9 +38,10 @@ become(char **given, struct failure **failure)
     if (command.warning)
         print_warning(command.warning);
     execv(command.arguments[0], command.arguments);
-    failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not run '%s'",
-                      command.arguments[0]);
-    return failure_hint(failure, "on a host with AppArmor see virt-seed-qemu(8)");
+    return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                             "could not run '%s'\n"
+                             "on a host with AppArmor see virt-seed-qemu(8)",
+                             command.arguments[0]);
 }
 
 static int

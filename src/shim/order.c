@@ -34,9 +34,11 @@ fail_open(const char *name, int error, struct failure **failure)
 static int
 fail_file(const char *name, const char *what, struct failure **failure)
 {
-    failure_set(failure, FAILURE_RUNDIR, "%s/%s %s", VIRT_SEED_RUNDIR, name, what);
-    return failure_hint(failure, "remove it, and see what put it there; the hook makes "
-                                 "it anew at the next start");
+    return failure_set(failure, FAILURE_RUNDIR,
+                       "%s/%s %s\n"
+                       "remove it, and see what put it there; the hook makes it anew at "
+                       "the next start",
+                       VIRT_SEED_RUNDIR, name, what);
 }
 
 /* QEMU's user cannot put a file of root's there; whoever could, could do anything. */

@@ -34,10 +34,10 @@ find_machine(char **arguments, struct failure **failure)
             return &machines[i];
     }
     failure_set(failure, FAILURE_DOMAIN,
-                "machine '%s' has no place that virt-seed-qemu knows for the seed",
+                "machine '%s' has no place that virt-seed-qemu knows for the seed\n"
+                "use q35, pc, virt, pseries or s390-ccw-virtio; or name QEMU itself in "
+                "<emulator>, and wire the domain: virt-seed wire",
                 type ? type : "");
-    failure_hint(failure, "use q35, pc, virt, pseries or s390-ccw-virtio; or name QEMU "
-                          "itself in <emulator>, and wire the domain: virt-seed wire");
     return NULL;
 }
 

@@ -152,7 +152,8 @@ report_begin(int root, const char *uuid, char **given, struct failure **failure)
 
     if (pipe >= 0)
         return pipe;
-    failure_set_errno(failure, FAILURE_RUNDIR, pipe,
-                      "the guest's report is not kept: %s/%s", VIRT_SEED_REPORTDIR, name);
-    return failure_hint(failure, "let QEMU's user through to it, see virt-seed-qemu(8)");
+    return failure_set_errno(failure, FAILURE_RUNDIR, pipe,
+                             "the guest's report is not kept: %s/%s\n"
+                             "let QEMU's user through to it, see virt-seed-qemu(8)",
+                             VIRT_SEED_REPORTDIR, name);
 }

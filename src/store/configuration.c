@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "store/configuration.h"
 #include "wire/url.h"
 #include "wire/wire.h"
@@ -134,26 +133,27 @@ read_line(struct config *config, char *line, int number, struct failure **failur
     if (!*line)
         return 0;
     equals = strchr(line, '=');
-    if (!equals) {
-        failure_set(failure, FAILURE_CONFIG, "%s: line %d: expected 'key = value'",
-                    CONFIG_PATH, number);
-        return failure_hint(failure, "see virt-seed.conf(5)");
-    }
+    if (!equals)
+        return failure_set(failure, FAILURE_CONFIG,
+                           "%s: line %d: expected 'key = value'\nsee virt-seed.conf(5)",
+                           CONFIG_PATH, number);
     *equals = '\0';
     key = trim(line);
     value = trim(equals + 1);
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
         if (strcmp(settings[i].key, key) != 0)
             continue;
         if (settings[i].take(config, value) == 0)
             return 0;
-        failure_set(failure, FAILURE_CONFIG, "%s: line %d: %s is '%.128s', expected %s",
-                    CONFIG_PATH, number, key, value, settings[i].expected);
-        return failure_hint(failure, "see virt-seed.conf(5)");
+        return failure_set(failure, FAILURE_CONFIG,
+                           "%s: line %d: %s is '%.128s', expected %s\n"
+                           "see virt-seed.conf(5)",
+                           CONFIG_PATH, number, key, value, settings[i].expected);
     }
-    failure_set(failure, FAILURE_CONFIG, "%s: line %d: unknown setting '%.128s'",
-                CONFIG_PATH, number, key);
-    return failure_hint(failure, "see virt-seed.conf(5) for its name");
+    return failure_set(failure, FAILURE_CONFIG,
+                       "%s: line %d: unknown setting '%.128s'\n"
+                       "see virt-seed.conf(5) for its name",
+                       CONFIG_PATH, number, key);
 }
 
 /* Goes on after a mistake; the failure is the first one's. */
@@ -171,11 +171,10 @@ read_file(struct config *config, int root, struct failure **failure)
 
     if (fd == -ENOENT)
         return 0;
-    if (error < 0) {
-        failure_set_errno(failure, FAILURE_CONFIG, error, "could not read %s",
-                          CONFIG_PATH);
-        return failure_hint(failure, "see what is there: ls -l %s", CONFIG_PATH);
-    }
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_CONFIG, error,
+                                 "could not read %s\nsee what is there: ls -l %s",
+                                 CONFIG_PATH, CONFIG_PATH);
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         cleanup_failure struct failure *further = NULL;
 

@@ -23,7 +23,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "domain/interface.h"
@@ -116,21 +115,19 @@ check_replace(const struct domain *running, struct failure **failure)
 {
     const struct disk *drive = find_drive(running);
 
-    if (!drive) {
-        failure_set(
-            failure, FAILURE_UNWIRED,
-            "runs without a drive for its seed, and without the URL of one that is "
-            "served");
-        return failure_hint(failure,
-                            "shut it down and start it: each start has the new seed");
-    }
+    if (!drive)
+        return failure_set(failure, FAILURE_UNWIRED,
+                           "runs without a drive for its seed, and without the URL of "
+                           "one that is served\n"
+                           "shut it down and start it: each start has the new seed");
     if (strcmp(drive->device, "cdrom") == 0)
         return 0;
-    failure_set(failure, FAILURE_BUS,
-                "its seed is a read-only disk ('%s'), whose medium cannot be changed",
-                drive->target);
-    return failure_hint(failure, "shut it down and start it: each start has the new "
-                                 "seed; without bus=\"virtio\" it has a cdrom");
+    return failure_set(failure, FAILURE_BUS,
+                       "its seed is a read-only disk ('%s'), whose medium cannot be "
+                       "changed\n"
+                       "shut it down and start it: each start has the new seed; without "
+                       "bus=\"virtio\" it has a cdrom",
+                       drive->target);
 }
 
 static char *
@@ -198,9 +195,9 @@ old_seed_name(const char *uuid)
 static int
 fail_file(const struct medium *medium, const char *what, struct failure **failure)
 {
-    failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not %s %s/%s", what,
-                      VIRT_SEED_RUNDIR, medium->name);
-    return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_RUNDIR);
+    return failure_set_errno(failure, FAILURE_RUNDIR, errno,
+                             "could not %s %s/%s\nsee what is there: ls -l %s", what,
+                             VIRT_SEED_RUNDIR, medium->name, VIRT_SEED_RUNDIR);
 }
 
 static ino_t

@@ -21,7 +21,6 @@
 
 #include <jansson.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -48,12 +47,14 @@ _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token
 static int
 fail_missing(struct failure **failure)
 {
-    failure_set(failure, FAILURE_IMDS, ASKS "%s is not there", IMDS_TREE);
-    return failure_hint(failure,
-                        "make it, and start the server: systemd-sysusers && " MAKE
-                        " && systemctl enable --now virt-seed-imds.socket "
-                        "virt-seed-imds.service; or use datasource=\"nocloud\", which is "
-                        "a disk");
+    return failure_set(failure, FAILURE_IMDS,
+                       ASKS
+                       "%s is not there\n"
+                       "make it, and start the server: systemd-sysusers && " MAKE " && "
+                       "systemctl enable --now virt-seed-imds.socket "
+                       "virt-seed-imds.service; or use datasource=\"nocloud\", which is "
+                       "a disk",
+                       IMDS_TREE);
 }
 
 /* As somebody has made it for the server: to make it here would be for nobody. */
@@ -66,16 +67,17 @@ check_tree(int rundir, struct failure **failure)
         return 0;
     if (fstatat(rundir, IMDS_TREE_NAME, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? fail_missing(failure) : 0;
-    if (!S_ISDIR(status.st_mode)) {
-        failure_set(failure, FAILURE_IMDS, ASKS "%s is not a directory", IMDS_TREE);
-        return failure_hint(failure, "remove it, and make the directory: " MAKE);
-    }
-    if ((status.st_mode & 050) != 050) {
-        failure_set(failure, FAILURE_IMDS,
-                    ASKS "%s has mode %04o, expected 0750 with the server's group",
-                    IMDS_TREE, status.st_mode & 07777);
-        return failure_hint(failure, "have it mended: " MAKE);
-    }
+    if (!S_ISDIR(status.st_mode))
+        return failure_set(failure, FAILURE_IMDS,
+                           ASKS "%s is not a directory\n"
+                                "remove it, and make the directory: " MAKE,
+                           IMDS_TREE);
+    if ((status.st_mode & 050) != 050)
+        return failure_set(failure, FAILURE_IMDS,
+                           ASKS "%s has mode %04o, expected 0750 with the server's "
+                                "group\n"
+                                "have it mended: " MAKE,
+                           IMDS_TREE, status.st_mode & 07777);
     return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
 }
 
@@ -295,7 +297,7 @@ read_served(int domain, struct seed *seed, struct failure **failure)
     int error = 0;
 
     *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && error == 0; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++)
         error = read_document(seed, domain, paths[i]);
     if (error == 0)
         return 0;

@@ -34,11 +34,10 @@ static int
 check_replace(const struct domain *running, struct failure **failure)
 {
     (void)running;
-    failure_set(failure, FAILURE_DOMAIN,
-                "the drive is virt-seed-qemu's: libvirt does not know of it, and "
-                "cannot change its medium");
-    return failure_hint(failure,
-                        "shut it down and start it: each start has the new seed");
+    return failure_set(failure, FAILURE_DOMAIN,
+                       "the drive is virt-seed-qemu's: libvirt does not know of it, and "
+                       "cannot change its medium\n"
+                       "shut it down and start it: each start has the new seed");
 }
 
 static bool

@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/memory.h"
 #include "domain/request-write.h"
 #include "store/delivery.h"
 #include "store/imds-tree.h"
@@ -76,11 +76,10 @@ try_to_read(int rundir, const char *uuid, struct seed *seed, bool *found,
     *found = fd != -ENOENT;
     if (!*found)
         return 0;
-    if (fd < 0) {
-        failure_set_errno(failure, FAILURE_RUNDIR, fd, "could not read %s/%s.iso",
-                          VIRT_SEED_RUNDIR, uuid);
-        return failure_hint(failure, "root may read it");
-    }
+    if (fd < 0)
+        return failure_set_errno(failure, FAILURE_RUNDIR, fd,
+                                 "could not read %s/%s.iso\nroot may read it",
+                                 VIRT_SEED_RUNDIR, uuid);
     if (delivery->read(fd, seed, failure) < 0)
         return failure_prefix(failure, "the seed of domain %s in %s", uuid,
                               VIRT_SEED_RUNDIR);

@@ -14,9 +14,8 @@
 #include <jansson.h>
 #include <uuid.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "seed/json.h"
 #include "store/guest-report.h"
 
@@ -28,8 +27,7 @@ static const char *const state_words[] = {
     [GUEST_STATE_UNFINISHED] = "unfinished",
     [GUEST_STATE_UNKNOWN] = "unknown",
 };
-static_assert(sizeof(state_words) / sizeof(state_words[0]) == GUEST_STATE_COUNT,
-              "each state has its word");
+static_assert(ARRAY_SIZE(state_words) == GUEST_STATE_COUNT, "each state has its word");
 
 const char *
 guest_state_word(enum guest_state state)
@@ -62,8 +60,7 @@ static const char *const stage_names[] = {
     [GUEST_STAGE_MODULES_CONFIG] = "modules-config",
     [GUEST_STAGE_MODULES_FINAL] = "modules-final",
 };
-static_assert(sizeof(stage_names) / sizeof(stage_names[0]) == GUEST_STAGE_COUNT,
-              "each stage has its name");
+static_assert(ARRAY_SIZE(stage_names) == GUEST_STAGE_COUNT, "each stage has its name");
 
 const char *
 guest_stage_name(enum guest_stage stage)
@@ -161,9 +158,7 @@ add_message(struct guest_messages *messages, enum guest_stage stage, const json_
         messages->left_out++;
         return;
     }
-    messages->list =
-        xreallocarray(messages->list, messages->count + 1, sizeof(messages->list[0]));
-    messages->list[messages->count++] =
+    *array_add(messages->list, messages->count) =
         (struct guest_message){.stage = stage, .text = steal(text)};
 }
 

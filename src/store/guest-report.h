@@ -20,8 +20,8 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "base/form.h"
 #include "base/limits.h"
+#include "base/text.h"
 
 /* How far cloud-init is in a guest; the words for it are in records, in the journal, and in what
  * `virt-seed status` and `virt-seed wait` print. */

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -39,9 +38,10 @@ public_name(const char *uuid)
 static int
 fail_at(const char *path, int error, const char *what, struct failure **failure)
 {
-    failure_set_errno(failure, FAILURE_SECRET, error, "could not %s %s", what, path);
-    return failure_hint(failure, "see what is there: ls -ld %s; root may write there",
-                        path);
+    return failure_set_errno(failure, FAILURE_SECRET, error,
+                             "could not %s %s\n"
+                             "see what is there: ls -ld %s; root may write there",
+                             what, path, path);
 }
 
 /* --- reading ---------------------------------------------------------------------- */
@@ -49,9 +49,10 @@ fail_at(const char *path, int error, const char *what, struct failure **failure)
 static int
 fail_not_made(const char *path, struct failure **failure)
 {
-    failure_set(failure, FAILURE_SECRET_MISSING,
-                "there is no %s: the domain's host key is not made yet", path);
-    return failure_hint(failure, "start the domain: its first start makes the key");
+    return failure_set(failure, FAILURE_SECRET_MISSING,
+                       "there is no %s: the domain's host key is not made yet\n"
+                       "start the domain: its first start makes the key",
+                       path);
 }
 
 /* Where there is none, the failure is FAILURE_SECRET_MISSING, and says no more. */
@@ -91,9 +92,11 @@ public_line(const char *uuid, const struct buffer *key, struct failure **failure
     if (line)
         return xasprintf("%s virt-seed\n", line);
     path = private_path(uuid);
-    failure_set(failure, FAILURE_SSH_KEY, "%s is no private key of OpenSSH", path);
-    failure_hint(failure, "bring it back from a backup; where it is lost, remove it, and "
-                          "the next start makes another one");
+    failure_set(failure, FAILURE_SSH_KEY,
+                "%s is no private key of OpenSSH\n"
+                "bring it back from a backup; where it is lost, remove it, and the next "
+                "start makes another one",
+                path);
     return NULL;
 }
 
@@ -230,14 +233,12 @@ host_key_prepare(int root, const char *uuid, bool may_make, struct failure **fai
             cleanup_free char *path = private_path(uuid);
             cleanup_free char *directory = directory_path(uuid);
 
-            failure_set(failure, FAILURE_SECRET_MISSING,
-                        "there is no %s, the host key that the guest has since its first "
-                        "start",
-                        path);
-            return failure_hint(failure,
-                                "bring it over from the host where it was made: "
-                                "rsync -aR HOST:%s /",
-                                directory);
+            return failure_set(failure, FAILURE_SECRET_MISSING,
+                               "there is no %s, the host key that the guest has since "
+                               "its first start\n"
+                               "bring it over from the host where it was made: rsync "
+                               "-aR HOST:%s /",
+                               path, directory);
         }
         if (make_private(root, uuid, failure) < 0 ||
             read_private(root, uuid, &key, failure) < 0)

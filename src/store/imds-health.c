@@ -19,7 +19,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/inet.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -86,20 +85,23 @@ ask(int fd)
 static enum imds_health
 silent(const char *where, const char *what, struct failure **failure)
 {
-    failure_set(failure, FAILURE_IMDS, "the metadata server at %s does not answer: %s",
+    failure_set(failure, FAILURE_IMDS,
+                "the metadata server at %s does not answer: %s\n"
+                "see why: systemctl status virt-seed-imds.service; journalctl -u "
+                "virt-seed-imds.service",
                 where, what);
-    failure_hint(failure, "see why: systemctl status virt-seed-imds.service; journalctl "
-                          "-u virt-seed-imds.service");
     return IMDS_SILENT;
 }
 
 static enum imds_health
 absent(const char *where, struct failure **failure)
 {
-    failure_set(failure, FAILURE_IMDS, "nobody listens at %s", where);
-    failure_hint(failure, "start the metadata server: systemctl enable --now "
-                          "virt-seed-imds.socket virt-seed-imds.service; to see where it "
-                          "should listen: man virt-seed-imds");
+    failure_set(failure, FAILURE_IMDS,
+                "nobody listens at %s\n"
+                "start the metadata server: systemctl enable --now "
+                "virt-seed-imds.socket virt-seed-imds.service; to see where it should "
+                "listen: man virt-seed-imds",
+                where);
     return IMDS_ABSENT;
 }
 
@@ -126,9 +128,10 @@ imds_health_ask(const char *url_address, struct failure **failure)
         return silent(where, "it does not accept the connection", failure);
     if (fd < 0) {
         failure_set_errno(failure, FAILURE_IMDS, fd,
-                          "the metadata server at %s cannot be asked", where);
-        failure_hint(failure, "if no interface has the address: systemctl restart "
-                              "virt-seed-imds-address.service");
+                          "the metadata server at %s cannot be asked\n"
+                          "if no interface has the address: systemctl restart "
+                          "virt-seed-imds-address.service",
+                          where);
         return IMDS_UNKNOWN;
     }
     wrong = ask(fd);
@@ -143,9 +146,9 @@ imds_health_check(const char *url_address, struct failure **failure)
 
     if (health == IMDS_HEALTHY || health == IMDS_UNKNOWN)
         return 0;
-    failure_set(failure, FAILURE_IMDS,
-                "asks for datasource=\"nocloud-net\", and %s: the guest would come up as "
-                "a new machine",
-                reason->message);
-    return failure_hint(failure, "%s", reason->hint);
+    return failure_set(failure, FAILURE_IMDS,
+                       "asks for datasource=\"nocloud-net\", and %s: the guest would "
+                       "come up as a new machine\n"
+                       "%s",
+                       reason->message, reason->hint);
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -259,10 +258,10 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
     }
     if (error == 0)
         return 0;
-    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not write below %s/%s",
-                      IMDS_TREE, domain->uuid);
-    return failure_hint(failure, "see that it can be written and has room: df %s",
-                        VIRT_SEED_RUNDIR);
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not write below %s/%s\n"
+                             "see that it can be written and has room: df %s",
+                             IMDS_TREE, domain->uuid, VIRT_SEED_RUNDIR);
 }
 
 /* --- removing --------------------------------------------------------------------- */
@@ -303,12 +302,11 @@ imds_tree_remove(int tree, const char *uuid, struct failure **failure)
         error = remove_generations(tree, uuid);
     if (error == 0)
         return 0;
-    failure_set_errno(failure, FAILURE_RUNDIR, error,
-                      "could not remove the domain's files from %s", IMDS_TREE);
-    return failure_hint(failure,
-                        "remove by hand what begins with %s/%s; it holds the domain's "
-                        "seed",
-                        IMDS_TREE, uuid);
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not remove the domain's files from %s\n"
+                             "remove by hand what begins with %s/%s; it holds the "
+                             "domain's seed",
+                             IMDS_TREE, IMDS_TREE, uuid);
 }
 
 int

@@ -7,11 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "base/form.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/imds-tree.h"
 
 /* --- names ------------------------------------------------------------------------ */
@@ -48,7 +47,7 @@ imds_link_name(enum imds_link link)
 static bool
 read_link_name(const char *word, size_t length, enum imds_link *link)
 {
-    for (size_t i = 0; i < sizeof(link_names) / sizeof(link_names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(link_names); i++) {
         if (strlen(link_names[i]) == length && memcmp(link_names[i], word, length) == 0) {
             *link = (enum imds_link)i;
             return true;

@@ -34,8 +34,8 @@
 #include <sys/types.h>
 
 #include "base/failure.h"
-#include "base/form.h"
 #include "base/limits.h"
+#include "base/text.h"
 
 #define IMDS_TREE_NAME "imds"
 #define IMDS_TREE VIRT_SEED_RUNDIR "/" IMDS_TREE_NAME

@@ -7,12 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/report-name.h"
-#include "base/shim-name.h"
+#include "base/names.h"
 #include "domain/part.h"
 #include "store/delivery.h"
 #include "store/imds-tree.h"
@@ -97,8 +95,9 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 static int
 fail_at(const char *directory, int error, const char *what, struct failure **failure)
 {
-    failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s %s", what, directory);
-    return failure_hint(failure, "see what is there, as root: ls -l %s", directory);
+    return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                             "could not %s %s\nsee what is there, as root: ls -l %s",
+                             what, directory, directory);
 }
 
 static int
@@ -130,9 +129,7 @@ find_in(struct leftovers *leftovers, int root, size_t place, struct failure **fa
                                path, LIMIT_LEFTOVERS);
         leftover.name = xstrdup(entry->d_name);
         leftover.changed = status.st_mtime;
-        leftovers->list = xreallocarray(leftovers->list, leftovers->count + 1,
-                                        sizeof(*leftovers->list));
-        leftovers->list[leftovers->count++] = leftover;
+        *array_add(leftovers->list, leftovers->count) = leftover;
     }
     return errno == 0 ? 0 : fail_at(path, errno, "list", failure);
 }
@@ -148,7 +145,7 @@ int
 leftovers_find(int root, struct leftovers *leftovers, struct failure **failure)
 {
     *leftovers = (struct leftovers){0};
-    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
         if (find_in(leftovers, root, i, failure) < 0)
             return -1;
     }
@@ -176,10 +173,10 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);
     if (error == 0)
         return 0;
-    failure_set_errno(failure, FAILURE_SYSTEM, error, "could not remove %s/%s",
-                      leftover->directory, leftover->name);
-    return failure_hint(failure, "see what is there, as root: ls -l %s",
-                        leftover->directory);
+    return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                             "could not remove %s/%s\n"
+                             "see what is there, as root: ls -l %s",
+                             leftover->directory, leftover->name, leftover->directory);
 }
 
 void

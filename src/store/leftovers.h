@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "base/failure.h"
-#include "base/form.h"
+#include "base/text.h"
 
 struct leftover {
     char uuid[UUID_LENGTH + 1];

@@ -4,37 +4,38 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/memory.h"
 #include "store/own-directory.h"
 
 static int
 fail_open(const char *path, int error, struct failure **failure)
 {
-    if (error == -ELOOP || error == -ENOTDIR) {
-        failure_set(failure, FAILURE_RUNDIR,
-                    "%s, or a directory above it, is a symbolic link or no directory",
-                    path);
-        return failure_hint(failure, "remove it; it is made anew at the next start");
-    }
-    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s", path);
-    return failure_hint(failure, "see that it can be written: df %s", path);
+    if (error == -ELOOP || error == -ENOTDIR)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "%s, or a directory above it, is a symbolic link or no "
+                           "directory\n"
+                           "remove it; it is made anew at the next start",
+                           path);
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not open %s\nsee that it can be written: df %s", path,
+                             path);
 }
 
 int
 own_directory_check(const struct stat *status, uid_t owner, const char *path,
                     struct failure **failure)
 {
-    if (status->st_uid != owner) {
-        failure_set(failure, FAILURE_RUNDIR, "%s belongs to user %ld, expected %ld", path,
-                    (long)status->st_uid, (long)owner);
-        return failure_hint(failure, "find out who made it, and remove it");
-    }
-    if (status->st_mode & 022) {
-        failure_set(failure, FAILURE_RUNDIR, "%s has mode %04o: others may write into it",
-                    path, status->st_mode & 07777);
-        return failure_hint(failure, "find out what others put there, then remove it");
-    }
+    if (status->st_uid != owner)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "%s belongs to user %ld, expected %ld\n"
+                           "find out who made it, and remove it",
+                           path, (long)status->st_uid, (long)owner);
+    if (status->st_mode & 022)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "%s has mode %04o: others may write into it\n"
+                           "find out what others put there, then remove it",
+                           path, status->st_mode & 07777);
     return 0;
 }
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -32,26 +31,33 @@ fail_file(const struct config *config, const char *name, int error,
 
     switch (-error) {
     case ENOENT:
-        failure_set(failure, FAILURE_FILE, "there is no such file in %s%s", directory,
-                    config->file_directory_count > 1 ? " and the other file directories"
-                                                     : "");
-        return failure_hint(failure, "put it there, or correct the name '%.256s'", name);
+        return failure_set(
+            failure, FAILURE_FILE,
+            "there is no such file in %s%s\n"
+            "put it there, or correct the name '%.256s'",
+            directory,
+            config->file_directory_count > 1 ? " and the other file directories" : "",
+            name);
     case EXDEV:
-        failure_set(failure, FAILURE_FILE, "the name leads out of %s", directory);
-        return failure_hint(failure,
-                            "file= names a file below %s, and so must symbolic "
-                            "links; other directories: virt-seed.conf(5)",
-                            directory);
+        return failure_set(failure, FAILURE_FILE,
+                           "the name leads out of %s\n"
+                           "file= names a file below %s, and so must symbolic links; "
+                           "other directories: virt-seed.conf(5)",
+                           directory, directory);
     case EINVAL:
     case EISDIR:
-        failure_set(failure, FAILURE_FILE, "not a regular file");
-        return failure_hint(failure, "file= names one file below %s", directory);
+        return failure_set(failure, FAILURE_FILE,
+                           "not a regular file\nfile= names one file below %s",
+                           directory);
     case EFBIG:
-        failure_set(failure, FAILURE_LIMIT, "has more than %lu MiB", LIMIT_PART / MIB);
-        return failure_hint(failure, "let the guest fetch large files itself");
+        return failure_set(failure, FAILURE_LIMIT,
+                           "has more than %lu MiB\n"
+                           "let the guest fetch large files itself",
+                           LIMIT_PART / MIB);
     default:
-        failure_set_errno(failure, FAILURE_FILE, error, "could not read it");
-        return failure_hint(failure, "see what is at %s/%.256s", directory, name);
+        return failure_set_errno(failure, FAILURE_FILE, error,
+                                 "could not read it\nsee what is at %s/%.256s", directory,
+                                 name);
     }
 }
 

@@ -14,11 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "base/tmpfile.h"
 #include "seed/digest.h"
 #include "seed/json.h"
@@ -231,11 +230,11 @@ record_to_json(const struct record *record)
 static int
 fail_at(const char *name, int error, const char *what, struct failure **failure)
 {
-    if (error == -EFBIG) {
-        failure_set(failure, FAILURE_RECORD, "%s/%s has more than %lu KiB",
-                    VIRT_SEED_STATEDIR, name, LIMIT_RECORD / KIB);
-        return failure_hint(failure, "remove it; the next start writes it anew");
-    }
+    if (error == -EFBIG)
+        return failure_set(failure, FAILURE_RECORD,
+                           "%s/%s has more than %lu KiB\n"
+                           "remove it; the next start writes it anew",
+                           VIRT_SEED_STATEDIR, name, LIMIT_RECORD / KIB);
     failure_set_errno(failure, FAILURE_RECORD, error, "could not %s %s/%s", what,
                       VIRT_SEED_STATEDIR, name);
     if (error == -EACCES)
@@ -264,9 +263,10 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
         record_from_json(record, steal(json));
         return 0;
     }
-    failure_set(failure, FAILURE_RECORD, "%s/%s is not a record: no JSON object",
-                VIRT_SEED_STATEDIR, name);
-    return failure_hint(failure, "remove it; the next start writes it anew");
+    return failure_set(failure, FAILURE_RECORD,
+                       "%s/%s is not a record: no JSON object\n"
+                       "remove it; the next start writes it anew",
+                       VIRT_SEED_STATEDIR, name);
 }
 
 static int

@@ -8,12 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/report-name.h"
-#include "base/shim-name.h"
+#include "base/names.h"
 #include "base/tmpfile.h"
 #include "store/libvirt-host.h"
 #include "store/own-directory.h"
@@ -34,10 +32,10 @@ file_name(const char *uuid)
 static int
 fail(int error, const char *what, const char *name, struct failure **failure)
 {
-    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not %s %s/%s", what,
-                      VIRT_SEED_REPORTDIR, name);
-    return failure_hint(failure, "see that it can be written and has room: df %s",
-                        VIRT_SEED_REPORTDIR);
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not %s %s/%s\n"
+                             "see that it can be written and has room: df %s",
+                             what, VIRT_SEED_REPORTDIR, name, VIRT_SEED_REPORTDIR);
 }
 
 /* For the emulator shim. */

@@ -10,10 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/shim-name.h"
+#include "base/names.h"
 #include "base/tmpfile.h"
 #include "store/libvirt-host.h"
 #include "store/own-directory.h"
@@ -120,18 +119,19 @@ rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
         error = tmpfile_publish(&tmpfile, note);
     if (error == 0)
         return 0;
-    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not make %s/%s",
-                      VIRT_SEED_RUNDIR, note);
-    return failure_hint(failure, "see that it can be written and has room: df %s",
-                        VIRT_SEED_RUNDIR);
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not make %s/%s\n"
+                             "see that it can be written and has room: df %s",
+                             VIRT_SEED_RUNDIR, note, VIRT_SEED_RUNDIR);
 }
 
 static int
 fail_remove(int error, struct failure **failure)
 {
-    failure_set_errno(failure, FAILURE_RUNDIR, error,
-                      "could not remove the domain's files from %s", VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "remove them by hand; they hold the domain's seed");
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not remove the domain's files from %s\n"
+                             "remove them by hand; they hold the domain's seed",
+                             VIRT_SEED_RUNDIR);
 }
 
 int
@@ -141,7 +141,7 @@ rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
                                            SHIM_LINK_SUFFIX};
     int error = 0;
 
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
         bool is_link = strcmp(suffixes[i], SHIM_LINK_SUFFIX) == 0;
         cleanup_free char *name =
             xasprintf("%s%s%s", uuid, suffixes[i], is_link ? uuid : "");

@@ -14,7 +14,6 @@
 
 #include <uuid.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -48,11 +47,11 @@ secret_check_name(const char *what, const char *name, struct failure **failure)
 {
     if (is_name(name))
         return 0;
-    failure_set(failure, FAILURE_SECRET_NAME, "%s=\"%.64s\" is no name of a secret", what,
-                name);
-    return failure_hint(failure,
-                        "use letters, digits, '-', '_' and '.', no '/' and no '..' "
-                        "in front: the secret is a directory in " SECRETS);
+    return failure_set(failure, FAILURE_SECRET_NAME,
+                       "%s=\"%.64s\" is no name of a secret\n"
+                       "use letters, digits, '-', '_' and '.', no '/' and no '..' in "
+                       "front: the secret is a directory in " SECRETS,
+                       what, name);
 }
 
 int
@@ -60,10 +59,9 @@ secret_check_key(const char *key, struct failure **failure)
 {
     if (strcmp(key, ALLOW) != 0)
         return secret_check_name("key", key, failure);
-    failure_set(failure, FAILURE_SECRET_NAME,
-                "key=\"" ALLOW "\" is the list of domains, no "
-                "content");
-    return failure_hint(failure, "give the content's file another name");
+    return failure_set(failure, FAILURE_SECRET_NAME,
+                       "key=\"" ALLOW "\" is the list of domains, no content\n"
+                       "give the content's file another name");
 }
 
 int
@@ -75,19 +73,18 @@ secret_check_closed(int fd, const char *path, struct failure **failure)
     if (fstat(fd, &status) < 0)
         return failure_set_errno(failure, FAILURE_SECRET, errno, "could not look at %s",
                                  path);
-    if (status.st_uid != 0 && status.st_uid != geteuid()) {
-        failure_set(failure, FAILURE_SECRET_MODE, "%s belongs to user %ld, expected root",
-                    path, (long)status.st_uid);
-        return failure_hint(failure, "chown root:root %s", path);
-    }
+    if (status.st_uid != 0 && status.st_uid != geteuid())
+        return failure_set(failure, FAILURE_SECRET_MODE,
+                           "%s belongs to user %ld, expected root\nchown root:root %s",
+                           path, (long)status.st_uid, path);
     group_open = (status.st_mode & 070) && status.st_gid != 0;
     others_open = status.st_mode & 07;
     if (!group_open && !others_open)
         return 0;
-    failure_set(failure, FAILURE_SECRET_MODE,
-                "%s has mode %04o: others may read or write it", path,
-                status.st_mode & 07777);
-    return failure_hint(failure, "chmod go= %s, and consider the secret known", path);
+    return failure_set(failure, FAILURE_SECRET_MODE,
+                       "%s has mode %04o: others may read or write it\n"
+                       "chmod go= %s, and consider the secret known",
+                       path, status.st_mode & 07777, path);
 }
 
 static int
@@ -95,27 +92,32 @@ fail_open(int error, const char *path, struct failure **failure)
 {
     switch (-error) {
     case ENOENT:
-        failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
-        return failure_hint(failure, "make it, closed to others: install -m 0600 FILE %s",
-                            path);
+        return failure_set(failure, FAILURE_SECRET_MISSING,
+                           "there is no %s\n"
+                           "make it, closed to others: install -m 0600 FILE %s",
+                           path, path);
     case EXDEV:
-        failure_set(failure, FAILURE_SECRET, "%s leads out of its directory", path);
-        return failure_hint(failure, "replace the symbolic link by a copy of the file");
+        return failure_set(failure, FAILURE_SECRET,
+                           "%s leads out of its directory\n"
+                           "replace the symbolic link by a copy of the file",
+                           path);
     case EINVAL:
     case EISDIR:
     case ENOTDIR:
-        failure_set(failure, FAILURE_SECRET, "%s is not a regular file", path);
-        return failure_hint(failure,
-                            "a secret is a directory with one regular file for each "
-                            "key: " SECRETS "/NAME/KEY");
+        return failure_set(
+            failure, FAILURE_SECRET,
+            "%s is not a regular file\n"
+            "a secret is a directory with one regular file for each key: " SECRETS
+            "/NAME/KEY",
+            path);
     case EACCES:
     case EPERM:
-        failure_set(failure, FAILURE_SECRET_UNREADABLE, "%s may not be read by you",
-                    path);
-        return failure_hint(failure, "run the command as root");
+        return failure_set(failure, FAILURE_SECRET_UNREADABLE,
+                           "%s may not be read by you\nrun the command as root", path);
     default:
-        failure_set_errno(failure, FAILURE_SECRET, error, "could not open %s", path);
-        return failure_hint(failure, "see what is there: ls -l %s", path);
+        return failure_set_errno(failure, FAILURE_SECRET, error,
+                                 "could not open %s\nsee what is there: ls -l %s", path,
+                                 path);
     }
 }
 
@@ -143,15 +145,15 @@ secret_read_file(int directory, const char *name, const char *path, size_t limit
     if (secret_check_closed(fd, path, failure) < 0)
         return -1;
     error = fs_read_all(fd, limit, content);
-    if (error == -EFBIG) {
-        failure_set(failure, FAILURE_LIMIT, "%s has more than %zu KiB", path,
-                    limit / KIB);
-        return failure_hint(failure, "let the guest fetch large files itself");
-    }
-    if (error < 0) {
-        failure_set_errno(failure, FAILURE_SECRET, error, "could not read %s", path);
-        return failure_hint(failure, "see what is there: ls -l %s", path);
-    }
+    if (error == -EFBIG)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "%s has more than %zu KiB\n"
+                           "let the guest fetch large files itself",
+                           path, limit / KIB);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SECRET, error,
+                                 "could not read %s\nsee what is there: ls -l %s", path,
+                                 path);
     return 0;
 }
 
@@ -190,10 +192,10 @@ check_allowed(int secret, const char *name, const struct domain *domain,
                                         : *line && fnmatch(line, domain->name, 0) == 0)
             return 0;
     }
-    failure_set(failure, FAILURE_SECRET_DENIED, "domain '%s' may not use the secret '%s'",
-                domain->name, name);
-    return failure_hint(
-        failure, "add its UUID or a pattern of its name to " SECRETS "/%s/" ALLOW, name);
+    return failure_set(failure, FAILURE_SECRET_DENIED,
+                       "domain '%s' may not use the secret '%s'\n"
+                       "add its UUID or a pattern of its name to " SECRETS "/%s/" ALLOW,
+                       domain->name, name, name);
 }
 
 /* --- reading ---------------------------------------------------------------------- */
@@ -215,13 +217,12 @@ open_allowed(int root, const struct domain *domain, const char *name,
     if (secrets >= 0 && secret_check_closed(secrets, SECRETS, failure) < 0)
         return -1;
     secret = secrets < 0 ? secrets : fs_open_beneath(secrets, name, O_DIRECTORY);
-    if (secret == -ENOENT) {
-        failure_set(failure, FAILURE_SECRET_MISSING, "there is no %s", path);
-        return failure_hint(failure,
-                            "make it, closed to others: install -d -m 0700 " SECRETS
-                            " %s && install -m 0600 FILE %s/KEY",
-                            path, path);
-    }
+    if (secret == -ENOENT)
+        return failure_set(failure, FAILURE_SECRET_MISSING,
+                           "there is no %s\n"
+                           "make it, closed to others: install -d -m 0700 " SECRETS " "
+                           "%s && install -m 0600 FILE %s/KEY",
+                           path, path, path);
     if (secret < 0)
         return fail_open(secret, path, failure);
     if (secret_check_closed(secret, path, failure) < 0 ||
@@ -319,9 +320,10 @@ secret_read_all(int root, const struct domain *domain, const char *name,
 static int
 fail_path(int error, const char *path, struct failure **failure)
 {
-    failure_set_errno(failure, FAILURE_SECRET, error, "could not make or read %s", path);
-    return failure_hint(failure, "see what is there: ls -ld %s; root may write there",
-                        path);
+    return failure_set_errno(failure, FAILURE_SECRET, error,
+                             "could not make or read %s\n"
+                             "see what is there: ls -ld %s; root may write there",
+                             path, path);
 }
 
 int
@@ -370,9 +372,10 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *th
     if (error == 0 && content.size == key->content.size &&
         (content.size == 0 || memcmp(content.data, key->content.data, content.size) == 0))
         return 0;
-    failure_set(failure, FAILURE_SECRET, "%s is there already, and is not the same",
-                path);
-    return failure_hint(failure, "remove it, or leave --secrets away to keep it");
+    return failure_set(failure, FAILURE_SECRET,
+                       "%s is there already, and is not the same\n"
+                       "remove it, or leave --secrets away to keep it",
+                       path);
 }
 
 static int

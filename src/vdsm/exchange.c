@@ -18,20 +18,21 @@
 static int
 fail_missing(struct failure **failure)
 {
-    failure_set(failure, FAILURE_USAGE,
-                "the environment has no " VARIABLE ", so this is not VDSM");
-    return failure_hint(failure, "VDSM runs this hook before a VM starts; 'virt-seed "
-                                 "wire' is the same for libvirt's domains");
+    return failure_set(failure, FAILURE_USAGE,
+                       "the environment has no " VARIABLE ", so this is not VDSM\n"
+                       "VDSM runs this hook before a VM starts; 'virt-seed wire' is the "
+                       "same for libvirt's domains");
 }
 
 static int
 fail_errno(const struct exchange *exchange, int error, const char *what,
            struct failure **failure)
 {
-    failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s '%s'", what,
-                      exchange->path);
-    return failure_hint(failure, "VDSM's user must be able to write there, and there "
-                                 "must be room: see df and ls -l");
+    return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                             "could not %s '%s'\n"
+                             "VDSM's user must be able to write there, and there must "
+                             "be room: see df and ls -l",
+                             what, exchange->path);
 }
 
 /* Nobody else's file: the XML that VDSM starts shall be one that VDSM wrote. */
@@ -40,10 +41,11 @@ check_own(const struct exchange *exchange, struct failure **failure)
 {
     if (S_ISREG(exchange->status.st_mode) && exchange->status.st_uid == geteuid())
         return 0;
-    failure_set(failure, FAILURE_SYSTEM, "'%s' is no regular file of user %u",
-                exchange->path, geteuid());
-    return failure_hint(failure, "the file that " VARIABLE
-                                 " names is made by VDSM, whose user runs its hooks");
+    return failure_set(failure, FAILURE_SYSTEM,
+                       "'%s' is no regular file of user %u\n"
+                       "the file that " VARIABLE " names is made by VDSM, whose user "
+                       "runs its hooks",
+                       exchange->path, geteuid());
 }
 
 static int

@@ -78,12 +78,12 @@ check_one_seed(const struct domain *domain, struct failure **failure)
 
         if (!foreign_is_seed(disk))
             continue;
-        failure_set(failure, FAILURE_FOREIGN_SEED,
-                    "asks for virt-seed's seed, and has another: disk '%s' (%s)",
-                    disk->target, disk->source);
-        return failure_hint(failure, "keep one of them: leave the engine's Initial Run "
-                                     "empty and the CD out, or take virt-seed's request "
-                                     "away");
+        return failure_set(failure, FAILURE_FOREIGN_SEED,
+                           "asks for virt-seed's seed, and has another: disk '%s' "
+                           "(%s)\n"
+                           "keep one of them: leave the engine's Initial Run empty and "
+                           "the CD out, or take virt-seed's request away",
+                           disk->target, disk->source);
     }
     return 0;
 }
@@ -184,11 +184,11 @@ main(int argc, char **argv)
         return STATUS_STOP;
     process_harden();
     limit_time();
-    if (argc > 1) {
-        failure_set(&failure, FAILURE_USAGE, "'%s': this hook takes no arguments",
+    if (argc > 1)
+        failure_set(&failure, FAILURE_USAGE,
+                    "'%s': this hook takes no arguments\n"
+                    "VDSM runs it; see virt-seed-vdsm(8)",
                     argv[1]);
-        failure_hint(&failure, "VDSM runs it; see virt-seed-vdsm(8)");
-    }
     if (!failure && run(&failure) == 0)
         return STATUS_DONE;
     print_failure(failure);

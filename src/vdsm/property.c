@@ -20,8 +20,10 @@
 static int
 fail(const char *what, const char *hint, struct failure **failure)
 {
-    failure_set(failure, FAILURE_REQUEST, PROPERTY " %s", what);
-    return failure_hint(failure, "%s", hint);
+    return failure_set(failure, FAILURE_REQUEST,
+                       PROPERTY " %s\n"
+                                "%s",
+                       what, hint);
 }
 
 /* The first word decides, as it does in cloud-init. */
@@ -66,10 +68,12 @@ parse_element(const struct buffer *text, struct failure **failure)
     cleanup_xml xmlDoc *doc = xml_parse(text->data, text->size, PROPERTY, &reason);
 
     if (!doc) {
-        failure_set(failure, reason->code, PROPERTY " is no well-formed XML (line %d)",
+        failure_set(failure, reason->code,
+                    PROPERTY
+                    " is no well-formed XML (line %d)\n"
+                    "encode the <cloud-init> element alone, with its namespace and "
+                    "without a document type",
                     reason->line);
-        failure_hint(failure, "encode the <cloud-init> element alone, with its namespace "
-                              "and without a document type");
         return NULL;
     }
     if (!vocabulary_is(xmlDocGetRootElement(doc), "cloud-init")) {

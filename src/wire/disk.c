@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/seed-path.h"
 #include "domain/target.h"
@@ -71,9 +70,10 @@ check_bus(const struct domain *domain, enum domain_bus bus, struct failure **fai
 {
     if (bus != DOMAIN_BUS_IDE || wire_disk_has_ide(domain))
         return 0;
-    failure_set(failure, FAILURE_BUS, "bus=\"ide\" does not exist on machine '%s'",
-                domain->machine ? domain->machine : domain->arch);
-    return failure_hint(failure, "leave bus= away, or use \"scsi\"");
+    return failure_set(failure, FAILURE_BUS,
+                       "bus=\"ide\" does not exist on machine '%s'\n"
+                       "leave bus= away, or use \"scsi\"",
+                       domain->machine ? domain->machine : domain->arch);
 }
 
 /* --- the element ------------------------------------------------------------------ */

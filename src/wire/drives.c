@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "domain/target.h"
 #include "domain/xml.h"
@@ -56,9 +55,7 @@ addresses_clear(struct addresses *addresses)
 static void
 addresses_add(struct addresses *addresses, const struct drive_address *address)
 {
-    addresses->list =
-        xreallocarray(addresses->list, addresses->count + 1, sizeof(*address));
-    addresses->list[addresses->count++] = *address;
+    *array_add(addresses->list, addresses->count) = *address;
 }
 
 /* Host devices of scsi share the addresses of scsi disks. */
@@ -209,9 +206,9 @@ find_ide_place(const struct domain *domain, struct drive_place *place,
         if (!is_taken(domain, DOMAIN_BUS_IDE, &place->address))
             return 0;
     }
-    failure_set(failure, FAILURE_BUS,
-                "all four positions of the IDE controller are taken");
-    return failure_hint(failure, "free one, or choose another bus: bus=\"scsi\"");
+    return failure_set(failure, FAILURE_BUS,
+                       "all four positions of the IDE controller are taken\n"
+                       "free one, or choose another bus: bus=\"scsi\"");
 }
 
 int

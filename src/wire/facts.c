@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "domain/payload.h"
 #include "domain/seed-path.h"
 #include "wire/facts.h"

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/fs.h"
+#include "base/memory.h"
 #include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "wire/foreign.h"
@@ -43,7 +44,7 @@ matches(const char *const *patterns, size_t count, const char *text, int flags)
 static bool
 has_seed_label(const struct disk *disk)
 {
-    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
         if (strcasecmp(disk->label, labels[i]) == 0)
             return true;
     }
@@ -56,13 +57,12 @@ reason(const struct disk *disk)
 {
     if (!disk->source || seed_path_is(disk->source))
         return NULL;
-    if (matches(places, sizeof(places) / sizeof(places[0]), disk->source, 0))
+    if (matches(places, ARRAY_SIZE(places), disk->source, 0))
         return "is where VDSM keeps its payloads";
     if (disk->label)
         return has_seed_label(disk) ? "has the label of a seed" : NULL;
     if (strcmp(disk->device, "cdrom") == 0 &&
-        matches(names, sizeof(names) / sizeof(names[0]), fs_base_name(disk->source),
-                FNM_CASEFOLD))
+        matches(names, ARRAY_SIZE(names), fs_base_name(disk->source), FNM_CASEFOLD))
         return "has the name of a seed";
     return NULL;
 }
@@ -76,10 +76,9 @@ foreign_is_seed(const struct disk *disk)
 int
 foreign_fail(const struct disk *disk, struct failure **failure)
 {
-    failure_set(failure, FAILURE_FOREIGN_SEED, "another tool's seed: disk '%s' (%s) %s",
-                disk->target, disk->source, reason(disk));
-    failure_at_line(failure, xml_line(disk->node));
-    return failure_hint(failure,
-                        "detach it, or let 'virt-seed wire --replace' put ours in "
-                        "its place: a guest has one seed");
+    return failure_set_at(failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
+                          "another tool's seed: disk '%s' (%s) %s\n"
+                          "detach it, or let 'virt-seed wire --replace' put ours in its "
+                          "place: a guest has one seed",
+                          disk->target, disk->source, reason(disk));
 }

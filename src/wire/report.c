@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/report-name.h"
+#include "base/names.h"
 #include "domain/xml.h"
 #include "wire/report.h"
 
@@ -124,12 +123,11 @@ wire_report_check(const struct domain *domain, struct failure **failure)
         return 0;
     while (device->parent != devices)
         device = device->parent;
-    failure_set(failure, FAILURE_FOREIGN_REPORT,
-                "a <%s> leads into %s, where a domain may have its own report alone, at "
-                "the end of a channel",
-                (const char *)device->name, VIRT_SEED_REPORTDIR);
-    failure_at_line(failure, xml_line(device));
-    return failure_hint(failure, "give it another file, or take it away: virsh edit");
+    return failure_set_at(failure, FAILURE_FOREIGN_REPORT, xml_line(device),
+                          "a <%s> leads into %s, where a domain may have its own report "
+                          "alone, at the end of a channel\n"
+                          "give it another file, or take it away: virsh edit",
+                          (const char *)device->name, VIRT_SEED_REPORTDIR);
 }
 
 /* --- the channel -------------------------------------------------------------------- */
@@ -266,7 +264,7 @@ controller_is_used(const xmlNode *devices)
 {
     static const char *const kinds[] = {"channel", "console", "smartcard"};
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         for (xmlNode *node = xml_child(devices, kinds[i]); node;
              node = xml_next(node, kinds[i])) {
             const xmlNode *address = xml_child(node, "address");

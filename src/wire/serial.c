@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/xml.h"
@@ -33,7 +32,7 @@ has_smbios(const struct domain *domain)
 
     if (!domain->arch)
         return true;
-    for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(archs); i++) {
         if (strcmp(domain->arch, archs[i]) == 0)
             return true;
     }
@@ -73,11 +72,9 @@ static int
 fail_host_mode(const xmlNode *smbios, const struct request *request,
                struct failure **failure)
 {
-    failure_set(
-        failure, FAILURE_SMBIOS,
-        "<smbios mode='host'/> shows the host's serial to the guest, so ours cannot "
-        "be set");
-    failure_at_line(failure, xml_line(smbios));
+    failure_set_at(failure, FAILURE_SMBIOS, xml_line(smbios),
+                   "<smbios mode='host'/> shows the host's serial to the guest, so ours "
+                   "cannot be set");
     if (!request_has_disk(request))
         return failure_hint(failure, "use <smbios mode='sysinfo'/>, or "
                                      "datasource=\"nocloud\", which is a disk");
@@ -112,9 +109,8 @@ fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
     cleanup_free char *expected = seed_url_describe(word);
     cleanup_free char *found = seed_url_describe(foreign);
 
-    failure_set(failure, FAILURE_SERIAL, "the SMBIOS serial has '%.64s', expected '%s'",
-                found, expected);
-    failure_at_line(failure, xml_line(entry));
+    failure_set_at(failure, FAILURE_SERIAL, xml_line(entry),
+                   "the SMBIOS serial has '%.64s', expected '%s'", found, expected);
     if (strcmp(word, NOCLOUD_WORD) != 0)
         return failure_hint(failure, "remove it, or let 'virt-seed wire --replace' put "
                                      "ours in its place");
@@ -179,11 +175,10 @@ check_length(const xmlNode *entry, const char *serial, struct failure **failure)
 {
     if (strlen(serial) <= LIMIT_SERIAL)
         return 0;
-    failure_set(failure, FAILURE_SERIAL,
-                "the SMBIOS serial would have %zu characters, at most %d", strlen(serial),
-                LIMIT_SERIAL);
-    failure_at_line(failure, xml_line(entry));
-    return failure_hint(failure, "shorten your own serial");
+    return failure_set_at(failure, FAILURE_SERIAL, xml_line(entry),
+                          "the SMBIOS serial would have %zu characters, at most %d\n"
+                          "shorten your own serial",
+                          strlen(serial), LIMIT_SERIAL);
 }
 
 static void
@@ -239,11 +234,12 @@ wants_serial(const struct domain *domain, const struct request *request,
         return -1;
     if (has_smbios(domain))
         return 1;
-    failure_set(failure, FAILURE_SMBIOS,
-                "datasource=\"nocloud-net\" needs the SMBIOS serial, and '%s' has none",
-                domain->arch);
-    return failure_hint(failure, "use datasource=\"nocloud\", whose disk the guest finds "
-                                 "by its label");
+    return failure_set(failure, FAILURE_SMBIOS,
+                       "datasource=\"nocloud-net\" needs the SMBIOS serial, and '%s' "
+                       "has none\n"
+                       "use datasource=\"nocloud\", whose disk the guest finds by its "
+                       "label",
+                       domain->arch);
 }
 
 static int
@@ -253,10 +249,10 @@ check_place(const struct domain *domain, const struct request *request,
     const xmlNode *os = xml_child(domain->root, "os");
     const xmlNode *smbios = xml_child(os, "smbios");
 
-    if (!os) {
-        failure_set(failure, FAILURE_DOMAIN, "the domain has no <os>");
-        return failure_hint(failure, "give what 'virsh dumpxml DOMAIN' prints");
-    }
+    if (!os)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "the domain has no <os>\n"
+                           "give what 'virsh dumpxml DOMAIN' prints");
     if (smbios && xml_attribute_is(smbios, "mode", "host"))
         return fail_host_mode(smbios, request, failure);
     return 0;

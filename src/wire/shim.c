@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/shim-name.h"
+#include "base/names.h"
 #include "wire/shim.h"
 
 char *
@@ -30,17 +29,16 @@ wire_shim_check(const struct request *request, struct failure **failure)
     if (wire_shim_can(request))
         return 0;
     /* Its order is written at each start, and a token is made once. */
-    if (!request_has_disk(request)) {
-        failure_set(
-            failure, FAILURE_REQUEST,
-            "datasource=\"nocloud-net\", but virt-seed-qemu, the domain's <emulator>, "
-            "has a disk for the seed alone");
-        return failure_hint(failure, "use datasource=\"nocloud\"; or name QEMU itself in "
-                                     "<emulator>, and wire the domain: virt-seed wire");
-    }
-    failure_set(failure, FAILURE_BUS,
-                "bus=\"%s\", but virt-seed-qemu, the domain's <emulator>, has scsi alone",
-                domain_bus_name(request->bus));
-    return failure_hint(failure, "leave bus= away; or name QEMU itself in <emulator>, "
-                                 "and wire the domain: virt-seed wire");
+    if (!request_has_disk(request))
+        return failure_set(failure, FAILURE_REQUEST,
+                           "datasource=\"nocloud-net\", but virt-seed-qemu, the "
+                           "domain's <emulator>, has a disk for the seed alone\n"
+                           "use datasource=\"nocloud\"; or name QEMU itself in "
+                           "<emulator>, and wire the domain: virt-seed wire");
+    return failure_set(failure, FAILURE_BUS,
+                       "bus=\"%s\", but virt-seed-qemu, the domain's <emulator>, has "
+                       "scsi alone\n"
+                       "leave bus= away; or name QEMU itself in <emulator>, and wire "
+                       "the domain: virt-seed wire",
+                       domain_bus_name(request->bus));
 }

@@ -15,10 +15,9 @@
 #include <sys/random.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
-#include "base/form.h"
 #include "base/inet.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "domain/address.h"
 #include "domain/xml.h"
 #include "wire/url.h"
@@ -208,12 +207,11 @@ wire_url_check(const struct domain *domain, struct failure **failure)
     /* A host's device that is passed through may be a NIC. */
     if (xml_child(devices, "interface") || xml_child(devices, "hostdev"))
         return 0;
-    failure_set(
-        failure, FAILURE_NO_NETWORK,
-        "asks for datasource=\"nocloud-net\", and has no <interface> to fetch its "
-        "seed by");
-    return failure_hint(failure, "give the domain an <interface>, or use "
-                                 "datasource=\"nocloud\", which is a disk");
+    return failure_set(failure, FAILURE_NO_NETWORK,
+                       "asks for datasource=\"nocloud-net\", and has no <interface> to "
+                       "fetch its seed by\n"
+                       "give the domain an <interface>, or use datasource=\"nocloud\", "
+                       "which is a disk");
 }
 
 static int

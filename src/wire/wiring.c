@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/texts.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "wire/wiring.h"
 
 void

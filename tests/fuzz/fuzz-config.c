@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "fuzz.h"
 #include "store/configuration.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "fuzz.h"
@@ -44,7 +43,7 @@ static const struct {
      .token = "00112233445566778899aabbccddeeff",
      .content = NOBODYS},
 };
-#define GUESTS (sizeof(guests) / sizeof(guests[0]))
+#define GUESTS ARRAY_SIZE(guests)
 
 static void
 publish(int tree, size_t which)

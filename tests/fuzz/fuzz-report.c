@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "fuzz.h"
 #include "store/guest-report.h"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "fuzz.h"
 #include "image/iso.h"
 

@@ -2,7 +2,7 @@
 /* Fuzz target: the bytes are each kind of document of a seed, our own or another's. */
 #include "config.h"
 
-#include "base/cleanup.h"
+#include "base/memory.h"
 #include "fuzz.h"
 #include "seed/layout.h"
 #include "seed/network-config.h"

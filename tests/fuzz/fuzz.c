@@ -9,7 +9,6 @@
 
 #include <libxml/parser.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"

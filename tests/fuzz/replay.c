@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"

@@ -36,6 +36,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 #define NOT_REACHED 99
 #define IMPOSSIBLE 77
 #define MISUSED 2
@@ -189,7 +191,7 @@ concerns_us(long number)
 {
     if (strcmp(fault.calls, "all") == 0)
         return true;
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
         if (calls[i].number == number && is_listed(calls[i].name))
             return true;
     }
@@ -372,7 +374,7 @@ read_what(const char *text)
     fault.signal = strcmp(text, "kill") == 0   ? SIGKILL
                    : strcmp(text, "term") == 0 ? SIGTERM
                                                : 0;
-    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
         if (strcmp(errors[i].name, text) == 0)
             fault.error = errors[i].number;
     }

@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include "base/memory.h"
 #include "domain/address.h"
 #include "unit.h"
 
@@ -30,7 +31,7 @@ refuses_what_is_no_address(void **state)
     struct address address;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_false(address_parse(&address, texts[i]));
 }
 
@@ -44,7 +45,7 @@ refuses_what_is_no_prefix(void **state)
     struct address address;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_false(address_parse_with_prefix(&address, texts[i]));
 }
 
@@ -64,7 +65,7 @@ takes_a_netmask_or_its_length(void **state)
     struct address address;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         assert_true(address_parse(&address, cases[i].address));
         assert_true(address_set_prefix(&address, cases[i].mask));
         assert_int_equal(address.prefix, cases[i].prefix);
@@ -78,7 +79,7 @@ refuses_a_netmask_with_holes_or_of_the_other_family(void **state)
     struct address address;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(masks); i++) {
         assert_true(address_parse(&address, "192.0.2.1"));
         assert_false(address_set_prefix(&address, masks[i]));
     }
@@ -108,9 +109,9 @@ tells_hosts_from_networks(void **state)
         "2001:db8::1/0", "::ffff:192.0.2.1/120"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(hosts); i++)
         assert_host(hosts[i], true);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         assert_host(others[i], false);
 }
 
@@ -123,11 +124,11 @@ knows_addresses_of_one_machine(void **state)
     struct address address;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(unicast) / sizeof(unicast[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(unicast); i++) {
         assert_true(address_parse(&address, unicast[i]));
         assert_true(address_is_unicast(&address));
     }
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
         assert_true(address_parse(&address, others[i]));
         assert_false(address_is_unicast(&address));
     }

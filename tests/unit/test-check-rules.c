@@ -57,7 +57,7 @@ static void
 knows_what_pyyaml_makes_of_a_scalar(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(scalars); i++) {
         cleanup_free char *text = xasprintf("a: %s\n", scalars[i].text);
         cleanup_yaml struct yaml yaml = {0};
         struct failure *failure = NULL;

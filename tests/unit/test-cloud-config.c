@@ -137,7 +137,7 @@ knows_a_password_that_is_a_hash(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_free char *content =
             xasprintf("<ci:root_password>%s</ci:root_password>", cases[i].password);
         cleanup_free char *expected =
@@ -277,7 +277,7 @@ takes_one_line_for_a_password(void **state)
     (void)state;
     check_password("a b\xc3\xa4\r\n", 7, &failure);
     assert_no_failure(failure);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         assert_int_equal(check_password(bad[i], strlen(bad[i]), &failure), -1);
         assert_null(strstr(failure->message, "hunter"));
         assert_failure(&failure, FAILURE_REQUEST);

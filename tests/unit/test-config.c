@@ -90,7 +90,7 @@ refuses_what_it_does_not_know_and_keeps_the_rest(void **state)
         "[section]",
     };
 
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         cleanup_config struct config config = {0};
         cleanup_free char *text = xasprintf("unwired = warn\nfile-directory = /srv\n%s\n"
                                             "vendor-data = base\nthis, too\n",
@@ -143,12 +143,12 @@ refuses_a_directory_with_the_secrets_however_it_is_written(void **state)
         "/srv/..a/b..",
     };
 
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
         cleanup_config struct config config = {0};
 
         assert_int_equal(read_setting(state, "file-directory", refused[i], &config), -1);
     }
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
         cleanup_config struct config config = {0};
 
         assert_int_equal(read_setting(state, "file-directory", taken[i], &config), 0);
@@ -181,7 +181,7 @@ takes_an_address_that_guests_can_reach_in_its_usual_form(void **state)
         {"192.0.2.1:0", NULL},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_config struct config config = {0};
         int result = read_setting(state, "imds-address", cases[i].value, &config);
 

@@ -61,7 +61,7 @@ takes_a_uuid_in_every_form_of_libvirts(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
         cleanup_free char *xml = xasprintf(
             "<domain type='kvm'><name>x</name><uuid>%s</uuid></domain>", forms[i]);
@@ -82,7 +82,7 @@ refuses_a_uuid_that_is_none(void **state)
                                  "../../../../etc/passwd"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_free char *xml = xasprintf(
             "<domain type='kvm'><name>x</name><uuid>%s</uuid></domain>", texts[i]);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "unit.h"
 
 static void
@@ -128,7 +129,7 @@ has_a_name_of_its_own_for_each_code(void **state)
 
     (void)state;
     assert_string_equal(failure_code_name(FAILURE_SECRET_MODE), "secret-mode");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         assert_string_equal(failure_code_name((enum failure_code)i), names[i]);
         assert_int_equal(strspn(names[i], "abcdefghijklmnopqrstuvwxyz0123456789-"),
                          strlen(names[i]));

@@ -2,6 +2,7 @@
 /* Disks that another tool gave the domain for cloud-init: wire/foreign.h. */
 #include "config.h"
 
+#include "base/memory.h"
 #include "domain/seed-path.h"
 #include "unit.h"
 #include "wire/foreign.h"
@@ -46,7 +47,7 @@ knows_the_cdroms_of_other_tools_by_name(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         assert_is_seed(true, "cdrom", names[i], NULL);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "store/guest-report.h"
 #include "unit.h"
 
@@ -316,7 +316,7 @@ lines_that_are_none_are_counted_and_left_out(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
         assert_ignored(lines[i]);
 }
 
@@ -355,7 +355,7 @@ absurd_times_are_no_times(void **state)
     static const char *const times[] = {"-1", "-1e300", "1e300", "253402300800", "0"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
         cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
         cleanup_free char *line =
             xasprintf("{\"virt-seed\":1,\"boot\":\"" BOOT "\",\"status\":{\"v1\":"

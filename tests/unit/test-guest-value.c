@@ -140,7 +140,7 @@ takes_names_of_one_or_several_labels(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         hostname_check(names[i], &failure);
         assert_no_failure(failure);
     }
@@ -156,7 +156,7 @@ refuses_what_is_no_host_name(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         assert_int_equal(hostname_check(names[i], &failure), -1);
         assert_failure(&failure, FAILURE_HOSTNAME);
     }
@@ -206,7 +206,7 @@ makes_a_host_name_of_the_domains_name(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_free char *hostname = hostname_from_domain(cases[i].name, UNIT_UUID);
 
         assert_string_equal(hostname, cases[i].hostname);
@@ -253,7 +253,7 @@ takes_the_lines_that_sshd_takes(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         ssh_key_check(lines[i], &failure);
         assert_no_failure(failure);
     }
@@ -275,7 +275,7 @@ refuses_what_is_no_public_key(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         assert_int_equal(ssh_key_check(lines[i], &failure), -1);
         assert_failure(&failure, FAILURE_SSH_KEY);
     }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "imds-host.h"
 #include "imds/access.h"
@@ -123,7 +122,7 @@ a_right_token_in_wrong_hands_is_answered_as_a_wrong_one(void **state)
     const struct peer *const others[] = {&qemu, &other_neighbour, &root, &behind_router};
 
     imds_host_publish(&host, UUID, TOKEN, &mac, 1, "user-data", "ours");
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
         cleanup_answer struct answer right = ANSWER_NONE, wrong = ANSWER_NONE;
         cleanup_answer struct answer nobodys = ANSWER_NONE;
 

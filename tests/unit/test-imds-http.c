@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "imds/http.h"
 #include "unit.h"
 
@@ -67,10 +67,10 @@ assert_all_have_their_own(may_have *may, int burst)
     assert_int_equal(use(&http, may, &qemu, UNIT_UUID, true, 2 * burst), burst);
     assert_int_equal(use(&http, may, &qemu, UNIT_OTHER_UUID, true, 2 * burst), burst);
     /* Who has no domain, but tries to have one, uses up what is his. */
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
         assert_int_equal(use(&http, may, all[i], "a domain", false, 2 * burst), burst);
     assert_int_equal(use(&http, may, &qemu, "a domain", true, 2 * burst), burst);
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
         assert_int_equal(use(&http, may, all[i], "another domain", false, 1), 0);
 }
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "base/cleanup.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "imds/connections.h"
 #include "imds/listen.h"
 #include "imds/rate.h"

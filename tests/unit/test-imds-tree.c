@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "imds-host.h"
@@ -353,7 +352,7 @@ a_tree_that_others_may_write_is_not_read(void **state)
     cleanup_imds_tree struct imds_tree tree = IMDS_TREE_NONE;
     static const mode_t modes[] = {0770, 0720, 0752, 0702, 0777};
 
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
         assert_int_equal(fchmod(opened.tree, modes[i]), 0);
         assert_int_equal(imds_tree_read(&tree, unit_directory(state)), -EPERM);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/inet.h"
+#include "base/memory.h"
 #include "unit.h"
 
 static void
@@ -83,7 +84,7 @@ refuses_everything_else(void **state)
     int port;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_int_equal(inet_address_read(&address, texts[i], &port), 0);
 }
 

@@ -108,7 +108,7 @@ says_nothing_where_nothing_is_said(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(contents); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
         const struct initialization *initialization = reads(&unit, contents[i]);
 
@@ -471,7 +471,7 @@ repeats_no_password_in_a_message(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(contents); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
         cleanup_failure struct failure *failure = NULL;
 

@@ -137,7 +137,7 @@ holds_documents_of_every_size(void **state)
 {
     const size_t sizes[] = {0, 1, BLOCK - 1, BLOCK, BLOCK + 1, MIB, MIB + 1, LIMIT_PART};
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
         cleanup_seed struct seed seed = {.volume_id = xstrdup("cidata")};
         cleanup_close int fd = -1;
 
@@ -220,7 +220,7 @@ rejects_a_bit_that_fell_over(void **state)
         const struct document *document = &seed.documents[i];
         const size_t offsets[] = {0, document->data.size / 2, document->data.size - 1};
 
-        for (size_t j = 0; j < sizeof(offsets) / sizeof(offsets[0]); j++) {
+        for (size_t j = 0; j < ARRAY_SIZE(offsets); j++) {
             cleanup_close int fd = write_image(state, "image", &seed);
 
             assert_verifies(fd, &seed);

@@ -125,12 +125,12 @@ finds_all_that_virt_seed_makes(void **state)
     make(root, STATE, UNIT_UUID ".json.new.01234567");
     make(root, STATE, UNIT_UUID "." PART_HOST_KEY_PUBLIC);
     make(root, STATE, "secrets/" UNIT_UUID "/" PART_HOST_KEY);
-    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(seeds); i++) {
         cleanup_free char *name = xasprintf("%s%s", UNIT_UUID, seeds[i]);
 
         make(root, SEEDS, name);
     }
-    for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(reports); i++) {
         cleanup_free char *name = xasprintf("%s%s", UNIT_UUID, reports[i]);
 
         make(root, REPORTS, name);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "seed/network-config.h"
 #include "unit.h"
 
@@ -24,7 +25,7 @@ takes_both_versions_with_and_without_the_wrapping(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         network_config_check(texts[i], strlen(texts[i]), &failure);
         assert_no_failure(failure);
     }
@@ -61,7 +62,7 @@ refuses_what_cloud_init_would_ignore(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_refuses(texts[i], FAILURE_NETWORK_CONFIG);
 }
 

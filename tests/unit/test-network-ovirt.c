@@ -137,7 +137,7 @@ reads_every_protocol_in_any_case(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_free char *text = xasprintf(NIC("<name>eth0</name>%s"), cases[i].text);
         cleanup_network struct network *network = nics_of(text);
 
@@ -161,7 +161,7 @@ takes_a_netmask_or_the_length_of_a_prefix(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(ips) / sizeof(ips[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(ips); i++) {
         cleanup_free char *text = xasprintf(NIC(STATIC "%s"), ips[i]);
         cleanup_network struct network *network = nics_of(text);
 

@@ -139,7 +139,7 @@ knows_no_pci_address_that_is_none(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
         cleanup_free char *device = xasprintf("<hostdev>%s</hostdev>", addresses[i]);
         cleanup_xml xmlDoc *doc = unit_parse(device);
 
@@ -160,7 +160,7 @@ refuses_macs_that_are_none(void **state)
                                 " 52:54:00:aa:00:01"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(macs) / sizeof(macs[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(macs); i++)
         assert_null(interface_normalize_mac(macs[i]));
 }
 
@@ -197,7 +197,7 @@ finds_an_interface_by_mac_or_alias(void **state)
                                  "alias='ua-wan'", "alias='wan'"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
         cleanup_free char *text = xasprintf("<interface %s mtu='9000'/>", names[i]);
         const struct network *network = network_of(&unit, LAN WAN, text);
@@ -269,7 +269,7 @@ an_address_switches_dhcp_of_ipv4_off(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
 
         assert_int_equal(nic_of(&unit, cases[i].attributes, cases[i].children)->dhcp4,
@@ -291,7 +291,7 @@ an_address_of_ipv6_switches_autoconfiguration_off(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
 
         assert_int_equal(
@@ -341,7 +341,7 @@ refuses_addresses_that_are_none(void **state)
                                  "dhcp", "127.0.0.1/8", "fe80::1%eth0/64"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_free char *address = xasprintf("<address>%s</address>", texts[i]);
         cleanup_free char *message = xasprintf("<address> is '%s', expected", texts[i]);
 
@@ -373,7 +373,7 @@ refuses_attributes_of_the_wrong_kind(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
         assert_nic_refused(attributes[i], "", FAILURE_REQUEST, "<interface> has ");
 }
 
@@ -428,7 +428,7 @@ takes_gateways_within_reach(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(children) / sizeof(children[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
 
         nic_of(&unit, "", children[i]);
@@ -484,7 +484,7 @@ refuses_routes_that_are_none(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_free char *children = xasprintf(V4 "%s", cases[i].route);
 
         assert_nic_refused("", children, cases[i].code, cases[i].message);

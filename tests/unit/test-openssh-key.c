@@ -118,7 +118,7 @@ is_not_read_in_another_form(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_null(openssh_key_public(texts[i]));
 }
 

@@ -126,7 +126,7 @@ refuses_base64_that_is_none(void **state)
                                  "c2VlZ",         "c2=lZA==", "====",    "\xc3\xa4"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_free char *element = xasprintf("<p encoding='base64'>%s</p>", texts[i]);
 
         assert_refused(element, FAILURE_BASE64);
@@ -221,7 +221,7 @@ describes_itself_in_messages(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_free char *description = part_describe(&cases[i].part);
 
         assert_string_equal(description, cases[i].expected);

@@ -118,7 +118,7 @@ refuses_a_file_out_of_the_directories(void **state)
     make_file(state, files, "../virt-seed.conf", "");
     unit_make_link(unit_directory(state), link, "/etc/passwd");
     unit_make_link(unit_directory(state), folder, "/etc");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         cleanup_free char *element = xasprintf("<ci:user-data file='%s'/>", names[i]);
 
         assert_refuses(state, element, FAILURE_FILE);
@@ -179,7 +179,7 @@ knows_both_spellings_of_each_key(void **state)
          {"networkData", "networkdata"}},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         for (size_t j = 0; j < 2; j++) {
             make_secret(state, cases[i].spellings[j], cases[i].spellings[j]);
             assert_resolves(state, cases[i].element, cases[i].kind,

@@ -104,7 +104,7 @@ takes_every_bus(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
         cleanup_free char *attributes = xasprintf("bus='%s'", names[i]);
 
@@ -152,7 +152,7 @@ says_that_a_domain_asks_for_nothing(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(contents); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
 
         assert_int_equal(unit_request_read(&unit, contents[i], &failure), -1);
@@ -187,7 +187,7 @@ refuses_a_second_element_of_the_namespace(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(contents); i++) {
         cleanup_unit_domain struct unit_domain unit = {0};
 
         assert_int_equal(unit_request_read(&unit, contents[i], &failure), -1);
@@ -262,7 +262,7 @@ refuses_an_element_that_is_there_twice(void **state)
                                  "meta-data", "vendor-data", "network-config"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         const char *text = i == 0 ? "a" : "";
         cleanup_free char *content =
             xasprintf("<ci:%s>%s</ci:%s><!-- again --><ci:%s>%s</ci:%s>", names[i], text,
@@ -290,7 +290,7 @@ refuses_what_is_no_instance_id(void **state)
                                  "a\\b", "a;b", "&quot;", "a'",   "\xc3\xa4", "a\nb"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_free char *content =
             xasprintf("<ci:instance-id policy='fixed'>%s</ci:instance-id>", texts[i]);
 

@@ -81,7 +81,7 @@ refuses_a_directory_that_others_may_write(void **state)
     const mode_t modes[] = {0720, 0702, 0777, 01777, 0775};
 
     unit_make_directory(unit_directory(state), path, 0711);
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
         assert_int_equal(fchmodat(unit_directory(state), path, modes[i], 0), 0);
         assert_refuses(state);
     }

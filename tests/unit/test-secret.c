@@ -144,7 +144,7 @@ refuses_names_that_are_paths(void **state)
     char name[LIMIT_SECRET_NAME + 2] = "";
 
     make_secret(state, "userdata");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         assert_refuses(state, names[i], "userdata", FAILURE_SECRET_NAME);
         assert_refuses(state, "web1", names[i], FAILURE_SECRET_NAME);
     }
@@ -170,7 +170,7 @@ refuses_a_secret_others_may_read(void **state)
     cleanup_free char *file = path_of("web1", "userdata");
 
     make_secret(state, "userdata");
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
         set_mode(state, file, modes[i]);
         assert_refuses(state, "web1", "userdata", FAILURE_SECRET_MODE);
     }
@@ -243,7 +243,7 @@ refuses_a_link_out_of_the_secret(void **state)
 
     make_secret(state, "networkdata");
     unit_make_file(unit_directory(state), outside, 0600, CONTENT);
-    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
         unlinkat(unit_directory(state), file, 0);
         unit_make_link(unit_directory(state), file, targets[i]);
         assert_refuses(state, "web1", "userdata", FAILURE_SECRET);
@@ -321,7 +321,7 @@ reads_for_the_domains_that_are_allowed(void **state)
     cleanup_free char *allow = path_of("web1", "allow");
 
     make_secret(state, "userdata");
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         unit_make_file(unit_directory(state), allow, 0600, lists[i]);
         assert_reads(state, "web1", "userdata");
     }
@@ -342,7 +342,7 @@ refuses_the_domains_that_are_not_allowed(void **state)
     cleanup_free char *allow = path_of("web1", "allow");
 
     make_secret(state, "userdata");
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         unit_make_file(unit_directory(state), allow, 0600, lists[i]);
         assert_refuses(state, "web1", "userdata", FAILURE_SECRET_DENIED);
     }
@@ -475,7 +475,7 @@ refuses_names_that_lead_elsewhere(void **state)
     const char *const names[] = {"", ".", "..", "../x", "a/b", "..data", "a b"};
     struct failure *failure = NULL;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         assert_int_equal(write_key(state, names[i], "userdata", "x", &failure), -1);
         assert_failure(&failure, FAILURE_SECRET_NAME);
         assert_int_equal(write_key(state, "web1", names[i], "x", &failure), -1);

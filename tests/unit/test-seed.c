@@ -252,7 +252,7 @@ owns_the_keys_that_it_generates(void **state)
     const char *const keys[] = {"instance-id", "local-hostname", "public-keys"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         cleanup_free char *content = xasprintf(
             "<ci:meta-data><ci:entry name='%s'>x</ci:entry></ci:meta-data>", keys[i]);
 

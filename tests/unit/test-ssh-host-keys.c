@@ -62,7 +62,7 @@ takes_what_ssh_keygen_writes(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_unit_part struct part part = make_part(cases[i], 3);
         struct failure *failure = NULL;
 
@@ -105,7 +105,7 @@ refuses_everything_else_and_repeats_none_of_it(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_unit_part struct part part = make_part(cases[i], 3);
         struct failure *failure = NULL;
 

@@ -3,6 +3,7 @@
  * domain/target.h. */
 #include "config.h"
 
+#include "base/memory.h"
 #include "domain/target.h"
 #include "domain/xml.h"
 #include "unit.h"
@@ -20,7 +21,7 @@ counts_the_letters_as_libvirt_does(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         assert_int_equal(target_index(cases[i].target), cases[i].index);
 }
 
@@ -42,7 +43,7 @@ knows_what_is_no_target(void **state)
                                  "sdzzzzzzzzzzzzzzzzzzzz"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         assert_int_equal(target_index(names[i]), -1);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "seed/user-data.h"
 #include "unit.h"
 
@@ -50,7 +51,7 @@ takes_every_header_of_cloud_init(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_takes(texts[i], strlen(texts[i]));
 }
 
@@ -111,7 +112,7 @@ refuses_what_cloud_init_would_ignore(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_refuses(texts[i], FAILURE_USER_DATA);
 }
 
@@ -152,7 +153,7 @@ has_a_word_for_each_kind(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         assert_string_equal(user_data_kind(cases[i].text, strlen(cases[i].text)),
                             cases[i].word);
 }
@@ -190,11 +191,11 @@ takes_the_word_of_mime_for_a_header_only_in_front(void **state)
         "From x\nmime-version: 1.0\nContent-Type: text/cloud-config\n\na: 1\n";
 
     (void)state;
-    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
         assert_takes(plain[i], strlen(plain[i]));
         assert_string_not_equal(user_data_kind(plain[i], strlen(plain[i])), "MIME");
     }
-    for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(lost); i++)
         assert_refuses(lost[i], FAILURE_USER_DATA);
     assert_refuses("#cloud-config\n# mime-version: 1\n- a\n", FAILURE_YAML);
     assert_takes(mime, strlen(mime));
@@ -208,7 +209,7 @@ holds_nothing_of_the_data_in_its_messages(void **state)
                                  "#cloud-config\na: [hunter2\n", " #!/bin/hunter2\n"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_failure struct failure *failure = NULL;
 
         assert_int_equal(user_data_check(texts[i], strlen(texts[i]), &failure), -1);

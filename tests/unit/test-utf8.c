@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "unit.h"
 
 static void
@@ -82,10 +83,10 @@ replaces_what_is_not_seen_or_turns_text_around(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(unfit); i++)
         check_controls(unfit[i], "???");
     check_controls("\U000e0000z\U000e007f", "????z????");
-    for (size_t i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(fit); i++)
         check_controls(fit[i], fit[i]);
     check_controls("\xe2\x80", "\xe2\x80");
 }

@@ -39,7 +39,7 @@ refuses_what_is_not_well_formed(void **state)
         "<a b='1' b='2'/>", "<x:a/>\xff",    "<!-- only a comment -->"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_refused(texts[i], FAILURE_XML);
 }
 
@@ -120,7 +120,7 @@ writes_what_it_has_read(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_xml xmlDoc *doc = unit_parse(texts[i]);
 
         assert_formats(doc, texts[i]);
@@ -247,7 +247,7 @@ removes_what_it_has_added(void **state)
         "<d>\n  <!-- only a comment -->\n</d>\n", "<d>text<a/>text</d>\n"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_xml xmlDoc *doc = unit_parse(texts[i]);
         xmlNode *root = xmlDocGetRootElement(doc);
 

@@ -177,7 +177,7 @@ refuses_what_json_cannot_hold(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_refuses(texts[i], FAILURE_YAML);
     memset(digits, '9', 999);
     tagged = xasprintf("!!float %s", digits);
@@ -310,7 +310,7 @@ refuses_what_is_not_yaml(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_refuses(texts[i], FAILURE_YAML);
 }
 
@@ -325,7 +325,7 @@ says_the_line_and_nothing_of_the_content(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_failure struct failure *failure = NULL;
 
         assert_null(load(texts[i], &failure));

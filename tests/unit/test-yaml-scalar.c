@@ -84,7 +84,7 @@ takes_what_a_tag_says(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(values); i++)
         assert_tagged(values[i][0], values[i][1], true);
 }
 
@@ -134,7 +134,7 @@ refuses_what_is_not_what_its_tag_says(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(values); i++)
         assert_tagged(values[i][0], values[i][1], false);
 }
 
@@ -164,9 +164,9 @@ knows_which_dates_there_are(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++)
         assert_tagged("", good[i], true);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
         assert_tagged("", bad[i], false);
 }
 

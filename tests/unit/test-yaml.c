@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "seed/yaml.h"
 #include "unit.h"
 
@@ -64,7 +65,7 @@ takes_what_safe_load_takes(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_takes(texts[i]);
 }
 
@@ -106,7 +107,7 @@ refuses_what_is_not_yaml(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_refuses(texts[i], FAILURE_YAML);
 }
 
@@ -182,7 +183,7 @@ refuses_a_tab_between_words(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         assert_refuses(texts[i], FAILURE_YAML);
 }
 
@@ -316,7 +317,7 @@ ends_soon_though_brackets_never_close(void **state)
     const clock_t begin = clock();
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_buffer struct buffer tab = repeat("# a\n\t", texts[i], 64 * KIB, "");
         cleanup_buffer struct buffer later =
             repeat("a: \"\t\"\nb: ", texts[i], 64 * KIB, "\t");

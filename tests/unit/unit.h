@@ -14,8 +14,8 @@
 #include <libxml/tree.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/failure.h"
+#include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -47,7 +46,7 @@ may_run_programs_in(const char *directory)
 {
     static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin"};
 
-    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
         if (strcmp(directory, directories[i]) == 0)
             return true;
     }

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
@@ -183,7 +182,7 @@ doctor_files(struct doctor *doctor)
     if (!doctor_take(doctor, DOCTOR_PROBLEM, "configuration", &failure))
         doctor_add(doctor, DOCTOR_OK, "configuration", NULL,
                    "the configuration has no mistakes");
-    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
         check_directory(doctor, &directories[i]);
     check_way(doctor, VIRT_SEED_RUNDIR);
     check_way_of_reports(doctor);

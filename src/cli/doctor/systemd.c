@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
 
