@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/seed-path.h"
 #include "domain/xml.h"
