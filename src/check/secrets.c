@@ -57,6 +57,7 @@ has_word(const struct buffer *data, size_t first)
     return false;
 }
 
+/* Of what is in the XML itself. */
 static void
 check_inline(const struct check *check, const struct part *part)
 {

@@ -350,6 +350,8 @@ record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
     }
 }
 
+/* Puts the boot, which is empty then, into the place of the member `key`, even if that is of
+ * an unknown type. */
 static void
 set_boot(struct record *record, const char *key, struct record_boot *place,
          struct record_boot *boot)
