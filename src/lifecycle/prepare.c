@@ -122,10 +122,9 @@ withdraw_others(const struct start *start, const struct delivery *own,
     for (size_t i = 0; deliveries[i]; i++) {
         cleanup_failure struct failure *reason = NULL;
 
-        if (deliveries[i]->name == own->name ||
-            !delivery_is_there(deliveries[i], start->rundir, uuid))
-            continue;
-        deliveries[i]->withdraw(start->rundir, uuid, &reason);
+        if (deliveries[i]->name != own->name &&
+            delivery_is_there(deliveries[i], start->rundir, uuid))
+            deliveries[i]->withdraw(start->rundir, uuid, &reason);
         if (refuse_or_log(start, "a seed from before stays", &reason, failure) < 0)
             return -1;
     }
