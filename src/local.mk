@@ -63,12 +63,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
 	%D%/domain/request-read.c \
-	%D%/domain/request-write.c \
-	%D%/domain/request-write.h \
 	%D%/domain/payload.c \
 	%D%/domain/payload.h \
-	%D%/domain/seed-path.c \
-	%D%/domain/seed-path.h \
 	%D%/domain/target.c \
 	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
@@ -110,8 +106,6 @@ libseed_a_SOURCES = \
 	%D%/seed/combine.c \
 	%D%/seed/combine.h \
 	%D%/seed/configdrive.c \
-	%D%/seed/digest.c \
-	%D%/seed/digest.h \
 	%D%/seed/gzip.c \
 	%D%/seed/gzip.h \
 	%D%/seed/instance-id.c \
@@ -170,8 +164,6 @@ libimage_a_SOURCES = \
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
 libstore_a_SOURCES = \
-	%D%/store/apparmor.c \
-	%D%/store/apparmor.h \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
 	%D%/store/deliver-drive.c \

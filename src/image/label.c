@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
 #include "image/label.h"
 
 static void
