@@ -77,7 +77,7 @@ struct request {
 int request_read(struct request *request, const struct domain *domain,
                  struct failure **failure);
 
-/* Return: whether the guest is to have the reporter (seed/reporter.h), and the domain its
+/* Return: whether the guest is to have the reporter (seed/reporter.sh), and the domain its
  * channel: not Windows, which has no shell for it, nor oVirt's payload, a seed as it stands. */
 bool request_wants_report(const struct request *request);
 

@@ -7,7 +7,7 @@
 #include <nettle/base64.h>
 
 #include "base/memory.h"
-#include "seed/cloud-config.h"
+#include "seed/combine.h"
 #include "seed/json.h"
 #include "seed/ssh-host-keys.h"
 #include "seed/yaml-json.h"

@@ -16,9 +16,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/cloud-config.h"
 #include "seed/combine.h"
-#include "seed/reporter.h"
 #include "seed/user-data.h"
 
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the
@@ -33,6 +31,21 @@
  * (users: "a,b" by a list). */
 #define APPEND "dict(recurse_list)+list(append)"
 #define PREPEND "dict(recurse_list)+list(prepend)"
+
+/*
+ * The reporter: a script that runs in the guest beside cloud-init and writes to the virtio
+ * port of the domain's report channel (wire/report.h), a line of JSON each:
+ *
+ *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS}                  whenever a stage starts or ends
+ *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS,"result":RESULT}  once, at the end
+ *
+ * An empty line comes first. STATUS and RESULT are cloud-init's own status.json and result.json
+ * (cmd/main.py, status_wrapper); BOOT-ID is the kernel's random/boot_id. It is a boothook, which
+ * cloud-init runs at every boot.
+ */
+static const char reporter_script[] = "#cloud-boothook\n"
+#include "seed/reporter-script.h"
+    ;
 
 struct piece {
     struct buffer data;
@@ -267,7 +280,7 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
     }
     add_cache(&pieces, request);
     if (request_wants_report(request))
-        reporter_write(&reporter);
+        buffer_append(&reporter, reporter_script, sizeof(reporter_script) - 1);
     add_piece(&pieces, &reporter, NULL);
     combine(buffer, &pieces);
 }
