@@ -112,8 +112,6 @@ libseed_a_SOURCES = \
 	%D%/seed/meta-data.h \
 	%D%/seed/network.c \
 	%D%/seed/network.h \
-	%D%/seed/network-config.c \
-	%D%/seed/network-config.h \
 	%D%/seed/network-configdrive.c \
 	%D%/seed/seed.c \
 	%D%/seed/seed.h \

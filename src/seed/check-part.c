@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/guest-value.h"
-#include "seed/network-config.h"
+#include "seed/network.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
 #include "seed/user-data.h"

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "seed/json.h"
 #include "seed/layout.h"
-#include "seed/network-config.h"
+#include "seed/network.h"
 #include "seed/user-data.h"
 #include "seed/yaml.h"
 
