@@ -105,37 +105,35 @@ libvirt_daemon_find(int root)
 
 #define POLKIT_GROUP "libvirt"
 
-/* getgrnam(3) would load NSS's modules into each start of a domain. */
-static gid_t
-polkit_group(int root, gid_t otherwise)
-{
-    cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
-    int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
-    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    struct group *group;
-
-    if (fd >= 0 && !file)
-        close(fd);
-    while (file && (group = fgetgrent(file))) {
-        if (strcmp(group->gr_name, POLKIT_GROUP) == 0)
-            return group->gr_gid;
-    }
-    return otherwise;
-}
-
 gid_t
 libvirt_group(int root)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_SOCKETDIR);
     gid_t group = geteuid() == 0 ? 0 : getegid();
+    const char *socket = NULL;
     struct stat status;
 
-    for (size_t i = 0; directory >= 0 && i < LIBVIRT_DAEMONS; i++) {
-        if (fstatat(directory, libvirt_daemons[i].socket, &status, AT_SYMLINK_NOFOLLOW) <
-                0 ||
-            !S_ISSOCK(status.st_mode) || !(status.st_mode & S_IWGRP))
-            continue;
-        return status.st_mode & S_IWOTH ? polkit_group(root, group) : status.st_gid;
+    for (size_t i = 0; directory >= 0 && i < LIBVIRT_DAEMONS && !socket; i++) {
+        if (fstatat(directory, libvirt_daemons[i].socket, &status, AT_SYMLINK_NOFOLLOW) ==
+                0 &&
+            S_ISSOCK(status.st_mode) && (status.st_mode & S_IWGRP))
+            socket = libvirt_daemons[i].socket;
+    }
+    if (socket && !(status.st_mode & S_IWOTH))
+        return status.st_gid;
+    if (socket) {
+        /* getgrnam(3) would load NSS's modules into each start of a domain. */
+        cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
+        int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
+        cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+        const struct group *entry;
+
+        if (fd >= 0 && !file)
+            close(fd);
+        while (file && (entry = fgetgrent(file))) {
+            if (strcmp(entry->gr_name, POLKIT_GROUP) == 0)
+                return entry->gr_gid;
+        }
     }
     return group;
 }
@@ -247,24 +245,6 @@ is_in_directory(int root, const char *name, int depth)
     return false;
 }
 
-/* Takes "include <NAME>", "include if exists <NAME>", and both with a '#' in front.
- * Return: NAME, in the same text; or NULL. */
-static char *
-included_name(char *line)
-{
-    char *name, *end;
-
-    line += *line == '#';
-    if (strncmp(line, "include", strlen("include")) != 0)
-        return NULL;
-    name = strchr(line, '<');
-    end = name ? strchr(name, '>') : NULL;
-    if (!end)
-        return NULL;
-    *end = '\0';
-    return name + 1;
-}
-
 /* Return: whether the file or directory of that name, or what it includes, has a rule for the
  * shim. */
 static bool
@@ -282,12 +262,18 @@ is_in_file(int root, const char *name, int depth)
         return is_in_directory(root, name, depth - 1);
     rest = error == 0 ? text.data : NULL;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        const char *included;
+        char *included = NULL, *end = NULL;
 
-        line += strspn(line, " \t");
-        included = included_name(line);
-        if (included ? is_in_file(root, included, depth - 1)
-                     : strncmp(line, SHIM_PROGRAM, strlen(SHIM_PROGRAM)) == 0)
+        /* "include <NAME>", "include if exists <NAME>", and both with a '#' in front. */
+        line += strspn(line, BLANKS);
+        if (strncmp(line + (*line == '#'), "include", strlen("include")) == 0)
+            included = strchr(line, '<');
+        if (included)
+            end = strchr(included, '>');
+        if (end)
+            *end = '\0';
+        if (end ? is_in_file(root, included + 1, depth - 1)
+                : strncmp(line, SHIM_PROGRAM, strlen(SHIM_PROGRAM)) == 0)
             return true;
     }
     return false;
