@@ -125,39 +125,26 @@ set_options(IsoWriteOpts *options)
     return ISO_SUCCESS;
 }
 
-/* Return: the directory in which the path's last component goes, made where it is
- * missing, or NULL. */
-static IsoDir *
-parent_directory(IsoImage *image, const char *path)
-{
-    IsoDir *dir = iso_image_get_root(image);
-
-    for (const char *slash = strchr(path, '/'); slash; slash = strchr(path, '/')) {
-        cleanup_free char *name = xstrndup(path, (size_t)(slash - path));
-        IsoNode *node = NULL;
-
-        if (iso_dir_get_node(dir, name, &node) == 1) {
-            dir = (IsoDir *)node;
-        } else if (iso_image_add_new_dir(image, dir, name, &dir) < 0) {
-            return NULL;
-        }
-        path = slash + 1;
-    }
-    return dir;
-}
-
 static int
 add_document(IsoImage *image, const struct document *document)
 {
-    IsoDir *dir = parent_directory(image, document->path);
+    IsoDir *dir = iso_image_get_root(image);
+    const char *name = document->path;
     const struct buffer *data = &document->data;
     IsoStream *stream = NULL;
     IsoFile *file = NULL;
     unsigned char *copy;
     int code;
 
-    if (!dir)
-        return ISO_OUT_OF_MEM;
+    for (const char *slash; (slash = strchr(name, '/')); name = slash + 1) {
+        cleanup_free char *parent = xstrndup(name, (size_t)(slash - name));
+        IsoNode *node = NULL;
+
+        if (iso_dir_get_node(dir, parent, &node) == 1)
+            dir = (IsoDir *)node;
+        else if (iso_image_add_new_dir(image, dir, parent, &dir) < 0)
+            return ISO_OUT_OF_MEM;
+    }
     copy = xmalloc(data->size);
     if (data->size > 0)
         memcpy(copy, data->data, data->size);
@@ -167,8 +154,7 @@ add_document(IsoImage *image, const struct document *document)
         free(copy);
         return code;
     }
-    code =
-        iso_image_add_new_file(image, dir, fs_base_name(document->path), stream, &file);
+    code = iso_image_add_new_file(image, dir, name, stream, &file);
     if (code < 0)
         iso_stream_unref(stream);
     return code;
@@ -298,47 +284,14 @@ fail_no_seed(struct failure **failure, const char *what, unsigned long limit,
                        what, limit, unit);
 }
 
-/* Names come from the image and become paths. */
-static int
-check_name(const char *name, struct failure **failure)
-{
-    if (*name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-        !strchr(name, '/') && strlen(name) <= 255)
-        return 0;
-    return failure_set(failure, FAILURE_IMAGE,
-                       "the image has a file whose name could lead out of its "
-                       "directory\n"
-                       "do not trust this image");
-}
-
-static int
-read_stream(IsoStream *stream, struct document *file, struct failure **failure)
-{
-    char *end = buffer_reserve(&file->data, file->size);
-    int result = 0;
-
-    if (iso_stream_open(stream) < 0)
-        return fail_unreadable(failure, file->path);
-    while (file->data.size < file->size && result == 0) {
-        int count =
-            iso_stream_read(stream, end + file->data.size, file->size - file->data.size);
-
-        if (count <= 0)
-            result = fail_unreadable(failure, file->path);
-        else
-            file->data.size += (size_t)count;
-    }
-    iso_stream_close(stream);
-    end[file->data.size] = '\0';
-    return result;
-}
-
 static int
 add_file(struct seed *seed, IsoNode *node, const char *path, struct failure **failure)
 {
     struct document *file;
     IsoStream *stream;
+    int result = 0;
     off_t size;
+    char *data;
 
     if (seed->document_count == LIMIT_IMAGE_FILES)
         return fail_no_seed(failure, "has more than", LIMIT_IMAGE_FILES, "files");
@@ -353,7 +306,21 @@ add_file(struct seed *seed, IsoNode *node, const char *path, struct failure **fa
     if (file->size > LIMIT_SEED)
         return 0;
     file->unread = false;
-    return read_stream(stream, file, failure);
+    data = buffer_reserve(&file->data, file->size);
+    if (iso_stream_open(stream) < 0)
+        return fail_unreadable(failure, path);
+    while (file->data.size < file->size && result == 0) {
+        int count =
+            iso_stream_read(stream, data + file->data.size, file->size - file->data.size);
+
+        if (count <= 0)
+            result = fail_unreadable(failure, path);
+        else
+            file->data.size += (size_t)count;
+    }
+    iso_stream_close(stream);
+    data[file->data.size] = '\0';
+    return result;
 }
 
 static int
@@ -373,8 +340,13 @@ add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
         cleanup_free char *path = xasprintf("%s%s", prefix, name);
         int result;
 
-        if (check_name(name, failure) < 0)
-            return -1;
+        /* Names come from the image and become paths. */
+        if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            strchr(name, '/') || strlen(name) > 255)
+            return failure_set(failure, FAILURE_IMAGE,
+                               "the image has a file whose name could lead out of its "
+                               "directory\n"
+                               "do not trust this image");
         if (iso_node_get_type(node) == LIBISO_DIR) {
             cleanup_free char *inner = xasprintf("%s/", path);
 
