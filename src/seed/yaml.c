@@ -320,19 +320,6 @@ add_anchor(struct reader *reader, const struct yaml_node *node, const char *name
     return anchor;
 }
 
-/* '<<' takes a mapping, or a list of them. */
-static bool
-is_mergeable(const struct yaml_node *value)
-{
-    if (value->kind != YAML_SEQUENCE)
-        return value->kind == YAML_MAPPING;
-    for (const struct yaml_item *item = value->items; item; item = item->next) {
-        if (item->value->kind != YAML_MAPPING)
-            return false;
-    }
-    return true;
-}
-
 static const struct yaml_node *read_node(struct reader *reader, const yaml_event_t *event,
                                          bool is_key, struct failure **failure);
 
@@ -342,6 +329,7 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
           struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     struct yaml_item *item = allocate(reader, sizeof(*item));
+    bool mergeable = true;
 
     *item = (struct yaml_item){0};
     if (kind == YAML_MAPPING) {
@@ -357,7 +345,13 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
     item->value = read_node(reader, event, false, failure);
     if (!item->value)
         return NULL;
-    if (item->key && item->key->type == YAML_MERGE && !is_mergeable(item->value)) {
+    if (item->key && item->key->type == YAML_MERGE) {
+        mergeable = item->value->kind != YAML_SCALAR;
+        for (const struct yaml_item *merged = item->value->items;
+             merged && item->value->kind == YAML_SEQUENCE; merged = merged->next)
+            mergeable = mergeable && merged->value->kind == YAML_MAPPING;
+    }
+    if (!mergeable) {
         yaml_fail(item->key->line, FAILURE_YAML, "'<<' does not have a mapping to merge",
                   "give it a mapping, or a list of them, or quote it", failure);
         return NULL;
