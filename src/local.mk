@@ -63,12 +63,8 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.c \
 	%D%/domain/request.h \
 	%D%/domain/request-read.c \
-	%D%/domain/request-write.c \
-	%D%/domain/request-write.h \
 	%D%/domain/payload.c \
 	%D%/domain/payload.h \
-	%D%/domain/seed-path.c \
-	%D%/domain/seed-path.h \
 	%D%/domain/target.c \
 	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
@@ -104,16 +100,9 @@ libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
 	%D%/seed/check-part.c \
-	%D%/seed/check-part.h \
 	%D%/seed/cloud-config.c \
-	%D%/seed/cloud-config.h \
 	%D%/seed/combine.c \
 	%D%/seed/combine.h \
-	%D%/seed/configdrive.c \
-	%D%/seed/digest.c \
-	%D%/seed/digest.h \
-	%D%/seed/gzip.c \
-	%D%/seed/gzip.h \
 	%D%/seed/instance-id.c \
 	%D%/seed/instance-id.h \
 	%D%/seed/json.h \
@@ -123,13 +112,7 @@ libseed_a_SOURCES = \
 	%D%/seed/meta-data.h \
 	%D%/seed/network.c \
 	%D%/seed/network.h \
-	%D%/seed/network-config.c \
-	%D%/seed/network-config.h \
 	%D%/seed/network-configdrive.c \
-	%D%/seed/nocloud.c \
-	%D%/seed/datasource.h \
-	%D%/seed/reporter.c \
-	%D%/seed/reporter.h \
 	%D%/seed/seed.c \
 	%D%/seed/seed.h \
 	%D%/seed/ssh-host-keys.c \
@@ -151,7 +134,7 @@ EXTRA_DIST += %D%/seed/reporter.sh
 BUILT_SOURCES += %D%/seed/reporter-script.h
 CLEANFILES += %D%/seed/reporter-script.h
 
-%D%/seed/libseed_a-reporter.$(OBJEXT): %D%/seed/reporter-script.h
+%D%/seed/libseed_a-combine.$(OBJEXT): %D%/seed/reporter-script.h
 
 %D%/seed/reporter-script.h: %D%/seed/reporter.sh
 	$(AM_V_GEN)mkdir -p %D%/seed && \
@@ -159,19 +142,14 @@ CLEANFILES += %D%/seed/reporter-script.h
 	mv $@.new $@
 
 libimage_a_SOURCES = \
+	%D%/image/iso.c \
 	%D%/image/iso.h \
-	%D%/image/iso-read.c \
-	%D%/image/iso-write.c \
 	%D%/image/label.c \
 	%D%/image/label.h \
-	%D%/image/libisofs.h \
-	%D%/image/publish.c \
 	$(NULL)
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
 libstore_a_SOURCES = \
-	%D%/store/apparmor.c \
-	%D%/store/apparmor.h \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
 	%D%/store/deliver-drive.c \

@@ -6,7 +6,7 @@
 #include "check/rules.h"
 #include "domain/xml.h"
 #include "image/label.h"
-#include "store/apparmor.h"
+#include "store/libvirt-host.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"
 

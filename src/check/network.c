@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* network-config, versions 1 and 2, against the domain's own interfaces. A NIC of
- * network_data.json that the domain lacks is an error (seed/network-config.h). */
+ * network_data.json that the domain lacks is an error (seed/network.h). */
 #include "config.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rules, by subject. Each function adds the warnings of its own; what the guest would
- * reject is an error already, and found before (seed/check-part.h, wire/wire.h). */
+ * reject is an error already, and found before (seed/seed.h, wire/wire.h). */
 #pragma once
 
 #include "check/findings.h"

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
 

@@ -19,7 +19,6 @@
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 #include "cli/source.h"
-#include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

@@ -11,7 +11,6 @@
 #include "cli/replace.h"
 #include "cli/seeding.h"
 #include "cli/source.h"
-#include "domain/request-write.h"
 #include "domain/request.h"
 #include "seed/layout.h"
 #include "store/record.h"

@@ -19,8 +19,8 @@
 #include "cli/changes.h"
 #include "cli/pending.h"
 #include "cli/seeding.h"
+#include "domain/documents.h"
 #include "domain/request.h"
-#include "seed/digest.h"
 #include "seed/instance-id.h"
 #include "store/delivery.h"
 

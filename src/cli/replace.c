@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
-#include "domain/request-write.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
+#include "domain/request.h"
 #include "store/record.h"
 #include "store/rundir.h"
 

@@ -13,7 +13,6 @@
 #include "cli/replace.h"
 #include "cli/scrub.h"
 #include "cli/source.h"
-#include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/element.h"

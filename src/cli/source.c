@@ -16,7 +16,6 @@
 #include "cli/libvirt.h"
 #include "cli/output.h"
 #include "cli/source.h"
-#include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
 
 #include "base/memory.h"
 #include "domain/documents.h"
@@ -61,4 +66,21 @@ seed_clear(struct seed *seed)
     free(seed->documents);
     free(seed->volume_id);
     *seed = (struct seed){0};
+}
+
+static_assert(DIGEST_LENGTH == BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE),
+              "a digest in hexadecimal");
+
+char *
+digest_make(const struct buffer *content)
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx context;
+    char *text = xcalloc(1, DIGEST_LENGTH + 1);
+
+    sha256_init(&context);
+    sha256_update(&context, content->size, (const uint8_t *)content->data);
+    sha256_digest(&context, sizeof(digest), digest);
+    base16_encode_update(text, sizeof(digest), digest);
+    return text;
 }

@@ -43,3 +43,10 @@ bool seed_is_same(const struct seed *one, const struct seed *other);
 void seed_clear(struct seed *seed);
 
 #define cleanup_seed __attribute__((cleanup(seed_clear)))
+
+/* The letters of a digest (SHA-256, in hexadecimal), by which a document is compared with one
+ * that is gone. */
+#define DIGEST_LENGTH 64
+
+/* Return: the digest in lower case, as sha256sum(1) writes it, owned by the caller (free). */
+char *digest_make(const struct buffer *content);

@@ -68,46 +68,14 @@ read_disk(struct disk *disk, xmlNode *node)
     disk->address = target_address(disk->bus, disk->target, xml_child(node, "address"));
 }
 
-static int
-count_devices(const struct domain *domain, const char *name, size_t *count,
-              struct failure **failure)
-{
-    const xmlNode *devices = xml_child(domain->root, "devices");
-
-    *count = 0;
-    for (const xmlNode *node = xml_child(devices, name); node;
-         node = xml_next(node, name))
-        (*count)++;
-    if (*count <= LIMIT_DEVICES)
-        return 0;
-    return failure_set(failure, FAILURE_LIMIT,
-                       "the domain has %zu <%s> elements, at most %d\n"
-                       "take some away: QEMU has no place for them either",
-                       *count, name, LIMIT_DEVICES);
-}
-
-static int
-read_disks(struct domain *domain, struct failure **failure)
-{
-    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "disk");
-    size_t count;
-
-    if (count_devices(domain, "controller", &count, failure) < 0 ||
-        count_devices(domain, "hostdev", &count, failure) < 0 ||
-        count_devices(domain, "disk", &count, failure) < 0)
-        return -1;
-    domain->disks = xcalloc(count, sizeof(*domain->disks));
-    for (; node; node = xml_next(node, "disk"))
-        read_disk(&domain->disks[domain->disk_count++], node);
-    return 0;
-}
-
 int
 domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
 {
     xmlNode *root = xmlDocGetRootElement(doc);
+    static const char *const counted[] = {"controller", "hostdev", "disk"};
     cleanup_free char *type = xml_attribute(root, "type");
-    const xmlNode *name, *os_type;
+    const xmlNode *name, *os_type, *devices;
+    size_t count = 0;
 
     *domain = (struct domain){.root = root};
     if (root->ns || strcmp((const char *)root->name, "domain") != 0)
@@ -131,7 +99,23 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     os_type = xml_child(xml_child(root, "os"), "type");
     domain->arch = os_type ? xml_attribute(os_type, "arch") : NULL;
     domain->machine = os_type ? xml_attribute(os_type, "machine") : NULL;
-    return read_disks(domain, failure);
+    devices = xml_child(root, "devices");
+    for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
+        count = 0;
+        for (const xmlNode *node = xml_child(devices, counted[i]); node;
+             node = xml_next(node, counted[i]))
+            count++;
+        if (count > LIMIT_DEVICES)
+            return failure_set(failure, FAILURE_LIMIT,
+                               "the domain has %zu <%s> elements, at most %d\n"
+                               "take some away: QEMU has no place for them either",
+                               count, counted[i], LIMIT_DEVICES);
+    }
+    /* The disks were counted last. */
+    domain->disks = xcalloc(count, sizeof(*domain->disks));
+    for (xmlNode *node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
+        read_disk(&domain->disks[domain->disk_count++], node);
+    return 0;
 }
 
 xmlNode *
@@ -233,4 +217,30 @@ domain_clear(struct domain *domain)
     free(domain->arch);
     free(domain->machine);
     *domain = (struct domain){0};
+}
+
+/* --- the path of the seed ------------------------------------------------------------ */
+
+char *
+seed_path(const char *uuid)
+{
+    return xasprintf("%s/%s.iso", VIRT_SEED_RUNDIR, uuid);
+}
+
+bool
+seed_path_is(const char *path)
+{
+    size_t length = strlen(VIRT_SEED_RUNDIR);
+
+    return strncmp(path, VIRT_SEED_RUNDIR, length) == 0 && path[length] == '/';
+}
+
+const struct disk *
+seed_path_find_disk(const struct domain *domain)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        if (domain->disks[i].source && seed_path_is(domain->disks[i].source))
+            return &domain->disks[i];
+    }
+    return NULL;
 }

@@ -60,6 +60,8 @@ bool domain_is_by_shim(const struct domain *domain);
 
 void domain_clear(struct domain *domain);
 
+#define cleanup_domain __attribute__((cleanup(domain_clear)))
+
 /* Return: the <sysinfo> of SMBIOS, or NULL. */
 xmlNode *domain_find_sysinfo(const struct domain *domain);
 
@@ -69,4 +71,16 @@ xmlNode *domain_find_serial(const struct domain *domain);
 /* Removes the disk from the document and from the domain; those behind it move up. */
 void domain_remove_disk(struct domain *domain, size_t index);
 
-#define cleanup_domain __attribute__((cleanup(domain_clear)))
+/* --- the path of the seed ------------------------------------------------------------ */
+
+/* The alias of the seed's disk; what a user tags begins with "ua-", too. */
+#define SEED_DISK_ALIAS "ua-virt-seed"
+
+/* Return: the path of the seed in the domain's XML, owned by the caller (free). */
+char *seed_path(const char *uuid);
+
+/* Return: whether the path is one of virt-seed's, whatever the domain. */
+bool seed_path_is(const char *path);
+
+/* Return: the domain's disk with such a path, or NULL. */
+const struct disk *seed_path_find_disk(const struct domain *domain);

@@ -91,30 +91,22 @@ guest_value_is_url(const char *text)
 
 /* --- host names --------------------------------------------------------------------- */
 
-static bool
-is_hostname(const char *hostname)
-{
-    struct in_addr address;
-
-    if (strlen(hostname) > LIMIT_HOSTNAME || inet_pton(AF_INET, hostname, &address) == 1)
-        return false;
-    for (;;) {
-        size_t length = strcspn(hostname, ".");
-
-        if (length == 0 || length > LIMIT_HOSTNAME_LABEL || hostname[0] == '-' ||
-            hostname[length - 1] == '-' || strspn(hostname, LETTERS DIGITS "-") < length)
-            return false;
-        if (!hostname[length])
-            return true;
-        hostname += length + 1;
-    }
-}
-
 int
 hostname_check(const char *hostname, struct failure **failure)
 {
-    if (is_hostname(hostname))
-        return 0;
+    struct in_addr address;
+    bool wrong =
+        strlen(hostname) > LIMIT_HOSTNAME || inet_pton(AF_INET, hostname, &address) == 1;
+
+    for (const char *label = hostname; !wrong; label++) {
+        size_t length = strcspn(label, ".");
+
+        wrong = length == 0 || length > LIMIT_HOSTNAME_LABEL || label[0] == '-' ||
+                label[length - 1] == '-' || strspn(label, LETTERS DIGITS "-") < length;
+        label += length;
+        if (!wrong && !*label)
+            return 0;
+    }
     return failure_set(failure, FAILURE_HOSTNAME,
                        "'%.300s' is no host name\n"
                        "use letters, digits and dashes, in labels of at most %d "

@@ -76,35 +76,24 @@ static const struct {
 };
 
 static int
-read_policy(struct request *request, const xmlNode *node, struct failure **failure)
-{
-    cleanup_free char *policy = xml_attribute(node, "policy");
-
-    if (!policy)
-        return 0;
-    for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
-        if (strcmp(policies[i].word, policy) != 0)
-            continue;
-        request->instance_id_policy = policies[i].policy;
-        return 0;
-    }
-    return failure_set_at(failure, FAILURE_INSTANCE_ID, xml_line(node),
-                          "<%s> has policy=\"%.64s\", expected \"domain\", \"content\" "
-                          "or \"fixed\"\n"
-                          "\"domain\" is the same at each start, \"content\" new when "
-                          "the seed changes, \"fixed\" is the element's text",
-                          node->name, policy);
-}
-
-static int
 read_instance_id(void *data, const xmlNode *node, struct failure **failure)
 {
     struct request *request = data;
+    cleanup_free char *word = xml_attribute(node, "policy");
     enum instance_id_policy policy;
+    size_t i = 0;
 
-    if (read_policy(request, node, failure) < 0)
-        return -1;
-    policy = request->instance_id_policy;
+    while (word && i < ARRAY_SIZE(policies) && strcmp(policies[i].word, word) != 0)
+        i++;
+    if (i == ARRAY_SIZE(policies))
+        return failure_set_at(failure, FAILURE_INSTANCE_ID, xml_line(node),
+                              "<%s> has policy=\"%.64s\", expected \"domain\", "
+                              "\"content\" or \"fixed\"\n"
+                              "\"domain\" is the same at each start, \"content\" new "
+                              "when the seed changes, \"fixed\" is the element's text",
+                              node->name, word);
+    /* Without the attribute it is the first of them. */
+    request->instance_id_policy = policy = policies[i].policy;
     if (policy != INSTANCE_ID_CONTENT && xmlHasProp(node, (const xmlChar *)"covers"))
         return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
                                "has covers=, which belongs to policy=\"content\"",
@@ -388,22 +377,13 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     return 0;
 }
 
-static int
-fail_said_twice(const xmlNode *node, const char *element, const char *also,
-                struct failure **failure)
-{
-    return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                          "<%s> and <%s> of <initialization> both stand\n"
-                          "keep one of them",
-                          element, also);
-}
-
 /* What depends on several elements. */
 static int
 settle(struct request *request, const xmlNode *node, struct failure **failure)
 {
     struct initialization *initialization = request->initialization;
     const struct part *host_keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
+    bool hostname_twice;
 
     if (request_is_nocloud(request) && parts_find(&request->parts, PART_ADMIN_PASSWORD))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
@@ -421,11 +401,15 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
                                "keep one of them");
     if (!initialization)
         return 0;
-    if (initialization->host_name && request->hostname)
-        return fail_said_twice(node, "hostname", "host_name", failure);
-    if (initialization->network &&
-        (request->network || parts_find(&request->parts, PART_NETWORK_CONFIG)))
-        return fail_said_twice(node, "network-config", "nic_configurations", failure);
+    hostname_twice = initialization->host_name && request->hostname;
+    if (hostname_twice ||
+        (initialization->network &&
+         (request->network || parts_find(&request->parts, PART_NETWORK_CONFIG))))
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                              "<%s> and <%s> of <initialization> both stand\n"
+                              "keep one of them",
+                              hostname_twice ? "hostname" : "network-config",
+                              hostname_twice ? "host_name" : "nic_configurations");
     if (initialization->host_name)
         request->hostname = steal(initialization->host_name);
     if (initialization->network)

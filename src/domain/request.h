@@ -77,7 +77,7 @@ struct request {
 int request_read(struct request *request, const struct domain *domain,
                  struct failure **failure);
 
-/* Return: whether the guest is to have the reporter (seed/reporter.h), and the domain its
+/* Return: whether the guest is to have the reporter (seed/reporter.sh), and the domain its
  * channel: not Windows, which has no shell for it, nor oVirt's payload, a seed as it stands. */
 bool request_wants_report(const struct request *request);
 
@@ -104,3 +104,17 @@ bool request_is_by_label(const struct request *request);
 void request_clear(struct request *request);
 
 #define cleanup_request __attribute__((cleanup(request_clear)))
+
+/* --- the element as a whole ---------------------------------------------------------- */
+
+/* Writes a copy of the element into the domain's <metadata>, which has none.
+ * Return: the copy, owned by the domain's document. */
+xmlNode *request_insert(const struct domain *domain, const xmlNode *element);
+
+/* Return: the element as text, without its namespace, as virDomainSetMetadata() wants it;
+ * owned by the caller (free). */
+char *request_format(const xmlNode *element);
+
+/* Return: whether both ask for the same, whatever the prefix, the white space between
+ * elements, and what the wiring notes in the element. NULL is no element. */
+bool request_is_same(const xmlNode *one, const xmlNode *other);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
 #include "image/label.h"
 
 static void
@@ -47,34 +47,26 @@ label_read(int fd, char **type)
     return lookup(probe, "LABEL");
 }
 
-/*
- * Opens a regular file, and nothing else: a device or a FIFO would notice even that it is
- * opened. So it is looked at first, by a descriptor that does not open it.
- * Return: a descriptor, owned by the caller, or -1.
- */
-static int
-open_regular(const char *path)
-{
-    cleanup_close int found = open(path, O_PATH | O_CLOEXEC);
-    cleanup_free char *link = xasprintf("/proc/self/fd/%d", found);
-    struct stat status;
-
-    if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
-        return -1;
-    return open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 void
 label_read_disks(struct domain *domain)
 {
     for (size_t i = 0; i < domain->disk_count; i++) {
         struct disk *disk = &domain->disks[i];
+        cleanup_close int found = -1;
         cleanup_close int fd = -1;
+        cleanup_free char *link = NULL;
+        struct stat status;
 
         if (!disk->source || disk->label || seed_path_is(disk->source) ||
             (disk->format && strcmp(disk->format, "raw") != 0))
             continue;
-        fd = open_regular(disk->source);
+        /* A device or a FIFO would notice even that it is opened. So the file is looked at
+         * first, by a descriptor that does not open it. */
+        found = open(disk->source, O_PATH | O_CLOEXEC);
+        if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
+            continue;
+        link = xasprintf("/proc/self/fd/%d", found);
+        fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         if (fd >= 0)
             disk->label = label_read(fd, NULL);
     }

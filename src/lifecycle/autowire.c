@@ -18,7 +18,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
 #include "lifecycle/lifecycle.h"
 #include "wire/shim.h"
 

@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/guest-value.h"
-#include "seed/check-part.h"
-#include "seed/network-config.h"
+#include "seed/network.h"
+#include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
 #include "seed/user-data.h"
 #include "seed/yaml.h"
-
-/* --- lines ------------------------------------------------------------------------ */
-
-/* The text is UTF-8, without NUL. */
-static int
-check_text(const struct buffer *data, struct failure **failure)
-{
-    if (data->size == 0 ||
-        (utf8_is_valid(data->data, data->size) && !memchr(data->data, '\0', data->size)))
-        return 0;
-    return failure_set(failure, FAILURE_REQUEST,
-                       "is not text in UTF-8\nsave it as UTF-8, without NUL");
-}
 
 static int
 check_ssh_keys(const struct buffer *data, struct failure **failure)
@@ -34,8 +20,10 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
     char *rest = text;
     int number = 0;
 
-    if (check_text(data, failure) < 0)
-        return -1;
+    if (data->size > 0 &&
+        (!utf8_is_valid(data->data, data->size) || memchr(data->data, '\0', data->size)))
+        return failure_set(failure, FAILURE_REQUEST,
+                           "is not text in UTF-8\nsave it as UTF-8, without NUL");
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         number++;
         line[strcspn(line, "\r")] = '\0';
@@ -46,25 +34,18 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
     return 0;
 }
 
-/* One line of UTF-8 without control characters. */
-static bool
-is_password(const struct part *part, const char *word)
-{
-    cleanup_free char *printable = xstrdup(word);
-
-    utf8_repair(printable);
-    utf8_replace_controls(printable);
-    return strcmp(printable, word) == 0 && strlen(word) <= LIMIT_PASSWORD &&
-           !memchr(part->data.data, '\0', part->data.size);
-}
-
-/* Where the document's readers end a line, the rest of the password would be lost. */
+/* One line of UTF-8 without control characters: where the document's readers end a line, the
+ * rest of the password would be lost. */
 static int
 check_password(const struct part *part, struct failure **failure)
 {
     cleanup_free char *word = part_word(part);
+    cleanup_free char *printable = xstrdup(word);
 
-    if (*word && is_password(part, word))
+    utf8_repair(printable);
+    utf8_replace_controls(printable);
+    if (*word && strcmp(printable, word) == 0 && strlen(word) <= LIMIT_PASSWORD &&
+        !memchr(part->data.data, '\0', part->data.size))
         return 0;
     return failure_set(failure, FAILURE_REQUEST,
                        "%s\n"
@@ -73,8 +54,6 @@ check_password(const struct part *part, struct failure **failure)
                        *word ? "the password is not one line of at most 512 bytes of text"
                              : "the password is empty");
 }
-
-/* --- entries of a secret ------------------------------------------------------------ */
 
 static int
 check_meta_data_value(const struct buffer *data, struct failure **failure)
@@ -87,102 +66,64 @@ check_meta_data_value(const struct buffer *data, struct failure **failure)
 }
 
 static int
-check_entry(const struct part *part, const struct part_entry *entry,
-            struct failure **failure)
-{
-    if (part->kind == PART_SSH_KEYS)
-        return check_ssh_keys(&entry->data, failure);
-    if (part->kind == PART_SSH_HOST_KEYS)
-        return ssh_host_key_check(part, entry, failure);
-    return part->kind == PART_META_DATA ? check_meta_data_value(&entry->data, failure)
-                                        : 0;
-}
-
-static int
-check_entries(const struct part *part, struct failure **failure)
-{
-    for (size_t i = 0; i < part->entry_count; i++) {
-        if (check_entry(part, &part->entries[i], failure) < 0)
-            return failure_prefix(failure, "key '%s'", part->entries[i].key);
-    }
-    return 0;
-}
-
-/* --- by kind ------------------------------------------------------------------------ */
-
-static int
-check_network(const struct request *request, const struct part *part,
-              struct failure **failure)
-{
-    if (request->datasource == DATASOURCE_CONFIGDRIVE)
-        return network_data_check(part->data.data, part->data.size, request->domain,
-                                  failure);
-    return network_config_check(part->data.data, part->data.size, failure);
-}
-
-/* oVirt's custom script: the rest of a cloud-config, or a whole one. */
-static int
-check_custom_script(const struct part *part, struct failure **failure)
-{
-    const char *kind = user_data_kind(part->data.data, part->data.size);
-
-    if (strcmp(kind, "unknown") == 0)
-        return yaml_check(part->data.data, part->data.size, YAML_ONE_MAPPING, failure);
-    return user_data_check(part->data.data, part->data.size, failure);
-}
-
-static int
-check_value(const struct part *part, struct failure **failure)
-{
-    if (part_is_password(part))
-        return check_password(part, failure);
-    return strcmp(part->element, "custom_script") == 0
-               ? check_custom_script(part, failure)
-               : 0;
-}
-
-static int
 check_data(const struct request *request, const struct part *part,
            struct failure **failure)
 {
+    const char *data = part->data.data;
+    const size_t size = part->data.size;
+
     switch (part->kind) {
     case PART_USER_DATA:
     case PART_VENDOR_DATA:
-        return user_data_check(part->data.data, part->data.size, failure);
+        return user_data_check(data, size, failure);
     case PART_NETWORK_CONFIG:
-        return check_network(request, part, failure);
+        return request->datasource == DATASOURCE_CONFIGDRIVE
+                   ? network_data_check(data, size, request->domain, failure)
+                   : network_config_check(data, size, failure);
     case PART_META_DATA:
-        if (part->origin == PART_SECRET)
-            return check_meta_data_value(&part->data, failure);
-        return yaml_check(part->data.data, part->data.size, YAML_ONE_MAPPING, failure);
+        return part->origin == PART_SECRET
+                   ? check_meta_data_value(&part->data, failure)
+                   : yaml_check(data, size, YAML_ONE_MAPPING, failure);
     case PART_SSH_KEYS:
         return check_ssh_keys(&part->data, failure);
     case PART_ADMIN_PASSWORD:
     case PART_VALUE:
-        return check_value(part, failure);
+        if (part_is_password(part))
+            return check_password(part, failure);
+        if (strcmp(part->element, "custom_script") != 0)
+            return 0;
+        /* oVirt's custom script: the rest of a cloud-config, or a whole document. */
+        return strcmp(user_data_kind(data, size), "unknown") == 0
+                   ? yaml_check(data, size, YAML_ONE_MAPPING, failure)
+                   : user_data_check(data, size, failure);
     case PART_SSH_HOST_KEYS:
         break;
     }
     return 0;
 }
 
-static bool
-may_be_empty(const struct part *part)
-{
-    return part->kind != PART_ADMIN_PASSWORD && part->kind != PART_VALUE;
-}
-
 int
 check_part(const struct request *request, const struct part *part,
            struct failure **failure)
 {
-    int result;
+    const bool needs_data = part->kind == PART_ADMIN_PASSWORD || part->kind == PART_VALUE;
+    int result = 0;
 
     if (part->masked)
         return 0;
-    result = check_entries(part, failure);
-    if (result == 0 && !part_is_whole_secret(part) &&
-        (part->data.size > 0 || !may_be_empty(part)))
+    for (size_t i = 0; i < part->entry_count && result == 0; i++) {
+        const struct part_entry *entry = &part->entries[i];
+
+        if (part->kind == PART_SSH_KEYS)
+            result = check_ssh_keys(&entry->data, failure);
+        else if (part->kind == PART_SSH_HOST_KEYS)
+            result = ssh_host_key_check(part, entry, failure);
+        else if (part->kind == PART_META_DATA)
+            result = check_meta_data_value(&entry->data, failure);
+        if (result < 0)
+            failure_prefix(failure, "key '%s'", entry->key);
+    }
+    if (result == 0 && !part_is_whole_secret(part) && (part->data.size > 0 || needs_data))
         result = check_data(request, part, failure);
     return result == 0 ? 0 : part_fail(part, failure);
 }

@@ -7,52 +7,41 @@
 #include <nettle/base64.h>
 
 #include "base/memory.h"
-#include "seed/cloud-config.h"
+#include "seed/combine.h"
 #include "seed/json.h"
 #include "seed/ssh-host-keys.h"
 #include "seed/yaml-json.h"
 
-/* --- users ---------------------------------------------------------------------------- */
+/* --- users and passwords ---------------------------------------------------------------- */
 
 /*
  * A user of its own is made without a password, that is locked; its password comes with
  * the others' (set_passwords()). Without "default" the image's own user would be gone.
  */
-static json_t *
-users_of(const struct initialization *initialization)
-{
-    json_t *list = json_pack("[s]", "default");
-
-    for (size_t i = 0; i < initialization->user_count; i++) {
-        const struct initialization_user *user = &initialization->users[i];
-        json_t *object = json_pack("{s:s}", "name", user->name);
-        json_t *keys = json_array();
-
-        for (size_t k = 0; k < user->ssh_key_count; k++)
-            json_must(json_array_append_new(keys, json_string(user->ssh_keys[k])));
-        json_must(user->ssh_key_count > 0
-                      ? json_object_set(object, "ssh_authorized_keys", keys)
-                      : 0);
-        json_decref(keys);
-        json_must(json_array_append_new(list, object));
-    }
-    return list;
-}
-
 static void
 set_users(json_t *config, const struct initialization *initialization)
 {
     const char *name = initialization->user_name;
+    cleanup_json json_t *list = json_pack("[s]", "default");
 
+    for (size_t i = 0; i < initialization->user_count; i++) {
+        const struct initialization_user *user = &initialization->users[i];
+        json_t *object = json_pack("{s:s}", "name", user->name);
+        cleanup_json json_t *keys = json_array();
+
+        for (size_t k = 0; k < user->ssh_key_count; k++)
+            json_must(json_array_append_new(keys, json_string(user->ssh_keys[k])));
+        if (user->ssh_key_count > 0)
+            json_must(json_object_set(object, "ssh_authorized_keys", keys));
+        json_must(json_array_append_new(list, object));
+    }
     if (name)
         json_must(json_object_set_new(config, "user", json_pack("{s:s}", "name", name)));
     if (initialization->user_count > 0)
-        json_must(json_object_set_new(config, "users", users_of(initialization)));
+        json_must(json_object_set(config, "users", list));
     if (initialization->root_has_keys || (name && strcmp(name, "root") == 0))
         json_must(json_object_set_new(config, "disable_root", json_false()));
 }
-
-/* --- passwords ------------------------------------------------------------------------ */
 
 /* What crypt(5) makes: '$', the method, '$', its parts. A colon would end it in
  * shadow(5). */
@@ -118,55 +107,35 @@ set_passwords(json_t *config, const struct initialization *initialization,
     return 0;
 }
 
-/* --- ssh's host keys -------------------------------------------------------------------- */
-
-/* With keys that are given the guest has no others: those of the image are known to all
- * who have it. */
-static void
-set_host_keys(json_t *config, const struct request *request)
-{
-    const struct part *keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
-    enum initialization_choice renew = request->initialization
-                                           ? request->initialization->regenerate_ssh_keys
-                                           : INITIALIZATION_UNSAID;
-
-    if (keys || renew != INITIALIZATION_UNSAID)
-        json_must(json_object_set_new(config, "ssh_deletekeys",
-                                      json_boolean(keys || renew == INITIALIZATION_YES)));
-    if (keys)
-        json_must(json_object_set_new(config, "ssh_keys", ssh_host_keys_to_json(keys)));
-}
-
-/* --- files ------------------------------------------------------------------------------ */
-
-static json_t *
-file_of(const struct initialization_file *file)
-{
-    const struct buffer *data = &file->content->data;
-    size_t length = BASE64_ENCODE_RAW_LENGTH(data->size);
-    cleanup_buffer struct buffer encoded = {0};
-
-    if (file->content->masked)
-        return json_pack("{s:s, s:s}", "path", file->path, "content", data->data);
-    base64_encode_raw(buffer_reserve(&encoded, length), data->size,
-                      (const uint8_t *)data->data);
-    return json_pack("{s:s, s:s, s:s%}", "path", file->path, "encoding", "b64", "content",
-                     encoded.data, length);
-}
+/* --- the document ----------------------------------------------------------------------- */
 
 /* root's, with mode 0644, which is write_files' default. A ConfigDrive has files of its own
- * (configdrive.c). */
+ * (seed.c). */
 static void
 set_files(json_t *config, const struct initialization *initialization)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < initialization->file_count; i++)
-        json_must(json_array_append_new(list, file_of(&initialization->files[i])));
+    for (size_t i = 0; i < initialization->file_count; i++) {
+        const char *path = initialization->files[i].path;
+        const struct part *content = initialization->files[i].content;
+        const struct buffer *data = &content->data;
+        size_t length = BASE64_ENCODE_RAW_LENGTH(data->size);
+        cleanup_buffer struct buffer encoded = {0};
+        json_t *file;
+
+        if (content->masked) {
+            file = json_pack("{s:s, s:s}", "path", path, "content", data->data);
+        } else {
+            base64_encode_raw(buffer_reserve(&encoded, length), data->size,
+                              (const uint8_t *)data->data);
+            file = json_pack("{s:s, s:s, s:s%}", "path", path, "encoding", "b64",
+                             "content", encoded.data, length);
+        }
+        json_must(json_array_append_new(list, file));
+    }
     json_must(json_object_set_new(config, "write_files", list));
 }
-
-/* --- the document ----------------------------------------------------------------------- */
 
 static int
 set_initialization(json_t *config, const struct request *request,
@@ -193,33 +162,35 @@ set_initialization(json_t *config, const struct request *request,
     return 0;
 }
 
-/* That host keys are generated is what people chose; which they are is not. */
-static void
-cover(struct instance_id *id, const json_t *config)
-{
-    const struct part *keys = parts_find(&id->request->parts, PART_SSH_HOST_KEYS);
-    cleanup_json json_t *covered = NULL;
-
-    if (!instance_id_covers(id, COVER_USER_DATA))
-        return;
-    covered = json_copy((json_t *)config);
-    if (keys && keys->origin == PART_GENERATED)
-        json_set_string(covered, "ssh_keys", "generate");
-    instance_id_add_json(id, COVER_USER_DATA, "cloud-config", covered);
-}
-
 int
 cloud_config_write(struct buffer *buffer, const struct request *request,
                    struct instance_id *id, struct failure **failure)
 {
+    const struct part *keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
+    enum initialization_choice renew = request->initialization
+                                           ? request->initialization->regenerate_ssh_keys
+                                           : INITIALIZATION_UNSAID;
     cleanup_json json_t *config = json_object();
 
     if (set_initialization(config, request, failure) < 0)
         return -1;
-    set_host_keys(config, request);
+    /* With keys that are given the guest has no others: those of the image are known to all
+     * who have it. */
+    if (keys || renew != INITIALIZATION_UNSAID)
+        json_must(json_object_set_new(config, "ssh_deletekeys",
+                                      json_boolean(keys || renew == INITIALIZATION_YES)));
+    if (keys)
+        json_must(json_object_set_new(config, "ssh_keys", ssh_host_keys_to_json(keys)));
     if (json_object_size(config) == 0)
         return 0;
-    cover(id, config);
+    if (instance_id_covers(id, COVER_USER_DATA)) {
+        cleanup_json json_t *covered = json_copy(config);
+
+        /* That host keys are generated is what people chose; which they are is not. */
+        if (keys && keys->origin == PART_GENERATED)
+            json_set_string(covered, "ssh_keys", "generate");
+        instance_id_add_json(id, COVER_USER_DATA, "cloud-config", covered);
+    }
     buffer_append_string(buffer, "#cloud-config\n");
     yaml_text_append(buffer, config);
     return 0;

@@ -16,9 +16,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/cloud-config.h"
 #include "seed/combine.h"
-#include "seed/reporter.h"
 #include "seed/user-data.h"
 
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the
@@ -33,6 +31,21 @@
  * (users: "a,b" by a list). */
 #define APPEND "dict(recurse_list)+list(append)"
 #define PREPEND "dict(recurse_list)+list(prepend)"
+
+/*
+ * The reporter: a script that runs in the guest beside cloud-init and writes to the virtio
+ * port of the domain's report channel (wire/report.h), a line of JSON each:
+ *
+ *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS}                  whenever a stage starts or ends
+ *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS,"result":RESULT}  once, at the end
+ *
+ * An empty line comes first. STATUS and RESULT are cloud-init's own status.json and result.json
+ * (cmd/main.py, status_wrapper); BOOT-ID is the kernel's random/boot_id. It is a boothook, which
+ * cloud-init runs at every boot.
+ */
+static const char reporter_script[] = "#cloud-boothook\n"
+#include "seed/reporter-script.h"
+    ;
 
 struct piece {
     struct buffer data;
@@ -77,73 +90,48 @@ cover_pieces(struct instance_id *id, enum request_cover cover, const char *name,
 
 #define BOUNDARY "==virt-seed-"
 
-/* Return: a number above all that stand behind BOUNDARY in the data, and `number`. */
-static unsigned long
-above_numbers_in(const struct buffer *data, unsigned long number)
-{
-    const char *at = data->data;
-    const char *end = data->data + data->size;
-
-    while ((at = memmem(at, (size_t)(end - at), BOUNDARY, strlen(BOUNDARY)))) {
-        unsigned long found;
-
-        at += strlen(BOUNDARY);
-        found = strtoul(at, NULL, 10);
-        if (found >= number && found < ULONG_MAX)
-            number = found + 1;
-    }
-    return number;
-}
-
-/* Return: a boundary that is in none of the pieces, owned by the caller (free). */
+/* Return: a boundary that is in none of the pieces, owned by the caller (free): its number is
+ * above all that follow BOUNDARY in them. */
 static char *
 choose_boundary(const struct pieces *pieces)
 {
     unsigned long number = 0;
 
-    for (size_t i = 0; i < pieces->count; i++)
-        number = above_numbers_in(&pieces->list[i].data, number);
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct buffer *data = &pieces->list[i].data;
+        const char *at = data->data;
+        const char *end = data->data + data->size;
+
+        while ((at = memmem(at, (size_t)(end - at), BOUNDARY, strlen(BOUNDARY)))) {
+            unsigned long found;
+
+            at += strlen(BOUNDARY);
+            found = strtoul(at, NULL, 10);
+            if (found >= number && found < ULONG_MAX)
+                number = found + 1;
+        }
+    }
     return xasprintf(BOUNDARY "%lu==", number);
-}
-
-/* Python's email takes other text than ASCII for Latin-1 here; a carriage return could be
- * lost on the way. */
-static bool
-can_stand_as_it_is(const struct buffer *data)
-{
-    for (size_t i = 0; i < data->size; i++) {
-        unsigned char c = (unsigned char)data->data[i];
-
-        if (c >= 0x7f || (c < ' ' && c != '\n' && c != '\t'))
-            return false;
-    }
-    return true;
-}
-
-static void
-append_base64(struct buffer *buffer, const struct buffer *data)
-{
-    char line[BASE64_ENCODE_RAW_LENGTH(BASE64_LINE)];
-
-    for (size_t at = 0; at < data->size; at += BASE64_LINE) {
-        size_t size = data->size - at < BASE64_LINE ? data->size - at : BASE64_LINE;
-
-        base64_encode_raw(line, size, (const uint8_t *)data->data + at);
-        buffer_append(buffer, line, BASE64_ENCODE_RAW_LENGTH(size));
-        buffer_append_string(buffer, "\n");
-    }
 }
 
 static void
 append_piece(struct buffer *buffer, const struct piece *piece)
 {
-    const char *kind = user_data_kind(piece->data.data, piece->data.size);
-    bool plain = can_stand_as_it_is(&piece->data);
+    const struct buffer *data = &piece->data;
+    const char *kind = user_data_kind(data->data, data->size);
+    bool plain = true;
 
     if (strcmp(kind, "MIME") == 0) {
-        buffer_append(buffer, piece->data.data, piece->data.size);
+        buffer_append(buffer, data->data, data->size);
         buffer_append_string(buffer, "\n");
         return;
+    }
+    /* Python's email takes other text than ASCII for Latin-1 here; a carriage return could be
+     * lost on the way. */
+    for (size_t i = 0; i < data->size && plain; i++) {
+        unsigned char c = (unsigned char)data->data[i];
+
+        plain = c < 0x7f && (c >= ' ' || c == '\n' || c == '\t');
     }
     buffer_append_string(buffer, strcmp(kind, "gzip") == 0
                                      ? "Content-Type: application/gzip\n"
@@ -156,24 +144,37 @@ append_piece(struct buffer *buffer, const struct piece *piece)
         buffer_append_string(buffer, "\n");
     }
     buffer_append_string(buffer, "\n");
-    if (!plain) {
-        append_base64(buffer, &piece->data);
-    } else {
-        buffer_append(buffer, piece->data.data, piece->data.size);
+    if (plain) {
+        buffer_append(buffer, data->data, data->size);
+        buffer_append_string(buffer, "\n");
+        return;
+    }
+    for (size_t at = 0; at < data->size; at += BASE64_LINE) {
+        size_t size = data->size - at < BASE64_LINE ? data->size - at : BASE64_LINE;
+        char line[BASE64_ENCODE_RAW_LENGTH(BASE64_LINE)];
+
+        base64_encode_raw(line, size, (const uint8_t *)data->data + at);
+        buffer_append(buffer, line, BASE64_ENCODE_RAW_LENGTH(size));
         buffer_append_string(buffer, "\n");
     }
 }
 
+/* One piece alone is the document; several become a message. */
 static void
-append_message(struct buffer *buffer, const struct pieces *pieces)
+combine(struct buffer *buffer, struct pieces *pieces)
 {
-    cleanup_free char *boundary = choose_boundary(pieces);
-    cleanup_free char *header =
-        xasprintf("Content-Type: multipart/mixed; boundary=\"%s\"\n"
-                  "MIME-Version: 1.0\n"
-                  "\n",
-                  boundary);
+    cleanup_free char *boundary = NULL;
+    cleanup_free char *header = NULL;
 
+    if (pieces->count == 1)
+        *buffer = steal_buffer(&pieces->list[0].data);
+    if (pieces->count <= 1)
+        return;
+    boundary = choose_boundary(pieces);
+    header = xasprintf("Content-Type: multipart/mixed; boundary=\"%s\"\n"
+                       "MIME-Version: 1.0\n"
+                       "\n",
+                       boundary);
     buffer_append_string(buffer, header);
     for (size_t i = 0; i < pieces->count; i++) {
         buffer_append_string(buffer, "--");
@@ -186,33 +187,7 @@ append_message(struct buffer *buffer, const struct pieces *pieces)
     buffer_append_string(buffer, "--\n");
 }
 
-static void
-combine(struct buffer *buffer, struct pieces *pieces)
-{
-    if (pieces->count == 1)
-        *buffer = steal_buffer(&pieces->list[0].data);
-    else if (pieces->count > 1)
-        append_message(buffer, pieces);
-}
-
 /* --- the documents ---------------------------------------------------------------- */
-
-/* oVirt's custom script is the rest of a cloud-config: its header is the engine's. */
-static void
-add_custom_script(struct pieces *pieces, struct request *request)
-{
-    struct part *script =
-        request->initialization ? request->initialization->custom_script : NULL;
-    cleanup_buffer struct buffer headed = {0};
-
-    if (!script || script->data.size == 0)
-        return;
-    if (!script->masked &&
-        strcmp(user_data_kind(script->data.data, script->data.size), "unknown") == 0)
-        buffer_append_string(&headed, "#cloud-config\n");
-    buffer_append(&headed, script->data.data, script->data.size);
-    add_piece(pieces, &headed, NULL);
-}
 
 int
 combine_user_data(struct buffer *buffer, struct request *request, struct instance_id *id,
@@ -220,10 +195,21 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
 {
     cleanup_pieces struct pieces pieces = {0};
     cleanup_buffer struct buffer generated = {0};
+    cleanup_buffer struct buffer script = {0};
 
     if (cloud_config_write(&generated, request, id, failure) < 0)
         return -1;
-    add_custom_script(&pieces, request);
+    if (request->initialization && request->initialization->custom_script) {
+        const struct part *custom = request->initialization->custom_script;
+        const struct buffer *data = &custom->data;
+
+        /* It is the rest of a cloud-config: its header is oVirt's engine's. */
+        if (data->size > 0 && !custom->masked &&
+            strcmp(user_data_kind(data->data, data->size), "unknown") == 0)
+            buffer_append_string(&script, "#cloud-config\n");
+        buffer_append(&script, data->data, data->size);
+        add_piece(&pieces, &script, NULL);
+    }
     for (struct part *part = parts_find(&request->parts, PART_USER_DATA); part;
          part = parts_next(&request->parts, part))
         add_piece(&pieces, &part->data, NULL);
@@ -233,24 +219,12 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
     return 0;
 }
 
-/* cloud-init reads the setting from the vendor-data, too, that it has stored of the instance
- * (helpers.py, ConfigMerger). In user-data its own schema would not know it. */
-static void
-add_cache(struct pieces *pieces, const struct request *request)
-{
-    cleanup_buffer struct buffer config = {0};
-
-    if (!request->cache)
-        return;
-    buffer_append_string(&config, "#cloud-config\nmanual_cache_clean: true\n");
-    add_piece(pieces, &config, APPEND);
-}
-
 void
 combine_vendor_data(struct buffer *buffer, struct request *request,
                     struct instance_id *id)
 {
     cleanup_pieces struct pieces pieces = {0};
+    cleanup_buffer struct buffer cache = {0};
     cleanup_buffer struct buffer reporter = {0};
 
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
@@ -265,9 +239,13 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
         if (part->of_host)
             add_piece(&pieces, &part->data, PREPEND);
     }
-    add_cache(&pieces, request);
+    /* cloud-init reads the setting from the vendor-data, too, that it has stored of the
+     * instance (helpers.py, ConfigMerger). In user-data its own schema would not know it. */
+    if (request->cache)
+        buffer_append_string(&cache, "#cloud-config\nmanual_cache_clean: true\n");
+    add_piece(&pieces, &cache, APPEND);
     if (request_wants_report(request))
-        reporter_write(&reporter);
+        buffer_append(&reporter, reporter_script, sizeof(reporter_script) - 1);
     add_piece(&pieces, &reporter, NULL);
     combine(buffer, &pieces);
 }

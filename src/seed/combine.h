@@ -21,3 +21,15 @@ int combine_user_data(struct buffer *buffer, struct request *request,
                       struct instance_id *id, struct failure **failure);
 void combine_vendor_data(struct buffer *buffer, struct request *request,
                          struct instance_id *id);
+
+/*
+ * The cloud-config that the request's elements amount to: users, passwords, files, ssh's
+ * host keys, … of <initialization> and <ssh-host-keys>. What nobody asked for is not in it.
+ * The words are those that cloud-init 22.4 and 26.2 both take without a warning.
+ *
+ * Writes '#cloud-config' and a mapping, as JSON, which is YAML; nothing if the request has
+ * nothing that belongs there. The custom script is not in it: it is a user-data part of its
+ * own. The mapping is added to the instance-id.
+ */
+int cloud_config_write(struct buffer *buffer, const struct request *request,
+                       struct instance_id *id, struct failure **failure);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "seed/json.h"
 #include "seed/layout.h"
-#include "seed/network-config.h"
+#include "seed/network.h"
 #include "seed/user-data.h"
 #include "seed/yaml.h"
 
@@ -117,38 +117,30 @@ read_identity(const struct layout_document *document, const char *data, size_t s
                        "cloud-init does not take a drive without it");
 }
 
-static char *
-describe_identity(const struct layout_document *document, const char *data, size_t size,
-                  struct failure **failure)
+char *
+layout_describe(const struct layout_document *document, const char *data, size_t size,
+                struct failure **failure)
 {
     const bool yaml = document->role == LAYOUT_META_DATA;
     const char *id_key = yaml ? "instance-id" : "uuid";
     const char *host_key = yaml ? "local-hostname" : "hostname";
     cleanup_identity struct identity identity = {0};
-    const char *id, *host;
-
-    if (read_identity(document, data, size, &identity, failure) < 0)
-        return NULL;
-    id = identity.instance_id;
-    host = identity.hostname;
-    if (id && host)
-        return xasprintf("%s %s, %s %s", id_key, id, host_key, host);
-    if (id || host)
-        return xasprintf("%s %s", id ? id_key : host_key, id ? id : host);
-    return xasprintf("neither %s nor %s", id_key, host_key);
-}
-
-char *
-layout_describe(const struct layout_document *document, const char *data, size_t size,
-                struct failure **failure)
-{
     cleanup_json json_t *json = NULL;
+    const char *id, *host;
 
     data = data ? data : "";
     switch (document->role) {
     case LAYOUT_META_DATA:
     case LAYOUT_META_DATA_JSON:
-        return describe_identity(document, data, size, failure);
+        if (read_identity(document, data, size, &identity, failure) < 0)
+            return NULL;
+        id = identity.instance_id;
+        host = identity.hostname;
+        if (id && host)
+            return xasprintf("%s %s, %s %s", id_key, id, host_key, host);
+        if (id || host)
+            return xasprintf("%s %s", id ? id_key : host_key, id ? id : host);
+        return xasprintf("neither %s nor %s", id_key, host_key);
     case LAYOUT_USER_DATA:
         if (user_data_check(data, size, failure) < 0)
             return NULL;

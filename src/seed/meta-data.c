@@ -9,8 +9,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "domain/domain.h"
 #include "domain/interface.h"
-#include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "seed/instance-id.h"
 #include "seed/json.h"

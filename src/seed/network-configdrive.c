@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A ConfigDrive's two forms of a network: network_data.json, and interfaces(5).
+ * A ConfigDrive's two forms of a network, network_data.json and interfaces(5); and the check of a
+ * network_data.json that somebody else has written.
  *
  * How network_data.json works: a nic is a link; each of its addresses, DHCP and
  * autoconfiguration is a network of that link. cloud-init makes "static" and DHCP of the
@@ -18,8 +19,10 @@
 
 #include <jansson.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "domain/address.h"
+#include "domain/interface.h"
 #include "domain/nic.h"
 #include "seed/json.h"
 #include "seed/network.h"
@@ -347,6 +350,119 @@ network_write_eni(struct buffer *buffer, const struct network *network,
                 "<cloud_init_network_protocol>openstack_metadata</cloud_init_network_protocol>",
                 nic->name ? nic->name : nic->mac);
         append_nic(buffer, nic);
+    }
+    return 0;
+}
+
+/* --- a network_data.json of the user's own --------------------------------------------- */
+
+static const struct list {
+    const char *name;
+    const char *keys[2]; /* texts that cloud-init indexes in each object */
+    bool is_optional;
+} lists[] = {
+    {.name = "links", .keys = {"id", "type"}},
+    {.name = "networks", .keys = {"link", "type"}},
+    {.name = "services", .keys = {"type", "address"}, .is_optional = true},
+};
+
+static int
+check_list(const json_t *json, const struct list *list, struct failure **failure)
+{
+    const json_t *objects = json_object_get(json, list->name);
+    size_t index;
+    json_t *object;
+
+    if (!objects && list->is_optional)
+        return 0;
+    if (!json_is_array(objects))
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "has no list '%s'\n"
+                           "network_data.json has links, networks and services",
+                           list->name);
+    json_array_foreach((json_t *)objects, index, object)
+    {
+        for (size_t i = 0; i < 2; i++) {
+            if (json_is_string(json_object_get(object, list->keys[i])))
+                continue;
+            return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                               "%s[%zu] has no text '%s'\n"
+                               "each object of '%s' has '%s' and '%s'",
+                               list->name, index, list->keys[i], list->name,
+                               list->keys[0], list->keys[1]);
+        }
+    }
+    return 0;
+}
+
+static int
+check_link(const json_t *link, size_t index, const struct domain *domain,
+           struct failure **failure)
+{
+    const char *type = json_string_value(json_object_get(link, "type"));
+    const char *mac = json_string_value(json_object_get(link, "ethernet_mac_address"));
+
+    /* A bond and a VLAN have an address that the guest gives. */
+    if (strcmp(type, "bond") == 0 || strcmp(type, "vlan") == 0 ||
+        (mac && !interface_mac_is_missing(domain, mac)) ||
+        (!mac && json_object_get(link, "name")))
+        return 0;
+    failure_set(failure, FAILURE_NETWORK_CONFIG,
+                mac ? "links[%zu] has an ethernet_mac_address that no interface of the "
+                      "domain has"
+                    : "links[%zu] has neither an ethernet_mac_address nor a name",
+                index);
+    return failure_hint(failure, "correct it, or write from=\"interfaces\"");
+}
+
+int
+network_data_check(const char *data, size_t size, const struct domain *domain,
+                   struct failure **failure)
+{
+    json_error_t error;
+    cleanup_json json_t *json = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
+    json_t *links = json_object_get(json, "links");
+    json_t *networks = json_object_get(json, "networks");
+    json_t *link, *network;
+    size_t index, i;
+
+    if (!json_is_object(json))
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "line %d: not a JSON object, which a ConfigDrive's "
+                           "network_data.json is\n"
+                           "write OpenStack's network_data.json, or "
+                           "from=\"interfaces\"; versions 1 and 2 belong to "
+                           "datasource=\"nocloud\"",
+                           json ? 1 : error.line);
+    for (i = 0; i < ARRAY_SIZE(lists); i++) {
+        if (check_list(json, &lists[i], failure) < 0)
+            return -1;
+    }
+    if (json_array_size(links) > LIMIT_NICS)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "has %zu links, at most %d\n"
+                           "leave out links that no interface needs",
+                           json_array_size(links), LIMIT_NICS);
+    json_array_foreach(links, index, link)
+    {
+        if (check_link(link, index, domain, failure) < 0)
+            return -1;
+    }
+    json_array_foreach(networks, index, network)
+    {
+        const char *id = json_string_value(json_object_get(network, "link"));
+        bool found = false;
+
+        json_array_foreach(links, i, link)
+        {
+            found =
+                found || strcmp(json_string_value(json_object_get(link, "id")), id) == 0;
+        }
+        if (!found)
+            return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                               "networks[%zu] has a link that is no link's id\n"
+                               "write the 'id' of one of the links",
+                               index);
     }
     return 0;
 }

@@ -1,12 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <jansson.h>
 
 #include "base/memory.h"
 #include "domain/nic.h"
 #include "seed/json.h"
 #include "seed/network.h"
+#include "seed/yaml.h"
+
+int
+network_config_check(const char *data, size_t size, struct failure **failure)
+{
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root, *version, *config;
+
+    if (yaml_read(&yaml, data, size, YAML_ONE_MAPPING, failure) < 0)
+        return -1;
+    /* Beside the wrapping cloud-init looks at nothing. */
+    root = yaml_get(yaml.root, "network");
+    root = root ? root : yaml.root;
+    version = yaml_get(root, "version");
+    config = yaml_get(root, "config");
+    if (config && strcmp(config->text, "disabled") == 0)
+        return 0;
+    if (!version || version->kind != YAML_SCALAR)
+        return failure_set(failure, FAILURE_NETWORK_CONFIG,
+                           "has no version, and cloud-init would ignore it\n"
+                           "begin with 'version: 2'");
+    if (version->type == YAML_INTEGER &&
+        (strcmp(version->text, "1") == 0 || strcmp(version->text, "2") == 0))
+        return 0;
+    failure_set(failure, FAILURE_NETWORK_CONFIG,
+                version->type == YAML_TEXT
+                    ? "has a version that is text, and cloud-init expects a number"
+                    : "has a version that is neither 1 nor 2");
+    return failure_hint(failure, "write 'version: 2', without quotes");
+}
 
 static void
 set_list(json_t *object, const char *key, char *const *list, size_t count)

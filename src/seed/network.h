@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A described network (domain/network.h), in the form that each datasource carries. */
+/* A network, in the form that each datasource carries: written as it is described
+ * (domain/network.h), or checked if the user has written it. */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/buffer.h"
 #include "base/failure.h"
+#include "domain/domain.h"
 #include "domain/network.h"
 
 /* network-config, version 2 ("Networking config Version 2" in cloud-init's documentation),
@@ -29,3 +32,18 @@ int network_write_eni(struct buffer *buffer, const struct network *network,
 /* Return: whether each name server and search domain belongs to a nic that has an address.
  * On a ConfigDrive, cloud-init's renderer for netplan passes over those of the others. */
 bool network_carries_dns(const struct network *network);
+
+/*
+ * Checks a network-config, version 1 or 2: that it is YAML with a version that cloud-init knows, with or without the
+ * wrapping `network:`; or the words that switch it off, `config: disabled`.
+ */
+int network_config_check(const char *data, size_t size, struct failure **failure);
+
+/*
+ * The same for ConfigDrive's network_data.json: strict JSON with its lists, at most
+ * LIMIT_NICS links, in each object the texts that cloud-init indexes. A link whose
+ * address is none of the domain's interfaces' (domain/interface.h), or that has neither address
+ * nor name, is an error, as it is for the guest (cloud-init's convert_net_json raises).
+ */
+int network_data_check(const char *data, size_t size, const struct domain *domain,
+                       struct failure **failure);

@@ -74,62 +74,6 @@ parse_name(struct key_name *name, const char *file)
     return false;
 }
 
-/* --- checks --------------------------------------------------------------------------- */
-
-static bool
-is_text(const struct buffer *data)
-{
-    for (size_t i = 0; i < data->size; i++) {
-        unsigned char c = (unsigned char)data->data[i];
-
-        if (c >= 0x7f || (c < ' ' && c != '\n' && c != '\t' && c != '\r'))
-            return false;
-    }
-    return data->size > 0 && data->size <= LIMIT_SSH_KEY;
-}
-
-/* Passphrases nobody could type at a boot: sshd would not start with such a key. */
-static bool
-has_passphrase(const char *text)
-{
-    const char *openssh = strstr(text, "BEGIN OPENSSH PRIVATE KEY-----");
-
-    if (!openssh)
-        return strstr(text, "ENCRYPTED");
-    openssh = strchr(openssh, '\n');
-    return !openssh || strncmp(openssh + 1, OPENSSH_PLAIN, strlen(OPENSSH_PLAIN)) != 0;
-}
-
-static int
-check_private(const char *text, struct failure **failure)
-{
-    if (strncmp(text, "-----BEGIN ", strlen("-----BEGIN ")) != 0 ||
-        !strstr(text, " PRIVATE KEY-----\n") || !strstr(text, "-----END "))
-        return failure_set(failure, FAILURE_SSH_KEY,
-                           "is no private key of ssh\ngive what ssh-keygen writes");
-    if (!has_passphrase(text))
-        return 0;
-    return failure_set(failure, FAILURE_SSH_KEY,
-                       "has a passphrase, which sshd cannot ask for\n"
-                       "remove it with 'ssh-keygen -p'");
-}
-
-/* One line: the algorithm, the key in base64, a comment. */
-static bool
-is_public(const char *text, const struct key_name *name)
-{
-    const char *blank = strchr(text, ' ');
-    size_t length = strlen(name->type->algorithm);
-    bool certificate = name->role == &roles[ROLE_CERTIFICATE];
-    const char *found = strstr(text, "-cert-v01@openssh.com ");
-
-    return blank && strncmp(text, name->type->algorithm, length) == 0 &&
-           strncmp(blank, " AAAA", strlen(" AAAA")) == 0 &&
-           (found && found < blank) == certificate &&
-           strspn(text + strcspn(text, "\r\n"), "\r\n") ==
-               strlen(text + strcspn(text, "\r\n"));
-}
-
 /* Return: the entry of that type and role, or NULL. */
 static const struct part_entry *
 find_entry(const struct part *part, const struct key_type *type,
@@ -145,15 +89,51 @@ find_entry(const struct part *part, const struct key_type *type,
     return NULL;
 }
 
+/* --- checks --------------------------------------------------------------------------- */
+
+static int
+check_private(const char *text, struct failure **failure)
+{
+    const char *openssh = strstr(text, "BEGIN OPENSSH PRIVATE KEY-----");
+    bool passphrase;
+
+    if (strncmp(text, "-----BEGIN ", strlen("-----BEGIN ")) != 0 ||
+        !strstr(text, " PRIVATE KEY-----\n") || !strstr(text, "-----END "))
+        return failure_set(failure, FAILURE_SSH_KEY,
+                           "is no private key of ssh\ngive what ssh-keygen writes");
+    /* Nobody could type it at a boot: sshd would not start with such a key. */
+    if (openssh) {
+        openssh = strchr(openssh, '\n');
+        passphrase =
+            !openssh || strncmp(openssh + 1, OPENSSH_PLAIN, strlen(OPENSSH_PLAIN)) != 0;
+    } else {
+        passphrase = strstr(text, "ENCRYPTED");
+    }
+    if (!passphrase)
+        return 0;
+    return failure_set(failure, FAILURE_SSH_KEY,
+                       "has a passphrase, which sshd cannot ask for\n"
+                       "remove it with 'ssh-keygen -p'");
+}
+
+/* One line: the algorithm, the key in base64, a comment. */
 static int
 check_public(const struct part *part, const struct key_name *name, const char *text,
              struct failure **failure)
 {
-    if (!is_public(text, name))
+    const char *algorithm = name->type->algorithm;
+    const char *blank = strchr(text, ' ');
+    const char *certificate = strstr(text, "-cert-v01@openssh.com ");
+    const char *end = text + strcspn(text, "\r\n");
+    bool is_certificate = name->role == &roles[ROLE_CERTIFICATE];
+
+    if (!blank || strncmp(text, algorithm, strlen(algorithm)) != 0 ||
+        strncmp(blank, " AAAA", strlen(" AAAA")) != 0 ||
+        (certificate && certificate < blank) != is_certificate ||
+        end[strspn(end, "\r\n")])
         return failure_set(failure, FAILURE_SSH_KEY,
                            "is no %s of ssh of the type %s\ngive what ssh-keygen writes",
-                           name->role == &roles[ROLE_PUBLIC] ? "public key"
-                                                             : "certificate",
+                           is_certificate ? "certificate" : "public key",
                            name->type->name);
     if (find_entry(part, name->type, &roles[ROLE_PRIVATE]))
         return 0;
@@ -168,6 +148,7 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
                    struct failure **failure)
 {
     const struct buffer *data = &entry->data;
+    bool is_text = data->size > 0 && data->size <= LIMIT_SSH_KEY;
     struct key_name name = {0};
 
     if (!parse_name(&name, entry->key))
@@ -175,7 +156,12 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
                            "is no name of a host key\n"
                            "the names are " NAME_PREFIX "TYPE_key, with .pub or "
                            "-cert.pub behind it; TYPE is rsa, ecdsa or ed25519");
-    if (!is_text(data))
+    for (size_t i = 0; i < data->size && is_text; i++) {
+        unsigned char c = (unsigned char)data->data[i];
+
+        is_text = c < 0x7f && (c >= ' ' || c == '\n' || c == '\t' || c == '\r');
+    }
+    if (!is_text)
         return failure_set(failure, FAILURE_SSH_KEY,
                            "is not text of at most 16 KiB\ngive what ssh-keygen writes");
     return name.role == &roles[ROLE_PRIVATE]
@@ -185,18 +171,6 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
 
 /* --- cloud-init's words ----------------------------------------------------------------- */
 
-/* sshd reads no private key whose last line has no end. */
-static json_t *
-content_of(const struct part_entry *entry)
-{
-    const struct buffer *data = &entry->data;
-    bool ended = data->size > 0 && data->data[data->size - 1] == '\n';
-    cleanup_free char *text = xasprintf(
-        "%.*s%s", (int)data->size, data->size > 0 ? data->data : "", ended ? "" : "\n");
-
-    return json_outside_string(text);
-}
-
 json_t *
 ssh_host_keys_to_json(const struct part *part)
 {
@@ -204,13 +178,20 @@ ssh_host_keys_to_json(const struct part *part)
 
     for (size_t i = 0; i < part->entry_count; i++) {
         const struct part_entry *entry = &part->entries[i];
-        struct key_name name = {0};
+        const struct buffer *data = &entry->data;
+        /* sshd reads no private key whose last line has no end. */
+        bool ended = data->size > 0 && data->data[data->size - 1] == '\n';
+        cleanup_free char *text =
+            xasprintf("%.*s%s", (int)data->size, data->size > 0 ? data->data : "",
+                      ended ? "" : "\n");
         cleanup_free char *key = NULL;
+        struct key_name name = {0};
 
         /* A mask does not know the names. */
         if (parse_name(&name, entry->key))
             key = xasprintf("%s_%s", name.type->name, name.role->word);
-        json_must(json_object_set_new(object, key ? key : entry->key, content_of(entry)));
+        json_must(json_object_set_new(object, key ? key : entry->key,
+                                      json_outside_string(text)));
     }
     return object;
 }
@@ -336,16 +317,6 @@ openssh_key_public(const char *text)
 
 /* --- what others know the guest by ------------------------------------------------------ */
 
-/* Return: the line's first two words, owned by the caller (free). */
-static char *
-without_comment(const char *line)
-{
-    size_t algorithm = strcspn(line, " ");
-    size_t key = strcspn(line + algorithm + 1, " \t\r\n");
-
-    return xstrndup(line, algorithm + 1 + key);
-}
-
 char *
 ssh_host_keys_public(const struct part *part)
 {
@@ -358,10 +329,16 @@ ssh_host_keys_public(const struct part *part)
             find_entry(part, &types[t], &roles[ROLE_PRIVATE]);
         cleanup_free char *line = NULL;
 
-        if (public)
-            line = without_comment(public->data.data);
-        else if (private)
+        if (public) {
+            /* Without the comment. */
+            const char *text = public->data.data;
+            size_t algorithm = strcspn(text, " ");
+
+            line =
+                xstrndup(text, algorithm + 1 + strcspn(text + algorithm + 1, " \t\r\n"));
+        } else if (private) {
             line = openssh_key_public(private->data.data);
+        }
         if (!line)
             continue;
         buffer_append_string(&lines, line);

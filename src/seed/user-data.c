@@ -2,15 +2,65 @@
 #include "config.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#define ZLIB_CONST
+#include <zlib.h>
+
 #include "base/buffer.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "seed/gzip.h"
 #include "seed/user-data.h"
 #include "seed/yaml.h"
+
+/* --- gzip (RFC 1952), which cloud-init takes, too (util.decomp_gzip) -------------------- */
+
+/* zlib's code for "gzip alone, with its largest window". */
+#define GZIP_WINDOW (MAX_WBITS + 16)
+#define CHUNK (64 * KIB)
+
+static bool
+gzip_is(const char *data, size_t size)
+{
+    return size >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
+}
+
+/* Appends what the data holds, all members of it, at most LIMIT_SEED bytes. */
+static int
+gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure **failure)
+{
+    z_stream stream = {.next_in = (const Bytef *)data, .avail_in = (uInt)size};
+    int code = inflateInit2(&stream, GZIP_WINDOW);
+
+    if (code != Z_OK)
+        abort();
+    while (code == Z_OK && buffer->size <= LIMIT_SEED) {
+        stream.next_out = (Bytef *)buffer_reserve(buffer, CHUNK);
+        stream.avail_out = CHUNK;
+        code = inflate(&stream, Z_NO_FLUSH);
+        /* Another member may follow, as in a file that was appended to. */
+        if (code == Z_STREAM_END && stream.avail_in > 0)
+            code = inflateReset(&stream);
+        buffer->size += CHUNK - stream.avail_out;
+        buffer->data[buffer->size] = '\0';
+    }
+    inflateEnd(&stream);
+    if (buffer->size > LIMIT_SEED)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "holds more than %lu MiB when decompressed\n"
+                           "let the guest fetch large files itself",
+                           LIMIT_SEED / MIB);
+    if (code == Z_STREAM_END)
+        return 0;
+    return failure_set(failure, FAILURE_USER_DATA,
+                       "begins as gzip and is damaged or cut off\n"
+                       "compress it again, and see 'gzip --test FILE'");
+}
+
+/* --- headers ------------------------------------------------------------------------ */
 
 /* cloud-init looks for the header behind leading white space, in any case, and takes the
  * longest that fits. */
@@ -50,44 +100,33 @@ begins_with(const char *data, size_t size, const char *text)
  * caller, user_data.convert_string). */
 #define MIME_WINDOW 4096
 
+/* Else cloud-init parses it, too, but all of it is the text, and keeps its kind. */
 static bool
-has_mime_version(const char *data, size_t size)
+is_mime(const char *data, size_t size)
 {
     static const char word[] = "mime-version";
-    const size_t length = sizeof(word) - 1;
+    const size_t word_length = sizeof(word) - 1;
     const char *end = data + (size < MIME_WINDOW ? size : MIME_WINDOW);
     const char *colon = data;
+    size_t length = 0;
 
     /* Colons are rarer than letters. */
     while ((colon = memchr(colon, ':', (size_t)(end - colon)))) {
-        if ((size_t)(colon - data) >= length &&
-            strncasecmp(colon - length, word, length) == 0)
-            return true;
+        if ((size_t)(colon - data) >= word_length &&
+            strncasecmp(colon - word_length, word, word_length) == 0)
+            break;
         colon++;
     }
-    return false;
-}
-
-/* Python's email parser (feedparser.headerRE) goes on to the text at the first line that is
- * no header; white space goes on with the header before. */
-static bool
-begins_with_header(const char *data, size_t size)
-{
-    size_t length = 0;
-
+    if (!colon)
+        return false;
+    /* Python's email parser (feedparser.headerRE) goes on to the text at the first line that
+     * is no header; white space goes on with the header before. */
     while (length < size && data[length] > ' ' && data[length] < 0x7f &&
            data[length] != ':')
         length++;
     return (length < size &&
             (data[length] == ':' || (length == 0 && (*data == ' ' || *data == '\t')))) ||
            begins_with(data, size, "From ");
-}
-
-/* Else cloud-init parses it, too, but all of it is the text, and keeps its kind. */
-static bool
-is_mime(const char *data, size_t size)
-{
-    return has_mime_version(data, size) && begins_with_header(data, size);
 }
 
 static const struct header *
@@ -108,20 +147,6 @@ leading_space(const char *data, size_t size)
     while (length < size && strchr(" \t\r\n\v\f", data[length]) && data[length])
         length++;
     return length;
-}
-
-static int
-fail_header(const char *text, size_t size, struct failure **failure)
-{
-    if (begins_with(text, size, "# cloud-config") || begins_with(text, size, "# !"))
-        return failure_set(failure, FAILURE_USER_DATA,
-                           "begins with '# ' and a space before the header's word\n"
-                           "remove the space: '#cloud-config'");
-    return failure_set(failure, FAILURE_USER_DATA,
-                       "begins with no header that cloud-init knows, and would be "
-                       "ignored\n"
-                       "begin with '#cloud-config', '#!', '#include', "
-                       "'#cloud-boothook', or another of cloud-init's formats");
 }
 
 const char *
@@ -171,20 +196,11 @@ fail_space(const struct header *header, struct failure **failure)
 }
 
 static int
-fail_mime(const struct header *header, struct failure **failure)
-{
-    return failure_set(failure, FAILURE_USER_DATA,
-                       "has the word 'mime-version:', which makes it MIME for "
-                       "cloud-init, and the line of '%s' a header that is dropped\n"
-                       "let the first line begin with '%s', and take ':' out of it",
-                       header->text, header->text);
-}
-
-static int
 check_plain(const char *data, size_t size, struct failure **failure)
 {
     size_t space = leading_space(data, size);
     const struct header *header;
+    bool mime;
 
     if (!utf8_is_valid(data, size))
         return failure_set(failure, FAILURE_USER_DATA,
@@ -193,10 +209,26 @@ check_plain(const char *data, size_t size, struct failure **failure)
     if (space == size)
         return 0;
     header = find_header(data + space, size - space);
-    if (is_mime(data, size))
-        return header ? fail_mime(header, failure) : 0;
+    mime = is_mime(data, size);
+    if (mime && !header)
+        return 0;
+    if (mime)
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "has the word 'mime-version:', which makes it MIME for "
+                           "cloud-init, and the line of '%s' a header that is dropped\n"
+                           "let the first line begin with '%s', and take ':' out of it",
+                           header->text, header->text);
+    if (!header && (begins_with(data + space, size - space, "# cloud-config") ||
+                    begins_with(data + space, size - space, "# !")))
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "begins with '# ' and a space before the header's word\n"
+                           "remove the space: '#cloud-config'");
     if (!header)
-        return fail_header(data + space, size - space, failure);
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "begins with no header that cloud-init knows, and would be "
+                           "ignored\n"
+                           "begin with '#cloud-config', '#!', '#include', "
+                           "'#cloud-boothook', or another of cloud-init's formats");
     switch (header->kind) {
     case KIND_CLOUD_CONFIG:
         return yaml_check(data, size, YAML_ONE_MAPPING, failure);

@@ -56,22 +56,6 @@ load_scalar(const struct yaml_node *node, struct failure **failure)
 
 static json_t *load_node(const struct yaml_node *node, struct failure **failure);
 
-/* Of several mappings the first that has a key gives its value, PyYAML's way. */
-static int
-load_merged(json_t *merged, const struct yaml_node *value,
-            struct failure **failure) /* NOLINT(misc-no-recursion) */
-{
-    cleanup_json json_t *loaded = load_node(value, failure);
-
-    if (!loaded)
-        return -1;
-    if (json_is_object(loaded))
-        json_must(json_object_update(merged, loaded));
-    for (size_t i = json_array_size(loaded); i > 0; i--)
-        json_must(json_object_update(merged, json_array_get(loaded, i - 1)));
-    return 0;
-}
-
 static json_t *
 load_mapping(const struct yaml_node *node,
              struct failure **failure) /* NOLINT(misc-no-recursion) */
@@ -84,8 +68,15 @@ load_mapping(const struct yaml_node *node,
         json_t *value;
 
         if (key->type == YAML_MERGE) {
-            if (load_merged(merged, item->value, failure) < 0)
+            cleanup_json json_t *loaded = load_node(item->value, failure);
+
+            if (!loaded)
                 return NULL;
+            if (json_is_object(loaded))
+                json_must(json_object_update(merged, loaded));
+            /* Of several mappings the first that has a key gives its value, PyYAML's way. */
+            for (size_t i = json_array_size(loaded); i > 0; i--)
+                json_must(json_object_update(merged, json_array_get(loaded, i - 1)));
             continue;
         }
         if (strlen(key->text) != key->length)
@@ -134,31 +125,7 @@ yaml_load(const char *data, size_t size, enum yaml_shape shape, struct failure *
 
 /* --- JSON for readers of YAML ------------------------------------------------------------ */
 
-/* Return: how many bytes the character at `at` has where it must be escaped, else 0. */
-static size_t
-special(const unsigned char *at, unsigned int *code)
-{
-    if (at[0] == 0x7f) {
-        *code = 0x7f;
-        return 1;
-    }
-    if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
-        *code = at[1];
-        return 2;
-    }
-    /* U+FFFE and U+FFFF */
-    if (at[0] == 0xef && at[1] == 0xbf && (at[2] == 0xbe || at[2] == 0xbf)) {
-        *code = 0xff00U + (at[2] == 0xbe ? 0xfeU : 0xffU);
-        return 3;
-    }
-    if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) {
-        *code = 0x2000U + (at[2] - 0x80U);
-        return 3;
-    }
-    return 0;
-}
-
-/* All of them stand within strings. */
+/* The characters that are escaped all stand within strings. */
 void
 yaml_text_append(struct buffer *buffer, const json_t *json)
 {
@@ -169,9 +136,21 @@ yaml_text_append(struct buffer *buffer, const json_t *json)
     while (*at) {
         char escape[sizeof("\\uXXXX")];
         unsigned int code = 0;
-        size_t length = special(at, &code);
+        size_t length = 0;
 
-        if (length == 0) {
+        if (at[0] == 0x7f) {
+            length = 1;
+            code = 0x7f;
+        } else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) {
+            length = 2;
+            code = at[1];
+        } else if (at[0] == 0xef && at[1] == 0xbf && (at[2] == 0xbe || at[2] == 0xbf)) {
+            length = 3; /* U+FFFE and U+FFFF */
+            code = at[2] == 0xbe ? 0xfffe : 0xffff;
+        } else if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9)) {
+            length = 3;
+            code = 0x2000U + (at[2] - 0x80U);
+        } else {
             at++;
             continue;
         }

@@ -320,19 +320,6 @@ add_anchor(struct reader *reader, const struct yaml_node *node, const char *name
     return anchor;
 }
 
-/* '<<' takes a mapping, or a list of them. */
-static bool
-is_mergeable(const struct yaml_node *value)
-{
-    if (value->kind != YAML_SEQUENCE)
-        return value->kind == YAML_MAPPING;
-    for (const struct yaml_item *item = value->items; item; item = item->next) {
-        if (item->value->kind != YAML_MAPPING)
-            return false;
-    }
-    return true;
-}
-
 static const struct yaml_node *read_node(struct reader *reader, const yaml_event_t *event,
                                          bool is_key, struct failure **failure);
 
@@ -342,6 +329,7 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
           struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     struct yaml_item *item = allocate(reader, sizeof(*item));
+    bool mergeable = true;
 
     *item = (struct yaml_item){0};
     if (kind == YAML_MAPPING) {
@@ -357,7 +345,13 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
     item->value = read_node(reader, event, false, failure);
     if (!item->value)
         return NULL;
-    if (item->key && item->key->type == YAML_MERGE && !is_mergeable(item->value)) {
+    if (item->key && item->key->type == YAML_MERGE) {
+        mergeable = item->value->kind != YAML_SCALAR;
+        for (const struct yaml_item *merged = item->value->items;
+             merged && item->value->kind == YAML_SEQUENCE; merged = merged->next)
+            mergeable = mergeable && merged->value->kind == YAML_MAPPING;
+    }
+    if (!mergeable) {
         yaml_fail(item->key->line, FAILURE_YAML, "'<<' does not have a mapping to merge",
                   "give it a mapping, or a list of them, or quote it", failure);
         return NULL;
@@ -456,18 +450,6 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
 /* --- documents ------------------------------------------------------------------------ */
 
 static int
-check_root(const struct yaml_node *root, enum yaml_shape shape, struct failure **failure)
-{
-    if (shape == YAML_ONE_MAPPING && root->kind != YAML_MAPPING)
-        return yaml_fail(root->line, FAILURE_YAML, "not a mapping of keys and values",
-                         "write 'key: value' lines", failure);
-    if (shape == YAML_ONE_SEQUENCE && root->kind != YAML_SEQUENCE)
-        return yaml_fail(root->line, FAILURE_YAML, "not a list",
-                         "write a list of '- …' items", failure);
-    return 0;
-}
-
-static int
 read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
                struct failure **failure)
 {
@@ -498,8 +480,16 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
         nothing = event.type == YAML_SCALAR_EVENT && event.data.scalar.length == 0 &&
                   event.data.scalar.plain_implicit;
         item = read_item(reader, &event, YAML_SEQUENCE, failure);
-        if (!item || (!nothing && check_root(item->value, shape, failure) < 0) ||
-            next_event(reader, &event, failure) < 0)
+        if (!item)
+            return -1;
+        if (!nothing && shape == YAML_ONE_MAPPING && item->value->kind != YAML_MAPPING)
+            return yaml_fail(item->value->line, FAILURE_YAML,
+                             "not a mapping of keys and values",
+                             "write 'key: value' lines", failure);
+        if (!nothing && shape == YAML_ONE_SEQUENCE && item->value->kind != YAML_SEQUENCE)
+            return yaml_fail(item->value->line, FAILURE_YAML, "not a list",
+                             "write a list of '- …' items", failure);
+        if (next_event(reader, &event, failure) < 0)
             return -1;
         if (!nothing && shape != YAML_STREAM)
             yaml->root = item->value;
@@ -510,30 +500,13 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
     }
 }
 
-/* Of many %TAG directives libyaml compares each with all before it. */
-static int
-check_directives(const char *data, size_t size, struct failure **failure)
-{
-    const char *end = data + size;
-    int count = 0;
-
-    for (const char *at = data; (at = memchr(at, '%', (size_t)(end - at))); at++)
-        count += at == data || at[-1] == '\n' || at[-1] == '\r';
-    if (count <= LIMIT_YAML_DIRECTIVES)
-        return 0;
-    return failure_set(failure, FAILURE_LIMIT,
-                       "more than %d lines begin with '%%'\n"
-                       "cloud-init's documents need no %%TAG",
-                       LIMIT_YAML_DIRECTIVES);
-}
-
 int
 yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
           struct failure **failure)
 {
     const size_t mark = strlen(BYTE_ORDER_MARK);
     struct reader reader = {.yaml = yaml};
-    int result;
+    int result, directives = 0;
 
     *yaml = (struct yaml){0};
     if (size > LIMIT_PART)
@@ -546,12 +519,18 @@ yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
     }
     if (size == 0)
         data = "";
-    if (check_directives(data, size, failure) < 0)
-        return -1;
-    if (is_suspect(data, size))
-        reader.rest = data;
     reader.data = data;
     reader.end = data + size;
+    /* Of many %TAG directives libyaml compares each with all before it. */
+    for (const char *at = data; (at = memchr(at, '%', (size_t)(reader.end - at))); at++)
+        directives += at == data || at[-1] == '\n' || at[-1] == '\r';
+    if (directives > LIMIT_YAML_DIRECTIVES)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "more than %d lines begin with '%%'\n"
+                           "cloud-init's documents need no %%TAG",
+                           LIMIT_YAML_DIRECTIVES);
+    if (is_suspect(data, size))
+        reader.rest = data;
     if (!yaml_parser_initialize(&reader.parser))
         abort();
     /* cloud-init decodes it as UTF-8, whatever its first bytes say. */
@@ -582,20 +561,6 @@ yaml_check(const char *data, size_t size, enum yaml_shape shape, struct failure 
     return yaml_read(&yaml, data, size, shape, failure);
 }
 
-/* Of several merged mappings the first that has the key gives its value; of several '<<'
- * the last: PyYAML's flatten_mapping(). */
-static const struct yaml_node *
-get_merged(const struct yaml_node *value, const char *key) /* NOLINT(misc-no-recursion) */
-{
-    const struct yaml_node *found = NULL;
-
-    if (value->kind == YAML_MAPPING)
-        return yaml_get(value, key);
-    for (const struct yaml_item *item = value->items; item && !found; item = item->next)
-        found = yaml_get(item->value, key);
-    return found;
-}
-
 const struct yaml_node *
 yaml_get(const struct yaml_node *mapping, const char *key) /* NOLINT(misc-no-recursion) */
 {
@@ -604,14 +569,20 @@ yaml_get(const struct yaml_node *mapping, const char *key) /* NOLINT(misc-no-rec
     if (!mapping || mapping->kind != YAML_MAPPING)
         return NULL;
     for (const struct yaml_item *item = mapping->items; item; item = item->next) {
-        const struct yaml_node *found = NULL;
+        const struct yaml_node *value = item->value, *found = NULL;
 
-        if (item->key->type == YAML_MERGE)
-            found = get_merged(item->value, key);
-        else if (strcmp(item->key->text, key) == 0)
-            own = item->value;
-        if (found)
-            merged = found;
+        if (item->key->type != YAML_MERGE) {
+            own = strcmp(item->key->text, key) == 0 ? value : own;
+            continue;
+        }
+        /* Of several merged mappings the first that has the key gives its value; of several
+         * '<<' the last: PyYAML's flatten_mapping(). */
+        if (value->kind == YAML_MAPPING)
+            found = yaml_get(value, key);
+        for (const struct yaml_item *other = value->items;
+             value->kind == YAML_SEQUENCE && other && !found; other = other->next)
+            found = yaml_get(other->value, key);
+        merged = found ? found : merged;
     }
     return own ? own : merged;
 }

@@ -52,10 +52,10 @@ next_component(char **rest)
  * Where it holds the secrets, or is one of them, file= would hand them to every domain. So
  * does what leads there by "..", of which nobody can tell by its text where it leads.
  */
-static bool
-may_hold_secrets(const char *path)
+static int
+take_file_directory(struct config *config, const char *value)
 {
-    cleanup_free char *copy = xstrdup(path);
+    cleanup_free char *copy = xstrdup(value);
     cleanup_free char *secrets = xstrdup(VIRT_SEED_CONFDIR "/secrets");
     char *rest = copy, *secrets_rest = secrets;
     char *component, *other;
@@ -63,17 +63,11 @@ may_hold_secrets(const char *path)
 
     while ((component = next_component(&rest))) {
         if (strcmp(component, "..") == 0)
-            return true;
+            return -EINVAL;
         other = next_component(&secrets_rest);
         same = same && (!other || strcmp(component, other) == 0);
     }
-    return same;
-}
-
-static int
-take_file_directory(struct config *config, const char *value)
-{
-    if (*value != '/' || may_hold_secrets(value))
+    if (*value != '/' || same)
         return -EINVAL;
     texts_add(&config->file_directories, &config->file_directory_count, xstrdup(value));
     return 0;

@@ -25,8 +25,8 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "domain/domain.h"
 #include "domain/interface.h"
-#include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "image/iso.h"
 #include "store/deliver-drive.h"

@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "domain/request-write.h"
+#include "domain/request.h"
 #include "store/delivery.h"
 #include "store/imds-tree.h"
 

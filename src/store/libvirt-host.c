@@ -105,37 +105,35 @@ libvirt_daemon_find(int root)
 
 #define POLKIT_GROUP "libvirt"
 
-/* getgrnam(3) would load NSS's modules into each start of a domain. */
-static gid_t
-polkit_group(int root, gid_t otherwise)
-{
-    cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
-    int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
-    cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    struct group *group;
-
-    if (fd >= 0 && !file)
-        close(fd);
-    while (file && (group = fgetgrent(file))) {
-        if (strcmp(group->gr_name, POLKIT_GROUP) == 0)
-            return group->gr_gid;
-    }
-    return otherwise;
-}
-
 gid_t
 libvirt_group(int root)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_SOCKETDIR);
     gid_t group = geteuid() == 0 ? 0 : getegid();
+    const char *socket = NULL;
     struct stat status;
 
-    for (size_t i = 0; directory >= 0 && i < LIBVIRT_DAEMONS; i++) {
-        if (fstatat(directory, libvirt_daemons[i].socket, &status, AT_SYMLINK_NOFOLLOW) <
-                0 ||
-            !S_ISSOCK(status.st_mode) || !(status.st_mode & S_IWGRP))
-            continue;
-        return status.st_mode & S_IWOTH ? polkit_group(root, group) : status.st_gid;
+    for (size_t i = 0; directory >= 0 && i < LIBVIRT_DAEMONS && !socket; i++) {
+        if (fstatat(directory, libvirt_daemons[i].socket, &status, AT_SYMLINK_NOFOLLOW) ==
+                0 &&
+            S_ISSOCK(status.st_mode) && (status.st_mode & S_IWGRP))
+            socket = libvirt_daemons[i].socket;
+    }
+    if (socket && !(status.st_mode & S_IWOTH))
+        return status.st_gid;
+    if (socket) {
+        /* getgrnam(3) would load NSS's modules into each start of a domain. */
+        cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
+        int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
+        cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+        const struct group *entry;
+
+        if (fd >= 0 && !file)
+            close(fd);
+        while (file && (entry = fgetgrent(file))) {
+            if (strcmp(entry->gr_name, POLKIT_GROUP) == 0)
+                return entry->gr_gid;
+        }
     }
     return group;
 }
@@ -199,4 +197,107 @@ qemu_user_find(int root)
     if (home < 0 || fstat(home, &status) < 0)
         return (struct qemu_user){.known = false};
     return (struct qemu_user){.known = true, .uid = status.st_uid, .gid = status.st_gid};
+}
+
+/* --- AppArmor ------------------------------------------------------------------------- */
+
+/*
+ * How it works: from libvirt's abstraction on, includes are followed as apparmor_parser(8)
+ * does, until a rule is met that names the shim. Debian 12 includes a file of the
+ * administrator's at its end, later releases a directory; the rules may be in either, or be
+ * included from there.
+ */
+#define POLICY "/etc/apparmor.d"
+#define LIBVIRT_QEMU "abstractions/libvirt-qemu"
+#define SHIM_RULES LIBVIRT_QEMU ".d/virt-seed-qemu"
+#define SHIM_PROGRAM VIRT_SEED_BINDIR "/virt-seed-qemu"
+
+static bool is_in_file(int root, const char *name, int depth);
+
+bool
+apparmor_is_enabled(int root)
+{
+    cleanup_buffer struct buffer text = {0};
+
+    return fs_read_in_root(root, "/sys/module/apparmor/parameters/enabled", KIB, &text) ==
+               0 &&
+           text.size > 0 && text.data[0] == 'Y';
+}
+
+static bool
+is_in_directory(int root, const char *name, int depth)
+{
+    cleanup_free char *path = xasprintf(POLICY "/%s", name);
+    cleanup_close int directory = fs_open_directory_in_root(root, path);
+    cleanup_closedir DIR *entries = directory < 0 ? NULL : fs_list(directory);
+    const struct dirent *entry;
+
+    while (entries && (entry = readdir(entries))) {
+        const char *base = entry->d_name;
+        cleanup_free char *file = xasprintf("%s/%s", name, base);
+        /* What the parser leaves out. */
+        const bool skipped = *base == '.' || strstr(base, ".dpkg-") ||
+                             strstr(base, ".rpm") || base[strlen(base) - 1] == '~';
+
+        if (!skipped && is_in_file(root, file, depth))
+            return true;
+    }
+    return false;
+}
+
+/* Return: whether the file or directory of that name, or what it includes, has a rule for the
+ * shim. */
+static bool
+is_in_file(int root, const char *name, int depth)
+{
+    cleanup_free char *path = xasprintf(POLICY "/%s", name);
+    cleanup_buffer struct buffer text = {0};
+    char *rest;
+    int error;
+
+    if (depth == 0)
+        return false;
+    error = fs_read_in_root(root, path, LIMIT_APPARMOR_FILE, &text);
+    if (error == -EISDIR)
+        return is_in_directory(root, name, depth - 1);
+    rest = error == 0 ? text.data : NULL;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        char *included = NULL, *end = NULL;
+
+        /* "include <NAME>", "include if exists <NAME>", and both with a '#' in front. */
+        line += strspn(line, BLANKS);
+        if (strncmp(line + (*line == '#'), "include", strlen("include")) == 0)
+            included = strchr(line, '<');
+        if (included)
+            end = strchr(included, '>');
+        if (end)
+            *end = '\0';
+        if (end ? is_in_file(root, included + 1, depth - 1)
+                : strncmp(line, SHIM_PROGRAM, strlen(SHIM_PROGRAM)) == 0)
+            return true;
+    }
+    return false;
+}
+
+int
+apparmor_check_shim(int root, struct failure **failure)
+{
+    struct stat status;
+
+    /* Without libvirt's abstraction no profile is made of it. */
+    if (!apparmor_is_enabled(root) ||
+        fs_stat_in_root(root, POLICY "/" LIBVIRT_QEMU, &status) < 0 ||
+        is_in_file(root, LIBVIRT_QEMU, LIMIT_APPARMOR_DEPTH))
+        return 0;
+    failure_set(failure, FAILURE_APPARMOR,
+                "AppArmor does not let libvirt run " SHIM_PROGRAM
+                " as an emulator: a start fails with 'cannot execute binary'");
+    if (fs_stat_in_root(root, POLICY "/" SHIM_RULES, &status) < 0)
+        return failure_hint(failure, "install virt-seed again: " POLICY "/" SHIM_RULES
+                                     " is missing");
+    /* On Debian 12 libvirt's abstraction does not include the directory that they are in. */
+    return failure_hint(failure,
+                        "mkdir -p " POLICY
+                        "/local/abstractions && echo 'include if exists <" SHIM_RULES
+                        ">' >>" POLICY "/local/" LIBVIRT_QEMU);
 }

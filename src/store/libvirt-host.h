@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libvirt on this host: its daemon, who may use it, how its QEMU driver is configured. `root` is
- * the directory that is the host's "/".
+ * libvirt on this host: its daemon, who may use it, how its QEMU driver is configured, and
+ * how AppArmor confines its guests. `root` is the directory that is the host's "/".
  */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
 #include <time.h>
+
+#include "base/failure.h"
 
 /* --- its daemon --------------------------------------------------------------------- */
 
@@ -63,3 +65,20 @@ struct qemu_user {
 };
 
 struct qemu_user qemu_user_find(int root);
+
+/* --- AppArmor ----------------------------------------------------------------------- */
+
+/*
+ * libvirt puts each QEMU into a profile of its own, which is made from
+ * /etc/apparmor.d/abstractions/libvirt-qemu. The emulator shim needs rules there that no
+ * libvirt brings along (hooks/virt-seed-qemu.apparmor.in).
+ */
+
+/* Return: whether the kernel of the host whose "/" is the directory `root` has it switched on. */
+bool apparmor_is_enabled(int root);
+
+/*
+ * Fails with FAILURE_APPARMOR if AppArmor is on and libvirt's profiles lack the rules of the
+ * shim: libvirt could not execute it then. The hint is the command that adds them.
+ */
+int apparmor_check_shim(int root, struct failure **failure);

@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/check-part.h"
+#include "seed/seed.h"
 #include "store/host-key.h"
 #include "store/pipeline.h"
 #include "store/record.h"

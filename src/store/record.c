@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/tmpfile.h"
-#include "seed/digest.h"
+#include "domain/documents.h"
 #include "seed/json.h"
 #include "seed/layout.h"
 #include "store/libvirt-host.h"

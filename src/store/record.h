@@ -28,7 +28,7 @@
 
 struct record_document {
     char *path;   /* below the volume's root, as in a seed */
-    char *digest; /* seed/digest.h */
+    char *digest; /* digest_make() */
 };
 
 /* A cold boot, and the seed that it had. */

@@ -27,25 +27,16 @@
 
 /* What Kubernetes allows for both (validation.IsConfigMapKey): what begins with ".." is
  * its own book-keeping in a mounted Secret. */
-static bool
-is_name(const char *name)
-{
-    size_t length = strlen(name);
-
-    if (length == 0 || length > LIMIT_SECRET_NAME || strcmp(name, ".") == 0 ||
-        strncmp(name, "..", 2) == 0)
-        return false;
-    for (; *name; name++) {
-        if (!isascii(*name) || (!isalnum((unsigned char)*name) && !strchr("-_.", *name)))
-            return false;
-    }
-    return true;
-}
-
 int
 secret_check_name(const char *what, const char *name, struct failure **failure)
 {
-    if (is_name(name))
+    size_t length = strlen(name);
+    bool wrong = length == 0 || length > LIMIT_SECRET_NAME || strcmp(name, ".") == 0 ||
+                 strncmp(name, "..", 2) == 0;
+
+    for (const char *at = name; *at && !wrong; at++)
+        wrong = !isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("-_.", *at));
+    if (!wrong)
         return 0;
     return failure_set(failure, FAILURE_SECRET_NAME,
                        "%s=\"%.64s\" is no name of a secret\n"

@@ -9,7 +9,6 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "domain/part.h"
-#include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

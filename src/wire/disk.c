@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
 #include "domain/target.h"
 #include "domain/xml.h"
 #include "wire/disk.h"

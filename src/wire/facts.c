@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "domain/domain.h"
 #include "domain/payload.h"
-#include "domain/seed-path.h"
 #include "wire/facts.h"
 #include "wire/report.h"
 

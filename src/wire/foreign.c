@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "wire/foreign.h"
 

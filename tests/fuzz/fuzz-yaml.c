@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "fuzz.h"
 #include "seed/layout.h"
-#include "seed/network-config.h"
+#include "seed/network.h"
 #include "seed/user-data.h"
 #include "seed/yaml-json.h"
 

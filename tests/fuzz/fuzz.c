@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "domain/xml.h"
 #include "fuzz.h"
-#include "seed/check-part.h"
+#include "seed/seed.h"
 #include "store/configuration.h"
 #include "store/pipeline.h"
 

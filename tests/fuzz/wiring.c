@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "fuzz.h"
 #include "wire/url.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cloud-config of a request: seed/cloud-config.h, seed/yaml-text.h. */
+/* The cloud-config of a request: seed/combine.h, seed/yaml-json.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/cloud-config.h"
+#include "seed/combine.h"
 #include "seed/json.h"
 #include "seed/yaml-json.h"
 #include "unit.h"

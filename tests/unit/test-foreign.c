@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "base/memory.h"
-#include "domain/seed-path.h"
+#include "domain/domain.h"
 #include "unit.h"
 #include "wire/foreign.h"
 

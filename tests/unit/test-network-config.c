@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The network's configuration: seed/network-config.h. */
+/* The network's configuration: seed/network.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "seed/network-config.h"
+#include "seed/network.h"
 #include "unit.h"
 
 static void

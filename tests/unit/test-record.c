@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/digest.h"
+#include "domain/documents.h"
 #include "store/record.h"
 #include "unit.h"
 

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/xml.h"
-#include "seed/check-part.h"
+#include "seed/seed.h"
 #include "unit.h"
 
 /* --- failures --------------------------------------------------------------------------

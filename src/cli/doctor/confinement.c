@@ -14,7 +14,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
-#include "store/apparmor.h"
 #include "store/libvirt-host.h"
 
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
