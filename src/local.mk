@@ -175,9 +175,7 @@ libstore_a_SOURCES = \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
 	%D%/store/deliver-drive.c \
-	%D%/store/deliver-drive.h \
 	%D%/store/deliver-server.c \
-	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
@@ -211,11 +209,7 @@ libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLA
 libcheck_a_SOURCES = \
 	%D%/check/check.c \
 	%D%/check/check.h \
-	%D%/check/cloud-config.c \
 	%D%/check/disks.c \
-	%D%/check/findings.c \
-	%D%/check/findings.h \
-	%D%/check/initialization.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
 	%D%/check/rules.c \

@@ -3,7 +3,7 @@
  * reject is an error already, and found before (seed/check-part.h, wire/wire.h). */
 #pragma once
 
-#include "check/findings.h"
+#include "check/check.h"
 #include "domain/request.h"
 #include "seed/yaml.h"
 #include "store/configuration.h"

@@ -58,17 +58,6 @@ static const struct operation {
     {"restore", false}, {"migrate", false},
 };
 
-/* Return: the operation, or NULL where it is none of ours. */
-static const struct operation *
-find_operation(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
-        if (strcmp(operations[i].name, name) == 0)
-            return &operations[i];
-    }
-    return NULL;
-}
-
 static bool
 has(const struct buffer *xml, const char *needle)
 {
@@ -118,30 +107,23 @@ replace_stdin(const struct buffer *xml)
     return 0;
 }
 
-/* Return: the arguments for execv, behind "--": a domain's name may begin with a dash. */
-static char **
-arguments_behind_dashes(char *program, int count, char **given)
-{
-    char **arguments = xcalloc((size_t)count + 2, sizeof(*arguments));
-
-    arguments[0] = program;
-    arguments[1] = (char *)"--";
-    for (int i = 1; i < count; i++)
-        arguments[i + 1] = given[i];
-    return arguments;
-}
-
 static int
 become_lifecycle(const struct buffer *xml, int count, char **given)
 {
     char *program = process_path_beside("virt-seed-lifecycle");
+    char **arguments = xcalloc((size_t)count + 2, sizeof(*arguments));
     int error = replace_stdin(xml);
 
     if (error < 0)
         return fail("could not hand on the domain's XML", error);
     if (!program)
         return fail("could not find virt-seed-lifecycle", -errno);
-    execv(program, arguments_behind_dashes(program, count, given));
+    arguments[0] = program;
+    /* A domain's name may begin with a dash. */
+    arguments[1] = (char *)"--";
+    for (int i = 1; i < count; i++)
+        arguments[i + 1] = given[i];
+    execv(program, arguments);
     return fail(program, -errno);
 }
 
@@ -198,11 +180,14 @@ run(bool guest_runs, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-    /* Session daemons run the same hooks, as their user. */
-    const struct operation *operation =
-        argc < 3 || geteuid() != 0 ? NULL : find_operation(argv[2]);
+    const struct operation *operation = NULL;
     int status;
 
+    /* Session daemons run the same hooks, as their user. */
+    for (size_t i = 0; argc >= 3 && i < ARRAY_SIZE(operations); i++) {
+        if (strcmp(operations[i].name, argv[2]) == 0 && geteuid() == 0)
+            operation = &operations[i];
+    }
     if (!operation)
         return EXIT_SUCCESS;
     if (operation->guest_runs) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a seed reaches its guest: a row, and a file deliver-NAME.c, for each way. The drive that
+ * How a seed reaches its guest: a row for each way, in a file deliver-NAME.c. The drive that
  * the domain is wired with, the disk that the emulator shim adds, and the metadata server.
  * Whatever happens to a seed after it is made goes through its row: the hook publishes and
  * withdraws it, `update` and `wait --scrub` replace it in a guest that runs, the others look at
