@@ -81,24 +81,14 @@ libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLA
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
 	%D%/wire/disk.h \
-	%D%/wire/drives.c \
-	%D%/wire/drives.h \
-	%D%/wire/facts.c \
-	%D%/wire/facts.h \
 	%D%/wire/foreign.c \
 	%D%/wire/foreign.h \
 	%D%/wire/report.c \
-	%D%/wire/report.h \
 	%D%/wire/serial.c \
-	%D%/wire/serial.h \
-	%D%/wire/shim.c \
-	%D%/wire/shim.h \
 	%D%/wire/url.c \
 	%D%/wire/url.h \
 	%D%/wire/wire.c \
 	%D%/wire/wire.h \
-	%D%/wire/wiring.c \
-	%D%/wire/wiring.h \
 	$(NULL)
 libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 

@@ -7,7 +7,7 @@
 #include "domain/request.h"
 #include "seed/yaml.h"
 #include "store/configuration.h"
-#include "wire/facts.h"
+#include "wire/wire.h"
 
 /* What they look at. The parts were resolved where that was possible. */
 struct check {

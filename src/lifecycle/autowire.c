@@ -20,7 +20,6 @@
 #include "base/process.h"
 #include "domain/seed-path.h"
 #include "lifecycle/lifecycle.h"
-#include "wire/shim.h"
 
 /* Starts `virt-seed wire`, the one next to this program, as in a build directory, or the one
  * that is installed. Return: whether the child was started. */

@@ -21,8 +21,6 @@
 #include "store/pipeline.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
-#include "wire/facts.h"
-#include "wire/report.h"
 
 /* A start of the domain; its facts are those of the XML before check_wiring() wires it. */
 struct start {
@@ -253,7 +251,9 @@ prepare(struct start *start, struct failure **failure)
         record_boot_before(lifecycle);
     if (pipeline_run(&pipeline, start->domain, &request, &seed, failure) < 0)
         return -1;
-    reports = wire_facts_report(facts, start->domain, &request);
+    /* The guest will have a port for its report: in the XML, or by the shim. */
+    reports = facts->reports || (facts->by_shim && request_wants_report(&request) &&
+                                 !wire_report_is_by_user(start->domain));
     if (reports && make_report(start, failure) < 0)
         return -1;
     return publish(start, &request, &seed, reports, failure);

@@ -18,7 +18,6 @@
 #include "store/delivery.h"
 #include "store/record.h"
 #include "store/rundir.h"
-#include "wire/facts.h"
 
 /*
  * With the seed's digest, unless something of a secret may be in it: who may read the journal

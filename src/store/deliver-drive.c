@@ -33,7 +33,7 @@
 #include "image/iso.h"
 #include "store/delivery.h"
 #include "store/rundir.h"
-#include "wire/serial.h"
+#include "wire/wire.h"
 
 static bool
 is_wired(const struct wire_facts *facts)

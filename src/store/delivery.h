@@ -15,7 +15,7 @@
 #include "domain/documents.h"
 #include "domain/domain.h"
 #include "domain/request.h"
-#include "wire/facts.h"
+#include "wire/wire.h"
 
 /* What is published for a start; all of it is borrowed. */
 struct delivery_start {

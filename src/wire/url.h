@@ -11,7 +11,11 @@
 
 #include <stdbool.h>
 
-#include "wire/wiring.h"
+#include "base/failure.h"
+#include "base/text.h"
+
+struct domain;
+struct wire_options;
 
 #define SEED_URL_TOKEN_LENGTH 32
 /* Where the address has none. */
@@ -41,9 +45,6 @@ bool seed_url_find_own(struct seed_url *url, const struct domain *domain);
 
 /* Return: whether any such word was made for another domain. */
 bool seed_url_is_of_another(const struct domain *domain);
-
-/* Return: 0, or -errno where the kernel gives no random bits. */
-int seed_url_make_token(struct seed_url *url);
 
 /*
  * Reads where guests are to find the server: an IPv4 address, or an IPv6 one in brackets, and
