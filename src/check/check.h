@@ -61,7 +61,7 @@ enum warning {
 struct finding {
     bool error; /* else a warning */
     const char *id;
-    int line; /* in the domain's XML; 0 where there is none */
+    int line; /* in the domain's XML; 0 if there is none */
     char *message;
     char *hint; /* may be NULL */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: where cloud-init is installed on the host, its own 'cloud-init schema'
+ * How it works: if cloud-init is installed on the host, its own 'cloud-init schema'
  * reads each cloud-config from a file in memory, and what it says becomes a warning: the
  * guest's cloud-init may be another. It quotes values, so it gets no document that came
  * from a secret or seems to hold one. It is waited for, but not for long.

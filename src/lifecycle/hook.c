@@ -6,12 +6,12 @@
  * How it works: libvirt calls the hook several times in each domain's life, also for
  * domains that never heard of us, and holds the domain's lock meanwhile. So this
  * program links libc alone and finds out whether there is anything to do: by the
- * operation, and by whether our name stands in the XML. If there is, it becomes
- * virt-seed-lifecycle, the program beside it, with the XML in a memfd. At `started` the
+ * operation, and by whether our name is in the XML. If there is, it becomes
+ * virt-seed-lifecycle, the program next to it, with the XML in a memfd. At `started` the
  * guest runs already, and libvirt kills it if a hook fails: there a child becomes it, and
  * this program succeeds, whatever comes.
  *
- * A search for bytes is enough, because libvirt writes the XML anew from what it has
+ * A search for bytes is enough, because libvirt writes the XML again from what it has
  * parsed: character references and the like do not survive in it.
  *
  * Nothing is ever printed on standard output: at restore and migrate libvirt takes it
@@ -90,7 +90,7 @@ fail(const char *what, int error)
     return EXIT_FAILURE;
 }
 
-/* Puts the XML where standard input was. Return: 0 or -errno. */
+/* Makes the XML standard input. Return: 0 or -errno. */
 static int
 replace_stdin(const struct buffer *xml)
 {
@@ -192,7 +192,7 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     if (operation->guest_runs) {
         signal(SIGALRM, end_well);
-        /* That there is no memory. */
+        /* When there is no memory left. */
         signal(SIGABRT, end_well);
     }
     /* Both survive execve: no wait without end, and errors where a signal would kill. */

@@ -78,7 +78,7 @@ run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
         return -1;
-    /* No start shall fail for a slip there, but one that needs what the line should say. */
+    /* A slip there fails no start, except one that needs what the line should say. */
     if (config_read(&config, root, &config_failure) < 0)
         lifecycle_log_failure(&lifecycle, "goes on without this in the configuration",
                               config_failure);

@@ -6,7 +6,7 @@
  * find: the guest has long read its seed, and its saved state would be lost. It gets
  * the seed that its saved XML asks for, which is the same, byte for byte, as the one it
  * was saved with. What is the guest's own since its first boot, the host key that
- * was made for it, is never made anew for it: without it, it stays where it is.
+ * was made for it, is never made again for it: without its key, it stays where it is.
  */
 #include "config.h"
 
@@ -182,7 +182,7 @@ publish(const struct start *start, const struct request *request, struct seed *s
     return refuse_or_log(start, "resumes without its documents", &reason, failure);
 }
 
-/* The file at the end of the domain's channel. virtlogd opens it, as root; where there is the
+/* The file at the end of the domain's channel. virtlogd opens it, as root; if there is the
  * emulator shim, QEMU's user does. */
 static int
 make_report(const struct start *start, struct failure **failure)

@@ -67,7 +67,7 @@ is_old(int directory, const char *name)
            S_ISREG(status.st_mode) && time(NULL) - status.st_mtime > DAYS * DAY;
 }
 
-/* Return: whether there surely is no such file. Where the directory is not there, nothing is
+/* Return: whether there surely is no such file. If the directory is not there, nothing is
  * sure. */
 static bool
 is_missing(int root, const char *directory_path, const char *name)
@@ -103,7 +103,7 @@ is_gone(int root, const char *uuid)
 
 /* Removes records of domains that have not been there for 90 days and have no definition any
  * more; never one that says that a guest is set up, nor anything else than records. Looks at
- * 256 names at most, says nothing, and ends where the records cannot be locked. */
+ * 256 names at most, says nothing, and stops if the records cannot be locked. */
 static void
 sweep_records(const struct lifecycle *lifecycle)
 {

@@ -104,7 +104,7 @@ update_record(const struct lifecycle *lifecycle, struct record_result *result,
         return -1;
     if (guest_state_is_end(result->state))
         take_result(lifecycle, &record, result);
-    /* Also where nothing is new: the file's time says when the domain was last there. */
+    /* Also if nothing is new: the file's time says when the domain was last there. */
     return record_write(lifecycle->root, uuid, &record, failure);
 }
 

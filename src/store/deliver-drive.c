@@ -98,7 +98,7 @@ medium_clear(struct medium *medium)
     free(medium->loaded);
 }
 
-/* Return: the seed's drive; by our alias where it is empty, as a failure may have left it. */
+/* Return: the seed's drive; by our alias if it is empty, as a failure may have left it. */
 static const struct disk *
 find_drive(const struct domain *running)
 {

@@ -35,8 +35,8 @@ wire_disk_has_ide(const struct domain *domain)
            (!strstr(domain->machine, "q35") && !strstr(domain->machine, "microvm"));
 }
 
-/* Return: the bus of the disk that the guest boots from, if that serves: the one with the
- * lowest boot order, else the first. */
+/* Return: the bus that was asked for, or that of the disk which the guest boots from if it is
+ * sata or ide: the disk with the lowest boot order, else the first. */
 static enum domain_bus
 choose_bus(const struct domain *domain, const struct request *request)
 {

@@ -24,7 +24,7 @@ int drives_find_place(const struct domain *domain, enum domain_bus bus,
                       struct drive_place *place, struct failure **failure);
 
 /*
- * Return: a target's name that no disk has, behind all others so that libvirt keeps the
+ * Return: a target's name that no disk has, after all others so that libvirt keeps the
  * order of the cdroms; owned by the caller (free).
  */
 char *drives_free_target(const struct domain *domain, enum domain_bus bus,

@@ -67,7 +67,7 @@ has_of_another(const xmlNode *node, const char *own)
     return false;
 }
 
-/* Return: the element behind `node` in the document, below `top`; or NULL. */
+/* Return: the element after `node` in the document, below `top`; or NULL. */
 static const xmlNode *
 next_below(const xmlNode *node, const xmlNode *top)
 {

@@ -82,7 +82,7 @@ seed_url_parse(struct seed_url *url, const char *word)
     address = strsep(&rest, "/");
     uuid = strsep(&rest, "/");
     token = strsep(&rest, "/");
-    /* Nothing is behind the last slash. */
+    /* Nothing follows the last slash. */
     if (!rest || *rest || !read_address(&parsed, address, &port) || !form_is_uuid(uuid) ||
         !form_is_hex(token, SEED_URL_TOKEN_LENGTH))
         return false;

@@ -190,8 +190,7 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
         .reports = wire_report_is_there(domain),
         .report_of_another = wire_report_is_of_another(domain),
     };
-    facts->own_url =
-        seed_url_find(&facts->url, domain) && strcmp(facts->url.uuid, domain->uuid) == 0;
+    facts->own_url = seed_url_find_own(&facts->url, domain);
     for (size_t i = 0; i < domain->disk_count; i++) {
         const char *source = domain->disks[i].source;
 

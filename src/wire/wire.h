@@ -30,7 +30,7 @@ struct wiring {
 struct wire_options {
     bool replace; /* a foreign seed and its serial give way to ours */
     /* Where guests without a seed's disk find the metadata server (seed_url_read_address());
-     * NULL where that is not known: VIRT_SEED_IMDS_ADDRESS, and what is there stays. */
+     * NULL if that is not known: VIRT_SEED_IMDS_ADDRESS, and what is there stays. */
     const char *imds_address;
 };
 
@@ -76,7 +76,7 @@ bool wire_looks_like_amazon(const char *uuid);
  * it. Whether that is all the request needs is for wire_domain() to say. */
 struct wire_facts {
     bool asks; /* by <cloud-init>, by the emulator shim, or by a payload with our disk */
-    const struct disk *disk; /* with the path of a seed, whosever; borrowed; or NULL */
+    const struct disk *disk; /* with the path of a seed, anybody's; borrowed; or NULL */
     bool by_shim;         /* the emulator is virt-seed-qemu, which adds a disk itself */
     struct seed_url url;  /* the last one in the serial; its address is NULL if none is */
     bool own_url;         /* made for this domain */
@@ -119,7 +119,7 @@ bool wire_report_is_by_user(const struct domain *domain);
  */
 bool wire_report_is_of_another(const struct domain *domain);
 
-/* Fails where it does, and says which device. */
+/* Fails if it does, and says which device. */
 int wire_report_check(const struct domain *domain, struct failure **failure);
 
 /* --- the emulator shim -------------------------------------------------------------- */
@@ -131,8 +131,8 @@ char *wire_shim_emulator(const struct domain *domain);
 bool wire_shim_can(const struct request *request);
 
 /*
- * The word that the shim is to put behind the user's serial; "" where there is none to be.
- * Return: a literal; or NULL for a serial that ours cannot stand in.
+ * The word that the shim must append to the user's serial; "" if none.
+ * Return: a literal; or NULL for a serial that cannot have ours.
  */
 const char *wire_shim_serial(const struct domain *domain, const struct request *request,
                              struct failure **failure);
@@ -149,7 +149,7 @@ int wire_disk(struct domain *domain, const struct request *request, struct wirin
 
 void wire_remove_disk(struct domain *domain, struct wiring *wiring);
 
-/* Adds our word to the serial, behind a serial that the user set; nothing where the
+/* Adds our word to the serial, after what the user has set; nothing if the
  * request says serial="no" or the architecture has no SMBIOS. */
 int wire_serial(struct domain *domain, const struct request *request,
                 const struct wire_options *options, struct wiring *wiring,
@@ -157,9 +157,9 @@ int wire_serial(struct domain *domain, const struct request *request,
 
 void wire_remove_serial(struct domain *domain, struct wiring *wiring);
 
-/* Adds the channel, with a controller where the domain has none for it; or mends one that
+/* Adds the channel, with a controller if the domain has none for it; or repairs one that
  * names another domain's report. One that leads into our directory and is no file of the
- * guest's port gives way. Takes it away where the request wants none. A channel of the user's
+ * guest's port gives way. Removes it if the request wants none. A channel of the user's
  * own with the port's name is left alone. */
 void wire_report(struct domain *domain, const struct request *request,
                  struct wiring *wiring);
