@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
-#include "domain/xml.h"
 
 static const struct meaning {
     const char *key;

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/interface.h"
 #include "domain/vocabulary.h"

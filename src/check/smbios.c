@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
-#include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
 

@@ -10,7 +10,6 @@
  */
 #include "config.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"

@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "base/limits.h"

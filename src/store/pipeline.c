@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
