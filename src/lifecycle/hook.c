@@ -184,7 +184,7 @@ main(int argc, char **argv)
     int status;
 
     /* Session daemons run the same hooks, as their user. */
-    for (size_t i = 0; argc >= 3 && i < ARRAY_SIZE(operations); i++) {
+    for (size_t i = 0; argc >= 3 && !operation && i < ARRAY_SIZE(operations); i++) {
         if (strcmp(operations[i].name, argv[2]) == 0 && geteuid() == 0)
             operation = &operations[i];
     }
