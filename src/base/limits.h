@@ -160,11 +160,12 @@
  * bytes of a request with its headers, and what libmicrohttpd needs to answer it; bytes of
  * answers and of requests that the kernel keeps for each connection (it takes twice that);
  * seconds that a request may take, that an answer may take to be sent, and its end to arrive.
+ * Whoever does not take an answer that is larger than the kernel's part of it keeps a place.
  */
 #define LIMIT_IMDS_CONNECTIONS 4096
 #define LIMIT_IMDS_PEER_CONNECTIONS 16
 #define LIMIT_IMDS_REQUEST (4 * KIB)
-#define LIMIT_IMDS_SEND_BUFFER (32 * KIB)
+#define LIMIT_IMDS_SEND_BUFFER (8 * KIB)
 #define LIMIT_IMDS_RECEIVE_BUFFER (8 * KIB)
 /* How long a server may take to accept the question whether it is well, and again to answer. */
 #define LIMIT_IMDS_PROBE_SECONDS 2

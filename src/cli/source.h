@@ -37,7 +37,8 @@ int source_load(struct source *source, const struct context *context, enum sourc
 
 /* Reads the domain of libvirt's of that name. */
 int source_load_domain(struct source *source, const struct context *context,
-                       const char *name, enum source_use use, struct failure **failure);
+                       const char *argument, enum source_use use,
+                       struct failure **failure);
 
 /* Reads into `running` the XML of the same domain as it runs, which must have come from
  * libvirt. */

@@ -6,7 +6,7 @@
  * find: the guest has long read its seed, and its saved state would be lost. It gets
  * the seed that its saved XML asks for, which is the same, byte for byte, as the one it
  * was saved with. What is the guest's own since its first boot, the host key that
- * was made for it, is never made again for it: without its key, it stays where it is.
+ * was made for it, is never made again for it: if it is missing, the guest is not resumed.
  */
 #include "config.h"
 
@@ -119,10 +119,9 @@ withdraw_others(const struct start *start, const struct delivery *own,
     for (size_t i = 0; deliveries[i]; i++) {
         cleanup_failure struct failure *reason = NULL;
 
-        if (deliveries[i]->name == own->name ||
-            !delivery_is_there(deliveries[i], start->rundir, uuid))
-            continue;
-        deliveries[i]->withdraw(start->rundir, uuid, &reason);
+        if (deliveries[i]->name != own->name &&
+            delivery_is_there(deliveries[i], start->rundir, uuid))
+            deliveries[i]->withdraw(start->rundir, uuid, &reason);
         if (refuse_or_log(start, "a seed from before stays", &reason, failure) < 0)
             return -1;
     }

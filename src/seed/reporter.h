@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The reporter: a script that runs in the guest beside cloud-init and writes to the virtio
- * port of the domain's report channel (wire/report.h), a line of JSON each:
+ * port of the domain's report channel (wire/wire.h), a line of JSON each:
  *
  *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS}                  whenever a stage starts or ends
  *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS,"result":RESULT}  once, at the end

@@ -604,10 +604,14 @@ yaml_get(const struct yaml_node *mapping, const char *key) /* NOLINT(misc-no-rec
     if (!mapping || mapping->kind != YAML_MAPPING)
         return NULL;
     for (const struct yaml_item *item = mapping->items; item; item = item->next) {
+        const struct yaml_node *found = NULL;
+
         if (item->key->type == YAML_MERGE)
-            merged = get_merged(item->value, key) ?: merged;
+            found = get_merged(item->value, key);
         else if (strcmp(item->key->text, key) == 0)
             own = item->value;
+        if (found)
+            merged = found;
     }
     return own ? own : merged;
 }

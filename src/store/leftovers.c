@@ -79,12 +79,12 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
         } else if (strcmp(*suffix, TEMPORARY) == 0) {
             if (is_temporary(rest))
                 return true;
-        } else if (!*more || (**suffix && is_temporary(more))) {
-            return true;
-        } else if (strcmp(*suffix, REPORT_SUFFIX) == 0 && more[0] == '.' &&
-                   is_made_of(more + 1, "0123456789", 1, 3)) {
-            /* virtlogd has renamed it. */
-            return true;
+        } else {
+            bool is_rotated = strcmp(*suffix, REPORT_SUFFIX) == 0 && more[0] == '.' &&
+                              is_made_of(more + 1, "0123456789", 1, 3);
+
+            if (!*more || (**suffix && is_temporary(more)) || is_rotated)
+                return true;
         }
     }
     return false;
