@@ -77,24 +77,14 @@ libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLA
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
 	%D%/wire/disk.h \
-	%D%/wire/drives.c \
-	%D%/wire/drives.h \
-	%D%/wire/facts.c \
-	%D%/wire/facts.h \
 	%D%/wire/foreign.c \
 	%D%/wire/foreign.h \
 	%D%/wire/report.c \
-	%D%/wire/report.h \
 	%D%/wire/serial.c \
-	%D%/wire/serial.h \
-	%D%/wire/shim.c \
-	%D%/wire/shim.h \
 	%D%/wire/url.c \
 	%D%/wire/url.h \
 	%D%/wire/wire.c \
 	%D%/wire/wire.h \
-	%D%/wire/wiring.c \
-	%D%/wire/wiring.h \
 	$(NULL)
 libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
@@ -153,9 +143,7 @@ libstore_a_SOURCES = \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
 	%D%/store/deliver-drive.c \
-	%D%/store/deliver-drive.h \
 	%D%/store/deliver-server.c \
-	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
@@ -189,11 +177,7 @@ libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLA
 libcheck_a_SOURCES = \
 	%D%/check/check.c \
 	%D%/check/check.h \
-	%D%/check/cloud-config.c \
 	%D%/check/disks.c \
-	%D%/check/findings.c \
-	%D%/check/findings.h \
-	%D%/check/initialization.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
 	%D%/check/rules.c \

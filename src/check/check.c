@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "check/check.h"
 #include "check/rules.h"
 #include "domain/xml.h"
@@ -17,63 +23,117 @@ static void (*const subjects[])(const struct check *check) = {
     check_smbios,  check_disks,     check_initialization,
 };
 
-/* --- the emulator shim, which libvirt may not be able to run ------------------------ */
+/* --- the findings ------------------------------------------------------------------- */
 
-/* Return: whether the domain is to have no profile of AppArmor's. */
-static bool
-is_unconfined(const struct domain *domain)
+#define WARNING_TEXT(name, text) [WARNING_##name] = (text),
+static const char *const names[] = {WARNINGS(WARNING_TEXT)};
+#undef WARNING_TEXT
+
+void
+findings_warn(struct findings *findings, enum warning id, int line, const char *hint,
+              const char *format, ...)
 {
-    for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
-         node = xml_next(node, "seclabel")) {
-        bool of_another = xml_attribute_is(node, "model", "dac") ||
-                          xml_attribute_is(node, "model", "selinux");
+    va_list arguments;
+    char *message;
 
-        if (xml_attribute_is(node, "type", "none") && !of_another)
+    if (findings->count >= LIMIT_FINDINGS)
+        return;
+    va_start(arguments, format);
+    message = xvasprintf(format, arguments);
+    va_end(arguments);
+    if (strlen(message) > LIMIT_MESSAGE)
+        message[LIMIT_MESSAGE] = '\0';
+    utf8_repair(message);
+    utf8_replace_controls(message);
+    *array_add(findings->list, findings->count) = (struct finding){
+        .id = names[id], .line = line, .message = message, .hint = xstrdup(hint)};
+}
+
+bool
+findings_have(const struct findings *findings, enum warning id, int line)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        if (findings->list[i].id == names[id] && findings->list[i].line == line)
             return true;
     }
     return false;
 }
 
-/* For what libvirt would refuse before the hook is asked. */
+void
+findings_take(struct findings *findings, struct failure **failure)
+{
+    struct failure *taken = steal(*failure);
+    bool error;
+
+    if (!taken)
+        return;
+    error = taken->code != FAILURE_SECRET_UNREADABLE;
+    *array_add(findings->list, findings->count) = (struct finding){
+        .error = error,
+        .id = failure_code_name(taken->code),
+        .line = taken->line,
+        .message = steal(taken->message),
+        .hint = steal(taken->hint),
+    };
+    findings->errors += error;
+    failure_free(taken);
+}
+
+void
+findings_clear(struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        free(findings->list[i].message);
+        free(findings->list[i].hint);
+    }
+    free(findings->list);
+    *findings = (struct findings){0};
+}
+
+/* --- the emulator shim, which libvirt may not be able to run ------------------------ */
+
+/* Finds what libvirt would refuse before it asks the hook: it cannot run the shim confined,
+ * unless the domain is to have no profile of AppArmor's. */
 static void
 check_emulator(struct findings *findings, const struct domain *domain, int root)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    if (domain_is_by_shim(domain) && !is_unconfined(domain))
-        apparmor_check_shim(root, &failure);
+    if (!domain_is_by_shim(domain))
+        return;
+    for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
+         node = xml_next(node, "seclabel")) {
+        if (xml_attribute_is(node, "type", "none") &&
+            !xml_attribute_is(node, "model", "dac") &&
+            !xml_attribute_is(node, "model", "selinux"))
+            return;
+    }
+    apparmor_check_shim(root, &failure);
     findings_take(findings, &failure);
 }
 
 /* --- the wiring --------------------------------------------------------------------- */
 
 static void
-add_changes(struct findings *findings, const struct wiring *wiring)
-{
-    static const char hint[] = "run 'virt-seed wire'";
-    static const char text[] = "not wired; 'virt-seed wire' would report:";
-    cleanup_free char *changes = wiring_describe(wiring);
-    cleanup_failure struct failure *unwired = NULL;
-
-    if (!wiring->needed) {
-        findings_warn(findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text, changes);
-        return;
-    }
-    failure_set(&unwired, FAILURE_UNWIRED, "%s %s\n%s", text, changes, hint);
-    findings_take(findings, &unwired);
-}
-
-static void
 check_wiring(struct findings *findings, const struct config *config,
              struct domain *domain, const struct request *request)
 {
+    static const char hint[] = "run 'virt-seed wire'";
+    static const char text[] = "not wired; 'virt-seed wire' would report:";
     const struct wire_options options = {.imds_address = config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_failure struct failure *failure = NULL;
 
-    wire_domain(domain, request, &options, &wiring, &failure);
-    if (!failure && wiring.change_count > 0)
-        add_changes(findings, &wiring);
+    if (wire_domain(domain, request, &options, &wiring, &failure) == 0 &&
+        wiring.change_count > 0) {
+        cleanup_free char *changes = wiring_describe(&wiring);
+
+        if (wiring.needed)
+            failure_set(&failure, FAILURE_UNWIRED, "%s %s\n%s", text, changes, hint);
+        else
+            findings_warn(findings, WARNING_REPORT_CHANNEL, 0, hint, "%s %s", text,
+                          changes);
+    }
     findings_take(findings, &failure);
 }
 

@@ -12,6 +12,22 @@
 
 #define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
 
+/* Return: whether the model of the disk's controller is one of virtio's. A controller that is
+ * not in the XML is made by libvirt, of its default model. */
+static bool
+is_on_virtio_scsi(const struct domain *domain, const struct disk *disk)
+{
+    const xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
+    cleanup_free char *model = NULL;
+
+    while (node &&
+           !(xml_attribute_is(node, "type", "scsi") &&
+             xml_attribute_number(node, "index", 65535) == disk->address.controller))
+        node = xml_next(node, "controller");
+    model = node ? xml_attribute(node, "model") : NULL;
+    return model && strncmp(model, "virtio-", strlen("virtio-")) == 0;
+}
+
 static void
 check_bus(const struct check *check, const struct disk *disk)
 {
@@ -34,30 +50,13 @@ check_bus(const struct check *check, const struct disk *disk)
         findings_warn(check->findings, WARNING_IDE_CDROM, line, BUS_HINT,
                       "the seed is on the ide bus, which the machine '%s' lacks",
                       domain->machine ? domain->machine : domain->arch);
-}
-
-/* A controller that is not written is made by libvirt, of its default model. */
-static void
-check_controller(const struct check *check, const struct disk *disk)
-{
-    const xmlNode *node =
-        xml_child(xml_child(check->domain->root, "devices"), "controller");
-    cleanup_free char *model = NULL;
-
-    if (disk->bus != DOMAIN_BUS_SCSI)
-        return;
-    while (node &&
-           !(xml_attribute_is(node, "type", "scsi") &&
-             xml_attribute_number(node, "index", 65535) == disk->address.controller))
-        node = xml_next(node, "controller");
-    model = node ? xml_attribute(node, "model") : NULL;
-    if (model && strncmp(model, "virtio-", strlen("virtio-")) == 0)
-        return;
-    findings_warn(check->findings, WARNING_SCSI_CONTROLLER, xml_line(disk->node),
-                  "remove the seed's <disk>, and run 'virt-seed wire' again",
-                  "the seed's scsi controller %ld is no virtio-scsi: kernels of cloud "
-                  "images have no driver for others",
-                  disk->address.controller);
+    if (disk->bus == DOMAIN_BUS_SCSI && !is_on_virtio_scsi(domain, disk))
+        findings_warn(
+            check->findings, WARNING_SCSI_CONTROLLER, line,
+            "remove the seed's <disk>, and run 'virt-seed wire' again",
+            "the seed's scsi controller %ld is no virtio-scsi: kernels of cloud "
+            "images have no driver for others",
+            disk->address.controller);
 }
 
 static bool
@@ -101,7 +100,6 @@ check_disks(const struct check *check)
     if (!disk)
         return;
     check_bus(check, disk);
-    check_controller(check, disk);
     source = xml_child(disk->node, "source");
     if (strcmp(disk->device, "cdrom") == 0 &&
         !xml_attribute_is(source, "startupPolicy", "mandatory"))

@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
-#include "domain/xml.h"
 
 static const struct meaning {
     const char *key;
@@ -54,11 +53,16 @@ static const struct rule rules[] = {
 };
 
 static void
-check_file(const struct check *check, const struct part *part)
+check_part(const struct check *check, const struct part *part)
 {
     cleanup_yaml struct yaml yaml = {0};
-    const struct yaml_node *root = rules_read(&yaml, part);
+    const struct yaml_node *root =
+        part->origin == PART_FILE ? rules_read(&yaml, part) : NULL;
 
+    if (part->key)
+        check_key(check, part, part->line, part->key);
+    for (size_t i = 0; i < part->entry_count; i++)
+        check_key(check, part, part->line, part->entries[i].key);
     if (!root)
         return;
     rules_apply(check, part, root, rules);
@@ -68,72 +72,38 @@ check_file(const struct check *check, const struct part *part)
     }
 }
 
-static void
-check_keys(const struct check *check)
+void
+check_meta_data(const struct check *check)
 {
     const struct request *request = check->request;
+    const enum instance_id_policy policy = request->instance_id_policy;
 
     for (size_t i = 0; i < request->meta_data_count; i++)
         check_key(check, NULL, request->line, request->meta_data[i].key);
     for (const struct part *part = parts_find(&request->parts, PART_META_DATA); part;
-         part = parts_next(&request->parts, part)) {
-        if (part->key)
-            check_key(check, part, part->line, part->key);
-        for (size_t i = 0; i < part->entry_count; i++)
-            check_key(check, part, part->line, part->entries[i].key);
-        if (part->origin == PART_FILE)
-            check_file(check, part);
-    }
-}
-
-/* The seed's path, or its URL, has still the UUID of the domain that this one was cloned from. */
-static void
-check_clone(const struct check *check)
-{
-    if (!check->facts->seed_of_another ||
-        check->request->instance_id_policy != INSTANCE_ID_FIXED)
-        return;
-    findings_warn(
-        check->findings, WARNING_CLONED_INSTANCE_ID, check->request->line,
-        "give it an instance-id of its own, or policy=\"domain\"",
-        "the domain is a clone, and its fixed instance-id that of the original: "
-        "the guest would not see that it is a new one");
-}
-
-/* What libvirt or an administrator does to the NICs was not meant to set the guest up
- * anew. */
-static void
-check_content(const struct check *check)
-{
-    const struct request *request = check->request;
-
-    if (!(request->covers & COVER_NETWORK_CONFIG) || !request->network ||
-        !request->network->of_interfaces)
-        return;
-    findings_warn(
-        check->findings, WARNING_VOLATILE_INSTANCE_ID, request->line,
-        "name the other documents in covers=, where that is not meant",
-        "the instance-id of policy=\"content\" covers the network of the domain's "
-        "interfaces: when one of them is added, removed or changed, the guest is set up "
-        "anew");
-}
-
-static void
-check_cache(const struct check *check)
-{
-    if (check->request->cache &&
-        check->request->instance_id_policy == INSTANCE_ID_CONTENT)
-        findings_warn(check->findings, WARNING_WITHOUT_EFFECT, check->request->line,
+         part = parts_next(&request->parts, part))
+        check_part(check, part);
+    if (request->cache && policy == INSTANCE_ID_CONTENT)
+        findings_warn(check->findings, WARNING_WITHOUT_EFFECT, request->line,
                       "leave cache= away, or use policy=\"domain\"",
                       "policy=\"content\" makes a new instance-id when the seed changes, "
                       "and with cache=\"keep\" the guest does not look at it");
-}
-
-void
-check_meta_data(const struct check *check)
-{
-    check_keys(check);
-    check_cache(check);
-    check_clone(check);
-    check_content(check);
+    /* The seed's path, or its URL, still has the UUID of the domain that this one was cloned
+     * from. */
+    if (check->facts->seed_of_another && policy == INSTANCE_ID_FIXED)
+        findings_warn(
+            check->findings, WARNING_CLONED_INSTANCE_ID, request->line,
+            "give it an instance-id of its own, or policy=\"domain\"",
+            "the domain is a clone, and its fixed instance-id that of the original: "
+            "the guest would not see that it is a new one");
+    /* What libvirt or an administrator does to the NICs was not meant to set the guest up
+     * again. */
+    if ((request->covers & COVER_NETWORK_CONFIG) && request->network &&
+        request->network->of_interfaces)
+        findings_warn(
+            check->findings, WARNING_VOLATILE_INSTANCE_ID, request->line,
+            "name the other documents in covers=, where that is not meant",
+            "the instance-id of policy=\"content\" covers the network of the domain's "
+            "interfaces: when one of them is added, removed or changed, the guest is set up "
+            "anew");
 }

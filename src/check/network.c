@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* network-config, versions 1 and 2, against the domain's own interfaces. A NIC of
- * network_data.json that the domain lacks is an error (seed/network.h). */
+/* The guest's network against the domain's own interfaces: network-config, versions 1 and 2,
+ * and oVirt's <initialization>, with what else of that does nothing. A NIC of network_data.json
+ * that the domain lacks is an error (seed/network.h). */
 #include "config.h"
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "check/rules.h"
 #include "domain/interface.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
 #include "seed/network.h"
 
 static bool
@@ -70,15 +72,6 @@ static const struct rule version_1_physical[] = {
     {.path = NULL},
 };
 
-/* Of the other kinds (bonds, bridges) the MAC is one that the guest gives. */
-static bool
-is_physical(const struct yaml_node *node)
-{
-    const struct yaml_node *type = yaml_get(node, "type");
-
-    return type && strcmp(type->text, "physical") == 0;
-}
-
 static void
 check_part_network(const struct check *check, const struct part *part,
                    const struct yaml_node *root)
@@ -97,16 +90,23 @@ check_part_network(const struct check *check, const struct part *part,
     list = yaml_get(root, "config");
     if (!list || list->kind != YAML_SEQUENCE)
         return;
+    /* Of the other kinds (bonds, bridges) the MAC is one that the guest gives. */
     for (const struct yaml_item *item = list->items; item; item = item->next) {
-        if (is_physical(item->value))
+        const struct yaml_node *type = yaml_get(item->value, "type");
+
+        if (type && strcmp(type->text, "physical") == 0)
             rules_apply(check, part, item->value, version_1_physical);
     }
 }
 
-static void
-check_name_servers(const struct check *check)
+void
+check_network(const struct check *check)
 {
     const struct request *request = check->request;
+    const struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
+    cleanup_yaml struct yaml yaml = {0};
+    const struct yaml_node *root =
+        part && request_is_nocloud(request) ? rules_read(&yaml, part) : NULL;
 
     if (request->network && request->datasource == DATASOURCE_CONFIGDRIVE &&
         !network_carries_dns(request->network))
@@ -115,17 +115,36 @@ check_name_servers(const struct check *check)
             "give the nic an address, or use datasource=\"nocloud\"",
             "name servers or search domains of a nic without an address: guests "
             "that use netplan pass over them on a ConfigDrive");
+    if (root)
+        check_part_network(check, part, root);
 }
 
 void
-check_network(const struct check *check)
+check_initialization(const struct check *check)
 {
-    const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
-    cleanup_yaml struct yaml yaml = {0};
-    const struct yaml_node *root =
-        part && request_is_nocloud(check->request) ? rules_read(&yaml, part) : NULL;
+    const struct request *request = check->request;
+    const struct initialization *initialization = request->initialization;
+    const xmlNode *element = xml_first_element(request_find(request->domain));
+    const xmlNode *devices = xml_child(check->domain->root, "devices");
+    size_t nic_count = 0;
+    int line;
 
-    check_name_servers(check);
-    if (root)
-        check_part_network(check, part, root);
+    if (!initialization)
+        return;
+    while (element && !vocabulary_is(element, "initialization"))
+        element = xml_next_element(element);
+    line = element ? xml_line(element) : request->line;
+    for (size_t i = 0; i < initialization->note_count; i++)
+        findings_warn(check->findings, WARNING_WITHOUT_EFFECT, line,
+                      "remove it where the guest is Linux; Windows' sysprep knows it",
+                      "<initialization>: %s", initialization->notes[i]);
+    for (const xmlNode *node = xml_child(devices, "interface"); node;
+         node = xml_next(node, "interface"))
+        nic_count++;
+    if (request->network && request->network->nic_count > nic_count)
+        findings_warn(check->findings, WARNING_NIC_COUNT, line,
+                      "add the interfaces to the domain, or remove their "
+                      "nic_configuration",
+                      "<nic_configurations> has %zu, and the domain %zu interfaces",
+                      request->network->nic_count, nic_count);
 }

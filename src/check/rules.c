@@ -45,23 +45,17 @@ path_matches(const char *path, const struct application *place)
     }
 }
 
-/* Return: the path without its leading "*.", which say nothing to people. */
-static const char *
-path_name(const char *path)
-{
-    while (*path == '*' && strchr(path, '.'))
-        path = strchr(path, '.') + 1;
-    return path;
-}
-
 static void
 apply(const struct application *place, const struct yaml_node *node)
 {
     for (const struct rule *rule = place->rules; rule->path; rule++) {
-        const char *name = path_name(rule->path);
+        const char *name = rule->path;
 
         if (!path_matches(rule->path, place) || !rule->applies(place->check, node))
             continue;
+        /* Its leading "*." say nothing to people. */
+        while (*name == '*' && strchr(name, '.'))
+            name = strchr(name, '.') + 1;
         if (*name == '*' && place->part->origin != PART_SECRET)
             name = place->keys[place->depth - 1];
         findings_warn(place->check->findings, rule->id, place->part->line, rule->hint,

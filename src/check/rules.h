@@ -3,13 +3,13 @@
  * reject is an error already, and found before (seed/seed.h, wire/wire.h). */
 #pragma once
 
-#include "check/findings.h"
+#include "check/check.h"
 #include "domain/request.h"
 #include "seed/yaml.h"
 #include "store/configuration.h"
-#include "wire/facts.h"
+#include "wire/wire.h"
 
-/* What they look at. The parts were resolved where that was possible. */
+/* What they look at. The parts were resolved if that was possible. */
 struct check {
     struct findings *findings;
     const struct domain *domain;    /* with the labels of its disks */
@@ -36,7 +36,7 @@ void check_delivery(const struct check *check);
 /* Return: whether the part holds a cloud-config, and not in disguise (MIME, templates). */
 bool check_is_cloud_config(const struct part *part);
 
-/* --- rules on what stands in a document --------------------------------------------- */
+/* --- rules on what a document contains ----------------------------------------------- */
 
 /*
  * A rule on the values at a path: "users.*.name", with "*" for any key or index, and "**."

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: where cloud-init is installed on the host, its own 'cloud-init schema'
+ * How it works: if cloud-init is installed on the host, its own 'cloud-init schema'
  * reads each cloud-config from a file in memory, and what it says becomes a warning: the
  * guest's cloud-init may be another. It quotes values, so it gets no document that came
  * from a secret or seems to hold one. It is waited for, but not for long.
@@ -42,46 +42,33 @@ run_schema(const struct buffer *document, const char *type, struct buffer *outpu
     return file < 0 ? CHILD_MISSING : child_run(&child, output);
 }
 
-/* --- what it says ----------------------------------------------------------------------- */
-
-/* Return: how many findings it gave. */
-static int
-take_lines(const struct check *check, const struct part *part, const char *description,
-           struct buffer *output)
-{
-    static const char *const marks[] = {" schema errors: ", " schema deprecations: "};
-    char *rest = output->size > 0 ? output->data : NULL;
-    int count = 0;
-
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
-            const char *found = strstr(line, marks[i]);
-
-            if (!found || !found[strlen(marks[i])])
-                continue;
-            findings_warn(check->findings, WARNING_SCHEMA, part->line, SCHEMA_HINT,
-                          "%s: cloud-init's%s%s", description, marks[i],
-                          found + strlen(marks[i]));
-            count++;
-        }
-    }
-    return count;
-}
-
-/* Return: whether cloud-init is there, and answers. */
+/* Makes a warning of each line in which cloud-init finds something.
+ * Return: whether cloud-init is there, and answers. */
 static bool
 check_part_schema(const struct check *check, const struct part *part, const char *type)
 {
+    static const char *const marks[] = {" schema errors: ", " schema deprecations: "};
     cleanup_free char *description = part_describe(part);
     cleanup_buffer struct buffer output = {0};
     int status = run_schema(&part->data, type, &output);
-    int count;
+    char *rest = output.size > 0 ? output.data : NULL;
+    bool found = false;
 
     if (status == CHILD_MISSING)
         return false;
-    count = take_lines(check, part, description, &output);
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+            const char *mark = strstr(line, marks[i]);
+
+            if (!mark || !mark[strlen(marks[i])])
+                continue;
+            findings_warn(check->findings, WARNING_SCHEMA, part->line, SCHEMA_HINT,
+                          "%s: cloud-init's%s", description, mark);
+            found = true;
+        }
+    }
     /* Before 23.4 it has no --schema-type, and says so with 2. */
-    if (status == 0 || count > 0 || (type && status == 2))
+    if (status == 0 || found || (type && status == 2))
         return true;
     findings_warn(check->findings, WARNING_SCHEMA, part->line,
                   "try it: cloud-init schema --config-file FILE; or 'virt-seed check "
@@ -89,14 +76,6 @@ check_part_schema(const struct check *check, const struct part *part, const char
                   "%s: the host's cloud-init could not check it (%s)", description,
                   status < 0 ? "it took too long, or said too much" : "it failed itself");
     return status >= 0;
-}
-
-/* It quotes values: what is, or seems to be, secret does not go there. */
-static bool
-is_open(const struct check *check, const struct part *part)
-{
-    return part->origin != PART_SECRET &&
-           !findings_have(check->findings, WARNING_INLINE_SECRET, part->line);
 }
 
 void
@@ -108,7 +87,9 @@ check_schema(const struct check *check)
         const struct part *part = check->request->parts.list[i];
         const char *type = NULL;
 
-        if (part->data.size == 0 || part->masked || !is_open(check, part))
+        /* It quotes values: what is, or seems to be, secret does not go there. */
+        if (part->data.size == 0 || part->masked || part->origin == PART_SECRET ||
+            findings_have(check->findings, WARNING_INLINE_SECRET, part->line))
             continue;
         if (part->kind == PART_NETWORK_CONFIG && network)
             type = "network-config";

@@ -115,33 +115,24 @@ warn_of_key(const struct check *check, const struct part *part, const char *key)
             description, key);
 }
 
-/* --- with the shim ------------------------------------------------------------------ */
-
-static void
-check_shim(const struct check *check, const struct part *part)
-{
-    const xmlNode *devices = xml_child(check->domain->root, "devices");
-    const xmlNode *emulator = xml_child(devices, "emulator");
-    cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
-    cleanup_free char *description = NULL;
-
-    if (!check->facts->by_shim)
-        return;
-    description = part_describe(part);
-    findings_warn(
-        check->findings, WARNING_SHIM_SECRET, part->line,
-        "use QEMU itself as its emulator, and wire the domain ('virt-seed wire')",
-        "%s %s, and with the emulator '%s' all guests share the user who reads it",
-        description,
-        part->origin == PART_GENERATED ? "makes a secret key" : "comes from a secret",
-        path);
-}
-
 static void
 check_part(const struct check *check, const struct part *part)
 {
-    if (part->origin == PART_SECRET || part->origin == PART_GENERATED)
-        check_shim(check, part);
+    if (check->facts->by_shim &&
+        (part->origin == PART_SECRET || part->origin == PART_GENERATED)) {
+        const xmlNode *devices = xml_child(check->domain->root, "devices");
+        const xmlNode *emulator = xml_child(devices, "emulator");
+        cleanup_free char *path = emulator ? xml_text(emulator) : NULL;
+        cleanup_free char *description = part_describe(part);
+
+        findings_warn(
+            check->findings, WARNING_SHIM_SECRET, part->line,
+            "use QEMU itself as its emulator, and wire the domain ('virt-seed wire')",
+            "%s %s, and with the emulator '%s' all guests share the user who reads it",
+            description,
+            part->origin == PART_GENERATED ? "makes a secret key" : "comes from a secret",
+            path);
+    }
     if (part->kind == PART_META_DATA && part->origin == PART_SECRET) {
         if (part->key)
             warn_of_key(check, part, part->key);

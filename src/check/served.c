@@ -43,51 +43,37 @@ is_down(const struct check *check, const struct interface *interface)
     return link && xml_attribute_is(link, "state", "down");
 }
 
-/* Return: whether the word, of a DAC label, is the user's name or number. libvirt looks for a
- * name first, but behind a "+" (virGetUserID). */
-static bool
-is_user(const char *word, uid_t uid)
-{
-    const struct passwd *entry = *word == '+' ? NULL : getpwnam(word);
-    char *end;
-    unsigned long number;
-
-    if (entry)
-        return entry->pw_uid == uid;
-    number = strtoul(word, &end, 10);
-    return end > word && !*end && number == uid;
-}
-
-/* Return: the label that the domain's QEMU is to have, "USER:GROUP", owned by the caller (free);
- * NULL where libvirt chooses it. The XML of a domain that runs has what it chose. */
-static char *
-find_own_label(const struct domain *domain)
-{
-    for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
-         node = xml_next(node, "seclabel")) {
-        const xmlNode *label = xml_child(node, "label");
-
-        if (label && xml_attribute_is(node, "model", "dac") &&
-            xml_attribute_is(node, "type", "static"))
-            return xml_text(label);
-    }
-    return NULL;
-}
-
-/* The server takes what comes from sockets of this host for a guest's only where they belong to
- * the user whom it takes for QEMU's (imds/peer.h). */
+/*
+ * The server takes what comes from sockets of this host for a guest's only if they belong to
+ * the user whom it takes for QEMU's (imds/peer.h). A static DAC label, "USER:GROUP", names
+ * another; in the XML of a domain that runs, libvirt's own choice is a dynamic one.
+ */
 static bool
 is_of_other_user(const struct check *check, const struct interface *interface)
 {
-    cleanup_free char *label =
-        is_type(interface, "user") ? find_own_label(check->domain) : NULL;
+    const xmlNode *node = xml_child(check->domain->root, "seclabel");
+    cleanup_free char *user = NULL;
+    const struct passwd *entry;
     struct qemu_user qemu;
+    unsigned long number;
+    char *end;
 
-    if (!label)
+    while (node && !(xml_child(node, "label") && xml_attribute_is(node, "model", "dac") &&
+                     xml_attribute_is(node, "type", "static")))
+        node = xml_next(node, "seclabel");
+    if (!node || !is_type(interface, "user"))
         return false;
-    label[strcspn(label, ":")] = '\0';
+    user = xml_text(xml_child(node, "label"));
+    user[strcspn(user, ":")] = '\0';
     qemu = qemu_user_find(check->root);
-    return !qemu.known || !is_user(label, qemu.uid);
+    if (!qemu.known)
+        return true;
+    /* libvirt looks for a name first, but behind a "+" (virGetUserID). */
+    entry = *user == '+' ? NULL : getpwnam(user);
+    if (entry)
+        return entry->pw_uid != qemu.uid;
+    number = strtoul(user, &end, 10);
+    return end == user || *end || number != qemu.uid;
 }
 
 /* Why a guest gets nothing by an interface; one is enough. */
@@ -111,51 +97,46 @@ static const struct obstacle {
      "take the <seclabel> away, or add an interface of type 'network' or "
      "'bridge'" OR_DISK},
 };
-#define OBSTACLES ARRAY_SIZE(obstacles)
-
-/* Return: its place in the table; OBSTACLES where there is none. */
-static size_t
-find_obstacle(const struct check *check, const struct interface *interface)
-{
-    size_t i = 0;
-
-    while (i < OBSTACLES && !obstacles[i].applies(check, interface))
-        i++;
-    return i;
-}
 
 static void
 check_way(const struct check *check)
 {
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_failure struct failure *failure = NULL;
-    bool met[OBSTACLES + 1] = {false};
+    bool met[ARRAY_SIZE(obstacles)] = {false};
 
     if (interfaces_read(&interfaces, check->domain, &failure) < 0)
         return;
-    for (size_t i = 0; i < interfaces.count; i++)
-        met[find_obstacle(check, &interfaces.items[i])] = true;
-    if (met[OBSTACLES])
-        return;
+    for (size_t i = 0; i < interfaces.count; i++) {
+        size_t o = 0;
+
+        while (o < ARRAY_SIZE(obstacles) &&
+               !obstacles[o].applies(check, &interfaces.items[i]))
+            o++;
+        if (o == ARRAY_SIZE(obstacles))
+            return;
+        met[o] = true;
+    }
     /* There may be a NIC of the host's that is passed through. */
     met[0] = met[0] || interfaces.count == 0;
-    for (size_t i = 0; i < OBSTACLES; i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(obstacles); i++) {
         if (met[i])
             findings_warn(check->findings, obstacles[i].id, check->request->line,
                           obstacles[i].hint, "%s", obstacles[i].message);
     }
 }
 
-/* --- what comes over it ------------------------------------------------------------- */
-
-/* By then cloud-init has brought up its fallback, DHCP, and does so again at each boot
- * (cmd/main.py, main_init; stages.py, apply_network_config). Versions from 24.3 on apply what
- * they fetch then, at the first boot. */
-static void
-check_late(const struct check *check)
+void
+check_served(const struct check *check)
 {
     const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
 
+    if (request_has_disk(check->request))
+        return;
+    check_way(check);
+    /* By then cloud-init has brought up its fallback, DHCP, and does so again at each boot
+     * (cmd/main.py, main_init; stages.py, apply_network_config). Versions from 24.3 on apply
+     * what they fetch then, at the first boot. */
     if (check->request->network || (part && part->data.size > 0))
         findings_warn(check->findings, WARNING_NETWORK_LATE, check->request->line,
                       "let DHCP give the addresses" OR_DISK,
@@ -163,29 +144,25 @@ check_late(const struct check *check)
                       "applies it not at all, or at the first boot alone");
 }
 
-void
-check_served(const struct check *check)
-{
-    if (request_has_disk(check->request))
-        return;
-    check_way(check);
-    check_late(check);
-}
-
 /* --- the server --------------------------------------------------------------------- */
 
-/* The configuration's address is in the serial once the domain is wired. */
-static void
-check_listening(const struct check *check, const struct delivery *delivery)
+void
+check_delivery(const struct check *check)
 {
     const struct request *request = check->request;
-    cleanup_seed_url struct seed_url url = {.address = NULL};
+    const struct delivery *delivery = delivery_for(request, check->domain);
     cleanup_failure struct failure *failure = NULL;
+    cleanup_seed_url struct seed_url url = {.address = NULL};
     const char *address = check->config->imds_address;
 
-    if (!address && seed_url_find_own(&url, check->domain))
+    if (delivery->check_host && delivery->check_host(check->root, &failure) < 0)
+        failure_at_line(&failure, request->line);
+    findings_take(check->findings, &failure);
+    /* The configuration's address is in the serial once the domain is wired. */
+    if (delivery->check_answer && !address && seed_url_find_own(&url, check->domain))
         address = url.address;
-    if (!address || delivery->check_answer(address, &failure) == 0)
+    if (!delivery->check_answer || !address ||
+        delivery->check_answer(address, &failure) == 0)
         return;
     failure_at_line(&failure, request->line);
     if (request->cache)
@@ -194,17 +171,4 @@ check_listening(const struct check *check, const struct delivery *delivery)
                       failure->message);
     else
         findings_take(check->findings, &failure);
-}
-
-void
-check_delivery(const struct check *check)
-{
-    const struct delivery *delivery = delivery_for(check->request, check->domain);
-    cleanup_failure struct failure *failure = NULL;
-
-    if (delivery->check_host && delivery->check_host(check->root, &failure) < 0)
-        failure_at_line(&failure, check->request->line);
-    findings_take(check->findings, &failure);
-    if (delivery->check_answer)
-        check_listening(check, delivery);
 }

@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
-#include "domain/domain.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
 
@@ -93,9 +92,13 @@ static const struct {
     {"ovf env", "OVF"},
 };
 
+/* Warns of disks and channels by which cloud-init knows another cloud. */
 static void
-check_labels(const struct check *check)
+check_devices(const struct check *check)
 {
+    static const char *const lxd[] = {"org.linuxcontainers.lxd", "com.canonical.lxd"};
+    const xmlNode *devices = xml_child(check->domain->root, "devices");
+
     for (size_t d = 0; d < check->domain->disk_count; d++) {
         const struct disk *disk = &check->domain->disks[d];
 
@@ -108,14 +111,6 @@ check_labels(const struct check *check)
                     disk->label, disk->target, labels[i].cloud);
         }
     }
-}
-
-static void
-check_channels(const struct check *check)
-{
-    static const char *const lxd[] = {"org.linuxcontainers.lxd", "com.canonical.lxd"};
-    const xmlNode *devices = xml_child(check->domain->root, "devices");
-
     for (const xmlNode *node = xml_child(devices, "channel"); node;
          node = xml_next(node, "channel")) {
         const xmlNode *target = xml_child(node, "target");
@@ -150,32 +145,12 @@ check_serial(const struct check *check)
     }
 }
 
-static const xmlNode *
-find_smbios_argument(const struct domain *domain)
-{
-    for (const xmlNode *node = xml_first_element(domain->root); node;
-         node = xml_next_element(node)) {
-        if (strcmp((const char *)node->name, "commandline") != 0)
-            continue;
-        for (const xmlNode *child = xml_first_element(node); child;
-             child = xml_next_element(child)) {
-            cleanup_free char *value = xml_attribute(child, "value");
-
-            if (value &&
-                (strcmp(value, "-smbios") == 0 || strcmp(value, "--smbios") == 0))
-                return child;
-        }
-    }
-    return NULL;
-}
-
 static void
 check_visibility(const struct check *check)
 {
-    const xmlNode *argument = find_smbios_argument(check->domain);
-    const char *arch = check->domain->arch;
-    const xmlNode *os = xml_child(check->domain->root, "os");
-    const bool without_firmware = arch && strcmp(arch, "aarch64") == 0 &&
+    const struct domain *domain = check->domain;
+    const xmlNode *os = xml_child(domain->root, "os");
+    const bool without_firmware = domain->arch && strcmp(domain->arch, "aarch64") == 0 &&
                                   xml_child(os, "kernel") && !xml_child(os, "loader") &&
                                   !xml_attribute_is(os, "firmware", "efi");
 
@@ -192,10 +167,24 @@ check_visibility(const struct check *check)
             "boot by UEFI (<os firmware='efi'>), or add 'ds=nocloud' to <cmdline>",
             "a kernel that starts without firmware sees no SMBIOS serial on "
             "aarch64; only the seed's label tells the guest of it");
-    if (argument)
-        findings_warn(check->findings, WARNING_SERIAL_HIDDEN, xml_line(argument),
-                      "move its values into <sysinfo type='smbios'>",
-                      "QEMU's argument -smbios may replace the serial of <sysinfo>");
+    for (const xmlNode *node = xml_first_element(domain->root); node;
+         node = xml_next_element(node)) {
+        const xmlNode *argument = strcmp((const char *)node->name, "commandline") == 0
+                                      ? xml_first_element(node)
+                                      : NULL;
+
+        for (; argument; argument = xml_next_element(argument)) {
+            cleanup_free char *value = xml_attribute(argument, "value");
+
+            if (!value ||
+                (strcmp(value, "-smbios") != 0 && strcmp(value, "--smbios") != 0))
+                continue;
+            findings_warn(check->findings, WARNING_SERIAL_HIDDEN, xml_line(argument),
+                          "move its values into <sysinfo type='smbios'>",
+                          "QEMU's argument -smbios may replace the serial of <sysinfo>");
+            return;
+        }
+    }
 }
 
 /* --- the kernel's command line -------------------------------------------------------- */
@@ -247,8 +236,7 @@ check_smbios(const struct check *check)
             xml_line(xml_child(check->domain->root, "uuid")),
             "give the domain another UUID: cloud-init knows Amazon's guests by it",
             "<uuid>: '%s' makes cloud-init look for Ec2 too", uuid);
-    check_labels(check);
-    check_channels(check);
+    check_devices(check);
     check_serial(check);
     check_visibility(check);
     check_kernel(check);

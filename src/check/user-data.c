@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What user-data and vendor-data are, beside cloud-configs (cloud-config.c). */
+/* What user-data and vendor-data are; of cloud-configs, the values that YAML makes something
+ * else of than cloud-init's modules expect. Which keys there are, cloud-init's own schema says
+ * (schema.c). */
 #include "config.h"
 
 #include <string.h>
@@ -98,5 +100,98 @@ check_user_data(const struct check *check)
                 check, part, WARNING_LINE_ENDS, "convert it: sed -i 's/\\r$//' FILE", 0,
                 "has lines that end in CR LF, but not the first: the shell would see the "
                 "CR");
+    }
+}
+
+/* --- cloud-configs ------------------------------------------------------------------ */
+
+static const struct rule rules[] = {
+    RULE_TEXT("hostname"),
+    RULE_TEXT("fqdn"),
+    RULE_TEXT("locale"),
+    RULE_TEXT("timezone"),
+    RULE_TEXT("password"),
+    RULE_TEXT("chpasswd.list"),
+    RULE_TEXT("chpasswd.users.*.name"),
+    RULE_TEXT("chpasswd.users.*.password"),
+    RULE_TEXT("groups.*"),
+    RULE_TEXT("users.*"),
+    RULE_TEXT("users.*.name"),
+    RULE_TEXT("users.*.gecos"),
+    RULE_TEXT("users.*.passwd"),
+    RULE_TEXT("users.*.hashed_passwd"),
+    RULE_TEXT("users.*.plain_text_passwd"),
+    RULE_TEXT("users.*.primary_group"),
+    RULE_TEXT("users.*.expiredate"),
+    RULE_TEXT("users.*.inactive"),
+    RULE_TEXT("write_files.*.path"),
+    RULE_TEXT("write_files.*.content"),
+    RULE_TEXT("write_files.*.owner"),
+    RULE_TEXT("write_files.*.permissions"),
+    RULE_TEXT("phone_home.url"),
+    RULE_TEXT("final_message"),
+    RULE_TEXT("runcmd.*"),
+    RULE_TEXT("bootcmd.*"),
+    RULE_AS_WRITTEN("runcmd.*.*"),
+    RULE_AS_WRITTEN("bootcmd.*.*"),
+    RULE_AS_WRITTEN("packages.*.*"),
+    RULE_AS_WRITTEN("mounts.*.*"),
+    RULE_BOOLEAN("users.*.lock_passwd"),
+    RULE_BOOLEAN("users.*.no_create_home"),
+    RULE_BOOLEAN("users.*.system"),
+    {.path = NULL},
+};
+
+bool
+check_is_cloud_config(const struct part *part)
+{
+    const char *kind;
+
+    if (part->data.size == 0 || part->masked)
+        return false;
+    kind = user_data_kind(part->data.data, part->data.size);
+    if (part->kind == PART_VALUE)
+        return strcmp(part->element, "custom_script") == 0 &&
+               (strcmp(kind, "cloud-config") == 0 || strcmp(kind, "unknown") == 0);
+    return (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA) &&
+           strcmp(kind, "cloud-config") == 0;
+}
+
+/* Warns of vendor-data that 'vendor_data: {enabled: …}' switches off: of text, "true", "1",
+ * "on" and "yes" alone are true (cloud-init's util.translate_bool). */
+static void
+check_vendor_data(const struct check *check, const struct part *part,
+                  const struct yaml_node *root)
+{
+    static const char *const true_words[] = {"true", "1", "on", "yes"};
+    const struct yaml_node *enabled = yaml_get(yaml_get(root, "vendor_data"), "enabled");
+
+    if (part->kind == PART_VENDOR_DATA || !enabled || enabled->kind != YAML_SCALAR ||
+        !parts_find(&check->request->parts, PART_VENDOR_DATA))
+        return;
+    for (size_t i = 0; i < ARRAY_SIZE(true_words); i++) {
+        if (strcasecmp(enabled->text, true_words[i]) == 0)
+            return;
+    }
+    findings_warn(
+        check->findings, WARNING_VENDOR_DATA_UNUSED, part->line,
+        "remove it from user-data where the vendor-data shall have an effect",
+        "<%s>: line %d: 'vendor_data' switches vendor-data off, and there is some",
+        part->element, enabled->line);
+}
+
+void
+check_cloud_config(const struct check *check)
+{
+    for (size_t i = 0; i < check->request->parts.count; i++) {
+        const struct part *part = check->request->parts.list[i];
+        cleanup_yaml struct yaml yaml = {0};
+        const struct yaml_node *root =
+            check_is_cloud_config(part) ? rules_read(&yaml, part) : NULL;
+
+        if (!root)
+            continue;
+        rules_apply(check, part, root, rules);
+        check_vendor_data(check, part, root);
     }
 }

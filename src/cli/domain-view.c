@@ -7,7 +7,7 @@
 #include "cli/domain-view.h"
 #include "cli/libvirt.h"
 #include "domain/xml.h"
-#include "wire/report.h"
+#include "wire/wire.h"
 
 int
 domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure **failure)

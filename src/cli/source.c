@@ -19,7 +19,7 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "wire/facts.h"
+#include "wire/wire.h"
 
 static bool
 names_file(const char *argument)

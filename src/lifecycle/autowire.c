@@ -8,7 +8,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,48 +19,34 @@
 #include "base/process.h"
 #include "domain/domain.h"
 #include "lifecycle/lifecycle.h"
-#include "wire/shim.h"
 
-/* Return: the path of `virt-seed`: beside this program, as in a build directory, or
- * where it is installed; owned by the caller (free). */
-static char *
-find_command(void)
-{
-    char *beside = process_path_beside("virt-seed");
-
-    if (beside && access(beside, X_OK) == 0)
-        return beside;
-    free(beside);
-    return xstrdup(VIRT_SEED_BINDIR "/virt-seed");
-}
-
-static void
-become_command(char *command, char *uuid)
-{
-    char *arguments[] = {
-        command, (char *)"wire", (char *)"--after-refusal", (char *)"--domain", uuid,
-        NULL};
-
-    if (setsid() < 0 || chdir("/") < 0 || process_detach_descriptors() < 0)
-        _exit(EXIT_FAILURE);
-    alarm(0);
-    execv(command, arguments);
-    _exit(EXIT_FAILURE);
-}
-
-/* Return: whether the child was started. */
+/* Starts `virt-seed wire`, the one next to this program, as in a build directory, or the one
+ * that is installed. Return: whether the child was started. */
 static bool
 start_wiring(const struct lifecycle *lifecycle)
 {
-    cleanup_free char *command = find_command();
+    cleanup_free char *beside = process_path_beside("virt-seed");
+    char *command = beside && access(beside, X_OK) == 0 ? beside
+                                                        : (char *)VIRT_SEED_BINDIR
+                        "/virt-seed";
+    char *arguments[] = {command,
+                         (char *)"wire",
+                         (char *)"--after-refusal",
+                         (char *)"--domain",
+                         lifecycle->domain->uuid,
+                         NULL};
     pid_t child;
 
     if (access(command, X_OK) < 0)
         return false;
     child = fork();
-    if (child == 0)
-        become_command(command, lifecycle->domain->uuid);
-    return child > 0;
+    if (child != 0)
+        return child > 0;
+    if (setsid() < 0 || chdir("/") < 0 || process_detach_descriptors() < 0)
+        _exit(EXIT_FAILURE);
+    alarm(0);
+    execv(command, arguments);
+    _exit(EXIT_FAILURE);
 }
 
 enum definition {
@@ -93,32 +78,13 @@ find_definition(const struct lifecycle *lifecycle, bool placed)
                : DEFINITION_UNWIRED;
 }
 
-/* The emulator shim bears no wiring, and cannot do everything. */
-static int
-advise_transient(const struct lifecycle *lifecycle, const struct request *request,
-                 bool placed, struct failure **failure)
-{
-    cleanup_free char *emulator = wire_shim_emulator(lifecycle->domain);
-
-    if (placed || !wire_shim_can(request))
-        return failure_hint(
-            failure, "wire its XML before it is created: virt-seed wire FILE | "
-                     "virsh create /dev/stdin; or define it with virsh define, and "
-                     "start that");
-    return failure_hint(
-        failure,
-        "wire its XML before it is created: virt-seed wire FILE | virsh create "
-        "/dev/stdin; or give it <emulator>%s</emulator>; or define it with virsh "
-        "define, and start that",
-        emulator);
-}
-
 int
 autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
                 bool placed, const struct wiring *wiring, struct failure **failure)
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
     cleanup_free char *changes = wiring_describe(wiring);
+    cleanup_free char *emulator = wire_shim_emulator(lifecycle->domain);
 
     failure_set(
         failure, FAILURE_UNWIRED,
@@ -126,7 +92,18 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
         changes);
     switch (find_definition(lifecycle, placed)) {
     case DEFINITION_NONE:
-        return advise_transient(lifecycle, request, placed, failure);
+        /* The emulator shim bears no wiring, and cannot do everything. */
+        if (placed || !wire_shim_can(request))
+            return failure_hint(
+                failure, "wire its XML before it is created: virt-seed wire FILE | "
+                         "virsh create /dev/stdin; or define it with virsh define, and "
+                         "start that");
+        return failure_hint(
+            failure,
+            "wire its XML before it is created: virt-seed wire FILE | virsh create "
+            "/dev/stdin; or give it <emulator>%s</emulator>; or define it with virsh "
+            "define, and start that",
+            emulator);
     case DEFINITION_WIRED:
         return failure_hint(
             failure, "its definition is wired, but this start has an older "

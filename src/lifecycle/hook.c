@@ -6,12 +6,12 @@
  * How it works: libvirt calls the hook several times in each domain's life, also for
  * domains that never heard of us, and holds the domain's lock meanwhile. So this
  * program links libc alone and finds out whether there is anything to do: by the
- * operation, and by whether our name stands in the XML. If there is, it becomes
- * virt-seed-lifecycle, the program beside it, with the XML in a memfd. At `started` the
+ * operation, and by whether our name is in the XML. If there is, it becomes
+ * virt-seed-lifecycle, the program next to it, with the XML in a memfd. At `started` the
  * guest runs already, and libvirt kills it if a hook fails: there a child becomes it, and
  * this program succeeds, whatever comes.
  *
- * A search for bytes is enough, because libvirt writes the XML anew from what it has
+ * A search for bytes is enough, because libvirt writes the XML again from what it has
  * parsed: character references and the like do not survive in it.
  *
  * Nothing is ever printed on standard output: at restore and migrate libvirt takes it
@@ -58,17 +58,6 @@ static const struct operation {
     {"restore", false}, {"migrate", false},
 };
 
-/* Return: the operation, or NULL where it is none of ours. */
-static const struct operation *
-find_operation(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
-        if (strcmp(operations[i].name, name) == 0)
-            return &operations[i];
-    }
-    return NULL;
-}
-
 static bool
 has(const struct buffer *xml, const char *needle)
 {
@@ -101,7 +90,7 @@ fail(const char *what, int error)
     return EXIT_FAILURE;
 }
 
-/* Puts the XML where standard input was. Return: 0 or -errno. */
+/* Makes the XML standard input. Return: 0 or -errno. */
 static int
 replace_stdin(const struct buffer *xml)
 {
@@ -118,30 +107,23 @@ replace_stdin(const struct buffer *xml)
     return 0;
 }
 
-/* Return: the arguments for execv, behind "--": a domain's name may begin with a dash. */
-static char **
-arguments_behind_dashes(char *program, int count, char **given)
-{
-    char **arguments = xcalloc((size_t)count + 2, sizeof(*arguments));
-
-    arguments[0] = program;
-    arguments[1] = (char *)"--";
-    for (int i = 1; i < count; i++)
-        arguments[i + 1] = given[i];
-    return arguments;
-}
-
 static int
 become_lifecycle(const struct buffer *xml, int count, char **given)
 {
     char *program = process_path_beside("virt-seed-lifecycle");
+    char **arguments = xcalloc((size_t)count + 2, sizeof(*arguments));
     int error = replace_stdin(xml);
 
     if (error < 0)
         return fail("could not hand on the domain's XML", error);
     if (!program)
         return fail("could not find virt-seed-lifecycle", -errno);
-    execv(program, arguments_behind_dashes(program, count, given));
+    arguments[0] = program;
+    /* A domain's name may begin with a dash. */
+    arguments[1] = (char *)"--";
+    for (int i = 1; i < count; i++)
+        arguments[i + 1] = given[i];
+    execv(program, arguments);
     return fail(program, -errno);
 }
 
@@ -198,16 +180,19 @@ run(bool guest_runs, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-    /* Session daemons run the same hooks, as their user. */
-    const struct operation *operation =
-        argc < 3 || geteuid() != 0 ? NULL : find_operation(argv[2]);
+    const struct operation *operation = NULL;
     int status;
 
+    /* Session daemons run the same hooks, as their user. */
+    for (size_t i = 0; argc >= 3 && !operation && i < ARRAY_SIZE(operations); i++) {
+        if (strcmp(operations[i].name, argv[2]) == 0 && geteuid() == 0)
+            operation = &operations[i];
+    }
     if (!operation)
         return EXIT_SUCCESS;
     if (operation->guest_runs) {
         signal(SIGALRM, end_well);
-        /* That there is no memory. */
+        /* When there is no memory left. */
         signal(SIGABRT, end_well);
     }
     /* Both survive execve: no wait without end, and errors where a signal would kill. */

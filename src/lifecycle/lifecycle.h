@@ -64,7 +64,7 @@ enum lifecycle_event {
     LIFECYCLE_GUEST_FAILED,
 };
 
-/* Says that it has happened; `more`, where not NULL, is a field of this event's own. */
+/* Says that it has happened; `more`, if not NULL, is a field of this event's own. */
 void lifecycle_log_event(const struct lifecycle *lifecycle, enum lifecycle_event event,
                          const struct journal_field *more, const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: what there is to say goes to systemd's journal with fields of its own, and to
- * syslog(3) where there is no journal. The events of a seed's life have each an id, by which
+ * syslog(3) if there is no journal. The events of a seed's life each have an id, by which
  * journalctl(1) finds them; virt-seed-hook(8) lists ids and fields.
  */
 #include "config.h"
@@ -24,11 +24,15 @@ static const struct {
     [LIFECYCLE_GUEST_FAILED] = {"6b12ef599a7b4d2680b6372430b4283d", LOG_WARNING},
 };
 
-/* `id` and `more` may be NULL. */
+/* Logs the text after what it is about, "domain 'web1' (UUID): …"; `id` and `more` may be
+ * NULL. */
 static void
 send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
-           const struct journal_field *more, char *message)
+           const struct journal_field *more, const char *text)
 {
+    cleanup_free char *message =
+        xasprintf("domain '%.256s' (%s): %s", lifecycle->domain->name,
+                  lifecycle->domain->uuid, text);
     const char priority_text[] = {(char)('0' + priority), '\0'};
     const struct journal_field fields[] = {
         {"MESSAGE", message},
@@ -48,26 +52,16 @@ send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
     syslog(priority, "%s", message);
 }
 
-/* Return: what the message begins with, "domain 'web1' (UUID): …", owned by the caller. */
-static char *
-name_domain(const struct lifecycle *lifecycle, const char *message)
-{
-    return xasprintf("domain '%.256s' (%s): %s", lifecycle->domain->name,
-                     lifecycle->domain->uuid, message);
-}
-
 void
 lifecycle_log(const struct lifecycle *lifecycle, const char *format, ...)
 {
     cleanup_free char *text = NULL;
-    cleanup_free char *message = NULL;
     va_list arguments;
 
     va_start(arguments, format);
     text = xvasprintf(format, arguments);
     va_end(arguments);
-    message = name_domain(lifecycle, text);
-    send_entry(lifecycle, LOG_WARNING, NULL, NULL, message);
+    send_entry(lifecycle, LOG_WARNING, NULL, NULL, text);
 }
 
 void
@@ -82,7 +76,5 @@ void
 lifecycle_log_event(const struct lifecycle *lifecycle, enum lifecycle_event event,
                     const struct journal_field *more, const char *text)
 {
-    cleanup_free char *message = name_domain(lifecycle, text);
-
-    send_entry(lifecycle, events[event].priority, events[event].id, more, message);
+    send_entry(lifecycle, events[event].priority, events[event].id, more, text);
 }

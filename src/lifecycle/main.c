@@ -61,19 +61,6 @@ on_alarm(int signal_number)
 
 /* --- one operation ---------------------------------------------------------------- */
 
-/* The user reads why in the failure itself; the journal tells those who were not there. */
-static void
-log_refusal(const struct lifecycle *lifecycle, const struct failure *failure)
-{
-    const struct journal_field code = {"VIRT_SEED_FAILURE",
-                                       failure_code_name(failure->code)};
-    cleanup_free char *text =
-        xasprintf("start refused: %s%s%s", failure->message, failure->hint ? "; " : "",
-                  failure->hint ? failure->hint : "");
-
-    lifecycle_log_event(lifecycle, LIFECYCLE_START_REFUSED, &code, text);
-}
-
 static int
 run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
               struct failure **failure)
@@ -91,14 +78,22 @@ run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
         return -1;
-    /* No start shall fail for a slip there, but one that needs what the line should say. */
+    /* A slip there fails no start, except one that needs what the line should say. */
     if (config_read(&config, root, &config_failure) < 0)
         lifecycle_log_failure(&lifecycle, "goes on without this in the configuration",
                               config_failure);
     if (operation->run(&lifecycle, failure) == 0)
         return 0;
-    if (operation->run == lifecycle_prepare)
-        log_refusal(&lifecycle, *failure);
+    /* The user reads why in the failure itself; the journal tells those who were not there. */
+    if (operation->run == lifecycle_prepare) {
+        const char *hint = (*failure)->hint;
+        const struct journal_field code = {"VIRT_SEED_FAILURE",
+                                           failure_code_name((*failure)->code)};
+        cleanup_free char *text = xasprintf("start refused: %s%s%s", (*failure)->message,
+                                            hint ? "; " : "", hint ? hint : "");
+
+        lifecycle_log_event(&lifecycle, LIFECYCLE_START_REFUSED, &code, text);
+    }
     return -1;
 }
 
@@ -127,17 +122,6 @@ run(const char *root_path, const struct operation *operation, struct failure **f
     return doc ? run_on_domain(root, doc, operation, failure) : -1;
 }
 
-/* Return: the operation of that name, or NULL. */
-static const struct operation *
-find_operation(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
-        if (strcmp(operations[i].name, name) == 0)
-            return &operations[i];
-    }
-    return NULL;
-}
-
 static void
 usage(FILE *stream)
 {
@@ -163,7 +147,7 @@ main(int argc, char **argv)
         {NULL, 0, NULL, 0},
     };
     cleanup_failure struct failure *failure = NULL;
-    const struct operation *operation;
+    const struct operation *operation = NULL;
     const char *root = "/";
     int option;
 
@@ -193,7 +177,10 @@ main(int argc, char **argv)
         usage(stderr);
         return 2;
     }
-    operation = find_operation(argv[optind + 1]);
+    for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+        if (strcmp(operations[i].name, argv[optind + 1]) == 0)
+            operation = &operations[i];
+    }
     if (!operation)
         return EXIT_SUCCESS;
     status_of_failure = operation->failed;

@@ -6,11 +6,10 @@
  * find: the guest has long read its seed, and its saved state would be lost. It gets
  * the seed that its saved XML asks for, which is the same, byte for byte, as the one it
  * was saved with. What is the guest's own since its first boot, the host key that
- * was made for it, is never made anew for it: without it, it stays where it is.
+ * was made for it, is never made again for it: if it is missing, the guest is not resumed.
  */
 #include "config.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -21,10 +20,8 @@
 #include "store/pipeline.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
-#include "wire/facts.h"
-#include "wire/report.h"
 
-/* A start of the domain; its facts are those of the XML before check_cold_boot() wires it. */
+/* A start of the domain; its facts are those of the XML before check_wiring() wires it. */
 struct start {
     const struct lifecycle *lifecycle;
     struct domain *domain;
@@ -71,43 +68,43 @@ without_request(const struct start *start, struct failure **failure)
                        start->facts->disk ? "disk" : "address", name);
 }
 
-/* A guest that is resumed has its own seed and report, or somebody has changed what it is
- * resumed from. */
-static int
-check_resumed(const struct start *start, struct failure **failure)
-{
-    if (!start->facts->seed_of_another && !start->facts->report_of_another)
-        return 0;
-    return failure_set(failure, FAILURE_UNASKED_SEED,
-                       "would be resumed with another domain's seed or report\n"
-                       "see the disks, the channels and what else has a file, and the "
-                       "serial, in the XML that it was saved with: 'virsh "
-                       "save-image-dumpxml FILE'");
-}
-
 /* What a cold boot must have, and a resumed guest is not asked for. */
 static int
-check_cold_boot(const struct start *start, const struct request *request,
-                struct failure **failure)
+check_wiring(const struct start *start, const struct request *request,
+             struct failure **failure)
 {
     const struct lifecycle *lifecycle = start->lifecycle;
+    const struct wire_facts *facts = start->facts;
     const struct wire_options options = {.imds_address = lifecycle->config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
 
     label_read_disks(start->domain);
     if (wire_domain(start->domain, request, &options, &wiring, failure) < 0)
         return -1;
-    if (wiring.change_count == 0)
-        return 0;
     /* Whatever the configuration says of unwired domains: no guest gets another's seed, or
      * writes where another's report belongs. */
-    if (wiring.needed &&
-        (!lifecycle->config->warn_unwired || start->facts->seed_of_another ||
-         start->facts->report_of_another))
-        return autowire_refuse(lifecycle, request, wire_facts_are_wired(start->facts),
-                               &wiring, failure);
+    if (wiring.change_count > 0 && wiring.needed &&
+        (!lifecycle->config->warn_unwired || facts->seed_of_another ||
+         facts->report_of_another))
+        return autowire_refuse(lifecycle, request, wire_facts_are_wired(facts), &wiring,
+                               failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
+    return 0;
+}
+
+static int
+before_make(void *data, const struct request *request, struct failure **failure)
+{
+    const struct start *start = data;
+    xmlNode *node;
+
+    if (!start->resumes && check_wiring(start, request, failure) < 0)
+        return -1;
+    /* What is read of it has copies; documents of megabytes need not be there once more. */
+    node = request_find(start->domain);
+    if (node)
+        xml_remove(node);
     return 0;
 }
 
@@ -183,7 +180,7 @@ publish(const struct start *start, const struct request *request, struct seed *s
     return refuse_or_log(start, "resumes without its documents", &reason, failure);
 }
 
-/* The file at the end of the domain's channel. virtlogd opens it, as root; where there is the
+/* The file at the end of the domain's channel. virtlogd opens it, as root; if there is the
  * emulator shim, QEMU's user does. */
 static int
 make_report(const struct start *start, struct failure **failure)
@@ -220,24 +217,10 @@ record_boot_before(const struct lifecycle *lifecycle)
 }
 
 static int
-before_make(void *data, const struct request *request, struct failure **failure)
-{
-    const struct start *start = data;
-    xmlNode *node;
-
-    if (!start->resumes && check_cold_boot(start, request, failure) < 0)
-        return -1;
-    /* What is read of it has copies; documents of megabytes need not be there once more. */
-    node = request_find(start->domain);
-    if (node)
-        xml_remove(node);
-    return 0;
-}
-
-static int
 prepare(struct start *start, struct failure **failure)
 {
     const struct lifecycle *lifecycle = start->lifecycle;
+    const struct wire_facts *facts = start->facts;
     const struct pipeline pipeline = {
         .policy = start->resumes ? PIPELINE_RESUME : PIPELINE_COLD_BOOT,
         .root = lifecycle->root,
@@ -249,17 +232,26 @@ prepare(struct start *start, struct failure **failure)
     cleanup_seed struct seed seed = {0};
     bool reports;
 
-    if (start->resumes && check_resumed(start, failure) < 0)
-        return -1;
-    if (!start->facts->asks)
+    /* A guest that is resumed has its own seed and report, or somebody has changed what it is
+     * resumed from. */
+    if (start->resumes && (facts->seed_of_another || facts->report_of_another))
+        return failure_set(
+            failure, FAILURE_UNASKED_SEED,
+            "would be resumed with another domain's seed or report\n"
+            "see the disks, the channels and what else has a file, and the "
+            "serial, in the XML that it was saved with: 'virsh "
+            "save-image-dumpxml FILE'");
+    if (!facts->asks)
         return without_request(start, failure);
-    if (start->resumes && !wire_facts_are_wired(start->facts))
+    if (start->resumes && !wire_facts_are_wired(facts))
         return 0;
     if (!start->resumes)
         record_boot_before(lifecycle);
     if (pipeline_run(&pipeline, start->domain, &request, &seed, failure) < 0)
         return -1;
-    reports = wire_facts_report(start->facts, start->domain, &request);
+    /* The guest will have a port for its report: in the XML, or by the shim. */
+    reports = facts->reports || (facts->by_shim && request_wants_report(&request) &&
+                                 !wire_report_is_by_user(start->domain));
     if (reports && make_report(start, failure) < 0)
         return -1;
     return publish(start, &request, &seed, reports, failure);

@@ -67,7 +67,7 @@ is_old(int directory, const char *name)
            S_ISREG(status.st_mode) && time(NULL) - status.st_mtime > DAYS * DAY;
 }
 
-/* Return: whether there surely is no such file. Where the directory is not there, nothing is
+/* Return: whether there surely is no such file. If the directory is not there, nothing is
  * sure. */
 static bool
 is_missing(int root, const char *directory_path, const char *name)
@@ -101,27 +101,9 @@ is_gone(int root, const char *uuid)
     return is_missing(root, VIRT_SEED_DEFINITIONS, definition);
 }
 
-/* Return: false where the records cannot be locked, now or for the next one. */
-static bool
-consider(const struct lifecycle *lifecycle, int directory, const char *name)
-{
-    cleanup_close int lock = -1;
-    char uuid[UUID_LENGTH + 1];
-
-    if (!leftover_names_domain(name, uuid) || strcmp(name + strlen(uuid), ".json") != 0 ||
-        !is_old(directory, name))
-        return true;
-    lock = record_lock(lifecycle->root);
-    if (lock < 0)
-        return false;
-    if (is_old(directory, name) && is_gone(lifecycle->root, uuid))
-        unlinkat(directory, name, 0);
-    return true;
-}
-
 /* Removes records of domains that have not been there for 90 days and have no definition any
  * more; never one that says that a guest is set up, nor anything else than records. Looks at
- * 256 names at most, and says nothing. */
+ * 256 names at most, says nothing, and stops if the records cannot be locked. */
 static void
 sweep_records(const struct lifecycle *lifecycle)
 {
@@ -130,8 +112,18 @@ sweep_records(const struct lifecycle *lifecycle)
     const struct dirent *entry;
 
     for (int i = 0; dir && i < NAMES && (entry = readdir(dir)); i++) {
-        if (!consider(lifecycle, dirfd(dir), entry->d_name))
+        const char *name = entry->d_name;
+        cleanup_close int lock = -1;
+        char uuid[UUID_LENGTH + 1];
+
+        if (!leftover_names_domain(name, uuid) ||
+            strcmp(name + strlen(uuid), ".json") != 0 || !is_old(dirfd(dir), name))
+            continue;
+        lock = record_lock(lifecycle->root);
+        if (lock < 0)
             return;
+        if (is_old(dirfd(dir), name) && is_gone(lifecycle->root, uuid))
+            unlinkat(dirfd(dir), name, 0);
     }
 }
 

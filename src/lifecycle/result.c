@@ -28,8 +28,12 @@ copy_texts(const struct guest_messages *messages)
 }
 
 static void
-take_result(struct record_result *result, const struct guest_report *report)
+take_end(const struct guest_report *report, void *data)
 {
+    struct record_result *result = data;
+
+    if (!guest_report_is_complete(report))
+        return;
     record_result_clear(result);
     *result = (struct record_result){
         .state = report->state,
@@ -39,13 +43,6 @@ take_result(struct record_result *result, const struct guest_report *report)
         .warnings = copy_texts(&report->warnings),
         .warning_count = report->warnings.count,
     };
-}
-
-static void
-take_end(const struct guest_report *report, void *result)
-{
-    if (guest_report_is_complete(report))
-        take_result(result, report);
 }
 
 static int
@@ -66,35 +63,32 @@ read_result(const struct lifecycle *lifecycle, struct record_result *result,
 
 /* --- the record ------------------------------------------------------------------- */
 
-/* Return: whether the guest was to be set up by this boot, and is. */
-static bool
-is_set_up(const struct lifecycle *lifecycle, const struct record *record,
-          const struct record_result *result)
-{
-    cleanup_request struct request request = {0};
-    cleanup_failure struct failure *failure = NULL;
-
-    return result->state == GUEST_STATE_DONE && !record->done &&
-           !record->boot.identity_alone &&
-           request_read(&request, lifecycle->domain, &failure) == 0 && request.until_done;
-}
-
+/* Logs the result, and takes it for the record's; a guest that was to be set up by this boot, and
+ * is, is recorded as done. */
 static void
-log_result(const struct lifecycle *lifecycle, const struct record_result *result,
-           bool set_up)
+take_result(const struct lifecycle *lifecycle, struct record *record,
+            struct record_result *result)
 {
     const struct journal_field field = {"VIRT_SEED_RESULT",
                                         guest_state_word(result->state)};
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *failure = NULL;
 
     if (result->state != GUEST_STATE_DONE) {
         lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_FAILED, &field,
                             "cloud-init has reported errors");
-        return;
+    } else if (!record->done && !record->boot.identity_alone &&
+               request_read(&request, lifecycle->domain, &failure) == 0 &&
+               request.until_done) {
+        lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_DONE, &field,
+                            "cloud-init has reported success; from now on the guest gets "
+                            "its identity alone");
+        record->done = record_time(time(NULL));
+    } else {
+        lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_DONE, &field,
+                            "cloud-init has reported success");
     }
-    lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_DONE, &field,
-                        set_up ? "cloud-init has reported success; from now on the guest "
-                                 "gets its identity alone"
-                               : "cloud-init has reported success");
+    record_set_result(record, result);
 }
 
 static int
@@ -108,15 +102,9 @@ update_record(const struct lifecycle *lifecycle, struct record_result *result,
     (void)lock;
     if (record_read(lifecycle->root, uuid, &record, failure) < 0)
         return -1;
-    if (guest_state_is_end(result->state)) {
-        bool set_up = is_set_up(lifecycle, &record, result);
-
-        log_result(lifecycle, result, set_up);
-        if (set_up)
-            record.done = record_time(time(NULL));
-        record_set_result(&record, result);
-    }
-    /* Also where nothing is new: the file's time says when the domain was last there. */
+    if (guest_state_is_end(result->state))
+        take_result(lifecycle, &record, result);
+    /* Also if nothing is new: the file's time says when the domain was last there. */
     return record_write(lifecycle->root, uuid, &record, failure);
 }
 

@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
@@ -18,32 +16,23 @@
 #include "store/delivery.h"
 #include "store/record.h"
 #include "store/rundir.h"
-#include "wire/facts.h"
 
 /*
- * Who may read the journal could try guesses at a password against the digest of a seed of
- * which all else is known. What stands in the XML is known to everybody anyway.
- * Return: whether something of a secret may be in the seed.
+ * With the seed's digest, unless something of a secret may be in it: who may read the journal
+ * could try guesses at a password against the digest of a seed of which all else is known.
+ * What is in the XML is known to everybody anyway.
  */
-static bool
-has_secret(const struct request *request)
-{
-    for (size_t i = 0; i < request->parts.count; i++) {
-        if (request->parts.list[i]->origin == PART_SECRET)
-            return true;
-    }
-    return false;
-}
-
 static void
 log_made(const struct lifecycle *lifecycle, const struct request *request,
          const struct delivery *delivery, int seed)
 {
     cleanup_buffer struct buffer image = {0};
     cleanup_free char *digest = NULL;
+    bool has_secret = false;
 
-    if (!has_secret(request) && !delivery->served &&
-        fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
+    for (size_t i = 0; i < request->parts.count; i++)
+        has_secret = has_secret || request->parts.list[i]->origin == PART_SECRET;
+    if (!has_secret && !delivery->served && fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
         digest = digest_make(&image);
     lifecycle_log_event(lifecycle, LIFECYCLE_SEED_MADE,
                         &(struct journal_field){"VIRT_SEED_DIGEST", digest}, "seed made");

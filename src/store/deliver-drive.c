@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed as an image, UUID.iso in the run-time directory, in a drive that the domain is wired
- * with.
+ * The seed as an image, UUID.iso in the run-time directory: in a drive that the domain is wired
+ * with; or in a disk that the emulator shim adds to QEMU's command line. libvirt does not know of
+ * the latter; the shim learns of it, of the serial and of the report by an order in the run-time
+ * directory (shim/command.h).
  *
  * How it works in a guest that runs: the medium is replaced through libvirt, which has QEMU
  * open the file again. To rename another file to its path is not enough: QEMU keeps what it
@@ -29,8 +31,9 @@
 #include "domain/interface.h"
 #include "domain/xml.h"
 #include "image/iso.h"
-#include "store/deliver-drive.h"
+#include "store/delivery.h"
 #include "store/rundir.h"
+#include "wire/wire.h"
 
 static bool
 is_wired(const struct wire_facts *facts)
@@ -55,16 +58,16 @@ publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
                         VIRT_SEED_RUNDIR);
 }
 
-int
-drive_publish(const struct delivery_start *start, struct seed *seed,
-              struct failure **left_out, struct failure **failure)
+static int
+publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+        struct failure **failure)
 {
     (void)left_out;
     return publish_image(start->root, start->rundir, start->domain->uuid, seed, failure);
 }
 
-int
-drive_open(int rundir, const char *uuid, struct stat *status)
+static int
+open_image(int rundir, const char *uuid, struct stat *status)
 {
     cleanup_free char *name = rundir_seed_name(uuid);
 
@@ -95,7 +98,7 @@ medium_clear(struct medium *medium)
     free(medium->loaded);
 }
 
-/* Return: the seed's drive; by our alias where it is empty, as a failure may have left it. */
+/* Return: the seed's drive; by our alias if it is empty, as a failure may have left it. */
 static const struct disk *
 find_drive(const struct domain *running)
 {
@@ -143,21 +146,6 @@ format(xmlNode *node)
     return text;
 }
 
-/* The medium's element; of an empty drive it is missing or says nothing. */
-static xmlNode *
-find_or_add_source(xmlNode *node, const char *path)
-{
-    xmlNode *source = xml_child(node, "source");
-
-    if (source && xmlHasProp(source, (const xmlChar *)"file"))
-        return source;
-    if (!source)
-        source = xml_add_child(node, "source");
-    xmlSetProp(source, (const xmlChar *)"file", (const xmlChar *)path);
-    xmlSetProp(source, (const xmlChar *)"startupPolicy", (const xmlChar *)"mandatory");
-    return source;
-}
-
 /* All that libvirt says of the drive stays, its alias, address, policy and labels: it takes
  * a difference for another drive. `index` counts the media that QEMU has had. */
 static void
@@ -170,11 +158,18 @@ describe_drive(struct medium *medium, const struct disk *drive)
 
     if (!node)
         abort();
-    xmlSetProp(node, (const xmlChar *)"type", (const xmlChar *)"file");
+    xml_set_attribute(node, "type", "file");
     backing = xml_child(node, "backingStore");
     if (backing)
         xml_remove(backing);
-    source = find_or_add_source(node, path);
+    source = xml_child(node, "source");
+    /* Of an empty drive it is missing or says nothing. */
+    if (!source)
+        source = xml_add_child(node, "source");
+    if (!xmlHasProp(source, (const xmlChar *)"file")) {
+        xml_set_attribute(source, "file", path);
+        xml_set_attribute(source, "startupPolicy", "mandatory");
+    }
     xmlUnsetProp(source, (const xmlChar *)"index");
     medium->loaded = format(node);
     xml_remove(source);
@@ -200,12 +195,6 @@ fail_file(const struct medium *medium, const char *what, struct failure **failur
                              VIRT_SEED_RUNDIR, medium->name, VIRT_SEED_RUNDIR);
 }
 
-static ino_t
-find_published(const struct medium *medium)
-{
-    return replace_find_inode(medium->replacement, medium->name);
-}
-
 /* Return: whether there was one. */
 static bool
 put_back_file(struct medium *medium)
@@ -214,12 +203,12 @@ put_back_file(struct medium *medium)
 
     if (renameat(rundir, medium->old_name, rundir, medium->name) < 0)
         return false;
-    medium->published = find_published(medium);
+    medium->published = replace_find_inode(medium->replacement, medium->name);
     return true;
 }
 
 static int
-publish(struct medium *medium, struct failure **failure)
+publish_medium(struct medium *medium, struct failure **failure)
 {
     int rundir = medium->rundir;
 
@@ -230,22 +219,8 @@ publish(struct medium *medium, struct failure **failure)
     if (publish_image(medium->replacement->root, rundir, medium->uuid,
                       medium->replacement->seed, failure) < 0)
         return -1;
-    medium->published = find_published(medium);
+    medium->published = replace_find_inode(medium->replacement, medium->name);
     return 0;
-}
-
-/*
- * While the hook works on the domain libvirt does not answer whether it runs; so either its
- * removal is still to come, or a file that is ours now came after it. One that a new start
- * has made is another file.
- */
-static void
-remove_leftovers(const struct medium *medium)
-{
-    unlinkat(medium->rundir, medium->old_name, 0);
-    if (medium->guest->has_ended(medium->guest->data) &&
-        find_published(medium) == medium->published)
-        unlinkat(medium->rundir, medium->name, 0);
 }
 
 static bool
@@ -284,7 +259,7 @@ update_device(const struct medium *medium, const char *xml, const char *what,
 }
 
 /* After a failure that is set: what the guest has now, by libvirt's own word. */
-static int
+static void
 recover(struct medium *medium, struct failure **failure)
 {
     cleanup_failure struct failure *ignored = NULL;
@@ -293,38 +268,31 @@ recover(struct medium *medium, struct failure **failure)
     bool kept = put_back_file(medium);
 
     if (replace_has_ended(medium->replacement, failure))
-        return -1;
+        return;
     update_device(medium, medium->loaded, "insert the old medium", &ignored);
     if (medium->guest->check_inserted(medium->guest->data, &unseen) == 0)
-        return failure_hint(failure, "the drive %s; run the command again",
-                            kept ? "has its old medium, nothing has changed"
-                                 : "is not empty");
-    return failure_hint(failure,
-                        "the drive may be EMPTY, and then the guest becomes a new "
-                        "instance when it is rebooted: before that, run: virt-seed "
-                        "update %s",
-                        name);
+        failure_hint(failure, "the drive %s; run the command again",
+                     kept ? "has its old medium, nothing has changed" : "is not empty");
+    else
+        failure_hint(failure,
+                     "the drive may be EMPTY, and then the guest becomes a new "
+                     "instance when it is rebooted: before that, run: virt-seed "
+                     "update %s",
+                     name);
 }
 
 static int
 exchange(struct medium *medium, struct failure **failure)
 {
-    if (update_device(medium, medium->empty, "eject the old medium", failure) == 0 &&
-        update_device(medium, medium->loaded, "insert the new medium", failure) == 0 &&
-        medium->guest->check_inserted(medium->guest->data, failure) == 0)
-        return 0;
-    return recover(medium, failure);
-}
-
-static int
-exchange_with_request(struct medium *medium, struct failure **failure)
-{
     if (replace_request(medium->replacement, failure) < 0) {
         put_back_file(medium);
         return -1;
     }
-    if (exchange(medium, failure) == 0)
+    if (update_device(medium, medium->empty, "eject the old medium", failure) == 0 &&
+        update_device(medium, medium->loaded, "insert the new medium", failure) == 0 &&
+        medium->guest->check_inserted(medium->guest->data, failure) == 0)
         return 0;
+    recover(medium, failure);
     replace_request_back(medium->replacement);
     return -1;
 }
@@ -344,22 +312,87 @@ replace(const struct replacement *replacement, struct failure **failure)
     int result;
 
     describe_drive(&medium, find_drive(replacement->running));
-    result = publish(&medium, failure);
+    result = publish_medium(&medium, failure);
     if (result == 0)
-        result = exchange_with_request(&medium, failure);
-    remove_leftovers(&medium);
+        result = exchange(&medium, failure);
+    unlinkat(medium.rundir, medium.old_name, 0);
+    /* While the hook works on the domain libvirt does not answer whether it runs; so either its
+     * removal is still to come, or a file that is ours now came after it. One that a new start
+     * has made is another file. */
+    if (medium.guest->has_ended(medium.guest->data) &&
+        replace_find_inode(replacement, medium.name) == medium.published)
+        unlinkat(medium.rundir, medium.name, 0);
     return result;
 }
 
 const struct delivery delivery_drive = {
     .where = "in its drive",
     .is_wired = is_wired,
-    .publish = drive_publish,
+    .publish = publish,
     .withdraw = rundir_remove_seed,
     .name = rundir_seed_name,
-    .open = drive_open,
+    .open = open_image,
     .read = iso_read,
     .check_replace = check_replace,
     .is_in = is_in,
     .replace = replace,
+};
+
+/* --- the emulator shim -------------------------------------------------------------- */
+
+static bool
+shim_is_wired(const struct wire_facts *facts)
+{
+    return facts->by_shim;
+}
+
+static int
+shim_publish(const struct delivery_start *start, struct seed *seed,
+             struct failure **left_out, struct failure **failure)
+{
+    /* A cold boot is refused earlier if the serial is wrong (wire_domain()). */
+    const char *word = wire_shim_serial(start->domain, start->request, left_out);
+
+    if (publish(start, seed, left_out, failure) < 0)
+        return -1;
+    return rundir_leave_note(start->rundir, start->domain->uuid, word ? word : "",
+                             start->reports, failure);
+}
+
+static int
+shim_check_replace(const struct domain *running, struct failure **failure)
+{
+    (void)running;
+    return failure_set(failure, FAILURE_DOMAIN,
+                       "the drive is virt-seed-qemu's: libvirt does not know of it, and "
+                       "cannot change its medium\n"
+                       "shut it down and start it: each start has the new seed");
+}
+
+static bool
+shim_is_in(int root, const struct domain *running)
+{
+    (void)root;
+    (void)running;
+    return false;
+}
+
+static int
+shim_replace(const struct replacement *replacement, struct failure **failure)
+{
+    return shim_check_replace(replacement->running, failure);
+}
+
+const struct delivery delivery_shim = {
+    .where = "in its drive",
+    .incomplete = "resumes without our serial",
+    .is_wired = shim_is_wired,
+    .publish = shim_publish,
+    .withdraw = rundir_remove_seed,
+    .name = rundir_seed_name,
+    .open = open_image,
+    .read = iso_read,
+    .check_replace = shim_check_replace,
+    .is_in = shim_is_in,
+    .replace = shim_replace,
 };

@@ -62,38 +62,6 @@ delivery_open(int rundir, const char *uuid, const struct delivery **delivery,
     return fd;
 }
 
-/* Return: 1 where it has to be tried again, and nothing else is set. */
-static int
-try_to_read(int rundir, const char *uuid, struct seed *seed, bool *found,
-            struct failure **failure)
-{
-    const struct delivery *delivery;
-    struct stat opened, current;
-    cleanup_close int fd =
-        rundir < 0 ? rundir : delivery_open(rundir, uuid, &delivery, &opened);
-    cleanup_close int again = -1;
-
-    *found = fd != -ENOENT;
-    if (!*found)
-        return 0;
-    if (fd < 0)
-        return failure_set_errno(failure, FAILURE_RUNDIR, fd,
-                                 "could not read %s/%s.iso\nroot may read it",
-                                 VIRT_SEED_RUNDIR, uuid);
-    if (delivery->read(fd, seed, failure) < 0)
-        return failure_prefix(failure, "the seed of domain %s in %s", uuid,
-                              VIRT_SEED_RUNDIR);
-    if (!S_ISDIR(opened.st_mode))
-        return 0;
-    /* A directory that has given way to another meanwhile is being emptied: what was missing
-     * in it says nothing. */
-    again = delivery_open(rundir, uuid, &delivery, &current);
-    if (again >= 0 && current.st_ino == opened.st_ino)
-        return 0;
-    seed_clear(seed);
-    return 1;
-}
-
 int
 delivery_read(int root, const char *uuid, struct seed *seed, bool *found,
               struct failure **failure)
@@ -101,10 +69,30 @@ delivery_read(int root, const char *uuid, struct seed *seed, bool *found,
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
 
     for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
-        int result = try_to_read(rundir, uuid, seed, found, failure);
+        const struct delivery *delivery;
+        struct stat opened, current;
+        cleanup_close int fd =
+            rundir < 0 ? rundir : delivery_open(rundir, uuid, &delivery, &opened);
+        cleanup_close int again = -1;
 
-        if (result <= 0)
-            return result;
+        *found = fd != -ENOENT;
+        if (!*found)
+            return 0;
+        if (fd < 0)
+            return failure_set_errno(failure, FAILURE_RUNDIR, fd,
+                                     "could not read %s/%s.iso\nroot may read it",
+                                     VIRT_SEED_RUNDIR, uuid);
+        if (delivery->read(fd, seed, failure) < 0)
+            return failure_prefix(failure, "the seed of domain %s in %s", uuid,
+                                  VIRT_SEED_RUNDIR);
+        if (!S_ISDIR(opened.st_mode))
+            return 0;
+        /* A directory that has given way to another meanwhile is being emptied: what was
+         * missing in it says nothing. */
+        again = delivery_open(rundir, uuid, &delivery, &current);
+        if (again >= 0 && current.st_ino == opened.st_ino)
+            return 0;
+        seed_clear(seed);
     }
     return failure_set(failure, FAILURE_RUNDIR,
                        "the seed of domain %s is replaced again and again", uuid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a seed reaches its guest: a row, and a file deliver-NAME.c, for each way. The drive that
+ * How a seed reaches its guest: a row for each way, in a file deliver-NAME.c. The drive that
  * the domain is wired with, the disk that the emulator shim adds, and the metadata server.
  * Whatever happens to a seed after it is made goes through its row: the hook publishes and
  * withdraws it, `update` and `wait --scrub` replace it in a guest that runs, the others look at
@@ -15,7 +15,7 @@
 #include "domain/documents.h"
 #include "domain/domain.h"
 #include "domain/request.h"
-#include "wire/facts.h"
+#include "wire/wire.h"
 
 /* What is published for a start; all of it is borrowed. */
 struct delivery_start {
@@ -112,8 +112,8 @@ bool delivery_is_there(const struct delivery *delivery, int rundir, const char *
 
 /*
  * Opens what is there of the domain, by whatever delivery; `delivery` gets it.
- * Return: a descriptor, owned by the caller, or -errno. Who may not look into the tree of what
- * is served finds the image alone.
+ * Return: a descriptor, owned by the caller, or -errno. Whoever may not look into the tree of
+ * what is served finds the image alone.
  */
 int delivery_open(int rundir, const char *uuid, const struct delivery **delivery,
                   struct stat *status);
@@ -121,24 +121,24 @@ int delivery_open(int rundir, const char *uuid, const struct delivery **delivery
 /*
  * Reads it, below `root`. `found` says whether there is one: a domain that does not run has
  * none.
- * Return: 0, or -1 where there is one that cannot be read.
+ * Return: 0, or -1 if there is one that cannot be read.
  */
 int delivery_read(int root, const char *uuid, struct seed *seed, bool *found,
                   struct failure **failure);
 
 /* --- for the rows: a replacement ------------------------------------------------------- */
 
-/* Writes the request into the XML as it runs; that goes first, since where libvirt does not
- * take it nothing has changed yet. */
+/* Writes the request into the XML as it runs; that goes first: if libvirt does not take
+ * it, nothing has changed yet. */
 int replace_request(const struct replacement *replacement, struct failure **failure);
 
 /* Writes the old one again. */
 void replace_request_back(const struct replacement *replacement);
 
 /* Return: the inode of the name in the run-time directory, by which one sees whether it is still
- * what was published; 0 where there is none. */
+ * what was published; 0 if there is none. */
 ino_t replace_find_inode(const struct replacement *replacement, const char *name);
 
-/* Of a failure that is set, says so where the domain has ended meanwhile. Return: whether that
+/* Of a failure that is set, says so if the domain has ended meanwhile. Return: whether that
  * is all there is to say. */
 bool replace_has_ended(const struct replacement *replacement, struct failure **failure);

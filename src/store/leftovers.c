@@ -20,7 +20,7 @@
 /* What a process that was killed has not renamed any more (base/tmpfile.h, imds-tree.h). */
 #define TEMPORARY ".new."
 
-/* What comes behind the UUID in each directory. */
+/* What follows the UUID in each directory. */
 static const struct {
     const char *path;
     bool lasting;

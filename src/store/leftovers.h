@@ -23,8 +23,7 @@ struct leftover {
     char uuid[UUID_LENGTH + 1];
     const char *directory; /* that it is in */
     char *name;
-    bool
-        lasting; /* it is for the domain's next start, too: not what a running one needs */
+    bool lasting;   /* it is for the domain's next start, not for a running domain */
     time_t changed; /* when it last was */
 };
 

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/fs.h"
 #include "base/limits.h"
@@ -113,60 +112,46 @@ read_secret(struct part *part, int root, const struct domain *domain,
     return 0;
 }
 
-static int
-resolve_part(struct part *part, int root, const struct config *config,
-             const struct domain *domain, struct failure **failure)
-{
-    int result = 0;
-
-    switch (part->origin) {
-    case PART_FILE:
-        result = read_file(part, root, config, failure);
-        break;
-    case PART_SECRET:
-        result = read_secret(part, root, domain, failure);
-        break;
-    case PART_GENERATED:
-        result = host_key_read(root, domain->uuid, part, failure);
-        break;
-    case PART_INLINE:
-        break;
-    }
-    return result < 0 ? part_fail(part, failure) : 0;
-}
-
 /* --- one part --------------------------------------------------------------------- */
-
-/* At a start; what a command looks at is made, or not, by then. */
-static int
-prepare_host_key(const struct pipeline *pipeline, const struct request *request,
-                 const struct part *part, struct failure **failure)
-{
-    bool cold = pipeline->policy == PIPELINE_COLD_BOOT;
-
-    if (part->origin != PART_GENERATED ||
-        (!cold && pipeline->policy != PIPELINE_RESUME) ||
-        host_key_prepare(pipeline->root, request->domain->uuid, cold, failure) == 0)
-        return 0;
-    return part_fail(part, failure);
-}
 
 int
 pipeline_read_part(const struct pipeline *pipeline, const struct request *request,
                    struct part *part, struct failure **failure)
 {
-    if (prepare_host_key(pipeline, request, part, failure) < 0 ||
-        resolve_part(part, pipeline->root, pipeline->config, request->domain, failure) <
-            0 ||
-        parts_check_size(&request->parts, failure) < 0)
+    const bool cold_boot = pipeline->policy == PIPELINE_COLD_BOOT;
+    const bool resume = pipeline->policy == PIPELINE_RESUME;
+    const struct domain *domain = request->domain;
+    const int root = pipeline->root;
+    int result = 0;
+
+    switch (part->origin) {
+    case PART_FILE:
+        result = read_file(part, root, pipeline->config, failure);
+        break;
+    case PART_SECRET:
+        result = read_secret(part, root, domain, failure);
+        break;
+    case PART_GENERATED:
+        /* What a command looks at is made by then, or not. */
+        if (cold_boot || resume)
+            result = host_key_prepare(root, domain->uuid, cold_boot, failure);
+        if (result == 0)
+            result = host_key_read(root, domain->uuid, part, failure);
+        break;
+    case PART_INLINE:
+        break;
+    }
+    if (result < 0)
+        return part_fail(part, failure);
+    if (parts_check_size(&request->parts, failure) < 0)
         return -1;
-    return pipeline->policy == PIPELINE_RESUME ? 0 : check_part(request, part, failure);
+    return resume ? 0 : check_part(request, part, failure);
 }
 
 /*
  * Of a part that failed, by the policy. What the next start makes need not be there yet; for
  * `check` root's eyes alone see whether it is.
- * Return: 0 where the next part is tried, without a failure then.
+ * Return: 0 if the next part is tried, without a failure then.
  */
 static int
 bear_failure(const struct pipeline *pipeline, struct part *part, struct failure **failure)
@@ -190,14 +175,6 @@ bear_failure(const struct pipeline *pipeline, struct part *part, struct failure 
         *pipeline->denied = steal(*failure);
     part_mask(part);
     return 0;
-}
-
-static bool
-is_too_large(const struct parts *parts)
-{
-    cleanup_failure struct failure *failure = NULL;
-
-    return parts_check_size(parts, &failure) < 0;
 }
 
 /* --- all of it -------------------------------------------------------------------- */
@@ -231,6 +208,7 @@ pipeline_resolve(const struct pipeline *pipeline, struct request *request,
     }
     for (size_t i = 0; i < request->parts.count; i++) {
         struct part *part = request->parts.list[i];
+        cleanup_failure struct failure *too_large = NULL;
 
         /* Whether it has been generated is not shown, and nobody needs a right for it. */
         if (!(pipeline->hides && part->origin == PART_GENERATED) &&
@@ -240,7 +218,8 @@ pipeline_resolve(const struct pipeline *pipeline, struct request *request,
         if (pipeline->hides)
             part_mask(part);
         /* Of too much in all one finding is enough. */
-        if (pipeline->policy == PIPELINE_COLLECT && is_too_large(&request->parts))
+        if (pipeline->policy == PIPELINE_COLLECT &&
+            parts_check_size(&request->parts, &too_large) < 0)
             return 0;
     }
     return 0;

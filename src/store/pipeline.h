@@ -57,9 +57,9 @@ int pipeline_resolve(const struct pipeline *pipeline, struct request *request,
                      struct failure **failure);
 
 /*
- * Reads the part's bytes, where they are not in the domain's XML, and checks them; the key of a
+ * Reads the part's bytes, if they are not in the domain's XML, and checks them; the key of a
  * secret is noted in the part, on failure the one that was looked for first. What virt-seed
- * makes at a start is read where it is there; else it is FAILURE_SECRET_MISSING.
+ * makes at a start is read if it is there; else it is FAILURE_SECRET_MISSING.
  */
 int pipeline_read_part(const struct pipeline *pipeline, const struct request *request,
                        struct part *part, struct failure **failure);

@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,20 +268,6 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
                        VIRT_SEED_STATEDIR, name);
 }
 
-static int
-write_file(int root, int directory, const char *name, const char *text)
-{
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = tmpfile_open(&tmpfile, directory, name);
-
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, text, strlen(text));
-    if (error == 0 && (fchown(tmpfile.fd, geteuid(), libvirt_group(root)) < 0 ||
-                       fchmod(tmpfile.fd, 0640) < 0))
-        error = -errno;
-    return error == 0 ? tmpfile_publish(&tmpfile, name) : error;
-}
-
 int
 record_write(int root, const char *uuid, const struct record *record,
              struct failure **failure)
@@ -291,15 +276,24 @@ record_write(int root, const char *uuid, const struct record *record,
     cleanup_json json_t *json = record_to_json(record);
     cleanup_free char *text = json_text(json);
     cleanup_close int directory = statedir_make(root);
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     int error = 0;
 
-    if (directory < 0)
+    if (directory < 0) {
         error = directory;
-    else if (json_object_size(json) == 0)
+    } else if (json_object_size(json) == 0) {
         error = unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-    else
+    } else {
         error = strlen(text) > LIMIT_RECORD ? -EFBIG
-                                            : write_file(root, directory, name, text);
+                                            : tmpfile_open(&tmpfile, directory, name);
+        if (error == 0)
+            error = fs_write_all(tmpfile.fd, text, strlen(text));
+        if (error == 0 && (fchown(tmpfile.fd, geteuid(), libvirt_group(root)) < 0 ||
+                           fchmod(tmpfile.fd, 0640) < 0))
+            error = -errno;
+        if (error == 0)
+            error = tmpfile_publish(&tmpfile, name);
+    }
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 

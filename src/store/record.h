@@ -33,15 +33,14 @@ struct record_document {
 
 /* A cold boot, and the seed that it had. */
 struct record_boot {
-    char *time;        /* NULL where there is none; the others are NULL then, too */
-    char *name;        /* the domain's, then; NULL where the record does not say */
-    char *version;     /* virt-seed's, then; the same */
-    char *label;       /* the volume's; the same, and where the seed was none */
-    char *datasource;  /* "nocloud", "configdrive", "nocloud-net"; or NULL */
-    char *instance_id; /* NULL where the seed has none that can be read */
-    bool
-        identity_alone; /* the guest was recorded as set up before (boots="until-done") */
-    bool cache_keep;    /* the guest was told, then or before, to keep what it has read */
+    char *time;          /* NULL if there is none; the others are NULL then, too */
+    char *name;          /* the domain's, then; NULL if the record does not say */
+    char *version;       /* virt-seed's, then; the same */
+    char *label;         /* the volume's; the same, and where the seed was none */
+    char *datasource;    /* "nocloud", "configdrive", "nocloud-net"; or NULL */
+    char *instance_id;   /* NULL if the seed has none that can be read */
+    bool identity_alone; /* the guest was set up before (boots="until-done") */
+    bool cache_keep; /* the guest was told, then or before, to keep what it has read */
     struct record_document *documents; /* in the order of the image */
     size_t document_count;
     struct json_t *others; /* members that are not known, or NULL */
@@ -52,7 +51,7 @@ struct record_boot {
 struct record_result {
     enum guest_state state; /* DONE or FAILED; NOTHING, and there is no result */
     char *time;             /* when it came, by the host's clock */
-    char *datasource;       /* as cloud-init names it; NULL where it did not */
+    char *datasource;       /* as cloud-init names it; NULL if it did not */
     char **errors;
     size_t error_count;
     char **warnings;
@@ -64,14 +63,14 @@ struct record {
     char *done; /* since when the guest counts as set up (boots="until-done"), or NULL */
     struct record_boot boot;
     /* The seed that took that one's place while the domain ran ('virt-seed update'), and when;
-     * the guest has read it where it was rebooted since. It has no name. */
+     * the guest has read it if it was rebooted since. It has no name. */
     struct record_boot update;
     struct record_result result;
     struct json_t *others;
 };
 
 /*
- * Reads the domain's record; without one, an empty record. Return: 0, or -1 where there is
+ * Reads the domain's record; without one, an empty record. Return: 0, or -1 if there is
  * one that cannot be read, is no JSON object, or has more than LIMIT_RECORD bytes.
  */
 int record_read(int root, const char *uuid, struct record *record,
@@ -86,7 +85,7 @@ int record_write(int root, const char *uuid, const struct record *record,
 
 /*
  * Holds off others who change records while one is read and written again, as long as the
- * descriptor is open. Return: a descriptor, owned by the caller, or -1 where that is not
+ * descriptor is open. Return: a descriptor, owned by the caller, or -1 if that is not
  * possible, or others hold it for longer than a change takes; of two changes at the same time
  * one could be lost then.
  */

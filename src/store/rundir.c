@@ -88,7 +88,7 @@ rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
     cleanup_free char *name = xasprintf("%s.resumed", uuid);
     struct stat status;
 
-    /* A mark from before, which no release took away, is older than the seed by more than
+    /* A mark from before, which no release removed, is older than the seed by more than
      * what lies between the two in a start. */
     return fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            seed->st_mtime - status.st_ctime <= RESUME_SECONDS;

@@ -26,7 +26,7 @@ int rundir_open(int root, struct failure **failure);
 /* Return: the seed's name in the directory, owned by the caller (free). */
 char *rundir_seed_name(const char *uuid);
 
-/* Who gets the seeds: the user that QEMU runs as, or the caller where nobody knows it. */
+/* Who gets the seeds: the user that QEMU runs as, or the caller if nobody knows it. */
 void rundir_seed_owner(int root, uid_t *uid, gid_t *gid);
 
 /* Notes that the domain's next start resumes a guest. */

@@ -4,10 +4,11 @@
  * the root disk. The position on it is written out as an address, because a disk
  * without one gets from libvirt the position that its target's name counts to, and a
  * scsi disk then perhaps a controller (lsilogic) that the kernels of cloud images lack.
+ * The free position that is chosen is away from those that libvirt derives from the names.
  */
 #include "config.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -15,31 +16,14 @@
 #include "domain/target.h"
 #include "domain/xml.h"
 #include "wire/disk.h"
-#include "wire/drives.h"
-#include "wire/foreign.h"
+#include "wire/wire.h"
 
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"
+/* libvirt's bounds: a scsi target of virtio-scsi, ports of an AHCI controller. */
+#define SCSI_TARGET_MAX 255
+#define SATA_UNITS 6
 
 /* --- the bus ---------------------------------------------------------------------- */
-
-/* Return: the disk that the guest boots from: the lowest boot order, else the first
- * disk. */
-static const struct disk *
-root_disk(const struct domain *domain)
-{
-    const struct disk *root = NULL;
-
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        const struct disk *disk = &domain->disks[i];
-
-        if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
-            continue;
-        if (!root || (disk->boot_order &&
-                      (!root->boot_order || disk->boot_order < root->boot_order)))
-            root = disk;
-    }
-    return root;
-}
 
 bool
 wire_disk_has_ide(const struct domain *domain)
@@ -51,29 +35,210 @@ wire_disk_has_ide(const struct domain *domain)
            (!strstr(domain->machine, "q35") && !strstr(domain->machine, "microvm"));
 }
 
+/* Return: the bus that was asked for, or that of the disk which the guest boots from if it is
+ * sata or ide: the disk with the lowest boot order, else the first. */
 static enum domain_bus
 choose_bus(const struct domain *domain, const struct request *request)
 {
-    const struct disk *root = root_disk(domain);
+    const struct disk *root = NULL;
 
     if (request->bus != DOMAIN_BUS_OTHER)
         return request->bus;
     if (domain_is_windows(domain))
         return DOMAIN_BUS_SATA;
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (strcmp(disk->device, "disk") != 0 && strcmp(disk->device, "lun") != 0)
+            continue;
+        if (!root || (disk->boot_order &&
+                      (!root->boot_order || disk->boot_order < root->boot_order)))
+            root = disk;
+    }
     if (root && (root->bus == DOMAIN_BUS_SATA || root->bus == DOMAIN_BUS_IDE))
         return root->bus;
     return DOMAIN_BUS_SCSI;
 }
 
-static int
-check_bus(const struct domain *domain, enum domain_bus bus, struct failure **failure)
+/* --- the place on it ---------------------------------------------------------------- */
+
+/* Return: the first one after `node`, or of all for NULL; or NULL. */
+static xmlNode *
+next_scsi_controller(const struct domain *domain, xmlNode *node)
 {
-    if (bus != DOMAIN_BUS_IDE || wire_disk_has_ide(domain))
+    do
+        node = node ? xml_next(node, "controller")
+                    : xml_child(xml_child(domain->root, "devices"), "controller");
+    while (node && !xml_attribute_is(node, "type", "scsi"));
+    return node;
+}
+
+/* Return: the `count` addresses on one bus that are taken, owned by the caller (free). */
+static struct drive_address *
+read_addresses(const struct domain *domain, enum domain_bus bus, size_t *count)
+{
+    const xmlNode *devices = xml_child(domain->root, "devices");
+    struct drive_address *list = NULL;
+
+    *count = 0;
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        if (domain->disks[i].bus == bus)
+            *array_add(list, *count) = domain->disks[i].address;
+    }
+    if (bus != DOMAIN_BUS_SCSI)
+        return list;
+    /* Host devices of scsi share the addresses of scsi disks. */
+    for (const xmlNode *node = xml_child(devices, "hostdev"); node;
+         node = xml_next(node, "hostdev")) {
+        const xmlNode *written = xml_child(node, "address");
+
+        if (xml_attribute_is(node, "type", "scsi") && written)
+            *array_add(list, *count) = target_address(DOMAIN_BUS_SCSI, "", written);
+    }
+    return list;
+}
+
+bool
+drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
+                          long controller)
+{
+    size_t count;
+    cleanup_free struct drive_address *list = read_addresses(domain, bus, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].controller == controller)
+            return true;
+    }
+    return false;
+}
+
+/* Return: the first target of the controller that is free, or -1; from 1 on: target 0 is
+ * where libvirt puts disks by their names. */
+static long
+free_scsi_target(const struct drive_address *list, size_t count, long controller)
+{
+    bool taken[SCSI_TARGET_MAX + 1] = {false};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct drive_address *address = &list[i];
+
+        if (address->controller == controller && address->target <= SCSI_TARGET_MAX)
+            taken[address->target] = true;
+    }
+    for (long target = 1; target <= SCSI_TARGET_MAX; target++) {
+        if (!taken[target])
+            return target;
+    }
+    return -1;
+}
+
+static void
+find_scsi_place(const struct domain *domain, struct drive_place *place)
+{
+    size_t count;
+    cleanup_free struct drive_address *list =
+        read_addresses(domain, DOMAIN_BUS_SCSI, &count);
+    long highest = -1; /* of the controllers that are there or that an address implies */
+
+    for (xmlNode *node = next_scsi_controller(domain, NULL); node;
+         node = next_scsi_controller(domain, node)) {
+        long index = xml_attribute_number(node, "index", 65535);
+
+        /* Without an index libvirt takes the next free one. */
+        if (index < 0)
+            highest++;
+        else if (index > highest)
+            highest = index;
+        if (index < 0 || !(xml_attribute_is(node, "model", "virtio-scsi") ||
+                           xml_attribute_is(node, "model", "virtio-transitional") ||
+                           xml_attribute_is(node, "model", "virtio-non-transitional")))
+            continue;
+        place->address.controller = index;
+        place->address.target = free_scsi_target(list, count, index);
+        if (place->address.target > 0)
+            return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].controller > highest)
+            highest = list[i].controller;
+    }
+    place->new_controller = true;
+    place->address.controller = highest + 1;
+    place->address.target = 1;
+}
+
+static bool
+is_taken(const struct domain *domain, enum domain_bus bus,
+         const struct drive_address *address)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct drive_address *other = &domain->disks[i].address;
+
+        if (domain->disks[i].bus == bus && other->controller == address->controller &&
+            (bus == DOMAIN_BUS_SATA || other->bus == address->bus) &&
+            other->unit == address->unit)
+            return true;
+    }
+    return false;
+}
+
+int
+drives_find_place(const struct domain *domain, enum domain_bus bus,
+                  struct drive_place *place, struct failure **failure)
+{
+    struct drive_address *address = &place->address;
+
+    *place = (struct drive_place){.addressed = true};
+    switch (bus) {
+    case DOMAIN_BUS_SCSI:
+        find_scsi_place(domain, place);
         return 0;
-    return failure_set(failure, FAILURE_BUS,
-                       "bus=\"ide\" does not exist on machine '%s'\n"
-                       "leave bus= away, or use \"scsi\"",
-                       domain->machine ? domain->machine : domain->arch);
+    case DOMAIN_BUS_SATA:
+        /* From the last port down; libvirt adds the controllers that an address needs. */
+        for (;; address->controller++) {
+            for (address->unit = SATA_UNITS - 1; address->unit >= 0; address->unit--) {
+                if (!is_taken(domain, bus, address))
+                    return 0;
+            }
+        }
+    case DOMAIN_BUS_IDE:
+        for (long position = 3; position >= 0; position--) {
+            address->bus = position / 2;
+            address->unit = position % 2;
+            if (!is_taken(domain, bus, address))
+                return 0;
+        }
+        return failure_set(failure, FAILURE_BUS,
+                           "all four positions of the IDE controller are taken\n"
+                           "free one, or choose another bus: bus=\"scsi\"");
+    case DOMAIN_BUS_VIRTIO:
+    case DOMAIN_BUS_USB:
+    case DOMAIN_BUS_OTHER:
+        break;
+    }
+    place->addressed = false;
+    return 0;
+}
+
+char *
+drives_free_target(const struct domain *domain, enum domain_bus bus,
+                   const struct drive_address *address)
+{
+    const char *prefix = target_prefix(bus);
+    cleanup_free char *by_place = target_name(prefix, address->bus * 2 + address->unit);
+    bool by_place_is_free = bus == DOMAIN_BUS_IDE; /* names and positions go together */
+    long highest = -1;
+
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const char *target = domain->disks[i].target;
+
+        if (strcmp(target, by_place) == 0)
+            by_place_is_free = false;
+        if (strncmp(target, prefix, strlen(prefix)) == 0 &&
+            target_index(target) > highest)
+            highest = target_index(target);
+    }
+    return by_place_is_free ? steal(by_place) : target_name(prefix, highest + 1);
 }
 
 /* --- the element ------------------------------------------------------------------ */
@@ -87,19 +252,8 @@ set_number(xmlNode *node, const char *name, long value)
 }
 
 static void
-write_address(xmlNode *disk, const struct drive_address *address)
-{
-    xmlNode *node = xml_add_child(disk, "address");
-
-    xml_set_attribute(node, "type", "drive");
-    set_number(node, "controller", address->controller);
-    set_number(node, "bus", address->bus);
-    set_number(node, "target", address->target);
-    set_number(node, "unit", address->unit);
-}
-
-static void
-write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *target)
+write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *target,
+           const struct drive_place *place)
 {
     xmlNode *node;
 
@@ -120,20 +274,14 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     xml_add_child(disk, "readonly");
     node = xml_add_child(disk, "alias");
     xml_set_attribute(node, "name", SEED_DISK_ALIAS);
-}
-
-/* Behind the last disk: a cdrom in front of another would take its place in the boot
- * order that <boot dev='cdrom'/> means. */
-static xmlNode *
-add_disk_element(xmlNode *devices)
-{
-    xmlNode *last = NULL;
-
-    for (xmlNode *node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
-        last = node;
-    if (!last)
-        last = xml_child(devices, "emulator");
-    return last ? xml_add_after(last, "disk") : xml_add_child(devices, "disk");
+    if (!place->addressed)
+        return;
+    node = xml_add_child(disk, "address");
+    xml_set_attribute(node, "type", "drive");
+    set_number(node, "controller", place->address.controller);
+    set_number(node, "bus", place->address.bus);
+    set_number(node, "target", place->address.target);
+    set_number(node, "unit", place->address.unit);
 }
 
 static void
@@ -156,18 +304,27 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     struct drive_place place;
     cleanup_free char *target = NULL;
     xmlNode *devices = xml_child(domain->root, "devices");
+    xmlNode *last = NULL;
     xmlNode *disk;
 
-    if (check_bus(domain, bus, failure) < 0 ||
-        drives_find_place(domain, bus, &place, failure) < 0)
+    if (bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
+        return failure_set(failure, FAILURE_BUS,
+                           "bus=\"ide\" does not exist on machine '%s'\n"
+                           "leave bus= away, or use \"scsi\"",
+                           domain->machine ? domain->machine : domain->arch);
+    if (drives_find_place(domain, bus, &place, failure) < 0)
         return -1;
     target = drives_free_target(domain, bus, &place.address);
     if (!devices)
         devices = xml_add_child(domain->root, "devices");
-    disk = add_disk_element(devices);
-    write_disk(disk, bus, path, target);
-    if (place.addressed)
-        write_address(disk, &place.address);
+    /* After the last disk: a cdrom before another would take its place in the boot order that
+     * <boot dev='cdrom'/> means. */
+    for (xmlNode *node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
+        last = node;
+    if (!last)
+        last = xml_child(devices, "emulator");
+    disk = last ? xml_add_after(last, "disk") : xml_add_child(devices, "disk");
+    write_disk(disk, bus, path, target, &place);
     wiring_note(wiring, "%s '%s' added on the %s bus",
                 bus == DOMAIN_BUS_VIRTIO ? "read-only disk" : "cdrom", target,
                 domain_bus_name(bus));
@@ -197,29 +354,11 @@ remove_controller(struct domain *domain, struct wiring *wiring)
     }
 }
 
-int
-wire_remove_foreign(struct domain *domain, const struct wire_options *options,
-                    struct wiring *wiring, struct failure **failure)
-{
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        const struct disk *disk = &domain->disks[i];
-
-        if (!foreign_is_seed(disk))
-            continue;
-        if (!options->replace)
-            return foreign_fail(disk, failure);
-        wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
-        domain_remove_disk(domain, i);
-        i--;
-    }
-    return 0;
-}
-
 /* Lets the first of our disks be this domain's and removes any other.
  * Return: whether there is one. */
 static bool
-mend_disk(struct domain *domain, const struct request *request, const char *path,
-          struct wiring *wiring)
+repair_disk(struct domain *domain, const struct request *request, const char *path,
+            struct wiring *wiring)
 {
     bool found = false;
 
@@ -252,15 +391,16 @@ mend_disk(struct domain *domain, const struct request *request, const char *path
 }
 
 int
-wire_disk(struct domain *domain, const struct request *request,
-          const struct wire_options *options, struct wiring *wiring,
+wire_disk(struct domain *domain, const struct request *request, struct wiring *wiring,
           struct failure **failure)
 {
     cleanup_free char *path = seed_path(domain->uuid);
 
-    if (wire_remove_foreign(domain, options, wiring, failure) < 0)
-        return -1;
-    if (mend_disk(domain, request, path, wiring))
+    if (!request_has_disk(request)) {
+        wire_remove_disk(domain, wiring);
+        return 0;
+    }
+    if (repair_disk(domain, request, path, wiring))
         return 0;
     return add_disk(domain, request, path, wiring, failure);
 }
@@ -280,14 +420,4 @@ wire_remove_disk(struct domain *domain, struct wiring *wiring)
         i--;
     }
     remove_controller(domain, wiring);
-}
-
-int
-wire_no_disk(struct domain *domain, const struct wire_options *options,
-             struct wiring *wiring, struct failure **failure)
-{
-    if (wire_remove_foreign(domain, options, wiring, failure) < 0)
-        return -1;
-    wire_remove_disk(domain, wiring);
-    return 0;
 }

@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The wiring's disk: a cdrom, or a read-only virtio disk, with the seed's path. */
+/* The buses of a domain, and where on one there is room for one more disk. */
 #pragma once
 
-#include "wire/wiring.h"
+#include <stdbool.h>
 
-/* Adds the disk, and its controller where a new one is needed; or mends a disk that names
- * another domain's seed, as a clone's does. */
-int wire_disk(struct domain *domain, const struct request *request,
-              const struct wire_options *options, struct wiring *wiring,
-              struct failure **failure);
-
-/* For a seed without a disk: takes away what an earlier datasource has left. Another tool's
- * seed is as foreign as beside a disk of ours. */
-int wire_no_disk(struct domain *domain, const struct wire_options *options,
-                 struct wiring *wiring, struct failure **failure);
+#include "domain/domain.h"
 
 /* Return: whether the domain's machine has an IDE bus. */
 bool wire_disk_has_ide(const struct domain *domain);
 
-/* Removes the seeds of other tools where `options` says so; else one is an error. */
-int wire_remove_foreign(struct domain *domain, const struct wire_options *options,
-                        struct wiring *wiring, struct failure **failure);
+struct drive_place {
+    bool addressed; /* the bus has drive addresses; else libvirt finds the place */
+    bool new_controller;
+    struct drive_address address;
+};
 
-void wire_remove_disk(struct domain *domain, struct wiring *wiring);
+/*
+ * Finds a free position, away from those that libvirt derives from the names of
+ * targets, so that disks added later do not collide with it. On scsi it is on a
+ * virtio-scsi controller, an existing one or a new one.
+ */
+int drives_find_place(const struct domain *domain, enum domain_bus bus,
+                      struct drive_place *place, struct failure **failure);
+
+/*
+ * Return: a target's name that no disk has, after all others so that libvirt keeps the
+ * order of the cdroms; owned by the caller (free).
+ */
+char *drives_free_target(const struct domain *domain, enum domain_bus bus,
+                         const struct drive_address *address);
+
+/* Return: whether a disk or a host device is on that controller. */
+bool drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
+                               long controller);

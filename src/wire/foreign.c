@@ -3,7 +3,6 @@
 
 #include <fnmatch.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/fs.h"
 #include "base/memory.h"
@@ -41,16 +40,6 @@ matches(const char *const *patterns, size_t count, const char *text, int flags)
     return false;
 }
 
-static bool
-has_seed_label(const struct disk *disk)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
-        if (strcasecmp(disk->label, labels[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Return: by what the disk is known as another tool's seed, in words, or NULL. */
 static const char *
 reason(const struct disk *disk)
@@ -60,7 +49,9 @@ reason(const struct disk *disk)
     if (matches(places, ARRAY_SIZE(places), disk->source, 0))
         return "is where VDSM keeps its payloads";
     if (disk->label)
-        return has_seed_label(disk) ? "has the label of a seed" : NULL;
+        return matches(labels, ARRAY_SIZE(labels), disk->label, FNM_CASEFOLD)
+                   ? "has the label of a seed"
+                   : NULL;
     if (strcmp(disk->device, "cdrom") == 0 &&
         matches(names, ARRAY_SIZE(names), fs_base_name(disk->source), FNM_CASEFOLD))
         return "has the name of a seed";
@@ -81,4 +72,22 @@ foreign_fail(const struct disk *disk, struct failure **failure)
                           "detach it, or let 'virt-seed wire --replace' put ours in its "
                           "place: a guest has one seed",
                           disk->target, disk->source, reason(disk));
+}
+
+int
+wire_remove_foreign(struct domain *domain, const struct wire_options *options,
+                    struct wiring *wiring, struct failure **failure)
+{
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const struct disk *disk = &domain->disks[i];
+
+        if (!foreign_is_seed(disk))
+            continue;
+        if (!options->replace)
+            return foreign_fail(disk, failure);
+        wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
+        domain_remove_disk(domain, i);
+        i--;
+    }
+    return 0;
 }

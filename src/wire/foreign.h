@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "domain/domain.h"
+#include "wire/wire.h"
 
 /*
  * Return: whether the disk carries another tool's seed: by its volume's label, where
@@ -18,3 +18,7 @@ bool foreign_is_seed(const struct disk *disk);
 
 /* Sets the failure that names the disk and what to do. Return: -1. */
 int foreign_fail(const struct disk *disk, struct failure **failure);
+
+/* Removes them, if `options` says so; else one is an error. */
+int wire_remove_foreign(struct domain *domain, const struct wire_options *options,
+                        struct wiring *wiring, struct failure **failure);

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "domain/xml.h"
-#include "wire/report.h"
+#include "wire/wire.h"
 
 /* What a user tags begins with "ua-", too. */
 #define CHANNEL_ALIAS "ua-virt-seed-report"
@@ -20,67 +20,54 @@ wire_report_path(const char *uuid)
 
 /* --- what leads into our directory -------------------------------------------------- */
 
-/* Takes away what the kernel does not see: "//" is "/", and so is "/./". */
-static void
-collapse(char *path)
-{
-    char *end = path;
-
-    while (*path) {
-        if (path[0] == '/' && path[1] == '/')
-            path++;
-        else if (path[0] == '/' && path[1] == '.' && path[2] == '/')
-            path += 2;
-        else
-            *end++ = *path++;
-    }
-    *end = '\0';
-}
-
-/* Return: the collapsed path where it is in our directory, owned by the caller (free); NULL
- * where it leads elsewhere. One with ".." behind the directory is in it. */
+/* Return: the path without what the kernel does not see, "//" is "/", and so is "/./", if it is
+ * in our directory, owned by the caller (free); else NULL. One with ".." after the directory is
+ * in it. */
 static char *
 path_of(const xmlNode *node, const char *attribute)
 {
     static const char directory[] = VIRT_SEED_REPORTDIR "/";
     cleanup_free char *path = xml_attribute(node, attribute);
+    const char *from = path;
+    char *end = path;
 
-    if (path)
-        collapse(path);
-    if (!path || strncmp(path, directory, strlen(directory)) != 0)
+    if (!path)
         return NULL;
-    return steal(path);
+    while (*from) {
+        if (from[0] == '/' && from[1] == '/')
+            from++;
+        else if (from[0] == '/' && from[1] == '.' && from[2] == '/')
+            from += 2;
+        else
+            *end++ = *from++;
+    }
+    *end = '\0';
+    return strncmp(path, directory, strlen(directory)) == 0 ? steal(path) : NULL;
 }
 
 /* Return: whether the element names something in our directory that the domain may not have:
  * it may have its own report, at the end of a channel. */
 static bool
-is_of_another(const xmlNode *node, const char *attribute, const char *own)
+has_of_another(const xmlNode *node, const char *own)
 {
-    cleanup_free char *path = path_of(node, attribute);
     bool by_channel = xmlStrEqual(node->name, BAD_CAST "source") &&
                       xmlStrEqual(node->parent->name, BAD_CAST "channel");
 
-    return path && !(by_channel && strcmp(path, own) == 0);
-}
-
-/* The same of all its attributes; most elements have neither of these. */
-static bool
-has_of_another(const xmlNode *node, const char *own)
-{
-    const xmlAttr *attribute = node->properties;
-
-    for (; attribute; attribute = attribute->next) {
+    for (const xmlAttr *attribute = node->properties; attribute;
+         attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
 
-        if ((strcmp(name, "path") == 0 || strcmp(name, "file") == 0) &&
-            is_of_another(node, name, own))
-            return true;
+        if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
+            cleanup_free char *path = path_of(node, name);
+
+            if (path && !(by_channel && strcmp(path, own) == 0))
+                return true;
+        }
     }
     return false;
 }
 
-/* Return: the element behind `node` in the document, below `top`; or NULL. */
+/* Return: the element after `node` in the document, below `top`; or NULL. */
 static const xmlNode *
 next_below(const xmlNode *node, const xmlNode *top)
 {
@@ -155,20 +142,13 @@ has_port(const xmlNode *channel)
     return target && xml_attribute_is(target, "name", REPORT_PORT);
 }
 
-/* Return: whether it is the guest's port and a file, as far as that is not the file itself. */
-static bool
-is_file_of_port(const xmlNode *channel)
-{
-    return xml_attribute_is(channel, "type", "file") && has_port(channel) &&
-           xml_attribute_is(xml_child(channel, "target"), "type", "virtio");
-}
-
-/* Return: the first channel of ours that can stay, or NULL. */
+/* Return: the first channel of ours that can stay, the guest's port and a file; or NULL. */
 static xmlNode *
 find_ours(const struct domain *domain)
 {
     for (xmlNode *node = first_channel(domain); node; node = xml_next(node, "channel")) {
-        if (is_ours(node) && is_file_of_port(node))
+        if (is_ours(node) && xml_attribute_is(node, "type", "file") && has_port(node) &&
+            xml_attribute_is(xml_child(node, "target"), "type", "virtio"))
             return node;
     }
     return NULL;
@@ -207,33 +187,6 @@ last_of(const xmlNode *devices, const char *name)
     return last;
 }
 
-static bool
-is_serial(const xmlNode *controller)
-{
-    return xml_attribute_is(controller, "type", "virtio-serial");
-}
-
-/* libvirt would add one by itself, and leave it there when the channel goes. */
-static void
-add_controller(xmlNode *devices, struct wiring *wiring)
-{
-    xmlNode *last = last_of(devices, "controller");
-    xmlNode *node;
-
-    for (node = xml_child(devices, "controller"); node;
-         node = xml_next(node, "controller")) {
-        if (is_serial(node))
-            return;
-    }
-    last = last ? last : last_of(devices, "disk");
-    node =
-        last ? xml_add_after(last, "controller") : xml_add_child(devices, "controller");
-    xml_set_attribute(node, "type", "virtio-serial");
-    xml_set_attribute(node, "index", "0");
-    xml_set_attribute(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
-    wiring_note(wiring, "virtio-serial controller 0 added");
-}
-
 static void
 add(struct domain *domain, const char *path, struct wiring *wiring)
 {
@@ -252,7 +205,20 @@ add(struct domain *domain, const char *path, struct wiring *wiring)
     xml_set_attribute(node, "name", REPORT_PORT);
     xml_set_attribute(xml_add_child(channel, "alias"), "name", CHANNEL_ALIAS);
     wiring_note(wiring, "report channel added");
-    add_controller(devices, wiring);
+    /* libvirt would add a controller by itself, and leave it there when the channel goes. */
+    for (node = xml_child(devices, "controller"); node;
+         node = xml_next(node, "controller")) {
+        if (xml_attribute_is(node, "type", "virtio-serial"))
+            return;
+    }
+    last = last_of(devices, "controller");
+    last = last ? last : last_of(devices, "disk");
+    node =
+        last ? xml_add_after(last, "controller") : xml_add_child(devices, "controller");
+    xml_set_attribute(node, "type", "virtio-serial");
+    xml_set_attribute(node, "index", "0");
+    xml_set_attribute(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
+    wiring_note(wiring, "virtio-serial controller 0 added");
 }
 
 /* --- what is there ---------------------------------------------------------------- */
@@ -278,24 +244,6 @@ controller_is_used(const xmlNode *devices)
     return false;
 }
 
-static void
-remove_controller(xmlNode *devices, struct wiring *wiring)
-{
-    xmlNode *next;
-
-    for (xmlNode *node = xml_child(devices, "controller"); node; node = next) {
-        const xmlNode *alias = xml_child(node, "alias");
-
-        next = xml_next(node, "controller");
-        if (!is_serial(node) || !alias ||
-            !xml_attribute_is(alias, "name", CONTROLLER_ALIAS) ||
-            controller_is_used(devices))
-            continue;
-        xml_remove(node);
-        wiring_note(wiring, "virtio-serial controller removed");
-    }
-}
-
 /* Removes our channels but `keep`; all of them for NULL. */
 static void
 remove_but(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
@@ -313,18 +261,32 @@ remove_but(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
     }
 }
 
-static void
-mend(xmlNode *channel, const char *own, struct wiring *wiring)
+void
+wire_report(struct domain *domain, const struct request *request, struct wiring *wiring)
 {
-    xmlNode *source = xml_child(channel, "source");
-    bool of_another = is_of_another(source, "path", own);
+    cleanup_free char *own = wire_report_path(domain->uuid);
+    xmlNode *ours = find_ours(domain);
+    xmlNode *source;
 
+    if (!request_wants_report(request)) {
+        wire_remove_report(domain, wiring);
+        return;
+    }
+    remove_but(domain, ours, wiring);
+    if (!ours) {
+        if (!wire_report_is_by_user(domain))
+            add(domain, own, wiring);
+        return;
+    }
+    source = xml_child(ours, "source");
     if (!xml_attribute_is(source, "path", own)) {
+        cleanup_free char *path = path_of(source, "path");
+
         xml_set_attribute(source, "path", own);
-        wiring_note(wiring, of_another
-                                ? "the report channel had another domain's file and "
-                                  "has this one's now"
-                                : "the path of the report channel spelled anew");
+        wiring_note(wiring, path && strcmp(path, own) == 0
+                                ? "the path of the report channel spelled anew"
+                                : "the report channel had another domain's file and "
+                                  "has this one's now");
     }
     /* Without it a guest that is restored would empty what it has said. */
     if (!xml_attribute_is(source, "append", "on")) {
@@ -334,28 +296,21 @@ mend(xmlNode *channel, const char *own, struct wiring *wiring)
 }
 
 void
-wire_report(struct domain *domain, const struct request *request, struct wiring *wiring)
-{
-    cleanup_free char *path = wire_report_path(domain->uuid);
-    xmlNode *ours = find_ours(domain);
-
-    if (!request_wants_report(request)) {
-        wire_remove_report(domain, wiring);
-        return;
-    }
-    remove_but(domain, ours, wiring);
-    if (ours)
-        mend(ours, path, wiring);
-    else if (!wire_report_is_by_user(domain))
-        add(domain, path, wiring);
-}
-
-void
 wire_remove_report(struct domain *domain, struct wiring *wiring)
 {
     xmlNode *devices = xml_child(domain->root, "devices");
+    xmlNode *next;
 
     remove_but(domain, NULL, wiring);
-    if (devices)
-        remove_controller(devices, wiring);
+    for (xmlNode *node = xml_child(devices, "controller"); node; node = next) {
+        const xmlNode *alias = xml_child(node, "alias");
+
+        next = xml_next(node, "controller");
+        if (!xml_attribute_is(node, "type", "virtio-serial") || !alias ||
+            !xml_attribute_is(alias, "name", CONTROLLER_ALIAS) ||
+            controller_is_used(devices))
+            continue;
+        xml_remove(node);
+        wiring_note(wiring, "virtio-serial controller removed");
+    }
 }

@@ -16,8 +16,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/xml.h"
-#include "wire/serial.h"
-#include "wire/url.h"
+#include "wire/wire.h"
 
 /* A bare ds=nocloud would mean dsmode=local: user-data before the network. */
 #define NOCLOUD_WORD "ds=nocloud;dsmode=net"
@@ -37,26 +36,6 @@ has_smbios(const struct domain *domain)
             return true;
     }
     return false;
-}
-
-/* --- sysinfo ---------------------------------------------------------------------- */
-
-static xmlNode *
-make_entry(struct domain *domain)
-{
-    xmlNode *sysinfo = domain_find_sysinfo(domain);
-    xmlNode *system, *entry;
-
-    if (!sysinfo) {
-        sysinfo = xml_add_after(xml_child(domain->root, "os"), "sysinfo");
-        xml_set_attribute(sysinfo, "type", "smbios");
-    }
-    system = xml_child(sysinfo, "system");
-    if (!system)
-        system = xml_add_child(sysinfo, "system");
-    entry = xml_add_child(system, "entry");
-    xml_set_attribute(entry, "name", "serial");
-    return entry;
 }
 
 static void
@@ -119,15 +98,6 @@ fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
                         "place, or write serial=\"no\" into <cloud-init>");
 }
 
-/* Return: whether some version of the wiring wrote the word. */
-static bool
-is_our_word(const char *word)
-{
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-
-    return strcmp(word, NOCLOUD_WORD) == 0 || seed_url_parse(&url, word);
-}
-
 /* The words of a serial. */
 struct words {
     char *user;    /* the user's, with a space between them */
@@ -156,7 +126,10 @@ split_serial(const char *serial)
 
     for (char *word = strtok_r(copy, " \t\r\n", &rest); word;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
-        if (is_our_word(word)) {
+        cleanup_seed_url struct seed_url url = {.address = NULL};
+
+        /* Ours is what some version of the wiring wrote. */
+        if (strcmp(word, NOCLOUD_WORD) == 0 || seed_url_parse(&url, word)) {
             if (words.count++ == 0)
                 words.ours = xstrdup(word);
         } else if (strncasecmp(word, DATASOURCE_PREFIX, strlen(DATASOURCE_PREFIX)) == 0) {
@@ -213,48 +186,25 @@ wire_entry(struct domain *domain, const char *word, const struct wire_options *o
         return fail_foreign_word(entry, words.foreign, word, failure);
     if (words.count == 1 && strcmp(words.ours, word) == 0 && !words.foreign)
         return 0;
-    if (!entry)
-        entry = make_entry(domain);
     whole = *words.user ? xasprintf("%s %s", words.user, word) : xstrdup(word);
     if (check_length(entry, whole, failure) < 0)
         return -1;
+    if (!entry) {
+        xmlNode *sysinfo = domain_find_sysinfo(domain);
+        xmlNode *system;
+
+        if (!sysinfo) {
+            sysinfo = xml_add_after(xml_child(domain->root, "os"), "sysinfo");
+            xml_set_attribute(sysinfo, "type", "smbios");
+        }
+        system = xml_child(sysinfo, "system");
+        if (!system)
+            system = xml_add_child(sysinfo, "system");
+        entry = xml_add_child(system, "entry");
+        xml_set_attribute(entry, "name", "serial");
+    }
     set_text(entry, whole);
     note_words(&words, word, wiring);
-    return 0;
-}
-
-/* Return: whether a serial is to be; -1 where it must be and cannot. */
-static int
-wants_serial(const struct domain *domain, const struct request *request,
-             struct failure **failure)
-{
-    if (request_has_disk(request))
-        return request->serial && has_smbios(domain);
-    if (wire_url_check(domain, failure) < 0)
-        return -1;
-    if (has_smbios(domain))
-        return 1;
-    return failure_set(failure, FAILURE_SMBIOS,
-                       "datasource=\"nocloud-net\" needs the SMBIOS serial, and '%s' "
-                       "has none\n"
-                       "use datasource=\"nocloud\", whose disk the guest finds by its "
-                       "label",
-                       domain->arch);
-}
-
-static int
-check_place(const struct domain *domain, const struct request *request,
-            struct failure **failure)
-{
-    const xmlNode *os = xml_child(domain->root, "os");
-    const xmlNode *smbios = xml_child(os, "smbios");
-
-    if (!os)
-        return failure_set(failure, FAILURE_DOMAIN,
-                           "the domain has no <os>\n"
-                           "give what 'virsh dumpxml DOMAIN' prints");
-    if (smbios && xml_attribute_is(smbios, "mode", "host"))
-        return fail_host_mode(smbios, request, failure);
     return 0;
 }
 
@@ -263,24 +213,40 @@ wire_serial(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
+    const bool has_disk = request_has_disk(request);
+    const xmlNode *os = xml_child(domain->root, "os");
+    const xmlNode *smbios = xml_child(os, "smbios");
     cleanup_seed_url struct seed_url url = {.address = NULL};
     cleanup_free char *word = NULL;
-    int wanted;
 
     if (request_is_by_label(request)) {
         wire_remove_serial(domain, wiring);
         return 0;
     }
-    wanted = wants_serial(domain, request, failure);
-    /* A URL that an earlier datasource has left would lead the guest away from its disk. */
-    if (wanted == 0 && seed_url_find(&url, domain))
-        wire_remove_serial(domain, wiring);
-    if (wanted <= 0)
-        return wanted;
-    if (check_place(domain, request, failure) < 0)
+    if (has_disk && !(request->serial && has_smbios(domain))) {
+        /* A URL that an earlier datasource has left would lead the guest away from its
+         * disk. */
+        if (seed_url_find(&url, domain))
+            wire_remove_serial(domain, wiring);
+        return 0;
+    }
+    if (!has_disk && wire_url_check(domain, failure) < 0)
         return -1;
-    word = request_has_disk(request) ? xstrdup(NOCLOUD_WORD)
-                                     : wire_url_word(domain, options, failure);
+    if (!has_smbios(domain))
+        return failure_set(
+            failure, FAILURE_SMBIOS,
+            "datasource=\"nocloud-net\" needs the SMBIOS serial, and '%s' "
+            "has none\n"
+            "use datasource=\"nocloud\", whose disk the guest finds by its "
+            "label",
+            domain->arch);
+    if (!os)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "the domain has no <os>\n"
+                           "give what 'virsh dumpxml DOMAIN' prints");
+    if (smbios && xml_attribute_is(smbios, "mode", "host"))
+        return fail_host_mode(smbios, request, failure);
+    word = has_disk ? xstrdup(NOCLOUD_WORD) : wire_url_word(domain, options, failure);
     if (!word)
         return -1;
     /* First the mode: it notes whether there was a <sysinfo> before ours. */
@@ -316,13 +282,6 @@ wire_shim_serial(const struct domain *domain, const struct request *request,
 }
 
 /* --- removing --------------------------------------------------------------------- */
-
-static void
-remove_if_empty(xmlNode *node)
-{
-    if (node && !xml_first_element(node))
-        xml_remove(node);
-}
 
 /* The mode as it was before; it cannot stay without a <sysinfo>: libvirt would not
  * start. */
@@ -364,8 +323,10 @@ wire_remove_serial(struct domain *domain, struct wiring *wiring)
         xmlNode *sysinfo = system->parent;
 
         xml_remove(entry);
-        remove_if_empty(system);
-        remove_if_empty(sysinfo);
+        if (!xml_first_element(system))
+            xml_remove(system);
+        if (!xml_first_element(sysinfo))
+            xml_remove(sysinfo);
     }
     restore_mode(domain);
     wiring_note(wiring, "'%s' removed from the SMBIOS serial", removed);

@@ -20,7 +20,8 @@
 #include "base/text.h"
 #include "domain/address.h"
 #include "domain/xml.h"
-#include "wire/url.h"
+#include "wire/wire.h"
+
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
 
@@ -63,18 +64,6 @@ seed_url_read_address(const char *text)
     return xasprintf("%s%s%s:%d", ipv6 ? "[" : "", host, ipv6 ? "]" : "", port);
 }
 
-int
-seed_url_make_token(struct seed_url *url)
-{
-    uint8_t bytes[TOKEN_BYTES];
-
-    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-        return -errno;
-    for (size_t i = 0; i < TOKEN_BYTES; i++)
-        snprintf(&url->token[2 * i], 3, "%02x", bytes[i]);
-    return 0;
-}
-
 /* --- the word --------------------------------------------------------------------- */
 
 bool
@@ -93,7 +82,7 @@ seed_url_parse(struct seed_url *url, const char *word)
     address = strsep(&rest, "/");
     uuid = strsep(&rest, "/");
     token = strsep(&rest, "/");
-    /* Nothing is behind the last slash. */
+    /* Nothing follows the last slash. */
     if (!rest || *rest || !read_address(&parsed, address, &port) || !form_is_uuid(uuid) ||
         !form_is_hex(token, SEED_URL_TOKEN_LENGTH))
         return false;
@@ -214,41 +203,29 @@ wire_url_check(const struct domain *domain, struct failure **failure)
                        "which is a disk");
 }
 
-static int
-make(struct seed_url *url, const struct domain *domain, struct failure **failure)
-{
-    int error;
-
-    seed_url_clear(url);
-    memcpy(url->uuid, domain->uuid, sizeof(url->uuid));
-    error = seed_url_make_token(url);
-    if (error == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not make a token of random bits");
-}
-
-/* Where nobody knows the address, the one that is there stays. */
-static void
-set_address(struct seed_url *url, const struct wire_options *options)
-{
-    const char *address =
-        options->imds_address ? options->imds_address : VIRT_SEED_IMDS_ADDRESS;
-
-    if (url->address && !options->imds_address)
-        return;
-    free(url->address);
-    url->address = xstrdup(address);
-}
-
 char *
 wire_url_word(const struct domain *domain, const struct wire_options *options,
               struct failure **failure)
 {
     cleanup_seed_url struct seed_url url = {.address = NULL};
+    uint8_t bytes[TOKEN_BYTES];
 
-    if (!seed_url_find_own(&url, domain) && make(&url, domain, failure) < 0)
-        return NULL;
-    set_address(&url, options);
+    if (!seed_url_find_own(&url, domain)) {
+        if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+            failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                              "could not make a token of random bits");
+            return NULL;
+        }
+        seed_url_clear(&url);
+        memcpy(url.uuid, domain->uuid, sizeof(url.uuid));
+        for (size_t i = 0; i < TOKEN_BYTES; i++)
+            snprintf(&url.token[2 * i], 3, "%02x", bytes[i]);
+    }
+    /* If nobody knows the address, the one that is there stays. */
+    if (!url.address || options->imds_address) {
+        free(url.address);
+        url.address = xstrdup(options->imds_address ? options->imds_address
+                                                    : VIRT_SEED_IMDS_ADDRESS);
+    }
     return seed_url_word(&url);
 }

@@ -5,13 +5,17 @@
  *
  *   ds=nocloud;dsmode=net;s=http://ADDRESS[:PORT]/UUID/TOKEN/
  *
- * The last slash matters: before 23.1, cloud-init puts a document's name right behind.
+ * The last slash matters: before 23.1, cloud-init appends a document's name to it as it is.
  */
 #pragma once
 
 #include <stdbool.h>
 
-#include "wire/wiring.h"
+#include "base/failure.h"
+#include "base/text.h"
+
+struct domain;
+struct wire_options;
 
 #define SEED_URL_TOKEN_LENGTH 32
 /* Where the address has none. */
@@ -30,7 +34,7 @@ bool seed_url_parse(struct seed_url *url, const char *word);
 char *seed_url_word(const struct seed_url *url);
 
 /* Return: a word of a serial for messages, owned by the caller (free): without a token, also
- * where somebody has put one into a word of his own. */
+ * if somebody has put one into a word of their own. */
 char *seed_url_describe(const char *word);
 
 /* Finds the last such word in the domain's serial, by which cloud-init goes
@@ -41,9 +45,6 @@ bool seed_url_find_own(struct seed_url *url, const struct domain *domain);
 
 /* Return: whether any such word was made for another domain. */
 bool seed_url_is_of_another(const struct domain *domain);
-
-/* Return: 0, or -errno where the kernel gives no random bits. */
-int seed_url_make_token(struct seed_url *url);
 
 /*
  * Reads where guests are to find the server: an IPv4 address, or an IPv6 one in brackets, and
@@ -64,9 +65,9 @@ void seed_url_clear(struct seed_url *url);
 int wire_url_check(const struct domain *domain, struct failure **failure);
 
 /*
- * The word that belongs into the domain's serial. The token is made once: where the serial
+ * The word that belongs in the domain's serial. The token is made once: if the serial
  * has one that was made for this domain, it stays.
- * Return: owned by the caller (free); NULL where there are no random bits.
+ * Return: owned by the caller (free); NULL if there are no random bits.
  */
 char *wire_url_word(const struct domain *domain, const struct wire_options *options,
                     struct failure **failure);

@@ -1,16 +1,96 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <uuid.h>
 
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "domain/payload.h"
+#include "domain/seed-path.h"
 #include "domain/xml.h"
-#include "wire/disk.h"
-#include "wire/report.h"
-#include "wire/serial.h"
-#include "wire/shim.h"
+#include "wire/foreign.h"
 #include "wire/wire.h"
+
+/* --- the changes -------------------------------------------------------------------- */
+
+void
+wiring_note(struct wiring *wiring, const char *format, ...)
+{
+    va_list arguments;
+    char *change;
+
+    va_start(arguments, format);
+    change = xvasprintf(format, arguments);
+    va_end(arguments);
+    utf8_replace_controls(change);
+    texts_add(&wiring->changes, &wiring->change_count, change);
+}
+
+char *
+wiring_describe(const struct wiring *wiring)
+{
+    char *text = xstrdup(wiring->changes[0]);
+
+    for (size_t i = 1; i < wiring->change_count; i++) {
+        char *longer = xasprintf("%s; %s", text, wiring->changes[i]);
+
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+void
+wiring_clear(struct wiring *wiring)
+{
+    texts_free(wiring->changes, wiring->change_count);
+    *wiring = (struct wiring){0};
+}
+
+/* --- the emulator shim -------------------------------------------------------------- */
+
+char *
+wire_shim_emulator(const struct domain *domain)
+{
+    cleanup_free char *name = domain_emulator(domain);
+    const char *known = strncmp(name, "qemu-", 5) == 0 ? name : "qemu-system-x86_64";
+
+    return xasprintf("%s/" SHIM_PREFIX "%s", VIRT_SEED_BINDIR, known);
+}
+
+bool
+wire_shim_can(const struct request *request)
+{
+    return request_has_disk(request) &&
+           (request->bus == DOMAIN_BUS_OTHER || request->bus == DOMAIN_BUS_SCSI);
+}
+
+static int
+check_shim(const struct request *request, struct failure **failure)
+{
+    if (wire_shim_can(request))
+        return 0;
+    /* Its order is written at each start, and a token is made once. */
+    if (!request_has_disk(request))
+        return failure_set(failure, FAILURE_REQUEST,
+                           "datasource=\"nocloud-net\", but virt-seed-qemu, the "
+                           "domain's <emulator>, has a disk for the seed alone\n"
+                           "use datasource=\"nocloud\"; or name QEMU itself in "
+                           "<emulator>, and wire the domain: virt-seed wire");
+    return failure_set(failure, FAILURE_BUS,
+                       "bus=\"%s\", but virt-seed-qemu, the domain's <emulator>, has "
+                       "scsi alone\n"
+                       "leave bus= away; or name QEMU itself in <emulator>, and wire "
+                       "the domain: virt-seed wire",
+                       domain_bus_name(request->bus));
+}
+
+/* --- the domain --------------------------------------------------------------------- */
 
 bool
 wire_looks_like_amazon(const char *uuid)
@@ -39,31 +119,6 @@ add_uuid(struct domain *domain, struct wiring *wiring, struct failure **failure)
     return 0;
 }
 
-/* The shim adds all of it itself: what is in the XML goes. */
-static int
-wire_for_shim(struct domain *domain, const struct request *request,
-              const struct wire_options *options, struct wiring *wiring,
-              struct failure **failure)
-{
-    if (wire_shim_check(request, failure) < 0 ||
-        wire_remove_foreign(domain, options, wiring, failure) < 0)
-        return -1;
-    wire_remove(domain, wiring);
-    return wire_shim_serial(domain, request, failure) ? 0 : -1;
-}
-
-static int
-wire_seed(struct domain *domain, const struct request *request,
-          const struct wire_options *options, struct wiring *wiring,
-          struct failure **failure)
-{
-    int result = request_has_disk(request)
-                     ? wire_disk(domain, request, options, wiring, failure)
-                     : wire_no_disk(domain, options, wiring, failure);
-
-    return result < 0 ? -1 : wire_serial(domain, request, options, wiring, failure);
-}
-
 int
 wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
@@ -75,9 +130,18 @@ wire_domain(struct domain *domain, const struct request *request,
     if (!by_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
     of_another = wire_report_is_of_another(domain);
-    if ((by_shim ? wire_for_shim(domain, request, options, wiring, failure)
-                 : wire_seed(domain, request, options, wiring, failure)) < 0)
+    if ((by_shim && check_shim(request, failure) < 0) ||
+        wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
+    if (by_shim) {
+        /* The shim adds all of it itself: what is in the XML goes. */
+        wire_remove(domain, wiring);
+        if (!wire_shim_serial(domain, request, failure))
+            return -1;
+    } else if (wire_disk(domain, request, wiring, failure) < 0 ||
+               wire_serial(domain, request, options, wiring, failure) < 0) {
+        return -1;
+    }
     wiring->needed = wiring->change_count > 0;
     if (!by_shim)
         wire_report(domain, request, wiring);
@@ -110,4 +174,42 @@ wire_remove_request(struct domain *domain, struct wiring *wiring)
     if (!xml_first_element(metadata))
         xml_remove(metadata);
     wiring_note(wiring, "request removed from <metadata>");
+}
+
+/* --- what the XML says -------------------------------------------------------------- */
+
+void
+wire_facts_read(struct wire_facts *facts, const struct domain *domain)
+{
+    cleanup_free char *own = seed_path(domain->uuid);
+
+    *facts = (struct wire_facts){
+        .disk = seed_path_find_disk(domain),
+        .by_shim = domain_is_by_shim(domain),
+        .seed_of_another = seed_url_is_of_another(domain),
+        .reports = wire_report_is_there(domain),
+        .report_of_another = wire_report_is_of_another(domain),
+    };
+    facts->own_url = seed_url_find_own(&facts->url, domain);
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        const char *source = domain->disks[i].source;
+
+        if (source && seed_path_is(source) && strcmp(source, own) != 0)
+            facts->seed_of_another = true;
+    }
+    /* VDSM makes the image of a payload whose domain has no disk of ours. */
+    facts->asks =
+        request_find(domain) || facts->by_shim || (facts->disk && payload_find(domain));
+}
+
+bool
+wire_facts_are_wired(const struct wire_facts *facts)
+{
+    return facts->disk || facts->by_shim || facts->own_url;
+}
+
+void
+wire_facts_clear(struct wire_facts *facts)
+{
+    seed_url_clear(&facts->url);
 }

@@ -193,7 +193,7 @@ label_image() {
             echo "without a case: $id"
             return 1
         }
-    done < <(sed -n 's/^ *X([A-Z_]*, "\([a-z-]*\)").*/\1/p' "$top_srcdir/src/check/findings.h")
+    done < <(sed -n 's/^ *X([A-Z_]*, "\([a-z-]*\)").*/\1/p' "$top_srcdir/src/check/check.h")
 }
 
 # --- an installed cloud-init ------------------------------------------------------------------

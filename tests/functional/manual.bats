@@ -83,5 +83,5 @@ options() {
             return 1
             ;;
         esac
-    done < <(identifiers "$top_srcdir"/src/{base/failure,check/findings}.h)
+    done < <(identifiers "$top_srcdir"/src/{base/failure,check/check}.h)
 }

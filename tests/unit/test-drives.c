@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where on a bus there is room for one more disk: wire/drives.h. */
+/* Where on a bus there is room for one more disk: wire/disk.h. */
 #include "config.h"
 
 #include "base/limits.h"
 #include "base/memory.h"
 #include "unit.h"
-#include "wire/drives.h"
+#include "wire/disk.h"
 
 #define VIRTIO_SCSI "<controller type='scsi' index='0' model='virtio-scsi'/>"
 
