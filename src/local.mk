@@ -380,14 +380,11 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/domain-view.c \
 	%D%/cli/domain-view.h \
-	%D%/cli/extract.c \
-	%D%/cli/extract.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
-	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \

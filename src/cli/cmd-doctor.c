@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
-#include "cli/json.h"
+#include "cli/output.h"
 #include "seed/json.h"
 
 struct options {
@@ -32,18 +32,12 @@ static void (*const subjects[])(struct doctor *doctor) = {
     doctor_server,  doctor_leftovers, doctor_others,
 };
 
-static const char *
-state_word(enum doctor_state state)
-{
-    static const char *const words[] = {
-        [DOCTOR_OK] = "ok",
-        [DOCTOR_NOTE] = "note",
-        [DOCTOR_UNKNOWN] = "unknown",
-        [DOCTOR_PROBLEM] = "problem",
-    };
-
-    return words[state];
-}
+static const char *const state_words[] = {
+    [DOCTOR_OK] = "ok",
+    [DOCTOR_NOTE] = "note",
+    [DOCTOR_UNKNOWN] = "unknown",
+    [DOCTOR_PROBLEM] = "problem",
+};
 
 /* --- what the subjects say ------------------------------------------------------------ */
 
@@ -103,12 +97,6 @@ doctor_unread(struct doctor *doctor, int error, const char *subject, const char 
                    strerror(abs(error)));
 }
 
-char *
-doctor_systemctl(const char *action, const char *unit)
-{
-    return xasprintf("systemctl %s %s", action, unit);
-}
-
 /* --- output --------------------------------------------------------------------------- */
 
 static void
@@ -121,7 +109,7 @@ print_json(const struct doctor *doctor)
 
         json_must(json_array_append_new(
             list, json_pack("{s:s, s:s, s:o, s:o}", "subject", diagnosis->subject,
-                            "state", state_word(diagnosis->state), "message",
+                            "state", state_words[diagnosis->state], "message",
                             json_outside_string(diagnosis->message), "fix",
                             diagnosis->fix ? json_outside_string(diagnosis->fix)
                                            : json_null())));
@@ -141,7 +129,7 @@ print_text(const struct doctor *doctor, bool verbose)
         unknown = unknown || diagnosis->state == DOCTOR_UNKNOWN;
         if (diagnosis->state == DOCTOR_OK && !verbose)
             continue;
-        print_outside_line(stdout, "%s: %s: %s", state_word(diagnosis->state),
+        print_outside_line(stdout, "%s: %s: %s", state_words[diagnosis->state],
                            diagnosis->subject, diagnosis->message);
         if (diagnosis->fix)
             print_outside_line(stdout, "  fix: %s", diagnosis->fix);

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/output.h"
 #include "cli/pending.h"
 #include "cli/replace.h"
 #include "import/element.h"

@@ -68,10 +68,6 @@ void doctor_unseen(struct doctor *doctor, const char *what);
 void doctor_unread(struct doctor *doctor, int error, const char *subject,
                    const char *path);
 
-/* Return: the command for one of libvirt's daemons or virt-seed's unit, owned by the caller
- * (free): "systemctl ACTION UNIT". */
-char *doctor_systemctl(const char *action, const char *unit);
-
 /* --- systemd, and firewalld, who is on the same bus ------------------------------ */
 
 /* What is not known is NULL: systemd cannot be asked, or virt-seed was built without its library. */

@@ -172,7 +172,7 @@ say_unnoticed(struct doctor *doctor, const struct hooks *hooks, bool known)
     cleanup_free char *started = record_time(daemon->started.tv_sec);
     cleanup_free char *made = record_time(hooks->oldest.tv_sec);
     cleanup_free char *reload = doctor->systemd
-                                    ? doctor_systemctl("reload", daemon->name)
+                                    ? xasprintf("systemctl reload %s", daemon->name)
                                     : xasprintf("kill -HUP %ld", (long)daemon->pid);
 
     if (known)

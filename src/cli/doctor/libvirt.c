@@ -142,7 +142,7 @@ check_report_writer(struct doctor *doctor)
     } else if (doctor->daemon.pid > 0 &&
                fs_stat_in_root(doctor->root, VIRT_SEED_SOCKETDIR "/virtlogd-sock",
                                &status) == -ENOENT) {
-        fix = doctor->systemd ? doctor_systemctl("enable --now", "virtlogd.socket")
+        fix = doctor->systemd ? xstrdup("systemctl enable --now virtlogd.socket")
                               : xstrdup("virtlogd --daemon");
         doctor_add(doctor, DOCTOR_PROBLEM, "virtlogd", fix,
                    "%s/virtlogd-sock is missing: no domain can start",
@@ -173,7 +173,7 @@ connect_to_libvirt(struct doctor *doctor)
         doctor_take(doctor, DOCTOR_PROBLEM, "libvirt", &failure);
         return;
     }
-    start = doctor->systemd ? doctor_systemctl("start", doctor->daemon.name)
+    start = doctor->systemd ? xasprintf("systemctl start %s", doctor->daemon.name)
                             : xasprintf("%s --daemon", doctor->daemon.name);
     doctor_add(doctor, DOCTOR_PROBLEM, "libvirt", start, "%s", failure->message);
 }
