@@ -394,12 +394,8 @@ virt_seed_SOURCES = \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
-	%D%/cli/scrub.c \
-	%D%/cli/scrub.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
-	%D%/cli/seeding.c \
-	%D%/cli/seeding.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	$(NULL)

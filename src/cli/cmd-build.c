@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/seeding.h"
 #include "cli/source.h"
 #include "image/iso.h"
 
@@ -51,7 +50,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_seed struct seed seed = {0};
     int result;
 
-    if (seeding_make(&seed, &source, context, false, NULL, failure) < 0)
+    if (source_load_seed(&seed, &source, context, false, NULL, failure) < 0)
         return STATUS_FAILURE;
     if (seed.served) {
         failure_set(failure, FAILURE_IMAGE,

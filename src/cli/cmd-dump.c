@@ -13,7 +13,6 @@
 #include "base/print.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/seeding.h"
 #include "cli/source.h"
 
 struct options {
@@ -82,8 +81,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *denied = NULL;
 
-    if (seeding_make(&seed, &source, context, options->show_secrets, &denied, failure) <
-        0)
+    if (source_load_seed(&seed, &source, context, options->show_secrets, &denied,
+                         failure) < 0)
         return STATUS_FAILURE;
     if (path && !seed_find_document(&seed, path)) {
         cleanup_buffer struct buffer list = {0};

@@ -19,7 +19,6 @@
 #include "cli/follow.h"
 #include "cli/progress.h"
 #include "cli/replace.h"
-#include "cli/scrub.h"
 #include "store/record.h"
 
 /* Where cloud-init writes what the commands of user-data print, and its own errors. */
@@ -98,7 +97,7 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
                     "domain '%s': cloud-init has finished with %zu %s\n" GUEST_LOGS,
                     name_of(waited), errors, errors == 1 ? "error" : "errors");
     } else if (waiting->options->scrub) {
-        if (scrub(waiting->context, waited->followed->uuid, &failure) < 0)
+        if (replace_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
             outcome = "error";
         else
             progress_note(&waited->waiting->progress, waited->row, "scrubbed");

@@ -75,9 +75,6 @@ int pending_read(struct pending *pending, const struct context *context,
  * or it is the same. */
 const char *pending_other_instance_id(const struct pending *pending);
 
-/* Return: the state's word, which `--json` prints, too. */
-const char *pending_state_name(enum pending_state state);
-
 void pending_clear(struct pending *pending);
 
 #define cleanup_pending __attribute__((cleanup(pending_clear)))
