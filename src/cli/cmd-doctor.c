@@ -25,11 +25,10 @@ struct options {
     bool json;
 };
 
-/* A subject is one file in doctor/ and one row here; what libvirt says comes first, which others
- * look at. */
+/* The subjects are in doctor/. What libvirt says comes first, because others look at it. */
 static void (*const subjects[])(struct doctor *doctor) = {
-    doctor_libvirt, doctor_hook,      doctor_files,  doctor_confinement,
-    doctor_server,  doctor_leftovers, doctor_others,
+    doctor_libvirt, doctor_hook,      doctor_files, doctor_apparmor, doctor_selinux,
+    doctor_server,  doctor_leftovers, doctor_vdsm,  doctor_schema,
 };
 
 static const char *const state_words[] = {
@@ -173,7 +172,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         doctor.live = stat("/", &own) == 0 && root.st_dev == own.st_dev &&
                       root.st_ino == own.st_ino;
     }
-    doctor.systemd = doctor.live && systemd_is_running();
+    /* As sd_booted(3). */
+    doctor.systemd = doctor.live && access("/run/systemd/system/", F_OK) == 0;
     for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](&doctor);
     /* All that takes root to see is one diagnosis, with one thing to do. */

@@ -77,9 +77,6 @@ struct systemd_unit {
     pid_t main_pid;     /* of a service; 0 if none runs */
 };
 
-/* Return: whether it is systemd that runs this host. */
-bool systemd_is_running(void);
-
 /* Asks for the unit, such as "libvirtd.service". */
 void systemd_unit_read(struct systemd_unit *unit, const char *name);
 void systemd_unit_clear(struct systemd_unit *unit);
@@ -105,7 +102,9 @@ enum firewalld firewalld_ask(const char *zone, const char *service);
 void doctor_libvirt(struct doctor *doctor);
 void doctor_hook(struct doctor *doctor);
 void doctor_files(struct doctor *doctor);
-void doctor_confinement(struct doctor *doctor);
+void doctor_apparmor(struct doctor *doctor);
+void doctor_selinux(struct doctor *doctor);
 void doctor_server(struct doctor *doctor);
 void doctor_leftovers(struct doctor *doctor);
-void doctor_others(struct doctor *doctor);
+void doctor_vdsm(struct doctor *doctor);
+void doctor_schema(struct doctor *doctor);

@@ -70,27 +70,22 @@ check_kernel(struct doctor *doctor)
 /* --- domains ------------------------------------------------------------------------- */
 
 static void
-look_at_domain(struct doctor *doctor, virDomainPtr domain)
-{
-    cleanup_domain_view struct domain_view view = {0};
-    cleanup_failure struct failure *failure = NULL;
-
-    if (domain_view_load(&view, domain, &failure) < 0)
-        return;
-    if (!doctor->served && view.has_request && !request_has_disk(&view.request))
-        doctor->served = xstrdup(virDomainGetName(domain));
-    if (!doctor->by_shim && domain_is_by_shim(&view.domain))
-        doctor->by_shim = xstrdup(virDomainGetName(domain));
-}
-
-static void
 look_at_domains(struct doctor *doctor)
 {
     virDomainPtr *domains = NULL;
     int count = virConnectListAllDomains(doctor->connection, &domains, 0);
 
     for (int i = 0; i < count; i++) {
-        look_at_domain(doctor, domains[i]);
+        cleanup_domain_view struct domain_view view = {0};
+        cleanup_failure struct failure *failure = NULL;
+        const char *name = virDomainGetName(domains[i]);
+
+        if (domain_view_load(&view, domains[i], &failure) == 0) {
+            if (!doctor->served && view.has_request && !request_has_disk(&view.request))
+                doctor->served = xstrdup(name);
+            if (!doctor->by_shim && domain_is_by_shim(&view.domain))
+                doctor->by_shim = xstrdup(name);
+        }
         virDomainFree(domains[i]);
     }
     free(domains);
