@@ -51,8 +51,8 @@ changes_wire(struct source *source, const struct context *context,
 
     if (request_read(&request, &source->domain, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
-    /* Another host's paths mean nothing here; there the names of the disks decide, and
-     * where its metadata server is its own hook knows. */
+    /* Another host's paths mean nothing here: there the names of the disks decide, and its own
+     * hook knows where its metadata server is. */
     if (here) {
         label_read_disks(&source->domain);
         if (!request_has_disk(&request) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: first everything is taken away that some setting names, then each setting adds;
- * so of one that is given several times all values stay. What has no value only takes away.
+ * How it works: first everything that a setting names is removed, then each setting adds its
+ * value; so all values of a setting that is given several times stay. An empty one only removes.
  * Whether the result makes sense is for request_read() to say, in changes_wire().
  */
 #include "config.h"
@@ -46,7 +46,7 @@ struct writing {
 struct setting {
     const char *below; /* where its element is: NULL is <cloud-init> itself */
     const char *element;
-    /* NULL if elements of that name are taken away. */
+    /* NULL if elements of that name are removed. */
     void (*take_away)(struct writing *writing, const struct option_value *value);
     int (*add)(struct writing *writing, const struct option_value *value,
                struct failure **failure);
@@ -129,7 +129,7 @@ read_file(const char *path, size_t limit, struct buffer *content,
     return 0;
 }
 
-/* --- what an option takes away, and adds -------------------------------------------- */
+/* --- what an option removes, and adds ----------------------------------------------- */
 
 static int
 add_text(struct writing *writing, const struct option_value *value,
@@ -198,7 +198,7 @@ add_instance_id_policy(struct writing *writing, const struct option_value *value
     return 0;
 }
 
-/* Only the entry of that key; KEY= takes it away. */
+/* Only the entry of that key; KEY= removes it. */
 static void
 remove_entry(struct writing *writing, const struct option_value *value)
 {

@@ -53,7 +53,7 @@ struct domain_status {
     char *instance_id;       /* the same */
     enum guest_state result; /* of cloud-init */
     enum guest_stage stage;  /* the last one that has begun, or GUEST_STAGE_NONE */
-    char *since;    /* since when, by the host's clock; NULL where that is not known */
+    char *since;    /* since when, by the host's clock; NULL if that is not known */
     json_t *errors; /* a list of strings */
     struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
 };
@@ -112,7 +112,7 @@ find_seed(struct domain_status *status, int root, const struct domain_view *view
 
 /* --- the seed --------------------------------------------------------------------- */
 
-/* What the guest has, or, where it never had a seed, would get. */
+/* What the guest has, or would get if it never had a seed. */
 static void
 describe_seed(struct domain_status *status, const struct domain_view *view,
               const struct record *record)

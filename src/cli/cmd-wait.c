@@ -448,7 +448,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (read_timeout(options->timeout, &milliseconds, failure) < 0)
         return STATUS_FAILURE;
     waiting.follow.owner = &waiting;
-    progress_open(&waiting.progress, progress_find_style(context->quiet, options->json));
+    progress_open(&waiting.progress, context->quiet, options->json);
     result = wait_for_all(&waiting, milliseconds, failure);
     status = result < 0 ? STATUS_FAILURE : STATUS_OK;
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(order); i++) {

@@ -63,7 +63,7 @@ watch_file(struct followed *followed, struct failure **failure)
     return 1;
 }
 
-/* Return: how many bytes were read, `limit` or some more where there may be others; -1 on
+/* Return: how many bytes were read, `limit` or some more if there may be others; -1 on
  * failure. */
 static ssize_t
 read_turn(struct followed *followed, size_t limit, struct failure **failure)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: the files are looked for first, and libvirt is asked for each domain right
- * before what is its own is removed: so what a domain brings along that is made meanwhile is
- * not seen, or is known. A domain that is asked for by its UUID is there, is not there, or
- * may not be seen; a list would leave the last ones out.
+ * before its files are removed: so the files of a domain that is made meanwhile are not seen, or
+ * it is known. libvirt says of a UUID whether there is such a domain, or that the caller may not
+ * see it; a list would omit those.
  *
  * A transient domain is unknown whenever it does not run, and one is often undefined to be
- * defined anew. So what lasts from one start to the next is kept for a week after the last.
+ * defined again. So what lasts from one start to the next is kept for a week after the last.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ garbage_find(virConnectPtr connection, int root, bool all,
 
     if (leftovers_find(root, &leftovers, failure) < 0)
         return -1;
-    /* What is one domain's stands together. */
+    /* The list is sorted: what is one domain's is together. */
     for (size_t start = 0; start < leftovers.count; start = end) {
         const char *uuid = leftovers.list[start].uuid;
         virDomainPtr domain = virDomainLookupByUUIDString(connection, uuid);

@@ -15,14 +15,6 @@
 #include "cli/libvirt.h"
 #include "store/libvirt-host.h"
 
-bool
-libvirt_has_ended(virDomainPtr domain)
-{
-    int active = virDomainIsActive(domain);
-
-    return active == 0 || (active < 0 && virGetLastErrorCode() == VIR_ERR_NO_DOMAIN);
-}
-
 int
 libvirt_fail(struct failure **failure, const char *format, ...)
 {

@@ -59,7 +59,7 @@ output_close(struct output *output)
 
 /* Return: 0 or -errno. */
 static int
-write_anew(const struct output *output, const char *data, size_t size)
+write_file(const struct output *output, const char *data, size_t size)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     struct stat status;
@@ -92,7 +92,7 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
         if (output.stream)
             stream = openat(output.directory, output.name, O_WRONLY | O_CLOEXEC);
         if (!output.stream)
-            error = write_anew(&output, data, size);
+            error = write_file(&output, data, size);
         else
             error = stream < 0 ? -errno : fs_write_all(stream, data, size);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: the definition goes the hook's way to a seed. Its documents are compared by
- * digest with the record of the last boot, which outlives the domain and the host; the seed
- * that a running domain has, has the text, too, and counts if there is no record.
+ * digest with the record of the last boot, which outlives the domain and the host. The seed of a
+ * running domain has the text, too, and counts if there is no record.
  *
  * What the next start is for cloud-init follows from the instance-id of the seed that it makes,
  * and that of the one that the guest has read. This is the last boot's, as recorded; or, if
@@ -48,7 +48,7 @@ read_past(struct pending *pending, const struct context *context)
     }
     if (delivery_read(context->root, uuid, &pending->current, &pending->has_current,
                       &failure) == 0) {
-        /* It tells enough where there is no record. */
+        /* It tells enough if there is no record. */
         pending->past_is_denied = pending->past_is_denied && !pending->has_current;
         return;
     }
@@ -287,7 +287,7 @@ add_document(struct pending *pending, const char *path, bool secret, bool is_den
     };
 }
 
-/* Return: the paths of the last boot's documents, in order, or NULL behind the last. */
+/* Return: the paths of the last boot's documents, in order, or NULL after the last. */
 static const char *
 path_before(const struct pending *pending, size_t index)
 {

@@ -29,7 +29,7 @@
 /* A name's share of a line. */
 #define NAME_COLUMNS 30
 
-/* Takes the lines away, and what a key like Ctrl-C has left behind them. */
+/* Erases the lines, and what a key like Ctrl-C has left after them. */
 static void
 append_erase(struct progress *progress, struct buffer *text)
 {
@@ -316,24 +316,18 @@ progress_tick(struct progress *progress)
 
 /* --- making and clearing ---------------------------------------------------------- */
 
-enum progress_style
-progress_find_style(bool quiet, bool json)
+void
+progress_open(struct progress *progress, bool quiet, bool json)
 {
     const char *term = getenv("TERM");
+    bool can_redraw = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 
-    if (json)
-        return PROGRESS_JSON;
-    if (quiet)
-        return PROGRESS_QUIET;
-    if (!isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
-        return PROGRESS_LINES;
-    return PROGRESS_LIVE;
-}
-
-void
-progress_open(struct progress *progress, enum progress_style style)
-{
-    *progress = (struct progress){.style = style};
+    *progress = (struct progress){
+        .style = json         ? PROGRESS_JSON
+                 : quiet      ? PROGRESS_QUIET
+                 : can_redraw ? PROGRESS_LIVE
+                              : PROGRESS_LINES,
+    };
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
 }
 

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <libvirt/virterror.h>
+
 #include "base/memory.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
@@ -41,10 +43,13 @@ replace_check_caller(const struct context *context, struct failure **failure)
 
 /* --- what libvirt is asked for ---------------------------------------------------- */
 
+/* A transient domain is not even known when it has ended. */
 static bool
 has_ended(void *domain)
 {
-    return libvirt_has_ended(domain);
+    int active = virDomainIsActive(domain);
+
+    return active == 0 || (active < 0 && virGetLastErrorCode() == VIR_ERR_NO_DOMAIN);
 }
 
 static int

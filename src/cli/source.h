@@ -28,7 +28,7 @@ struct source {
 
 enum source_use {
     SOURCE_READ,   /* the definition, as any user may read it; this host's own */
-    SOURCE_CHANGE, /* the definition with its passwords, to be defined anew */
+    SOURCE_CHANGE, /* the definition with its passwords, to be defined again */
     SOURCE_DEVICE, /* the definition; a device of the domain as it runs is to change */
 };
 
@@ -52,7 +52,7 @@ int source_load_running(struct source *running, const struct source *source,
  */
 int source_define(struct source *source, struct failure **failure);
 
-/* The same where the <cloud-init> element alone has changed: only that is written. */
+/* The same if only the <cloud-init> element has changed: that alone is written. */
 int source_set_request(struct source *source, struct failure **failure);
 
 /* Writes the document to the file `output`, atomically; to standard output for NULL. */

@@ -24,7 +24,7 @@
 #define OWN_TYPE ":virt_seed_"
 
 /* Return: what the file says up to its first blank, owned by the caller (free); or NULL, and
- * `error`, where not NULL, gets why: -errno. */
+ * `error`, unless NULL, gets why: -errno. */
 static char *
 read_word(int root, const char *path, int *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is left of domains that are gone; and what virt-seed makes use of where it is there:
+/* What is left of domains that are gone; and what virt-seed uses if it is there:
  * cloud-init's schema, VDSM. */
 #include "config.h"
 
