@@ -342,14 +342,11 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/domain-view.c \
 	%D%/cli/domain-view.h \
-	%D%/cli/extract.c \
-	%D%/cli/extract.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
-	%D%/cli/json.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \
@@ -359,12 +356,8 @@ virt_seed_SOURCES = \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
-	%D%/cli/scrub.c \
-	%D%/cli/scrub.h \
 	%D%/cli/progress.c \
 	%D%/cli/progress.h \
-	%D%/cli/seeding.c \
-	%D%/cli/seeding.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
 	$(NULL)

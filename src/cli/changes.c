@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/changes.h"
-#include "cli/json.h"
 #include "cli/libvirt.h"
 #include "cli/output.h"
 #include "domain/request.h"
@@ -18,7 +17,7 @@
 static bool
 xml_goes_to_stdout(const struct source *source, const struct changes_options *options)
 {
-    if (options->in_place || (source_is_domain(source) && !options->output))
+    if (options->in_place || (source->libvirt && !options->output))
         return false;
     return output_is_standard(options->output);
 }
@@ -40,41 +39,6 @@ check_options(const struct source *source, const struct changes_options *options
                         "choose where the XML goes: --in-place or --output=OUTPUT");
 }
 
-static void
-print_json(const char *domain, const struct wiring *wiring)
-{
-    json_t *changes = json_array();
-
-    for (size_t i = 0; i < wiring->change_count; i++)
-        json_array_append_new(changes, json_string(wiring->changes[i]));
-    json_print(json_pack("{s:s, s:o}", "domain", domain, "changes", changes));
-}
-
-/* On standard error where the XML goes to standard output. */
-static void
-print_text(FILE *stream, const char *domain, const char *nothing,
-           const struct wiring *wiring)
-{
-    for (size_t i = 0; i < wiring->change_count; i++)
-        print_outside_line(stream, "domain '%s': %s", domain, wiring->changes[i]);
-    if (wiring->change_count == 0)
-        print_outside_line(stream, "domain '%s' %s", domain, nothing);
-}
-
-static int
-put_back(struct source *source, const struct changes_options *options,
-         const struct wiring *wiring, struct failure **failure)
-{
-    if (options->in_place)
-        return source_write(source, source->name, failure);
-    if (options->output || !source_is_domain(source))
-        return source_write(source, options->output, failure);
-    if (wiring->change_count == 0)
-        return 0;
-    return source->request_alone ? source_set_request(source, failure)
-                                 : source_define(source, failure);
-}
-
 int
 changes_wire(struct source *source, const struct context *context,
              const struct changes_options *options, struct wiring *wiring,
@@ -87,8 +51,8 @@ changes_wire(struct source *source, const struct context *context,
 
     if (request_read(&request, &source->domain, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
-    /* Another host's paths mean nothing here; there the names of the disks decide, and
-     * where its metadata server is its own hook knows. */
+    /* Another host's paths mean nothing here: there the names of the disks decide, and its own
+     * hook knows where its metadata server is. */
     if (here) {
         label_read_disks(&source->domain);
         if (!request_has_disk(&request) &&
@@ -106,16 +70,38 @@ changes_commit(struct source *source, const struct context *context,
                const struct changes_options *options, const char *nothing,
                const struct wiring *wiring, struct failure **failure)
 {
-    if (check_options(source, options, failure) < 0 ||
-        put_back(source, options, wiring, failure) < 0)
+    size_t count = wiring->change_count;
+    const char *name = source->domain.name;
+    FILE *stream = xml_goes_to_stdout(source, options) ? stderr : stdout;
+    int result = 0;
+
+    if (check_options(source, options, failure) < 0)
         return -1;
-    if (options->json)
-        print_json(source->domain.name, wiring);
-    else if (!context->quiet)
-        print_text(xml_goes_to_stdout(source, options) ? stderr : stdout,
-                   source->domain.name, nothing, wiring);
-    if (!context->quiet && !options->json && wiring->change_count > 0 &&
-        source->libvirt && !options->output && virDomainIsActive(source->libvirt) == 1)
+    if (options->in_place)
+        result = source_write(source, source->name, failure);
+    else if (options->output || !source->libvirt)
+        result = source_write(source, options->output, failure);
+    else if (count > 0)
+        result = source->request_alone ? source_set_request(source, failure)
+                                       : source_define(source, failure);
+    if (result < 0)
+        return -1;
+    if (options->json) {
+        json_t *changes = json_array();
+
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(changes, json_string(wiring->changes[i]));
+        json_print(json_pack("{s:s, s:o}", "domain", name, "changes", changes));
+        return 0;
+    }
+    if (context->quiet)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        print_outside_line(stream, "domain '%s': %s", name, wiring->changes[i]);
+    if (count == 0)
+        print_outside_line(stream, "domain '%s' %s", name, nothing);
+    else if (source->libvirt && !options->output &&
+             virDomainIsActive(source->libvirt) == 1)
         puts("the domain runs: the change takes effect when it is started the next time");
     return 0;
 }

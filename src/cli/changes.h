@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `set`, `wire` and `unset` share: the wiring of what was loaded, and the end, where the
- * changed document goes back where it came from and the user hears what was changed. */
+/* What `set`, `wire` and `unset` share: they wire what was loaded, put the changed document back,
+ * and tell the user what was changed. */
 #pragma once
 
 #include "cli/cli.h"
@@ -21,8 +21,8 @@ struct changes_options {
         OPTION('i', "in-place", NULL, changes.in_place, "write the XML back into FILE"), \
         OPTION(0, "json", NULL, changes.json, "say what was changed as JSON")
 
-/* Wires the domain for its own request; the disks' labels, and the configuration, are looked
- * at where they are this host's. */
+/* Wires the domain for its own request; looks at the disks' labels and the configuration if they
+ * are this host's. */
 int changes_wire(struct source *source, const struct context *context,
                  const struct changes_options *options, struct wiring *wiring,
                  struct failure **failure);

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/seeding.h"
 #include "cli/source.h"
 #include "image/iso.h"
 
@@ -22,7 +21,7 @@ struct options {
 
 /* Makes the image in memory, for what cannot be renamed into its place. */
 static int
-stream(const struct seed *seed, const char *output, struct failure **failure)
+stream(const struct seed *seed, const char *path, struct failure **failure)
 {
     cleanup_close int fd = memfd_create("seed.iso", MFD_CLOEXEC);
     cleanup_buffer struct buffer image = {0};
@@ -36,51 +35,40 @@ stream(const struct seed *seed, const char *output, struct failure **failure)
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not read the image");
-    return output_write(output, image.data, image.size, failure);
-}
-
-static int
-write_image(const struct seed *seed, const char *path, struct failure **failure)
-{
-    const struct image_owner caller = IMAGE_OWNER_CALLER;
-    cleanup_output struct output output = {.directory = -1};
-
-    if (output_is_standard(path))
-        return stream(seed, NULL, failure);
-    if (output_open(&output, path, failure) < 0)
-        return -1;
-    return output.stream
-               ? stream(seed, path, failure)
-               : image_publish(output.directory, output.name, &caller, seed, failure);
-}
-
-static int
-fail_no_volume(const char *domain, struct failure **failure)
-{
-    failure_set(failure, FAILURE_IMAGE,
-                "domain '%s': datasource=\"nocloud-net\" has no image: the guest "
-                "fetches its documents\n"
-                "'virt-seed dump' prints them; an image has datasource=\"nocloud\"",
-                domain);
-    return STATUS_FAILURE;
+    return output_write(path, image.data, image.size, failure);
 }
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    const char *output = options->output ? options->output : "seed.iso";
+    const struct image_owner caller = IMAGE_OWNER_CALLER;
+    const char *path = options->output ? options->output : "seed.iso";
+    bool to_stdout = output_is_standard(path);
+    cleanup_output struct output output = {.directory = -1};
     cleanup_source struct source source = {0};
     cleanup_seed struct seed seed = {0};
+    int result;
 
-    if (seeding_make(&seed, &source, context, false, NULL, failure) < 0)
+    if (source_load_seed(&seed, &source, context, false, NULL, failure) < 0)
         return STATUS_FAILURE;
-    if (seed.served)
-        return fail_no_volume(source.domain.name, failure);
-    if (write_image(&seed, output, failure) < 0)
+    if (seed.served) {
+        failure_set(failure, FAILURE_IMAGE,
+                    "domain '%s': datasource=\"nocloud-net\" has no image: the guest "
+                    "fetches its documents\n"
+                    "'virt-seed dump' prints them; an image has datasource=\"nocloud\"",
+                    source.domain.name);
         return STATUS_FAILURE;
-    if (!context->quiet && !output_is_standard(output))
-        printf("%s: label %s, %zu documents\n", output, seed.volume_id,
+    }
+    if (!to_stdout && output_open(&output, path, failure) < 0)
+        return STATUS_FAILURE;
+    result = to_stdout || output.stream
+                 ? stream(&seed, path, failure)
+                 : image_publish(output.directory, output.name, &caller, &seed, failure);
+    if (result < 0)
+        return STATUS_FAILURE;
+    if (!context->quiet && !to_stdout)
+        printf("%s: label %s, %zu documents\n", path, seed.volume_id,
                seed.document_count);
     return STATUS_OK;
 }

@@ -7,7 +7,7 @@
 #include "base/print.h"
 #include "check/check.h"
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/output.h"
 #include "cli/source.h"
 
 struct options {

@@ -135,31 +135,6 @@ offer_values(const char *placeholder, const char *uri, const char *prefix,
     }
 }
 
-static void
-offer_operand(const struct line *line, const char *prefix)
-{
-    cleanup_free char *words =
-        xstrdup(line->command->operands ? line->command->operands : "");
-    char *rest = NULL;
-    const char *word = strtok_r(words, " ", &rest);
-
-    for (size_t i = 0; word && i < line->operand_count && !strstr(word, "…"); i++)
-        word = strtok_r(NULL, " ", &rest);
-    if (word)
-        offer_values(word, line->uri, prefix, "");
-}
-
-static void
-offer_commands(const struct line *line, const char *prefix)
-{
-    for (size_t i = 0; commands[i]; i++) {
-        if (commands[i]->summary)
-            offer(prefix, "", commands[i]->name, "");
-    }
-    if (!line->asks_help)
-        offer(prefix, "", "help", "");
-}
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -186,9 +161,23 @@ run(const struct context *context, const void *data, struct failure **failure)
         offer_options(line.command ? line.command->options : NULL, word[1] ? word : "--");
         offer_options(global_options, word[1] ? word : "--");
     } else if (line.command) {
-        offer_operand(&line, word);
+        cleanup_free char *operands =
+            xstrdup(line.command->operands ? line.command->operands : "");
+        char *rest = NULL;
+        const char *operand = strtok_r(operands, " ", &rest);
+
+        for (size_t i = 0; operand && i < line.operand_count && !strstr(operand, "…");
+             i++)
+            operand = strtok_r(NULL, " ", &rest);
+        if (operand)
+            offer_values(operand, line.uri, word, "");
     } else {
-        offer_commands(&line, word);
+        for (size_t i = 0; commands[i]; i++) {
+            if (commands[i]->summary)
+                offer(word, "", commands[i]->name, "");
+        }
+        if (!line.asks_help)
+            offer(word, "", "help", "");
     }
     return STATUS_OK;
 }

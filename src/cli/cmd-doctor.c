@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
-#include "cli/json.h"
+#include "cli/output.h"
 #include "seed/json.h"
 
 struct options {
@@ -25,25 +25,18 @@ struct options {
     bool json;
 };
 
-/* A subject is one file in doctor/ and one row here; what libvirt says comes first, which others
- * look at. */
+/* The subjects are in doctor/. What libvirt says comes first, because others look at it. */
 static void (*const subjects[])(struct doctor *doctor) = {
-    doctor_libvirt, doctor_hook,      doctor_files,  doctor_confinement,
-    doctor_server,  doctor_leftovers, doctor_others,
+    doctor_libvirt, doctor_hook,      doctor_files, doctor_apparmor, doctor_selinux,
+    doctor_server,  doctor_leftovers, doctor_vdsm,  doctor_schema,
 };
 
-static const char *
-state_word(enum doctor_state state)
-{
-    static const char *const words[] = {
-        [DOCTOR_OK] = "ok",
-        [DOCTOR_NOTE] = "note",
-        [DOCTOR_UNKNOWN] = "unknown",
-        [DOCTOR_PROBLEM] = "problem",
-    };
-
-    return words[state];
-}
+static const char *const state_words[] = {
+    [DOCTOR_OK] = "ok",
+    [DOCTOR_NOTE] = "note",
+    [DOCTOR_UNKNOWN] = "unknown",
+    [DOCTOR_PROBLEM] = "problem",
+};
 
 /* --- what the subjects say ------------------------------------------------------------ */
 
@@ -103,12 +96,6 @@ doctor_unread(struct doctor *doctor, int error, const char *subject, const char 
                    strerror(abs(error)));
 }
 
-char *
-doctor_systemctl(const char *action, const char *unit)
-{
-    return xasprintf("systemctl %s %s", action, unit);
-}
-
 /* --- output --------------------------------------------------------------------------- */
 
 static void
@@ -121,7 +108,7 @@ print_json(const struct doctor *doctor)
 
         json_must(json_array_append_new(
             list, json_pack("{s:s, s:s, s:o, s:o}", "subject", diagnosis->subject,
-                            "state", state_word(diagnosis->state), "message",
+                            "state", state_words[diagnosis->state], "message",
                             json_outside_string(diagnosis->message), "fix",
                             diagnosis->fix ? json_outside_string(diagnosis->fix)
                                            : json_null())));
@@ -141,7 +128,7 @@ print_text(const struct doctor *doctor, bool verbose)
         unknown = unknown || diagnosis->state == DOCTOR_UNKNOWN;
         if (diagnosis->state == DOCTOR_OK && !verbose)
             continue;
-        print_outside_line(stdout, "%s: %s: %s", state_word(diagnosis->state),
+        print_outside_line(stdout, "%s: %s: %s", state_words[diagnosis->state],
                            diagnosis->subject, diagnosis->message);
         if (diagnosis->fix)
             print_outside_line(stdout, "  fix: %s", diagnosis->fix);
@@ -185,7 +172,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         doctor.live = stat("/", &own) == 0 && root.st_dev == own.st_dev &&
                       root.st_ino == own.st_ino;
     }
-    doctor.systemd = doctor.live && systemd_is_running();
+    /* As sd_booted(3). */
+    doctor.systemd = doctor.live && access("/run/systemd/system/", F_OK) == 0;
     for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](&doctor);
     /* All that takes root to see is one diagnosis, with one thing to do. */

@@ -8,11 +8,11 @@
 #include <jansson.h>
 #include <nettle/base64.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/seeding.h"
+#include "cli/output.h"
 #include "cli/source.h"
 
 struct options {
@@ -20,59 +20,33 @@ struct options {
     bool json;
 };
 
-/* --- JSON ------------------------------------------------------------------------- */
-
-/* Text as a string, everything else as base64. */
-static void
-set_content(json_t *object, const struct buffer *data)
-{
-    cleanup_free char *encoded = NULL;
-    json_t *text = json_stringn(data->data ? data->data : "", data->size);
-
-    if (text) {
-        json_object_set_new(object, "text", text);
-        return;
-    }
-    encoded = xcalloc(1, BASE64_ENCODE_RAW_LENGTH(data->size) + 1);
-    base64_encode_raw(encoded, data->size, (const uint8_t *)data->data);
-    json_object_set_new(object, "base64", json_string(encoded));
-}
-
-static json_t *
-document_to_json(const struct document *document)
-{
-    json_t *object = json_pack("{s:s, s:I}", "path", document->path, "size",
-                               (json_int_t)document->data.size);
-
-    set_content(object, &document->data);
-    return object;
-}
-
 static void
 print_json(const struct seed *seed, const char *path)
 {
     json_t *documents = json_array();
 
     for (size_t i = 0; i < seed->document_count; i++) {
-        if (!path || strcmp(path, seed->documents[i].path) == 0)
-            json_array_append_new(documents, document_to_json(&seed->documents[i]));
+        const struct document *document = &seed->documents[i];
+        const struct buffer *data = &document->data;
+        json_t *text = json_stringn(data->data ? data->data : "", data->size);
+        cleanup_free char *encoded = NULL;
+
+        if (path && strcmp(path, document->path) != 0) {
+            json_decref(text);
+            continue;
+        }
+        /* What is not text is printed as base64. */
+        if (!text) {
+            encoded = xcalloc(1, BASE64_ENCODE_RAW_LENGTH(data->size) + 1);
+            base64_encode_raw(encoded, data->size, (const uint8_t *)data->data);
+        }
+        json_array_append_new(documents,
+                              json_pack("{s:s, s:I, s:o}", "path", document->path, "size",
+                                        (json_int_t)data->size, text ? "text" : "base64",
+                                        text ? text : json_string(encoded)));
     }
     json_print(json_pack("{s:s?, s:o}", "volume-id",
                          seed->served ? NULL : seed->volume_id, "documents", documents));
-}
-
-/* --- text ------------------------------------------------------------------------- */
-
-/* Byte for byte, except to a terminal. */
-static void
-print_content(const struct document *document)
-{
-    const struct buffer *data = &document->data;
-
-    if (data->size > 0 && isatty(STDOUT_FILENO))
-        print_outside_text(stdout, data->data, data->size);
-    else if (data->size > 0)
-        fwrite(data->data, 1, data->size, stdout);
 }
 
 static void
@@ -86,28 +60,16 @@ print_text(const struct seed *seed, const char *path)
             continue;
         if (!path)
             printf("%s==> %s <==\n", i > 0 ? "\n" : "", document->path);
-        print_content(document);
-        if (!path && data->size > 0 && data->data[data->size - 1] != '\n')
+        if (data->size == 0)
+            continue;
+        /* Byte for byte, except to a terminal. */
+        if (isatty(STDOUT_FILENO))
+            print_outside_text(stdout, data->data, data->size);
+        else
+            fwrite(data->data, 1, data->size, stdout);
+        if (!path && data->data[data->size - 1] != '\n')
             putchar('\n');
     }
-}
-
-/* --- the command ------------------------------------------------------------------ */
-
-static int
-fail_no_document(const struct seed *seed, const char *name, struct failure **failure)
-{
-    cleanup_free char *list = xstrdup("");
-
-    for (size_t i = 0; i < seed->document_count; i++) {
-        char *longer =
-            xasprintf("%s%s%s", list, i > 0 ? ", " : "", seed->documents[i].path);
-
-        free(list);
-        list = longer;
-    }
-    return failure_set(failure, FAILURE_USAGE,
-                       "the seed has no document '%s'\nit has: %s", name, list);
 }
 
 static int
@@ -119,11 +81,20 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *denied = NULL;
 
-    if (seeding_make(&seed, &source, context, options->show_secrets, &denied, failure) <
-        0)
+    if (source_load_seed(&seed, &source, context, options->show_secrets, &denied,
+                         failure) < 0)
         return STATUS_FAILURE;
-    if (path && !seed_find_document(&seed, path))
-        return fail_no_document(&seed, path, failure);
+    if (path && !seed_find_document(&seed, path)) {
+        cleanup_buffer struct buffer list = {0};
+
+        for (size_t i = 0; i < seed.document_count; i++) {
+            buffer_append_string(&list, i > 0 ? ", " : "");
+            buffer_append_string(&list, seed.documents[i].path);
+        }
+        failure_set(failure, FAILURE_USAGE, "the seed has no document '%s'\nit has: %s",
+                    path, list.data);
+        return STATUS_FAILURE;
+    }
     if (options->json)
         print_json(&seed, path);
     else

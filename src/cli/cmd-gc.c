@@ -18,30 +18,21 @@ struct collection {
     bool dry_run;
 };
 
-static void
-say(const struct collection *collection, const char *what,
-    const struct leftover *leftover, const char *why)
-{
-    if (collection->context->quiet)
-        return;
-    print_outside_line(stdout, "%s %s/%s%s", what, leftover->directory, leftover->name,
-                       why);
-}
-
 static int
 remove_one(void *data, const struct leftover *leftover, bool kept,
            struct failure **failure)
 {
     const struct collection *collection = data;
+    const struct context *context = collection->context;
+    const char *what = kept ? "kept" : collection->dry_run ? "would remove" : "removed";
 
-    if (kept) {
-        say(collection, "kept", leftover, ": the domain was there within a week");
-        return 0;
-    }
-    if (!collection->dry_run &&
-        leftover_remove(collection->context->root, leftover, failure) < 0)
+    if (!kept && !collection->dry_run &&
+        leftover_remove(context->root, leftover, failure) < 0)
         return -1;
-    say(collection, collection->dry_run ? "would remove" : "removed", leftover, "");
+    if (!context->quiet)
+        print_outside_line(stdout, "%s %s/%s%s", what, leftover->directory,
+                           leftover->name,
+                           kept ? ": the domain was there within a week" : "");
     return 0;
 }
 

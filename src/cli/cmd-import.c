@@ -41,20 +41,6 @@ static const struct format {
     {"ovirt", import_ovirt},
 };
 
-static const struct format *
-find_format(const char *name, struct failure **failure)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-        if (strcmp(formats[i].name, name) == 0)
-            return &formats[i];
-    }
-    failure_set(failure, FAILURE_USAGE,
-                "'%s' is no system to import from\n"
-                "virt-seed import kubevirt FILE, or virt-seed import ovirt FILE",
-                name);
-    return NULL;
-}
-
 /* --- reading ---------------------------------------------------------------------- */
 
 static int
@@ -87,12 +73,21 @@ static int
 read_import(struct import *import, const struct context *context, const char *machine,
             struct failure **failure)
 {
-    const struct format *format = find_format(context->operands[0], failure);
+    const char *system = context->operands[0];
     const char *name = context->operands[1];
+    const struct format *format = NULL;
     cleanup_buffer struct buffer data = {0};
 
+    for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+        if (strcmp(formats[i].name, system) == 0)
+            format = &formats[i];
+    }
     if (!format)
-        return -1;
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "'%s' is no system to import from\n"
+            "virt-seed import kubevirt FILE, or virt-seed import ovirt FILE",
+            system);
     import->doc = element_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (read_file(&data, name, failure) < 0 ||

@@ -5,15 +5,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "cli/extract.h"
-#include "cli/json.h"
+#include "cli/output.h"
 #include "image/iso.h"
 #include "image/label.h"
 #include "seed/layout.h"
@@ -27,13 +28,13 @@ struct options {
 struct judgement {
     const char *path;
     size_t size;
-    char *taken;   /* NULL where cloud-init does not read it, or fails to */
-    char *problem; /* NULL where there is none */
+    char *taken;   /* NULL if cloud-init does not read it, or fails to */
+    char *problem; /* NULL if there is none */
 };
 
 struct report {
     const struct seed *volume;
-    const struct layout *layout; /* NULL where the label is no seed's */
+    const struct layout *layout; /* NULL if the label is not a seed's */
     struct judgement *judgements;
     size_t count;
     bool valid; /* cloud-init takes it, every document of it */
@@ -49,38 +50,36 @@ add_judgement(struct report *report, const char *path, size_t size)
 }
 
 static void
-judge_file(struct report *report, const struct document *file)
-{
-    struct judgement *judgement =
-        add_judgement(report, file->path, file->unread ? file->size : file->data.size);
-    const struct layout_document *document =
-        report->layout ? layout_find_document(report->layout, file->path) : NULL;
-    cleanup_failure struct failure *failure = NULL;
-
-    if (!document)
-        return;
-    if (file->unread) {
-        judgement->problem = xstrdup("is no regular file, or too large for a seed's");
-    } else {
-        judgement->taken =
-            layout_describe(document, file->data.data, file->data.size, &failure);
-        judgement->problem = failure ? xstrdup(failure->message) : NULL;
-    }
-    report->valid = report->valid && !judgement->problem;
-}
-
-static void
 judge(struct report *report)
 {
-    report->layout = layout_find(report->volume->volume_id);
-    report->valid = report->layout != NULL;
-    for (size_t i = 0; i < report->volume->document_count; i++)
-        judge_file(report, &report->volume->documents[i]);
-    if (!report->layout)
-        return;
-    for (const struct layout_document *document = report->layout->documents;
-         document->path; document++) {
-        if (!document->required || seed_find_document(report->volume, document->path))
+    const struct seed *volume = report->volume;
+    const struct layout *layout = layout_find(volume->volume_id);
+
+    report->layout = layout;
+    report->valid = layout != NULL;
+    for (size_t i = 0; i < volume->document_count; i++) {
+        const struct document *file = &volume->documents[i];
+        struct judgement *judgement = add_judgement(
+            report, file->path, file->unread ? file->size : file->data.size);
+        const struct layout_document *document =
+            layout ? layout_find_document(layout, file->path) : NULL;
+        cleanup_failure struct failure *failure = NULL;
+
+        if (!document)
+            continue;
+        if (file->unread) {
+            judgement->problem =
+                xstrdup("is not a regular file, or too large for a seed's");
+        } else {
+            judgement->taken =
+                layout_describe(document, file->data.data, file->data.size, &failure);
+            judgement->problem = failure ? xstrdup(failure->message) : NULL;
+        }
+        report->valid = report->valid && !judgement->problem;
+    }
+    for (const struct layout_document *document = layout ? layout->documents : NULL;
+         document && document->path; document++) {
+        if (!document->required || seed_find_document(volume, document->path))
             continue;
         add_judgement(report, document->path, 0)->problem =
             xstrdup("is missing: cloud-init does not take the seed");
@@ -132,41 +131,73 @@ print_json(const struct report *report)
 }
 
 static void
-print_judgement(const struct judgement *judgement)
-{
-    print_outside_string(stdout, judgement->path);
-    printf(": %zu bytes: ", judgement->size);
-    print_outside_string(stdout, judgement->problem ? judgement->problem
-                                 : judgement->taken ? judgement->taken
-                                                    : "not read by cloud-init");
-    putchar('\n');
-}
-
-static void
 print_text(const struct report *report)
 {
     fputs("label: ", stdout);
     print_outside_string(stdout, report->volume->volume_id);
     printf("\ndatasource: %s\n",
            report->layout ? report->layout->datasource : "none, by this label");
-    for (size_t i = 0; i < report->count; i++)
-        print_judgement(&report->judgements[i]);
+    for (size_t i = 0; i < report->count; i++) {
+        const struct judgement *judgement = &report->judgements[i];
+
+        print_outside_string(stdout, judgement->path);
+        printf(": %zu bytes: ", judgement->size);
+        print_outside_string(stdout, judgement->problem ? judgement->problem
+                                     : judgement->taken ? judgement->taken
+                                                        : "not read by cloud-init");
+        putchar('\n');
+    }
+}
+
+/* --- extracting ---------------------------------------------------------------------- */
+
+/* Return: 0 or -errno. */
+static int
+extract_file(int root, const struct document *file)
+{
+    const char *slash = strrchr(file->path, '/');
+    const char *name = slash ? slash + 1 : file->path;
+    cleanup_free char *path =
+        xstrndup(file->path, slash ? (size_t)(slash - file->path) : 0);
+    cleanup_close int parent = *path ? fs_make_directories(root, path, 0700) : -1;
+    cleanup_close int fd = -1;
+
+    if (*path && parent < 0)
+        return parent;
+    fd = openat(*path ? parent : root, name,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return fd < 0 ? -errno : fs_write_all(fd, file->data.data, file->data.size);
+}
+
+/* Writes the volume's regular files below the directory `path`, which is made if it is missing.
+ * Nothing is overwritten, and no symbolic link is followed on the way. Files get mode 0600: they
+ * may hold secrets. */
+static int
+extract_volume(const struct seed *volume, const char *path, struct failure **failure)
+{
+    cleanup_close int root = -1;
+
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno, "could not make '%s'",
+                                 path);
+    root = fs_open_root(path);
+    if (root < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
+                                 path);
+    for (size_t i = 0; i < volume->document_count; i++) {
+        const struct document *file = &volume->documents[i];
+        int error = file->unread ? 0 : extract_file(root, file);
+
+        if (error < 0)
+            return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                     "could not write '%s/%s'\n"
+                                     "name an empty directory: nothing is overwritten",
+                                     path, file->path);
+    }
+    return 0;
 }
 
 /* --- the command ---------------------------------------------------------------------- */
-
-static int
-open_image(const char *path, struct failure **failure)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-    if (fd < 0)
-        failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                          "could not open '%s'\n"
-                          "give the file of an image; 'virt-seed build' makes one",
-                          path);
-    return fd;
-}
 
 /* cloud-init reads vfat as well, this command does not. */
 static int
@@ -193,10 +224,15 @@ run(const struct context *context, const void *data, struct failure **failure)
     const char *path = context->operands[0];
     cleanup_seed struct seed volume = {0};
     __attribute__((cleanup(report_clear))) struct report report = {.volume = &volume};
-    cleanup_close int fd = open_image(path, failure);
+    cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0)
+    if (fd < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                          "could not open '%s'\n"
+                          "give the file of an image; 'virt-seed build' makes one",
+                          path);
         return STATUS_FAILURE;
+    }
     if (iso_read(fd, &volume, failure) < 0) {
         explain_vfat(fd, failure);
         failure_prefix(failure, "%s", path);

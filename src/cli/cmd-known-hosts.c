@@ -18,26 +18,15 @@ struct options {
 
 /* --- the keys --------------------------------------------------------------------- */
 
-/* All of the secret is read, which takes the right to the private keys. */
-static int
-read_secret(const struct context *context, const struct request *request,
-            struct part *part, struct failure **failure)
-{
-    cleanup_config struct config config = {0};
-    const struct pipeline pipeline = {
-        .policy = PIPELINE_STRICT, .root = context->root, .config = &config};
-
-    if (config_read(&config, context->root, failure) < 0)
-        return -1;
-    return pipeline_read_part(&pipeline, request, part, failure);
-}
-
 /* Return: a line for each public key, owned by the caller (free), or NULL. */
 static char *
 read_keys(const struct context *context, const struct request *request,
           struct failure **failure)
 {
     struct part *part = parts_find(&request->parts, PART_SSH_HOST_KEYS);
+    cleanup_config struct config config = {0};
+    const struct pipeline pipeline = {
+        .policy = PIPELINE_STRICT, .root = context->root, .config = &config};
     cleanup_free char *keys = NULL;
     int result;
 
@@ -48,10 +37,15 @@ read_keys(const struct context *context, const struct request *request,
                     "before its first start");
         return NULL;
     }
-    result =
-        part->origin == PART_GENERATED
-            ? host_key_read_public(context->root, request->domain->uuid, part, failure)
-            : read_secret(context, request, part, failure);
+    if (part->origin == PART_GENERATED) {
+        result =
+            host_key_read_public(context->root, request->domain->uuid, part, failure);
+    } else {
+        /* All of the secret is read, which takes the right to the private keys. */
+        result = config_read(&config, context->root, failure);
+        if (result == 0)
+            result = pipeline_read_part(&pipeline, request, part, failure);
+    }
     if (result < 0)
         return NULL;
     keys = ssh_host_keys_public(part);
@@ -94,21 +88,6 @@ print_keys(const char *host, const char *keys)
         printf("%s %s\n", host, key);
 }
 
-/* Its whole name, its first label, and what the user adds. */
-static void
-print_hosts(const struct request *request, const struct options *options,
-            const char *keys)
-{
-    cleanup_free char *name = request_hostname(request);
-    cleanup_free char *label = xstrndup(name, strcspn(name, "."));
-
-    print_keys(name, keys);
-    if (strcmp(name, label) != 0)
-        print_keys(label, keys);
-    for (size_t i = 0; i < options->hosts.count; i++)
-        print_keys(options->hosts.list[i].text, keys);
-}
-
 /* --- the command ------------------------------------------------------------------ */
 
 static int
@@ -117,6 +96,8 @@ print_known_hosts(const struct context *context, const struct options *options,
 {
     cleanup_request struct request request = {0};
     cleanup_free char *keys = NULL;
+    cleanup_free char *name = NULL;
+    cleanup_free char *label = NULL;
 
     if (domain_require_uuid(domain, failure) < 0 ||
         request_read(&request, domain, failure) < 0)
@@ -124,7 +105,14 @@ print_known_hosts(const struct context *context, const struct options *options,
     keys = read_keys(context, &request, failure);
     if (!keys)
         return -1;
-    print_hosts(&request, options, keys);
+    /* Its whole name, its first label, and what the user adds. */
+    name = request_hostname(&request);
+    label = xstrndup(name, strcspn(name, "."));
+    print_keys(name, keys);
+    if (strcmp(name, label) != 0)
+        print_keys(label, keys);
+    for (size_t i = 0; i < options->hosts.count; i++)
+        print_keys(options->hosts.list[i].text, keys);
     return 0;
 }
 

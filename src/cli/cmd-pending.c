@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/output.h"
 #include "cli/pending.h"
 #include "cli/replace.h"
 #include "import/element.h"
@@ -39,6 +39,15 @@ struct options {
     "a first boot for cloud-init, where its disk has not booted with this instance-id "  \
     "before: no boot of the domain is recorded on this host"
 
+/* --json has the same words. */
+static const char *const state_words[] = {
+    [PENDING_UNCHANGED] = "unchanged",
+    [PENDING_CHANGED] = "changed",
+    [PENDING_NEW] = "new",
+    [PENDING_GONE] = "gone",
+    [PENDING_UNKNOWN] = "unknown",
+};
+
 /* --- a document ----------------------------------------------------------------------- */
 
 /* diff's exit status: 0 is the same, 1 different, 2 trouble. */
@@ -54,62 +63,43 @@ is_text(const struct document *document)
     return data->size == 0 || element_can_hold(data->data, data->size);
 }
 
-/* Appends the unified diff, as diff(1) makes it. Return: whether there is one: diff(1) is there, and
- * kept within LIMIT_DIFF_*. */
-static bool
-run_diff(const struct document *before, const struct document *next,
-         struct buffer *output)
-{
-    cleanup_close int before_file = child_document("old", &before->data);
-    cleanup_close int next_file = child_document("new", &next->data);
-    cleanup_free char *before_path = xasprintf("/proc/self/fd/%d", before_file);
-    cleanup_free char *next_path = xasprintf("/proc/self/fd/%d", next_file);
-    cleanup_free char *before_label = xasprintf("--label=last boot/%s", before->path);
-    cleanup_free char *next_label = xasprintf("--label=next start/%s", next->path);
-    char *words[] = {(char *)"diff", (char *)"--unified", (char *)"--text", before_label,
-                     next_label,     before_path,         next_path,        NULL};
-    /* No translation, no TMPDIR of the user's. */
-    char *environment[] = {(char *)"LC_ALL=C", NULL};
-    const int documents[] = {before_file, next_file, -1};
-    const struct child child = {
-        .words = words,
-        .environment = environment,
-        .documents = documents,
-        .output = LIMIT_DIFF_OUTPUT,
-        .memory = LIMIT_DIFF_MEMORY,
-        .seconds = LIMIT_DIFF_SECONDS,
-    };
-
-    return before_file >= 0 && next_file >= 0 &&
-           child_run(&child, output) == DIFF_DIFFERENT;
-}
-
-/* Return: the diff, owned by the caller (buffer_clear); empty if there is none to be shown. */
+/* Return: the unified diff, as diff(1) makes it, owned by the caller (buffer_clear); empty if
+ * there is none to be shown: diff(1) is missing, or was not kept within LIMIT_DIFF_*. */
 static struct buffer
 make_diff(const struct pending_document *document, bool show_secrets)
 {
+    const struct document *before = document->before;
+    const struct document *next = document->next;
     struct buffer diff = {0};
 
-    if (document->state != PENDING_CHANGED || !document->before || !document->next ||
-        (document->secret && !show_secrets) || !is_text(document->before) ||
-        !is_text(document->next))
-        return diff;
-    if (!run_diff(document->before, document->next, &diff))
-        buffer_clear(&diff);
-    return diff;
-}
+    if (document->state == PENDING_CHANGED && before && next &&
+        (!document->secret || show_secrets) && is_text(before) && is_text(next)) {
+        cleanup_close int before_file = child_document("old", &before->data);
+        cleanup_close int next_file = child_document("new", &next->data);
+        cleanup_free char *before_path = xasprintf("/proc/self/fd/%d", before_file);
+        cleanup_free char *next_path = xasprintf("/proc/self/fd/%d", next_file);
+        cleanup_free char *before_label = xasprintf("--label=last boot/%s", before->path);
+        cleanup_free char *next_label = xasprintf("--label=next start/%s", next->path);
+        char *words[] = {
+            (char *)"diff", (char *)"--unified", (char *)"--text", before_label,
+            next_label,     before_path,         next_path,        NULL};
+        /* No translation, no TMPDIR of the user's. */
+        char *environment[] = {(char *)"LC_ALL=C", NULL};
+        const int documents[] = {before_file, next_file, -1};
+        const struct child child = {
+            .words = words,
+            .environment = environment,
+            .documents = documents,
+            .output = LIMIT_DIFF_OUTPUT,
+            .memory = LIMIT_DIFF_MEMORY,
+            .seconds = LIMIT_DIFF_SECONDS,
+        };
 
-/* Return: why there is no diff of a document that has changed. */
-static const char *
-why_no_diff(const struct pending_document *document, bool show_secrets)
-{
-    if (document->secret && !show_secrets)
-        return "contains secrets, or may; not shown";
-    if (!document->before)
-        return "what it was is not kept";
-    return is_text(document->before) && (!document->next || is_text(document->next))
-               ? "too much to show"
-               : "not text";
+        if (before_file < 0 || next_file < 0 ||
+            child_run(&child, &diff) != DIFF_DIFFERENT)
+            buffer_clear(&diff);
+    }
+    return diff;
 }
 
 static void
@@ -120,7 +110,7 @@ print_document(const struct pending_document *document, bool show_secrets)
     const struct document *next = document->next;
 
     print_outside_string(stdout, document->path);
-    printf(": %s", pending_state_name(document->state));
+    printf(": %s", state_words[document->state]);
     if (document->state != PENDING_UNCHANGED && document->state != PENDING_UNKNOWN) {
         if (before || next)
             printf(", %zu bytes", (before ? before : next)->data.size);
@@ -128,27 +118,17 @@ print_document(const struct pending_document *document, bool show_secrets)
             printf(", then %zu", next->data.size);
     }
     if (document->state == PENDING_CHANGED && diff.size == 0)
-        printf(" (%s)", why_no_diff(document, show_secrets));
+        printf(" (%s)", document->secret && !show_secrets
+                            ? "contains secrets, or may; not shown"
+                        : !before ? "what it was is not kept"
+                        : is_text(before) && (!next || is_text(next)) ? "too much to show"
+                                                                      : "not text");
     putchar('\n');
     if (diff.size > 0)
         print_outside_text(stdout, diff.data, diff.size);
 }
 
 /* --- the domain ----------------------------------------------------------------------- */
-
-static void
-print_instance_id(const struct pending *pending)
-{
-    const char *other = pending_other_instance_id(pending);
-    const char *id = pending->identity.instance_id;
-    bool differs = pending->boot == PENDING_BOOT_NEW_INSTANCE ||
-                   pending->boot == PENDING_BOOT_DEPENDS;
-
-    print_outside_line(
-        stdout, "instance-id: %s%s%s%s%s", id ? id : "unknown",
-        differs ? ", at the last boot " : "", differs ? pending->last_instance_id : "",
-        other ? ", of the seed that was put there since " : "", other ? other : "");
-}
 
 static void
 print_advice(const char *purpose, const char *name, const char *option)
@@ -185,9 +165,17 @@ static void
 print_boot(const struct pending *pending)
 {
     const struct source *source = &pending->source;
+    const char *id = pending->identity.instance_id;
+    const char *other = pending_other_instance_id(pending);
+    bool differs = pending->boot == PENDING_BOOT_NEW_INSTANCE ||
+                   pending->boot == PENDING_BOOT_DEPENDS;
     cleanup_free char *name =
         xshellquote(source->name ? source->name : source->domain.name);
 
+    print_outside_line(
+        stdout, "instance-id: %s%s%s%s%s", id ? id : "unknown",
+        differs ? ", at the last boot " : "", differs ? pending->last_instance_id : "",
+        other ? ", of the seed that was put there since " : "", other ? other : "");
     switch (pending->boot) {
     case PENDING_BOOT_UNRECORDED:
         puts("the next start is " UNRECORDED);
@@ -275,39 +263,14 @@ print_circumstances(const struct pending *pending)
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-static json_t *
-document_to_json(const struct pending_document *document, bool show_secrets)
-{
-    cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
-    json_t *object =
-        json_pack("{s:s, s:s, s:b}", "path", document->path, "state",
-                  pending_state_name(document->state), "secret", document->secret);
-
-    if (document->before)
-        json_object_set_new(object, "size-before",
-                            json_integer((json_int_t)document->before->data.size));
-    if (document->next)
-        json_object_set_new(object, "size",
-                            json_integer((json_int_t)document->next->data.size));
-    if (diff.size > 0)
-        json_object_set_new(object, "diff", json_stringn(diff.data, diff.size));
-    return object;
-}
-
-static const char *
-boot_name(enum pending_boot boot)
-{
-    static const char *const names[] = {
-        [PENDING_BOOT_UNRECORDED] = "unrecorded",
-        [PENDING_BOOT_NEW_INSTANCE] = "new-instance",
-        [PENDING_BOOT_SAME_INSTANCE] = "same-instance",
-        [PENDING_BOOT_DEPENDS] = "depends",
-        [PENDING_BOOT_KEPT] = "kept",
-        [PENDING_BOOT_UNKNOWN] = "unknown",
-    };
-
-    return names[boot];
-}
+static const char *const boot_words[] = {
+    [PENDING_BOOT_UNRECORDED] = "unrecorded",
+    [PENDING_BOOT_NEW_INSTANCE] = "new-instance",
+    [PENDING_BOOT_SAME_INSTANCE] = "same-instance",
+    [PENDING_BOOT_DEPENDS] = "depends",
+    [PENDING_BOOT_KEPT] = "kept",
+    [PENDING_BOOT_UNKNOWN] = "unknown",
+};
 
 static void
 print_json(const struct pending *pending, bool show_secrets)
@@ -315,14 +278,30 @@ print_json(const struct pending *pending, bool show_secrets)
     json_t *documents = json_array();
     json_t *wiring = json_array();
 
-    for (size_t i = 0; i < pending->document_count; i++)
-        json_array_append_new(documents,
-                              document_to_json(&pending->documents[i], show_secrets));
+    for (size_t i = 0; i < pending->document_count; i++) {
+        const struct pending_document *document = &pending->documents[i];
+        const struct document *before = document->before;
+        const struct document *next = document->next;
+        cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
+        json_t *object =
+            json_pack("{s:s, s:s, s:b}", "path", document->path, "state",
+                      state_words[document->state], "secret", document->secret);
+
+        if (before)
+            json_object_set_new(object, "size-before",
+                                json_integer((json_int_t)before->data.size));
+        if (next)
+            json_object_set_new(object, "size",
+                                json_integer((json_int_t)next->data.size));
+        if (diff.size > 0)
+            json_object_set_new(object, "diff", json_stringn(diff.data, diff.size));
+        json_array_append_new(documents, object);
+    }
     for (size_t i = 0; i < pending->wiring.change_count; i++)
         json_array_append_new(wiring, json_string(pending->wiring.changes[i]));
     json_print(json_pack(
         "{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?}", "domain",
-        pending->source.domain.name, "boot", boot_name(pending->boot), "instance-id",
+        pending->source.domain.name, "boot", boot_words[pending->boot], "instance-id",
         pending->identity.instance_id, "last-instance-id", pending->last_instance_id,
         "other-instance-id", pending_other_instance_id(pending), "documents", documents,
         "wiring", wiring, "running", pending->running.doc != NULL, "saved",
@@ -345,7 +324,6 @@ run(const struct context *context, const void *data, struct failure **failure)
     } else {
         for (size_t i = 0; i < pending.document_count; i++)
             print_document(&pending.documents[i], options->show_secrets);
-        print_instance_id(&pending);
         print_boot(&pending);
         print_circumstances(&pending);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: first everything is taken away that some setting names, then each setting adds;
- * so of one that is given several times all values stay. What has no value only takes away.
+ * How it works: first everything that a setting names is removed, then each setting adds its
+ * value; so all values of a setting that is given several times stay. An empty one only removes.
  * Whether the result makes sense is for request_read() to say, in changes_wire().
  */
 #include "config.h"
@@ -45,17 +45,11 @@ struct writing {
 struct setting {
     const char *below; /* where its element is: NULL is <cloud-init> itself */
     const char *element;
-    /* NULL if elements of that name are taken away. */
+    /* NULL if elements of that name are removed. */
     void (*take_away)(struct writing *writing, const struct option_value *value);
     int (*add)(struct writing *writing, const struct option_value *value,
                struct failure **failure);
 };
-
-static const struct setting *
-setting_of(const struct option_value *value)
-{
-    return value->row->data;
-}
 
 /* --- the element ------------------------------------------------------------------ */
 
@@ -134,13 +128,13 @@ read_file(const char *path, size_t limit, struct buffer *content,
     return 0;
 }
 
-/* --- what an option takes away, and adds -------------------------------------------- */
+/* --- what an option removes, and adds ----------------------------------------------- */
 
 static int
 add_text(struct writing *writing, const struct option_value *value,
          struct failure **failure)
 {
-    const struct setting *setting = setting_of(value);
+    const struct setting *setting = value->row->data;
     xmlNode *parent = writing->element;
 
     if (check_text(value, value->text, strlen(value->text), failure) < 0)
@@ -155,12 +149,13 @@ static int
 add_document(struct writing *writing, const struct option_value *value,
              struct failure **failure)
 {
+    const struct setting *setting = value->row->data;
     cleanup_buffer struct buffer content = {0};
 
     if (read_file(value->text, LIMIT_PART, &content, failure) < 0)
         return -1;
-    indent(element_add_data(writing->element, setting_of(value)->element, content.data,
-                            content.size));
+    indent(
+        element_add_data(writing->element, setting->element, content.data, content.size));
     return 0;
 }
 
@@ -202,7 +197,7 @@ add_instance_id_policy(struct writing *writing, const struct option_value *value
     return 0;
 }
 
-/* Only the entry of that key; KEY= takes it away. */
+/* Only the entry of that key; KEY= removes it. */
 static void
 remove_entry(struct writing *writing, const struct option_value *value)
 {
@@ -269,7 +264,7 @@ static int
 add_root_password(struct writing *writing, const struct option_value *value,
                   struct failure **failure)
 {
-    const struct setting *setting = setting_of(value);
+    const struct setting *setting = value->row->data;
     struct buffer *password = &writing->password;
     xmlNode *node;
 
@@ -363,33 +358,6 @@ add_secret(struct writing *writing, const struct option_value *value,
 
 /* --- all of them ------------------------------------------------------------------ */
 
-static int
-apply_settings(struct writing *writing, const struct option_values *values,
-               struct failure **failure)
-{
-    for (size_t i = 0; i < values->count; i++) {
-        const struct setting *setting = setting_of(&values->list[i]);
-        xmlNode *parent = writing->element;
-
-        if (setting->take_away) {
-            setting->take_away(writing, &values->list[i]);
-            continue;
-        }
-        if (setting->below)
-            parent = find(parent, setting->below);
-        remove_all(parent, setting->element);
-        if (setting->below)
-            remove_if_empty(parent);
-    }
-    for (size_t i = 0; i < values->count; i++) {
-        const struct option_value *value = &values->list[i];
-
-        if (*value->text && setting_of(value)->add(writing, value, failure) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Writes the settings into the element, which is added if there is none. What has changed is
  * noted in `wiring`; nothing, if all was as it should be. */
 static int
@@ -398,7 +366,7 @@ write_settings(struct writing *writing, const struct option_values *values,
 {
     xmlNode *present = request_find(writing->domain);
     xmlNode *before = present ? xmlCopyNode(present, 1) : NULL;
-    int result;
+    int result = 0;
 
     writing->element = present;
     if (!present) {
@@ -407,7 +375,28 @@ write_settings(struct writing *writing, const struct option_values *values,
         writing->element = request_insert(writing->domain, xmlDocGetRootElement(doc));
         wiring_note(wiring, "<cloud-init> added to <metadata>");
     }
-    result = apply_settings(writing, values, failure);
+    for (size_t i = 0; i < values->count; i++) {
+        const struct option_value *value = &values->list[i];
+        const struct setting *setting = value->row->data;
+        xmlNode *parent = writing->element;
+
+        if (setting->take_away) {
+            setting->take_away(writing, value);
+            continue;
+        }
+        if (setting->below)
+            parent = find(parent, setting->below);
+        remove_all(parent, setting->element);
+        if (setting->below)
+            remove_if_empty(parent);
+    }
+    for (size_t i = 0; result == 0 && i < values->count; i++) {
+        const struct option_value *value = &values->list[i];
+        const struct setting *setting = value->row->data;
+
+        if (*value->text)
+            result = setting->add(writing, value, failure);
+    }
     if (result == 0 && !request_is_same(before, writing->element)) {
         for (size_t i = 0; i < values->count; i++)
             wiring_note(wiring, "--%s %s", values->list[i].row->name,
@@ -418,18 +407,6 @@ write_settings(struct writing *writing, const struct option_values *values,
 }
 
 /* --- the command ------------------------------------------------------------------ */
-
-/* The secret comes first: the domain may start as soon as it is defined. */
-static int
-keep_password(const struct context *context, const struct source *source,
-              const struct buffer *password, struct failure **failure)
-{
-    const struct secret_key key = {(char *)PASSWORD_KEY, *password};
-
-    if (source->connection && libvirt_require_local(source->connection, failure) < 0)
-        return -1;
-    return secret_replace(context->root, source->domain.name, &key, failure);
-}
 
 static int
 set(const struct context *context, const struct options *options,
@@ -447,8 +424,13 @@ set(const struct context *context, const struct options *options,
     if (changes_wire(source, context, changes, &wiring, failure) < 0)
         return -1;
     source->request_alone = wiring.change_count == written;
+    /* The secret comes first: the domain may start as soon as it is defined. */
     if (writing->password.size > 0 && !options->print) {
-        if (keep_password(context, source, &writing->password, failure) < 0)
+        const struct secret_key key = {(char *)PASSWORD_KEY, writing->password};
+
+        if ((source->connection &&
+             libvirt_require_local(source->connection, failure) < 0) ||
+            secret_replace(context->root, source->domain.name, &key, failure) < 0)
             return -1;
         wiring_note(&wiring, "secret '%s' has the key " PASSWORD_KEY " now",
                     source->domain.name);

@@ -22,8 +22,8 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/domain-view.h"
-#include "cli/json.h"
 #include "cli/libvirt.h"
+#include "cli/output.h"
 #include "seed/json.h"
 #include "store/configuration.h"
 #include "store/delivery.h"
@@ -53,7 +53,7 @@ struct domain_status {
     char *instance_id;       /* the same */
     enum guest_state result; /* of cloud-init */
     enum guest_stage stage;  /* the last one that has begun, or GUEST_STAGE_NONE */
-    char *since;    /* since when, by the host's clock; NULL where that is not known */
+    char *since;    /* since when, by the host's clock; NULL if that is not known */
     json_t *errors; /* a list of strings */
     struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
 };
@@ -86,21 +86,6 @@ find_state(virDomainPtr domain)
     return words[state];
 }
 
-/* What is missing is added to our copy of the XML. */
-static enum answer
-find_wiring(struct domain_view *view, const char *imds_address)
-{
-    const struct wire_options options = {.imds_address = imds_address};
-    cleanup_wiring struct wiring wiring = {0};
-    cleanup_failure struct failure *failure = NULL;
-
-    if (view->refused)
-        return ANSWER_NO;
-    if (wire_domain(&view->domain, &view->request, &options, &wiring, &failure) < 0)
-        return ANSWER_NO;
-    return wiring.change_count == 0 ? ANSWER_YES : ANSWER_NO;
-}
-
 /* By its name: who may not list the directory may know that. */
 static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
@@ -127,7 +112,7 @@ find_seed(struct domain_status *status, int root, const struct domain_view *view
 
 /* --- the seed --------------------------------------------------------------------- */
 
-/* What the guest has, or, where it never had a seed, would get. */
+/* What the guest has, or would get if it never had a seed. */
 static void
 describe_seed(struct domain_status *status, const struct domain_view *view,
               const struct record *record)
@@ -161,26 +146,12 @@ add_error(struct domain_status *status, const char *text)
     json_must(json_array_append_new(status->errors, json_outside_string(text)));
 }
 
-static void
-describe_record(struct domain_status *status, const struct record *record)
-{
-    const struct record_result *result = &record->result;
-    const char *time = result->time ? result->time : record->boot.time;
-
-    if (!record->boot.time)
-        return;
-    status->result =
-        guest_state_is_end(result->state) ? result->state : GUEST_STATE_UNFINISHED;
-    status->since = xstrdup(time);
-    for (size_t i = 0; i < result->error_count; i++)
-        add_error(status, result->errors[i]);
-}
-
 /* The report of a guest that was saved is in the record. */
 static void
 describe_result(struct domain_status *status, int root, bool active,
                 const struct record *record, struct failure **unreadable)
 {
+    const struct record_result *result = &record->result;
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_failure struct failure *failure = NULL;
     time_t written = 0;
@@ -197,7 +168,13 @@ describe_result(struct domain_status *status, int root, bool active,
         status->result = GUEST_STATE_UNKNOWN;
         take_unread(status, unread ? &failure : unreadable);
     } else if (!active || guest_state_is_end(record->result.state)) {
-        describe_record(status, record);
+        if (!record->boot.time)
+            return;
+        status->result =
+            guest_state_is_end(result->state) ? result->state : GUEST_STATE_UNFINISHED;
+        status->since = xstrdup(result->time ? result->time : record->boot.time);
+        for (size_t i = 0; i < result->error_count; i++)
+            add_error(status, result->errors[i]);
     } else if (written != 0) {
         status->result = GUEST_STATE_NOTHING;
     }
@@ -215,8 +192,11 @@ read_status(struct domain_status *status, int root, const char *imds_address,
             virDomainPtr domain, struct failure **failure)
 {
     cleanup_domain_view struct domain_view view = {0};
+    const struct wire_options wire = {.imds_address = imds_address};
+    cleanup_wiring struct wiring wiring = {0};
     cleanup_record struct record record = {0};
     cleanup_failure struct failure *unreadable = NULL;
+    cleanup_failure struct failure *ignored = NULL;
 
     *status = (struct domain_status){
         .result = GUEST_STATE_UNTOLD,
@@ -224,7 +204,11 @@ read_status(struct domain_status *status, int root, const char *imds_address,
     };
     if (domain_view_load(&view, domain, failure) == 0) {
         status->asks = !view.refused || view.refused->code != FAILURE_REQUEST_MISSING;
-        status->wired = find_wiring(&view, imds_address);
+        /* What is missing is added to our copy of the XML. */
+        if (!view.refused &&
+            wire_domain(&view.domain, &view.request, &wire, &wiring, &ignored) == 0 &&
+            wiring.change_count == 0)
+            status->wired = ANSWER_YES;
     } else if ((*failure)->code == FAILURE_LIBVIRT) {
         return -1;
     } else {
@@ -243,18 +227,6 @@ read_status(struct domain_status *status, int root, const char *imds_address,
     return 0;
 }
 
-static void
-status_clear(struct domain_status *status)
-{
-    free(status->name);
-    free(status->datasource);
-    free(status->instance_id);
-    free(status->since);
-    json_decref(status->errors);
-    failure_free(status->unread);
-    *status = (struct domain_status){0};
-}
-
 /* --- rows ------------------------------------------------------------------------- */
 
 struct rows {
@@ -267,8 +239,16 @@ struct rows {
 static void
 rows_clear(struct rows *rows)
 {
-    for (size_t i = 0; i < rows->count; i++)
-        status_clear(&rows->list[i]);
+    for (size_t i = 0; i < rows->count; i++) {
+        struct domain_status *row = &rows->list[i];
+
+        free(row->name);
+        free(row->datasource);
+        free(row->instance_id);
+        free(row->since);
+        json_decref(row->errors);
+        failure_free(row->unread);
+    }
     free(rows->list);
 }
 
@@ -297,13 +277,26 @@ compare_names(const void *one, const void *other)
                   ((const struct domain_status *)other)->name);
 }
 
+/* Adds the domains that are named, or else all of them, by their names. */
 static int
-add_all(struct rows *rows, virConnectPtr connection, struct failure **failure)
+collect(struct rows *rows, const struct context *context, virConnectPtr connection,
+        struct failure **failure)
 {
     virDomainPtr *domains = NULL;
-    int count = virConnectListAllDomains(connection, &domains, 0);
-    int result = 0;
+    int result = libvirt_require_local(connection, failure);
+    int count;
 
+    for (size_t i = 0; result == 0 && i < context->operand_count; i++) {
+        virDomainPtr domain =
+            libvirt_find_domain(connection, context->operands[i], failure);
+
+        result = domain ? add_row(rows, domain, failure) : -1;
+        if (domain)
+            virDomainFree(domain);
+    }
+    if (result < 0 || context->operand_count > 0)
+        return result;
+    count = virConnectListAllDomains(connection, &domains, 0);
     if (count < 0)
         return libvirt_fail(failure, "could not list the domains");
     for (int i = 0; i < count; i++) {
@@ -315,27 +308,6 @@ add_all(struct rows *rows, virConnectPtr connection, struct failure **failure)
     if (rows->count > 0)
         qsort(rows->list, rows->count, sizeof(rows->list[0]), compare_names);
     return result;
-}
-
-static int
-collect(struct rows *rows, const struct context *context, virConnectPtr connection,
-        struct failure **failure)
-{
-    if (libvirt_require_local(connection, failure) < 0)
-        return -1;
-    if (context->operand_count == 0)
-        return add_all(rows, connection, failure);
-    for (size_t i = 0; i < context->operand_count; i++) {
-        virDomainPtr domain =
-            libvirt_find_domain(connection, context->operands[i], failure);
-        int result = domain ? add_row(rows, domain, failure) : -1;
-
-        if (domain)
-            virDomainFree(domain);
-        if (result < 0)
-            return -1;
-    }
-    return 0;
 }
 
 /* --- output ----------------------------------------------------------------------- */
@@ -414,18 +386,6 @@ print_table(const struct rows *rows)
     columns_print(table);
 }
 
-/* One reason is enough: what the caller may not read of one domain, he may of none. */
-static void
-print_unread(const struct rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        if (rows->list[i].unread) {
-            print_warning(rows->list[i].unread);
-            return;
-        }
-    }
-}
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -433,23 +393,24 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_config struct config config = {0};
     cleanup_failure struct failure *mistake = NULL;
     cleanup_rows struct rows rows = {.root = context->root, .config = &config};
-    virConnectPtr connection = libvirt_connect(context->uri, true, failure);
-    int result;
+    cleanup_connection virConnectPtr connection =
+        libvirt_connect(context->uri, true, failure);
 
-    /* Where there is a mistake it tells what it can: `check` finds those. */
+    /* If there is a mistake in it, this tells what it can: `check` finds those. */
     config_read(&config, context->root, &mistake);
-    result = connection ? collect(&rows, context, connection, failure) : -1;
-
-    if (connection)
-        virConnectClose(connection);
-    if (result < 0)
+    if (!connection || collect(&rows, context, connection, failure) < 0)
         return STATUS_FAILURE;
     if (options->json)
         print_json(&rows);
     else
         print_table(&rows);
-    if (!context->quiet)
-        print_unread(&rows);
+    /* One reason is enough: what the caller may not read of one domain, he may of none. */
+    for (size_t i = 0; !context->quiet && i < rows.count; i++) {
+        if (rows.list[i].unread) {
+            print_warning(rows.list[i].unread);
+            break;
+        }
+    }
     return STATUS_OK;
 }
 

@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
-#include "cli/seeding.h"
 #include "cli/source.h"
 #include "domain/request.h"
 #include "seed/layout.h"
@@ -89,52 +88,26 @@ check_datasource(const struct delivery *delivery, const struct seed *old,
                                  "datasource");
 }
 
-static bool
-is_same_instance(const struct seed *old, const struct seed *seed)
-{
-    cleanup_failure struct failure *ignored = NULL;
-    cleanup_identity struct identity old_identity = {0};
-    cleanup_identity struct identity identity = {0};
-    const struct layout *layout = layout_find(seed->volume_id);
-
-    return layout && layout_read_identity(layout, old, &old_identity, &ignored) == 0 &&
-           layout_read_identity(layout, seed, &identity, &ignored) == 0 &&
-           identity_is_same(&old_identity, &identity);
-}
-
-/* What the guest makes of it. */
+/* What the guest makes of the new seed. */
 static enum outcome
 judge(const struct context *context, const char *uuid, const struct seed *old,
       const struct seed *seed)
 {
     cleanup_record struct record record = {0};
     cleanup_failure struct failure *ignored = NULL;
+    cleanup_identity struct identity old_identity = {0};
+    cleanup_identity struct identity identity = {0};
+    const struct layout *layout = layout_find(seed->volume_id);
 
     if (record_read(context->root, uuid, &record, &ignored) == 0 &&
         record.boot.cache_keep)
         return OUTCOME_KEPT;
-    return is_same_instance(old, seed) ? OUTCOME_SAME_INSTANCE : OUTCOME_NEW_INSTANCE;
-}
-
-static enum outcome
-replace(const struct context *context, const struct source *source,
-        const struct source *running, const struct request *request, struct seed *seed,
-        struct failure **failure)
-{
-    const struct delivery *delivery = delivery_of_running(&running->domain);
-    cleanup_seed struct seed old = {0};
-    bool found = false;
-
-    if (delivery_read(context->root, running->domain.uuid, &old, &found, failure) < 0 ||
-        check_datasource(delivery, &old, seed, failure) < 0)
-        return OUTCOME_FAILURE;
-    if (found && seed_is_same(&old, seed) &&
-        delivery->is_in(context->root, &running->domain) &&
-        request_is_same(request_find(&running->domain), request_find(&source->domain)))
-        return OUTCOME_UP_TO_DATE;
-    if (replace_seed(context, source, running, request, seed, failure) < 0)
-        return OUTCOME_FAILURE;
-    return judge(context, running->domain.uuid, &old, seed);
+    failure_free(steal(ignored));
+    return layout && layout_read_identity(layout, old, &old_identity, &ignored) == 0 &&
+                   layout_read_identity(layout, seed, &identity, &ignored) == 0 &&
+                   identity_is_same(&old_identity, &identity)
+               ? OUTCOME_SAME_INSTANCE
+               : OUTCOME_NEW_INSTANCE;
 }
 
 /* `where` gets the place of the seed, in words. */
@@ -144,8 +117,10 @@ update(const struct context *context, const struct source *source, const char **
 {
     cleanup_source struct source running = {0};
     cleanup_request struct request request = {0};
+    cleanup_seed struct seed old = {0};
     cleanup_seed struct seed seed = {0};
     const struct delivery *delivery;
+    bool found = false;
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
@@ -155,10 +130,18 @@ update(const struct context *context, const struct source *source, const char **
     *where = delivery->where;
     if (replace_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
-        seeding_make_with(&seed, &request, &source->domain, context, false, NULL,
-                          failure) < 0)
+        source_make_seed(&seed, &request, &source->domain, context, false, NULL,
+                         failure) < 0 ||
+        delivery_read(context->root, running.domain.uuid, &old, &found, failure) < 0 ||
+        check_datasource(delivery, &old, &seed, failure) < 0)
         return OUTCOME_FAILURE;
-    return replace(context, source, &running, &request, &seed, failure);
+    if (found && seed_is_same(&old, &seed) &&
+        delivery->is_in(context->root, &running.domain) &&
+        request_is_same(request_find(&running.domain), request_find(&source->domain)))
+        return OUTCOME_UP_TO_DATE;
+    if (replace_seed(context, source, &running, &request, &seed, failure) < 0)
+        return OUTCOME_FAILURE;
+    return judge(context, running.domain.uuid, &old, &seed);
 }
 
 /* --- the command ------------------------------------------------------------------ */

@@ -19,7 +19,6 @@
 #include "cli/follow.h"
 #include "cli/progress.h"
 #include "cli/replace.h"
-#include "cli/scrub.h"
 #include "store/record.h"
 
 /* Where cloud-init writes what the commands of user-data print, and its own errors. */
@@ -80,7 +79,7 @@ finish(struct waited *waited, const char *outcome, int status,
         if (!waiting->list[i]->over)
             return;
     }
-    follow_end(&waiting->follow);
+    waiting->follow.over = true;
 }
 
 /* The boot is complete, as the guest or the record says. With --scrub, the seed is not needed
@@ -98,7 +97,7 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
                     "domain '%s': cloud-init has finished with %zu %s\n" GUEST_LOGS,
                     name_of(waited), errors, errors == 1 ? "error" : "errors");
     } else if (waiting->options->scrub) {
-        if (scrub(waiting->context, waited->followed->uuid, &failure) < 0)
+        if (replace_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
             outcome = "error";
         else
             progress_note(&waited->waiting->progress, waited->row, "scrubbed");
@@ -204,21 +203,9 @@ finish_unstarted(struct waited *waited)
 
 /*
  * A guest that was saved has its report in the record alone. A boot's own start is not a
- * resumption, and as long as libvirt has not come to its end, the record is still that of the
- * boot before.
+ * resumption, and as long as libvirt has not finished it, the record is still that of the boot
+ * before.
  */
-static bool
-was_resumed(const struct followed *followed)
-{
-    int state, reason;
-
-    if (virDomainGetState(followed->domain, &state, &reason, 0) < 0)
-        return false;
-    if (state == VIR_DOMAIN_RUNNING)
-        return reason != VIR_DOMAIN_RUNNING_BOOTED;
-    return state != VIR_DOMAIN_PAUSED || reason != VIR_DOMAIN_PAUSED_STARTING_UP;
-}
-
 static void
 finish_by_record(struct waited *waited)
 {
@@ -226,8 +213,11 @@ finish_by_record(struct waited *waited)
     const struct record_result *result = &record.result;
     cleanup_failure struct failure *unreadable = NULL;
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    int state, reason;
 
-    if (!was_resumed(waited->followed) ||
+    if (virDomainGetState(waited->followed->domain, &state, &reason, 0) < 0 ||
+        (state == VIR_DOMAIN_RUNNING && reason == VIR_DOMAIN_RUNNING_BOOTED) ||
+        (state == VIR_DOMAIN_PAUSED && reason == VIR_DOMAIN_PAUSED_STARTING_UP) ||
         record_read(waited->waiting->follow.root, waited->followed->uuid, &record,
                     &unreadable) < 0 ||
         !guest_state_is_end(result->state))
@@ -245,29 +235,25 @@ finish_by_record(struct waited *waited)
     finish_by_report(waited, &report);
 }
 
-/* What cannot be done in the end is said before the waiting. */
-static int
-check_scrub(const struct waited *waited, const struct domain_view *view,
-            struct failure **failure)
-{
-    if (!waited->waiting->options->scrub || !view->active ||
-        delivery_of_running(&view->domain)->check_replace(&view->domain, failure) == 0)
-        return 0;
-    return failure_prefix(failure, "domain '%s'", name_of(waited));
-}
-
 /* Ends the waiting at once if no report can ever come. */
 static void
 check_report(struct waited *waited)
 {
     cleanup_domain_view struct domain_view view = {0};
     cleanup_failure struct failure *failure = NULL;
-    bool has_file = follow_has_file(waited->followed);
+    const struct options *options = waited->waiting->options;
+    bool has_file = waited->followed->reader.file >= 0;
+    int result = domain_view_load(&view, waited->followed->domain, &failure);
 
-    if (domain_view_load(&view, waited->followed->domain, &failure) < 0 ||
-        check_scrub(waited, &view, &failure) < 0)
+    /* What cannot be done in the end is said before the waiting. */
+    if (result == 0 && options->scrub && view.active) {
+        result = delivery_of_running(&view.domain)->check_replace(&view.domain, &failure);
+        if (result < 0)
+            failure_prefix(&failure, "domain '%s'", name_of(waited));
+    }
+    if (result < 0)
         finish(waited, "error", STATUS_FAILURE, NULL, failure);
-    else if (!view.active && !waited->waiting->options->next)
+    else if (!view.active && !options->next)
         finish_unstarted(waited);
     else if (domain_view_check_report(&view, has_file, &failure) < 0)
         finish(waited, "silent", STATUS_FAILURE, NULL, failure);
@@ -287,7 +273,7 @@ take_report(struct waited *waited)
         finish_by_report(waited, report);
     /* Whoever read what we print may have gone; main() says so. */
     if (ferror(stdout))
-        follow_end(&waited->waiting->follow);
+        waited->waiting->follow.over = true;
 }
 
 static void
@@ -413,27 +399,6 @@ read_timeout(const char *text, int *milliseconds, struct failure **failure)
     return 0;
 }
 
-/* A domain that is named twice is waited for once. */
-static int
-add(struct waiting *waiting, const char *name, struct failure **failure)
-{
-    struct followed *followed = follow_add(&waiting->follow, name, failure);
-    struct waited *waited;
-
-    if (!followed)
-        return -1;
-    if (followed->owner)
-        return 0;
-    waited = xcalloc(1, sizeof(*waited));
-    waited->waiting = waiting;
-    waited->followed = followed;
-    waited->row = progress_add(&waiting->progress, virDomainGetName(followed->domain),
-                               followed->uuid);
-    followed->owner = waited;
-    *array_add(waiting->list, waiting->count) = waited;
-    return 0;
-}
-
 static int
 wait_for_all(struct waiting *waiting, int milliseconds, struct failure **failure)
 {
@@ -443,32 +408,27 @@ wait_for_all(struct waiting *waiting, int milliseconds, struct failure **failure
         follow_open(&waiting->follow, &events, context->uri, context->root, failure) < 0)
         return -1;
     for (size_t i = 0; i < context->operand_count; i++) {
-        if (add(waiting, context->operands[i], failure) < 0)
+        struct followed *followed =
+            follow_add(&waiting->follow, context->operands[i], failure);
+        struct waited *waited;
+
+        if (!followed)
             return -1;
+        /* A domain that is named twice is waited for once. */
+        if (followed->owner)
+            continue;
+        waited = xcalloc(1, sizeof(*waited));
+        waited->waiting = waiting;
+        waited->followed = followed;
+        waited->row = progress_add(&waiting->progress, virDomainGetName(followed->domain),
+                                   followed->uuid);
+        followed->owner = waited;
+        *array_add(waiting->list, waiting->count) = waited;
     }
     for (size_t i = 0; i < waiting->count; i++)
         begin(waiting->list[i]);
-    if (milliseconds >= 0)
-        follow_set_deadline(&waiting->follow, milliseconds);
-    if (waiting->progress.style == PROGRESS_LIVE)
-        follow_set_clock(&waiting->follow);
-    return follow_run(&waiting->follow, failure);
-}
-
-/* Return: the exit status, of what must be known of all: that one has failed, or else that one
- * has stopped, or else that the time is over; STATUS_OK if all are done. */
-static int
-find_status(const struct waiting *waiting)
-{
-    static const int order[] = {STATUS_FAILURE, STATUS_STOPPED, STATUS_TIMEOUT};
-
-    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-        for (size_t j = 0; j < waiting->count; j++) {
-            if (waiting->list[j]->status == order[i])
-                return order[i];
-        }
-    }
-    return STATUS_OK;
+    return follow_run(&waiting->follow, milliseconds,
+                      waiting->progress.style == PROGRESS_LIVE, failure);
 }
 
 static int
@@ -480,14 +440,21 @@ run(const struct context *context, const void *data, struct failure **failure)
         .options = options,
         .context = context,
     };
-    int milliseconds, status, number;
+    /* What must be known of several domains: that one has failed, or else that one has stopped,
+     * or else that the time is over. */
+    static const int order[] = {STATUS_TIMEOUT, STATUS_STOPPED, STATUS_FAILURE};
+    int milliseconds, result, status, number;
 
     if (read_timeout(options->timeout, &milliseconds, failure) < 0)
         return STATUS_FAILURE;
     waiting.follow.owner = &waiting;
-    progress_open(&waiting.progress, progress_find_style(context->quiet, options->json));
-    status = wait_for_all(&waiting, milliseconds, failure) < 0 ? STATUS_FAILURE
-                                                               : find_status(&waiting);
+    progress_open(&waiting.progress, context->quiet, options->json);
+    result = wait_for_all(&waiting, milliseconds, failure);
+    status = result < 0 ? STATUS_FAILURE : STATUS_OK;
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(order); i++) {
+        for (size_t j = 0; j < waiting.count; j++)
+            status = waiting.list[j]->status == order[i] ? order[i] : status;
+    }
     number = waiting.follow.signal;
     progress_close(&waiting.progress);
     follow_close(&waiting.follow);

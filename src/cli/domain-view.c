@@ -26,49 +26,36 @@ domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure *
     return 0;
 }
 
-/* Return: why the guest has no reporter, in words; NULL where it has one. */
-static const char *
-find_reason(const struct domain_view *view, bool has_file, const char **hint)
-{
-    bool by_shim = domain_is_by_shim(&view->domain);
-
-    if (has_file && (by_shim || wire_report_is_there(&view->domain)))
-        return NULL;
-    if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {
-        *hint = "'virt-seed set DOMAIN' makes it ask for one; start it anew then";
-        return "it asks for no seed";
-    }
-    if (view->refused) {
-        *hint = view->refused->hint;
-        return view->refused->message;
-    }
-    if (!view->request.report) {
-        *hint = "take that away with 'virsh edit', and start it anew";
-        return "its <cloud-init> says report=\"no\"";
-    }
-    if (!request_wants_report(&view->request)) {
-        *hint = "look into the guest itself";
-        return "for Windows and for oVirt's payload there is no reporter";
-    }
-    if (!by_shim && !wire_report_is_there(&view->domain)) {
-        *hint = "'virt-seed wire DOMAIN' adds it; start it anew then";
-        return "it has no report channel";
-    }
-    if (!view->active)
-        return NULL;
-    *hint = "start it anew, with virt-seed's hook installed";
-    return "its report is missing: no hook made it when it was started";
-}
-
 int
 domain_view_check_report(const struct domain_view *view, bool has_file,
                          struct failure **failure)
 {
-    const char *hint = NULL;
-    const char *reason = find_reason(view, has_file, &hint);
+    bool wired = domain_is_by_shim(&view->domain) || wire_report_is_there(&view->domain);
+    const char *reason, *hint;
 
-    if (!reason)
+    if (wired && has_file)
         return 0;
+    if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {
+        reason = "it asks for no seed";
+        hint = "'virt-seed set DOMAIN' makes it ask for one; start it anew then";
+    } else if (view->refused) {
+        reason = view->refused->message;
+        hint = view->refused->hint;
+    } else if (!view->request.report) {
+        reason = "its <cloud-init> says report=\"no\"";
+        hint = "take that away with 'virsh edit', and start it anew";
+    } else if (!request_wants_report(&view->request)) {
+        reason = "for Windows and for oVirt's payload there is no reporter";
+        hint = "look into the guest itself";
+    } else if (!wired) {
+        reason = "it has no report channel";
+        hint = "'virt-seed wire DOMAIN' adds it; start it anew then";
+    } else if (!view->active) {
+        return 0;
+    } else {
+        reason = "its report is missing: no hook made it when it was started";
+        hint = "start it anew, with virt-seed's hook installed";
+    }
     failure_set(failure, FAILURE_DOMAIN, "domain '%s' will never report: %s",
                 view->domain.name, reason);
     return hint ? failure_hint(failure, "%s", hint) : -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A domain of libvirt's as it is now: the XML that it runs with, or, where it does not run,
- * would be started with; and what it asks for. */
+/* A domain of libvirt's as it is now: the XML that it runs with, or, if it does not run, would be
+ * started with; and what it asks for. */
 #pragma once
 
 #include <stdbool.h>

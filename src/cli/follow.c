@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: inotify watches the file that is read, by its descriptor: the directory may
- * be closed to the caller, and a file that virtlogd renames stays watched. Whatever comes of
- * it, the report is read as far as it goes (store/report-file.h), and the next file is
- * watched where there is one.
+ * be closed to the caller, and a file that virtlogd renames stays watched. Whatever the event
+ * is, the report is read as far as it goes (store/report-file.h), and the next file is watched
+ * if there is one.
  *
  * Between a domain's end and the last words of its guest there is no order: the hook has
  * removed the file when libvirt says that the domain has stopped, and virtlogd may still
@@ -63,7 +63,7 @@ watch_file(struct followed *followed, struct failure **failure)
     return 1;
 }
 
-/* Return: how many bytes were read, `limit` or some more where there may be others; -1 on
+/* Return: how many bytes were read, `limit` or some more if there may be others; -1 on
  * failure. */
 static ssize_t
 read_turn(struct followed *followed, size_t limit, struct failure **failure)
@@ -119,57 +119,47 @@ handle_again(int timer, void *data)
 }
 
 static void
-handle_notice(struct follow *follow, const struct inotify_event *event)
-{
-    for (size_t i = 0; i < follow->count; i++) {
-        struct followed *followed = follow->list[i];
-        int watch = followed->watch;
-
-        /* Of an overflow nobody knows whose notices were lost. */
-        if (watch != event->wd && !(event->mask & IN_Q_OVERFLOW))
-            continue;
-        read_on(followed);
-        if (event->mask & (IN_MOVE_SELF | IN_Q_OVERFLOW) && followed->watch == watch) {
-            followed->retries = RETRIES;
-            virEventUpdateTimeout(followed->again, RETRY_MILLISECONDS);
-        }
-    }
-}
-
-static void
 handle_notifier(int handle, int fd, int events, void *data)
 {
     _Alignas(struct inotify_event) char buffer[4096];
     ssize_t size = read(fd, buffer, sizeof(buffer));
+    const struct inotify_event *event;
+    struct follow *follow = data;
 
     (void)handle;
     (void)events;
-    for (ssize_t i = 0; i < size;) {
-        const struct inotify_event *event = (const void *)(buffer + i);
+    for (ssize_t at = 0; at < size; at += (ssize_t)(sizeof(*event) + event->len)) {
+        event = (const void *)(buffer + at);
+        for (size_t i = 0; i < follow->count; i++) {
+            struct followed *followed = follow->list[i];
+            int watch = followed->watch;
 
-        handle_notice(data, event);
-        i += (ssize_t)(sizeof(*event) + event->len);
+            /* Of an overflow nobody knows whose notices were lost. */
+            if (watch != event->wd && !(event->mask & IN_Q_OVERFLOW))
+                continue;
+            read_on(followed);
+            if (event->mask & (IN_MOVE_SELF | IN_Q_OVERFLOW) &&
+                followed->watch == watch) {
+                followed->retries = RETRIES;
+                virEventUpdateTimeout(followed->again, RETRY_MILLISECONDS);
+            }
+        }
     }
 }
 
 /* --- libvirt ---------------------------------------------------------------------- */
 
 static void
-pass_end(struct followed *followed)
+handle_end(int timer, void *data)
 {
+    struct followed *followed = data;
+
     if (!followed->stopping)
         return;
     followed->stopping = false;
-    virEventUpdateTimeout(followed->end, -1);
+    virEventUpdateTimeout(timer, -1);
     read_on(followed);
     followed->follow->events->stopped(followed, followed->detail);
-}
-
-static void
-handle_end(int timer, void *data)
-{
-    (void)timer;
-    pass_end(data);
 }
 
 static void
@@ -181,7 +171,7 @@ handle_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int d
     (void)connection;
     (void)domain;
     if (event == VIR_DOMAIN_EVENT_STARTED) {
-        pass_end(followed);
+        handle_end(followed->end, followed);
         followed->follow->events->started(followed, detail);
         read_on(followed);
         followed->follow->events->begun(followed);
@@ -235,11 +225,24 @@ handle_signal(int handle, int fd, int events, void *data)
 
 /* --- adding ----------------------------------------------------------------------- */
 
-static struct followed *
-append(struct follow *follow, virDomainPtr domain, const char *uuid)
+struct followed *
+follow_add(struct follow *follow, const char *name, struct failure **failure)
 {
-    struct followed *followed = xcalloc(1, sizeof(*followed));
+    virDomainPtr domain = libvirt_find_domain(follow->connection, name, failure);
+    char uuid[VIR_UUID_STRING_BUFLEN];
+    struct followed *followed;
+    int lifecycle;
 
+    if (!domain)
+        return NULL;
+    virDomainGetUUIDString(domain, uuid);
+    for (size_t i = 0; i < follow->count; i++) {
+        if (strcmp(follow->list[i]->uuid, uuid) == 0) {
+            virDomainFree(domain);
+            return follow->list[i];
+        }
+    }
+    followed = xcalloc(1, sizeof(*followed));
     *followed = (struct followed){
         .follow = follow,
         .domain = domain,
@@ -252,65 +255,22 @@ append(struct follow *follow, virDomainPtr domain, const char *uuid)
     snprintf(followed->uuid, sizeof(followed->uuid), "%s", uuid);
     report_reader_init(&followed->reader, follow->root, uuid);
     *array_add(follow->list, follow->count) = followed;
-    return followed;
-}
-
-/* The events first: what happens between them and the reading is not missed then. */
-static int
-begin(struct followed *followed, struct failure **failure)
-{
-    int lifecycle = virConnectDomainEventRegisterAny(
-        followed->follow->connection, followed->domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
+    /* The events first: what happens between them and the reading is not missed then. */
+    lifecycle = virConnectDomainEventRegisterAny(
+        follow->connection, domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
         VIR_DOMAIN_EVENT_CALLBACK(handle_lifecycle), followed, NULL);
-
-    if (lifecycle < 0)
-        return libvirt_fail(failure, "could not follow domain '%s'",
-                            virDomainGetName(followed->domain));
-    followed->active = virDomainIsActive(followed->domain) == 1;
+    if (lifecycle < 0) {
+        libvirt_fail(failure, "could not follow domain '%s'", virDomainGetName(domain));
+        return NULL;
+    }
+    followed->active = virDomainIsActive(domain) == 1;
     if (read_turn(followed, LIMIT_REPORT_FILE, failure) < 0) {
-        virConnectDomainEventDeregisterAny(followed->follow->connection, lifecycle);
-        return failure_prefix(failure, "domain '%s'", virDomainGetName(followed->domain));
+        virConnectDomainEventDeregisterAny(follow->connection, lifecycle);
+        failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
+        return NULL;
     }
     followed->lifecycle = lifecycle;
-    return 0;
-}
-
-struct followed *
-follow_add(struct follow *follow, const char *name, struct failure **failure)
-{
-    virDomainPtr domain = libvirt_find_domain(follow->connection, name, failure);
-    char uuid[VIR_UUID_STRING_BUFLEN];
-    struct followed *followed;
-
-    if (!domain)
-        return NULL;
-    virDomainGetUUIDString(domain, uuid);
-    for (size_t i = 0; i < follow->count; i++) {
-        if (strcmp(follow->list[i]->uuid, uuid) == 0) {
-            virDomainFree(domain);
-            return follow->list[i];
-        }
-    }
-    followed = append(follow, domain, uuid);
-    return begin(followed, failure) < 0 ? NULL : followed;
-}
-
-bool
-follow_has_file(const struct followed *followed)
-{
-    return followed->reader.file >= 0;
-}
-
-void
-follow_set_deadline(struct follow *follow, int milliseconds)
-{
-    follow->deadline = virEventAddTimeout(milliseconds, handle_deadline, follow, NULL);
-}
-
-void
-follow_set_clock(struct follow *follow)
-{
-    follow->clock = virEventAddTimeout(1000, handle_second, follow, NULL);
+    return followed;
 }
 
 /* --- running ---------------------------------------------------------------------- */
@@ -360,8 +320,13 @@ catch_signals(struct follow *follow)
 }
 
 int
-follow_run(struct follow *follow, struct failure **failure)
+follow_run(struct follow *follow, int milliseconds, bool clock, struct failure **failure)
 {
+    if (milliseconds >= 0)
+        follow->deadline =
+            virEventAddTimeout(milliseconds, handle_deadline, follow, NULL);
+    if (clock)
+        follow->clock = virEventAddTimeout(1000, handle_second, follow, NULL);
     catch_signals(follow);
     while (!follow->over && follow->signal == 0) {
         if (virEventRunDefaultImpl() < 0)
@@ -372,12 +337,6 @@ follow_run(struct follow *follow, struct failure **failure)
                                "wait again when it is back; the reports go on meanwhile");
     }
     return 0;
-}
-
-void
-follow_end(struct follow *follow)
-{
-    follow->over = true;
 }
 
 void

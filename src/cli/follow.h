@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Follows domains: their guests' reports as they grow, and whether they run. Nothing is
- * polled; all that happens comes by libvirt's event loop, inotify(7)'s among it.
+ * polled: all events, those of inotify(7) too, come through libvirt's event loop.
  */
 #pragma once
 
@@ -26,10 +26,10 @@ struct followed {
     struct guest_report report; /* what the guest has said up to now */
     void *owner;                /* the caller's */
     /* follow.c's own: */
-    struct report_reader reader;
-    int watch;     /* of the file that is read; -1 for none */
-    int lifecycle; /* libvirt's number for the callback; -1 for none */
-    int again;     /* the timer after which it is read on */
+    struct report_reader reader; /* its file is -1 if there is none */
+    int watch;                   /* of the file that is read; -1 for none */
+    int lifecycle;               /* libvirt's number for the callback; -1 for none */
+    int again;                   /* the timer after which it is read on */
     int retries;   /* how often yet, until virtlogd has made the next file */
     int end;       /* the timer that runs when the domain has stopped */
     int detail;    /* how it has stopped (virDomainEventStoppedDetailType) */
@@ -53,6 +53,7 @@ struct follow {
     virConnectPtr connection;
     int root;
     void *owner; /* the caller's */
+    bool over;   /* set by the caller: there is nothing left to follow */
     /* follow.c's own: */
     struct followed **list;
     size_t count;
@@ -63,8 +64,7 @@ struct follow {
     int clock; /* the timer of each second */
     int deadline;
     int signal; /* that has come */
-    bool over;
-    bool lost; /* the connection */
+    bool lost;  /* the connection */
 };
 
 /* Prepares to follow, and connects to libvirt on this host. `follow` is FOLLOW_NONE but for its
@@ -74,27 +74,20 @@ int follow_open(struct follow *follow, const struct follow_events *events,
 
 /*
  * Adds the domain of that name or UUID, and reads what its guest has said up to now.
- * Return: owned by `follow`; the one that is there already where the domain was added
- * before; NULL where there is none, or nothing may be read.
+ * Return: owned by `follow`, the same if the domain was added before; NULL if there is none, or
+ * nothing may be read.
  */
 struct followed *follow_add(struct follow *follow, const char *name,
                             struct failure **failure);
 
-/* Return: whether the domain has a file for its report. */
-bool follow_has_file(const struct followed *followed);
-
-/* Calls `deadline` after so many milliseconds. */
-void follow_set_deadline(struct follow *follow, int milliseconds);
-/* Calls `second` each second. */
-void follow_set_clock(struct follow *follow);
-
 /*
- * Passes on what happens until follow_end() is called, or SIGINT, SIGTERM or SIGHUP comes, whose
- * number is in follow->signal then. Return: 0, or -1 where libvirt's daemon is gone.
+ * Passes on what happens until `over` is set, or SIGINT, SIGTERM or SIGHUP comes, whose number is
+ * in follow->signal then. `deadline` is called after so many milliseconds, unless they are -1;
+ * `second` is called each second if there is a clock.
+ * Return: 0, or -1 if libvirt's daemon is gone.
  */
-int follow_run(struct follow *follow, struct failure **failure);
-
-void follow_end(struct follow *follow);
+int follow_run(struct follow *follow, int milliseconds, bool clock,
+               struct failure **failure);
 
 void follow_close(struct follow *follow);
 

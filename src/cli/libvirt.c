@@ -15,14 +15,6 @@
 #include "cli/libvirt.h"
 #include "store/libvirt-host.h"
 
-bool
-libvirt_has_ended(virDomainPtr domain)
-{
-    int active = virDomainIsActive(domain);
-
-    return active == 0 || (active < 0 && virGetLastErrorCode() == VIR_ERR_NO_DOMAIN);
-}
-
 int
 libvirt_fail(struct failure **failure, const char *format, ...)
 {
@@ -44,24 +36,11 @@ ignore_error(void *data, virErrorPtr error)
     (void)error;
 }
 
-/* The host's own daemon has a unit, and `doctor` knows more. */
-static int
-hint_unreached(struct failure **failure, const char *uri)
-{
-    cleanup_close int root = -1;
-
-    if (!uri || strcmp(uri, "qemu:///system") != 0)
-        return failure_hint(failure, "see whether it answers others: virsh%s%s list",
-                            uri ? " -c " : "", uri ? uri : "");
-    root = fs_open_root("/");
-    return failure_hint(failure, "see that %s runs; 'virt-seed doctor' says more",
-                        libvirt_daemon_find(root).name);
-}
-
 virConnectPtr
 libvirt_connect(const char *uri, bool read_only, struct failure **failure)
 {
     virConnectPtr connection;
+    cleanup_close int root = -1;
 
     virSetErrorFunc(NULL, ignore_error);
     /* root's own daemon is the system's, whatever XDG_* says. */
@@ -69,11 +48,19 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
         uri = "qemu:///system";
     connection = read_only ? virConnectOpenReadOnly(uri)
                            : virConnectOpenAuth(uri, virConnectAuthPtrDefault, 0);
-    if (!connection) {
-        libvirt_fail(failure, "could not reach libvirt (%s)", uri ? uri : "default URI");
-        hint_unreached(failure, uri);
+    if (connection)
+        return connection;
+    libvirt_fail(failure, "could not reach libvirt (%s)", uri ? uri : "default URI");
+    if (!uri || strcmp(uri, "qemu:///system") != 0) {
+        failure_hint(failure, "see whether it answers others: virsh%s%s list",
+                     uri ? " -c " : "", uri ? uri : "");
+        return NULL;
     }
-    return connection;
+    /* The host's own daemon has a unit, and `doctor` knows more. */
+    root = fs_open_root("/");
+    failure_hint(failure, "see that %s runs; 'virt-seed doctor' says more",
+                 libvirt_daemon_find(root).name);
+    return NULL;
 }
 
 /* Return: the host that the URI names, owned by the caller (free); NULL for this one. */

@@ -23,7 +23,7 @@ libvirt_close_pointer(virConnectPtr *connection)
 /* Return: whether the daemon runs on another host. */
 bool libvirt_is_remote(virConnectPtr connection);
 
-/* Fails when the daemon runs on another host, whose secrets and files are not ours to
+/* Fails if the daemon runs on another host, whose secrets and files are not ours to
  * read. */
 int libvirt_require_local(virConnectPtr connection, struct failure **failure);
 
@@ -36,9 +36,6 @@ int libvirt_require_system(virConnectPtr connection, struct failure **failure);
 virDomainPtr libvirt_find_domain(virConnectPtr connection, const char *name,
                                  struct failure **failure);
 
-/* Return: whether the domain surely runs no more; a transient one is not even known then. */
-bool libvirt_has_ended(virDomainPtr domain);
-
-/* Sets a failure with libvirt's last error behind the message. Return: -1. */
+/* Sets a failure with libvirt's last error after the message. Return: -1. */
 int libvirt_fail(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -57,17 +57,9 @@ output_close(struct output *output)
     *output = (struct output){.directory = -1};
 }
 
-/* Return: 0 or -errno, as the next two. */
+/* Return: 0 or -errno. */
 static int
-write_into(const struct output *output, const char *data, size_t size)
-{
-    cleanup_close int fd = openat(output->directory, output->name, O_WRONLY | O_CLOEXEC);
-
-    return fd < 0 ? -errno : fs_write_all(fd, data, size);
-}
-
-static int
-write_anew(const struct output *output, const char *data, size_t size)
+write_file(const struct output *output, const char *data, size_t size)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     struct stat status;
@@ -88,6 +80,7 @@ int
 output_write(const char *path, const char *data, size_t size, struct failure **failure)
 {
     cleanup_output struct output output = {.directory = -1};
+    cleanup_close int stream = -1;
     int error;
 
     if (output_is_standard(path)) {
@@ -96,8 +89,12 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
     } else {
         if (output_open(&output, path, failure) < 0)
             return -1;
-        error = output.stream ? write_into(&output, data, size)
-                              : write_anew(&output, data, size);
+        if (output.stream)
+            stream = openat(output.directory, output.name, O_WRONLY | O_CLOEXEC);
+        if (!output.stream)
+            error = write_file(&output, data, size);
+        else
+            error = stream < 0 ? -errno : fs_write_all(stream, data, size);
     }
     if (error == 0)
         return 0;
@@ -105,4 +102,14 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
                              "could not write %s\n"
                              "see that there is room, and that you may write there",
                              path);
+}
+
+void
+json_print(json_t *value)
+{
+    if (!value)
+        abort();
+    json_dumpf(value, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(value);
 }

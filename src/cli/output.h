@@ -5,20 +5,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <jansson.h>
+
 #include "base/failure.h"
 
 /* Return: whether the path means standard output: none, or "-". */
 bool output_is_standard(const char *path);
 
 /*
- * Where a file is to be written that shall appear whole or not at all: symbolic links are
- * followed, and what is there and no regular file (a device, a FIFO) is written into.
+ * A file that appears whole or not at all: symbolic links are followed, and what is there but is
+ * not a regular file (a device, a FIFO) is written into.
  */
 struct output {
     char *path;       /* links resolved; owned */
     const char *name; /* its last component */
     int directory;    /* the one it is in */
-    bool stream;      /* write into it: it is no regular file */
+    bool stream;      /* write into it: it is not a regular file */
 };
 
 int output_open(struct output *output, const char *path, struct failure **failure);
@@ -31,3 +33,6 @@ void output_close(struct output *output);
  * passwords. */
 int output_write(const char *path, const char *data, size_t size,
                  struct failure **failure);
+
+/* Prints the value of --json and a line end on standard output, and releases the value. */
+void json_print(json_t *value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: the definition goes the hook's way to a seed. Its documents are compared by
- * digest with the record of the last boot, which outlives the domain and the host; the seed
- * that a running domain has, has the text, too, and counts if there is no record.
+ * digest with the record of the last boot, which outlives the domain and the host. The seed of a
+ * running domain has the text, too, and counts if there is no record.
  *
  * What the next start is for cloud-init follows from the instance-id of the seed that it makes,
  * and that of the one that the guest has read. This is the last boot's, as recorded; or, if
@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "cli/changes.h"
 #include "cli/pending.h"
-#include "cli/seeding.h"
 #include "domain/documents.h"
 #include "domain/request.h"
 #include "seed/instance-id.h"
@@ -36,22 +35,6 @@ deny(struct pending *pending, struct failure **failure)
     *failure = NULL;
 }
 
-static int
-read_domain(struct pending *pending, const struct context *context,
-            struct failure **failure)
-{
-    struct source *source = &pending->source;
-
-    if (source_load(source, context, SOURCE_READ, failure) < 0)
-        return -1;
-    if (!source_is_domain(source))
-        return 0;
-    pending->is_saved = virDomainHasManagedSaveImage(source->libvirt, 0) == 1;
-    if (virDomainIsActive(source->libvirt) != 1)
-        return 0;
-    return source_load_running(&pending->running, source, failure);
-}
-
 /* What is compared with: what of it may not be read is said at the end. */
 static void
 read_past(struct pending *pending, const struct context *context)
@@ -65,7 +48,7 @@ read_past(struct pending *pending, const struct context *context)
     }
     if (delivery_read(context->root, uuid, &pending->current, &pending->has_current,
                       &failure) == 0) {
-        /* It tells enough where there is no record. */
+        /* It tells enough if there is no record. */
         pending->past_is_denied = pending->past_is_denied && !pending->has_current;
         return;
     }
@@ -76,58 +59,6 @@ read_past(struct pending *pending, const struct context *context)
     }
     deny(pending, &failure);
     pending->past_is_denied = true;
-}
-
-static int
-make_next(struct pending *pending, const struct context *context,
-          struct failure **failure)
-{
-    struct failure *denied = NULL;
-
-    /* The true content: what of it is shown is decided later. */
-    if (seeding_make_of(&pending->next, &pending->source.domain, context, true, &denied,
-                        failure) < 0) {
-        failure_free(denied);
-        return -1;
-    }
-    pending->secrets_are_denied = denied != NULL;
-    if (denied)
-        deny(pending, &denied);
-    return 0;
-}
-
-static int
-read_request(struct pending *pending, struct failure **failure)
-{
-    cleanup_request struct request request = {0};
-    cleanup_request struct request running = {0};
-    cleanup_failure struct failure *ignored = NULL;
-
-    if (request_read(&request, &pending->source.domain, failure) < 0)
-        return -1;
-    pending->is_done = request.until_done && pending->record.done;
-    /* Without a record, nobody knows better than the guest that runs what it was told. */
-    if (pending->record.boot.time)
-        pending->is_kept = pending->record.boot.cache_keep;
-    else if (pending->running.doc &&
-             request_read(&running, &pending->running.domain, &ignored) == 0)
-        pending->is_kept = running.cache;
-    return 0;
-}
-
-/* On a copy: the wiring changes the document. */
-static int
-find_wiring(struct pending *pending, const struct context *context,
-            struct failure **failure)
-{
-    const struct changes_options nothing = {0};
-    cleanup_source struct source copy = {.doc = xmlCopyDoc(pending->source.doc, 1)};
-
-    if (!copy.doc)
-        abort();
-    if (domain_read(&copy.domain, copy.doc, failure) < 0)
-        return -1;
-    return changes_wire(&copy, context, &nothing, &pending->wiring, failure);
 }
 
 /* --- secrets ------------------------------------------------------------------------ */
@@ -356,7 +287,7 @@ add_document(struct pending *pending, const char *path, bool secret, bool is_den
     };
 }
 
-/* Return: the paths of the last boot's documents, in order, or NULL behind the last. */
+/* Return: the paths of the last boot's documents, in order, or NULL after the last. */
 static const char *
 path_before(const struct pending *pending, size_t index)
 {
@@ -378,7 +309,19 @@ compare(struct pending *pending, struct failure **failure)
     cleanup_secret_documents struct secret_documents before = {0};
     const struct layout *layout = layout_find(pending->next.volume_id);
     const char *path;
+    cleanup_request struct request request = {0};
+    cleanup_request struct request running = {0};
+    cleanup_failure struct failure *ignored = NULL;
 
+    if (request_read(&request, &pending->source.domain, failure) < 0)
+        return -1;
+    pending->is_done = request.until_done && pending->record.done;
+    /* Without a record, nobody knows better than the guest that runs what it was told. */
+    if (pending->record.boot.time)
+        pending->is_kept = pending->record.boot.cache_keep;
+    else if (pending->running.doc &&
+             request_read(&running, &pending->running.domain, &ignored) == 0)
+        pending->is_kept = running.cache;
     find_secrets(&next, &pending->source.domain);
     /* Of a file it is not known what the running domain asked for. */
     if (pending->running.doc)
@@ -409,30 +352,39 @@ int
 pending_read(struct pending *pending, const struct context *context,
              struct failure **failure)
 {
+    const struct changes_options nothing = {0};
+    struct source *source = &pending->source;
+    cleanup_request struct request request = {0};
+    cleanup_source struct source copy = {0};
+    struct failure *denied = NULL;
+
     *pending = (struct pending){0};
-    if (read_domain(pending, context, failure) < 0)
+    if (source_load(source, context, SOURCE_READ, failure) < 0)
         return -1;
-    /* The secrets first: what they keep from us is the reason that is said. */
-    if (make_next(pending, context, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", pending->source.domain.name);
+    if (source->libvirt)
+        pending->is_saved = virDomainHasManagedSaveImage(source->libvirt, 0) == 1;
+    if (source->libvirt && virDomainIsActive(source->libvirt) == 1 &&
+        source_load_running(&pending->running, source, failure) < 0)
+        return -1;
+    /* The secrets first: if they are denied, that is the reason to give. This is the true
+     * content: what of it is shown is decided later. */
+    if (source_make_seed(&pending->next, &request, &source->domain, context, true,
+                         &denied, failure) < 0) {
+        failure_free(denied);
+        return failure_prefix(failure, "domain '%s'", source->domain.name);
+    }
+    pending->secrets_are_denied = denied != NULL;
+    pending->denied = denied;
     read_past(pending, context);
-    if (read_request(pending, failure) < 0 || compare(pending, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", pending->source.domain.name);
-    return find_wiring(pending, context, failure);
-}
-
-const char *
-pending_state_name(enum pending_state state)
-{
-    static const char *const names[] = {
-        [PENDING_UNCHANGED] = "unchanged",
-        [PENDING_CHANGED] = "changed",
-        [PENDING_NEW] = "new",
-        [PENDING_GONE] = "gone",
-        [PENDING_UNKNOWN] = "unknown",
-    };
-
-    return names[state];
+    if (compare(pending, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", source->domain.name);
+    /* On a copy: the wiring changes the document. */
+    copy.doc = xmlCopyDoc(source->doc, 1);
+    if (!copy.doc)
+        abort();
+    if (domain_read(&copy.domain, copy.doc, failure) < 0)
+        return -1;
+    return changes_wire(&copy, context, &nothing, &pending->wiring, failure);
 }
 
 void

@@ -24,8 +24,8 @@ struct pending_document {
     const char *path; /* borrowed from a seed or the record */
     enum pending_state state;
     bool secret;                   /* it has, or may have, something of a secret in it */
-    const struct document *before; /* NULL where it is not there to be compared */
-    const struct document *next;   /* NULL where it is gone */
+    const struct document *before; /* NULL if it is not there to be compared */
+    const struct document *next;   /* NULL if it is gone */
 };
 
 /* What the next start is for cloud-init in the guest. */
@@ -42,18 +42,18 @@ enum pending_boot {
 
 struct pending {
     struct source source;
-    struct source running; /* empty where the domain does not run, or came from a file */
+    struct source running; /* empty if the domain does not run, or came from a file */
     bool is_done;     /* recorded as set up: the next start gives the identity alone */
-    bool is_kept;     /* the guest reads no seed, where its disk is still the same */
+    bool is_kept;     /* the guest reads no seed, if its disk is still the same */
     bool is_saved;    /* the next start resumes the guest, which reads no seed */
     bool is_replaced; /* what it has, or had at its end, is not what it had at the boot */
     bool is_as_replaced; /* and the next start makes that one, too */
     bool has_current;
-    struct seed current; /* that the running domain has, where it may be read */
+    struct seed current; /* that the running domain has, if it may be read */
     struct seed next;    /* the documents that the next start makes */
     struct record record;
     struct identity identity; /* of the next start */
-    char *last_instance_id;   /* of the last one; NULL where it is not known */
+    char *last_instance_id;   /* of the last one; NULL if it is not known */
     enum pending_boot boot;
     bool has_changes;        /* of the documents */
     bool secrets_are_denied; /* not all could be compared because of secrets */
@@ -71,12 +71,9 @@ struct pending {
 int pending_read(struct pending *pending, const struct context *context,
                  struct failure **failure);
 
-/* Return: the instance-id of the seed that replaced the last boot's; NULL where there is none,
+/* Return: the instance-id of the seed that replaced the last boot's; NULL if there is none,
  * or it is the same. */
 const char *pending_other_instance_id(const struct pending *pending);
-
-/* Return: the state's word, which `--json` prints, too. */
-const char *pending_state_name(enum pending_state state);
 
 void pending_clear(struct pending *pending);
 

@@ -29,7 +29,7 @@
 /* A name's share of a line. */
 #define NAME_COLUMNS 30
 
-/* Takes the lines away, and what a key like Ctrl-C has left behind them. */
+/* Erases the lines, and what a key like Ctrl-C has left after them. */
 static void
 append_erase(struct progress *progress, struct buffer *text)
 {
@@ -221,31 +221,8 @@ show_stage(struct progress *progress, struct progress_row *row, enum guest_stage
         set_event(progress, row, xasprintf("%s finished", name));
 }
 
-static void
-show_message(struct progress *progress, struct progress_row *row, bool error,
-             const struct guest_message *message)
-{
-    const char *stage = guest_stage_name(message->stage);
-    cleanup_free char *text =
-        xasprintf("%s%s%s", stage ? stage : "", stage ? ": " : "", message->text);
-    cleanup_failure struct failure *failure = NULL;
-
-    if (progress->style == PROGRESS_JSON) {
-        print_object(row, error ? "error" : "warning",
-                     json_pack("{s:o, s:s}", "stage", pack_stage(message->stage),
-                               "message", message->text));
-    } else if (error) {
-        failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s", row->name, text);
-        print_error(progress, failure);
-    } else if (progress->style != PROGRESS_QUIET) {
-        cleanup_free char *line = xasprintf("%s: warning: %s\n", row->name, text);
-
-        redraw(progress, line);
-    }
-}
-
-/* Where they stand in the report says nothing: an earlier stage can have another one later,
- * and the result has a list of its own. */
+/* Their place in the report says nothing: an earlier stage can have another one later, and the
+ * result has a list of its own. */
 static void
 show_messages(struct progress *progress, struct progress_row *row, bool error,
               const struct guest_messages *messages)
@@ -254,12 +231,28 @@ show_messages(struct progress *progress, struct progress_row *row, bool error,
 
     for (size_t i = 0; i < messages->count; i++) {
         const struct guest_message *message = &messages->list[i];
+        cleanup_failure struct failure *failure = NULL;
+        cleanup_free char *text = NULL;
+        const char *stage;
 
         if (texts_have(shown->list, shown->count, message->text) ||
             says_too_much(progress, row))
             continue;
         texts_add(&shown->list, &shown->count, xstrdup(message->text));
-        show_message(progress, row, error, message);
+        stage = guest_stage_name(message->stage);
+        text = xasprintf("%s%s%s", stage ? stage : "", stage ? ": " : "", message->text);
+        if (progress->style == PROGRESS_JSON) {
+            print_object(row, error ? "error" : "warning",
+                         json_pack("{s:o, s:s}", "stage", pack_stage(message->stage),
+                                   "message", message->text));
+        } else if (error) {
+            failure_set(&failure, FAILURE_DOMAIN, "domain '%s': %s", row->name, text);
+            print_error(progress, failure);
+        } else if (progress->style != PROGRESS_QUIET) {
+            cleanup_free char *line = xasprintf("%s: warning: %s\n", row->name, text);
+
+            redraw(progress, line);
+        }
     }
 }
 
@@ -285,36 +278,34 @@ progress_show(struct progress *progress, struct progress_row *row,
 
 /* --- the end ---------------------------------------------------------------------- */
 
-static json_t *
-pack_end(const struct progress_end *end)
-{
-    const struct guest_report *report = end->report;
-    enum guest_stage stage = report ? guest_report_last_stage(report) : GUEST_STAGE_NONE;
-    json_t *errors = json_array();
-
-    for (size_t i = 0; report && i < report->errors.count; i++)
-        json_must(
-            json_array_append_new(errors, json_string(report->errors.list[i].text)));
-    return json_pack("{s:s, s:i, s:o, s:s?, s:o, s:s?, s:s?}", "outcome", end->outcome,
-                     "exit-status", end->status, "stage", pack_stage(stage), "datasource",
-                     report ? report->datasource : NULL, "errors", errors, "message",
-                     end->failure ? end->failure->message : NULL, "hint",
-                     end->failure ? end->failure->hint : NULL);
-}
-
 void
 progress_finish(struct progress *progress, struct progress_row *row,
                 const struct progress_end *end)
 {
+    const struct guest_report *report = end->report;
+    const struct failure *failure = end->failure;
     cleanup_free char *line = xasprintf("%s: %s\n", row->name, end->outcome);
 
     row->over = true;
-    if (progress->style == PROGRESS_JSON)
-        print_object(row, "end", pack_end(end));
-    else if (end->failure)
-        print_error(progress, end->failure);
-    else if (progress->style != PROGRESS_QUIET)
+    if (progress->style == PROGRESS_JSON) {
+        json_t *errors = json_array();
+
+        for (size_t i = 0; report && i < report->errors.count; i++)
+            json_must(
+                json_array_append_new(errors, json_string(report->errors.list[i].text)));
+        print_object(row, "end",
+                     json_pack("{s:s, s:i, s:o, s:s?, s:o, s:s?, s:s?}", "outcome",
+                               end->outcome, "exit-status", end->status, "stage",
+                               pack_stage(report ? guest_report_last_stage(report)
+                                                 : GUEST_STAGE_NONE),
+                               "datasource", report ? report->datasource : NULL, "errors",
+                               errors, "message", failure ? failure->message : NULL,
+                               "hint", failure ? failure->hint : NULL));
+    } else if (failure) {
+        print_error(progress, failure);
+    } else if (progress->style != PROGRESS_QUIET) {
         redraw(progress, line);
+    }
 }
 
 void
@@ -325,24 +316,18 @@ progress_tick(struct progress *progress)
 
 /* --- making and clearing ---------------------------------------------------------- */
 
-enum progress_style
-progress_find_style(bool quiet, bool json)
+void
+progress_open(struct progress *progress, bool quiet, bool json)
 {
     const char *term = getenv("TERM");
+    bool can_redraw = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 
-    if (json)
-        return PROGRESS_JSON;
-    if (quiet)
-        return PROGRESS_QUIET;
-    if (!isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
-        return PROGRESS_LINES;
-    return PROGRESS_LIVE;
-}
-
-void
-progress_open(struct progress *progress, enum progress_style style)
-{
-    *progress = (struct progress){.style = style};
+    *progress = (struct progress){
+        .style = json         ? PROGRESS_JSON
+                 : quiet      ? PROGRESS_QUIET
+                 : can_redraw ? PROGRESS_LIVE
+                              : PROGRESS_LINES,
+    };
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
 }
 

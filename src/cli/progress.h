@@ -47,10 +47,8 @@ struct progress {
     struct timespec start;
 };
 
-/* Return: how to show it where standard output is one that can be redrawn, or is none. */
-enum progress_style progress_find_style(bool quiet, bool json);
-
-void progress_open(struct progress *progress, enum progress_style style);
+/* On a terminal that can be redrawn it is, unless `quiet` or `json` asks for something else. */
+void progress_open(struct progress *progress, bool quiet, bool json);
 
 /* Return: the domain's row, owned by `progress`. */
 struct progress_row *progress_add(struct progress *progress, const char *name,

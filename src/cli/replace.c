@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How scrubbing works: the request of the running domain becomes one for the identity alone, with
+ * the instance-id fixed to the one that its seed has, whatever policy it came from. The seed is
+ * made of that, and so is the one that the guest gets when it has been saved and comes back. The
+ * definition keeps its request: the next start makes a full seed.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -7,11 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <libvirt/virterror.h>
+
 #include "base/memory.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
 #include "domain/domain.h"
 #include "domain/request.h"
+#include "domain/xml.h"
+#include "import/element.h"
+#include "seed/layout.h"
 #include "store/record.h"
 #include "store/rundir.h"
 
@@ -32,10 +43,13 @@ replace_check_caller(const struct context *context, struct failure **failure)
 
 /* --- what libvirt is asked for ---------------------------------------------------- */
 
+/* A transient domain is not even known when it has ended. */
 static bool
 has_ended(void *domain)
 {
-    return libvirt_has_ended(domain);
+    int active = virDomainIsActive(domain);
+
+    return active == 0 || (active < 0 && virGetLastErrorCode() == VIR_ERR_NO_DOMAIN);
 }
 
 static int
@@ -132,5 +146,107 @@ replace_seed(const struct context *context, const struct source *source,
     if (delivery_of_running(&running->domain)->replace(&replacement, failure) < 0)
         return -1;
     record_replacement(&replacement);
+    return 0;
+}
+
+/* --- a seed without content --------------------------------------------------------- */
+
+/* Makes the request of the running domain one for the identity alone; its attributes stay: they
+ * say which datasource it is. And makes the seed of that. */
+static int
+make_scrubbed(struct seed *seed, struct request *request, struct domain *running,
+              const struct identity *old, struct failure **failure)
+{
+    xmlNode *before = request_find(running);
+    cleanup_identity struct identity identity = {0};
+    xmlNode *element, *child;
+
+    if (!before || !old->instance_id || !old->request_id)
+        return failure_set(failure, FAILURE_REQUEST_MISSING,
+                           "its seed is not one of a <cloud-init> element\n"
+                           "what oVirt's engine has made stays as it is");
+    element = request_insert(running, before);
+    xml_remove(before);
+    while ((child = element->children)) {
+        xmlUnlinkNode(child);
+        xmlFreeNode(child);
+    }
+    if (old->hostname)
+        element_add_text(element, "hostname", old->hostname);
+    child = element_add_text(element, "instance-id", old->request_id);
+    element_set(child, "policy", "fixed");
+    if (request_read(request, running, failure) < 0 ||
+        seed_make(seed, request, failure) < 0 ||
+        layout_read_identity(layout_find(seed->volume_id), seed, &identity, failure) < 0)
+        return -1;
+    /* That it is the same for cloud-init is not taken on trust: a ConfigDrive's is derived. */
+    if (strcmp(identity.instance_id, old->instance_id) == 0)
+        return 0;
+    return failure_set(failure, FAILURE_INSTANCE_ID,
+                       "a seed without content would have the instance-id '%s', not "
+                       "'%s'\n"
+                       "its seed is left as it is",
+                       identity.instance_id, old->instance_id);
+}
+
+static int
+scrub_domain(const struct context *context, const struct source *source,
+             struct failure **failure)
+{
+    cleanup_source struct source running = {0};
+    cleanup_source struct source scrubbed = {0};
+    cleanup_identity struct identity identity = {0};
+    cleanup_record struct record record = {0};
+    cleanup_request struct request request = {0};
+    cleanup_seed struct seed old = {0};
+    cleanup_seed struct seed seed = {0};
+    const struct delivery *delivery;
+    const struct layout *layout;
+    const char *uuid, *booted;
+    bool found = false;
+
+    if (source_load_running(&running, source, failure) < 0)
+        return -1;
+    uuid = running.domain.uuid;
+    delivery = delivery_of_running(&running.domain);
+    if (replace_check_caller(context, failure) < 0 ||
+        delivery->check_replace(&running.domain, failure) < 0 ||
+        delivery_read(context->root, uuid, &old, &found, failure) < 0)
+        return -1;
+    layout = found ? layout_find(old.volume_id) : NULL;
+    if (!layout)
+        return failure_set(failure, FAILURE_RUNDIR,
+                           "%s has no seed of it\n"
+                           "put one there first: virt-seed update %s",
+                           VIRT_SEED_RUNDIR, uuid);
+    if (layout_read_identity(layout, &old, &identity, failure) < 0 ||
+        record_read(context->root, uuid, &record, failure) < 0)
+        return -1;
+    /* A seed that `update` has put there for another instance must be read by the guest first:
+     * without its content that instance would never be set up. */
+    booted = record.boot.instance_id;
+    if (booted && identity.instance_id && strcmp(booted, identity.instance_id) != 0)
+        return failure_set(failure, FAILURE_INSTANCE_ID,
+                           "the seed %s is for the instance '%s', and it was started as "
+                           "'%s'\n"
+                           "its content stays until the domain is started anew",
+                           delivery->where, identity.instance_id, booted);
+    if (source_load_running(&scrubbed, source, failure) < 0 ||
+        make_scrubbed(&seed, &request, &scrubbed.domain, &identity, failure) < 0)
+        return -1;
+    if (seed_is_same(&old, &seed) && delivery->is_in(context->root, &running.domain))
+        return 0;
+    return replace_seed(context, source, &running, &request, &seed, failure);
+}
+
+int
+replace_scrub(const struct context *context, const char *uuid, struct failure **failure)
+{
+    cleanup_source struct source source = {0};
+
+    if (source_load_domain(&source, context, uuid, SOURCE_DEVICE, failure) < 0)
+        return -1;
+    if (scrub_domain(context, &source, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", source.domain.name);
     return 0;
 }

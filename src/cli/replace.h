@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed of a domain that runs, replaced where the domain has it (store/delivery.h), by
+/* The seed of a running domain is replaced where the domain has it (store/delivery.h), through
  * libvirt. */
 #pragma once
 
@@ -12,12 +12,20 @@
 int replace_check_caller(const struct context *context, struct failure **failure);
 
 /*
- * Puts the seed in the place of what the domain, whose XML as it runs is `running`, has, and
- * writes the request, of which it was made, into that XML: when the guest is saved and comes
- * back, its seed is made anew of what stands there. The definition stays as it is.
+ * Replaces the seed of the domain, whose XML as it runs is `running`, and writes the request that
+ * it was made of into that XML: when the guest is saved and comes back, its seed is made again
+ * of what is there. The definition stays as it is.
  *
  * On failure the domain has its old seed, or the message says what it has.
  */
 int replace_seed(const struct context *context, const struct source *source,
                  const struct source *running, const struct request *request,
                  struct seed *seed, struct failure **failure);
+
+/*
+ * Replaces the seed of the running domain by one with its instance-id and host name, and nothing
+ * else, for a guest that has been set up. So the guest stays the same instance when it is
+ * rebooted; without any seed it would become a new one.
+ */
+int replace_scrub(const struct context *context, const char *uuid,
+                  struct failure **failure);

@@ -19,23 +19,8 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
+#include "store/pipeline.h"
 #include "wire/wire.h"
-
-static bool
-names_file(const char *argument)
-{
-    return strcmp(argument, "-") == 0 || strchr(argument, '/') ||
-           access(argument, F_OK) == 0;
-}
-
-static int
-fail_too_large(const char *origin, struct failure **failure)
-{
-    return failure_set(failure, FAILURE_LIMIT,
-                       "%s has more than %lu MiB\n"
-                       "give a domain's XML, as 'virsh dumpxml' prints it",
-                       origin, LIMIT_DOMAIN_XML / MIB);
-}
 
 static int
 load_file(struct source *source, const char *argument, struct failure **failure)
@@ -55,7 +40,10 @@ load_file(struct source *source, const char *argument, struct failure **failure)
                                  argument);
     error = fs_read_all(standard_input ? STDIN_FILENO : opened, LIMIT_DOMAIN_XML, &text);
     if (error == -EFBIG)
-        return fail_too_large(origin, failure);
+        return failure_set(failure, FAILURE_LIMIT,
+                           "%s has more than %lu MiB\n"
+                           "give a domain's XML, as 'virsh dumpxml' prints it",
+                           origin, LIMIT_DOMAIN_XML / MIB);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read %s",
                                  origin);
@@ -65,22 +53,6 @@ load_file(struct source *source, const char *argument, struct failure **failure)
     return domain_read(&source->domain, source->doc, failure) < 0
                ? failure_prefix(failure, "%s", origin)
                : 0;
-}
-
-/* A definition of a transient domain would make it a persistent one. */
-static int
-require_persistent(const struct source *source, struct failure **failure)
-{
-    int persistent = virDomainIsPersistent(source->libvirt);
-
-    if (persistent == 1)
-        return 0;
-    if (persistent < 0)
-        return libvirt_fail(failure, "could not look at the domain");
-    return failure_set(failure, FAILURE_DOMAIN,
-                       "domain '%s' is transient: libvirt has no definition\n"
-                       "wire the XML that it is created from",
-                       virDomainGetName(source->libvirt));
 }
 
 /* Return: the definition, owned by the caller (free), or NULL. */
@@ -100,6 +72,7 @@ source_load_domain(struct source *source, const struct context *context,
 {
     bool change = use == SOURCE_CHANGE;
     cleanup_free char *text = NULL;
+    int persistent;
 
     *source = (struct source){0};
     source->connection = libvirt_connect(context->uri, use == SOURCE_READ, failure);
@@ -111,8 +84,15 @@ source_load_domain(struct source *source, const struct context *context,
     source->libvirt = libvirt_find_domain(source->connection, argument, failure);
     if (!source->libvirt)
         return failure_prefix(failure, "'%s' is no file", argument);
-    if (change && require_persistent(source, failure) < 0)
-        return -1;
+    persistent = change ? virDomainIsPersistent(source->libvirt) : 1;
+    if (persistent < 0)
+        return libvirt_fail(failure, "could not look at the domain");
+    /* To define it would make it persistent. */
+    if (persistent == 0)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "domain '%s' is transient: libvirt has no definition\n"
+                           "wire the XML that it is created from",
+                           virDomainGetName(source->libvirt));
     text = read_definition(source->libvirt, change ? VIR_DOMAIN_XML_SECURE : 0, failure);
     if (!text)
         return -1;
@@ -129,7 +109,8 @@ source_load(struct source *source, const struct context *context, enum source_us
     const char *name = context->operands[0];
 
     *source = (struct source){0};
-    if (!context->is_domain && names_file(name))
+    if (!context->is_domain &&
+        (strcmp(name, "-") == 0 || strchr(name, '/') || access(name, F_OK) == 0))
         return load_file(source, name, failure);
     return source_load_domain(source, context, name, use, failure);
 }
@@ -146,12 +127,6 @@ source_load_running(struct source *running, const struct source *source,
         return libvirt_fail(failure, "could not read domain '%s'", name);
     running->doc = xml_parse(text, strlen(text), name, failure);
     return running->doc ? domain_read(&running->domain, running->doc, failure) : -1;
-}
-
-bool
-source_is_domain(const struct source *source)
-{
-    return source->libvirt != NULL;
 }
 
 /* --- back into libvirt ------------------------------------------------------------ */
@@ -180,28 +155,7 @@ check_unchanged(const struct source *source, struct failure **failure)
     return fail_changed(source, "meanwhile: nothing was written", failure);
 }
 
-/* Return: whether both have the same request, and both or neither our disk, or address. */
-static bool
-is_alike(const struct domain *one, const struct domain *other)
-{
-    cleanup_wire_facts struct wire_facts facts = {0};
-    cleanup_wire_facts struct wire_facts other_facts = {0};
-    cleanup_free char *url = NULL;
-    cleanup_free char *other_url = NULL;
-
-    wire_facts_read(&facts, one);
-    wire_facts_read(&other_facts, other);
-    if (!facts.disk != !other_facts.disk ||
-        !facts.url.address != !other_facts.url.address ||
-        !request_is_same(request_find(one), request_find(other)))
-        return false;
-    if (!facts.url.address)
-        return true;
-    url = seed_url_word(&facts.url);
-    other_url = seed_url_word(&other_facts.url);
-    return strcmp(url, other_url) == 0;
-}
-
+/* What is defined must have the request that was written, and our disk or address. */
 static int
 check_written(const struct source *source, struct failure **failure)
 {
@@ -210,11 +164,23 @@ check_written(const struct source *source, struct failure **failure)
     cleanup_xml xmlDoc *doc = text ? xml_parse(text, strlen(text), name, failure) : NULL;
     cleanup_domain struct domain found = {0};
     cleanup_domain struct domain written = {0};
+    cleanup_wire_facts struct wire_facts found_facts = {0};
+    cleanup_wire_facts struct wire_facts written_facts = {0};
+    cleanup_free char *found_url = NULL;
+    cleanup_free char *written_url = NULL;
 
     if (!doc || domain_read(&found, doc, failure) < 0 ||
         domain_read(&written, source->doc, failure) < 0)
         return -1;
-    if (is_alike(&found, &written))
+    wire_facts_read(&found_facts, &found);
+    wire_facts_read(&written_facts, &written);
+    if (found_facts.url.address)
+        found_url = seed_url_word(&found_facts.url);
+    if (written_facts.url.address)
+        written_url = seed_url_word(&written_facts.url);
+    if (!found_facts.disk == !written_facts.disk && !found_url == !written_url &&
+        (!found_url || strcmp(found_url, written_url) == 0) &&
+        request_is_same(request_find(&found), request_find(&written)))
         return 0;
     return fail_changed(source, "at the same time, and what was written is gone",
                         failure);
@@ -261,6 +227,42 @@ source_write(const struct source *source, const char *output, struct failure **f
     cleanup_free char *text = xml_format(source->doc, &size, failure);
 
     return text ? output_write(output, text, size, failure) : -1;
+}
+
+/* --- the seed --------------------------------------------------------------------- */
+
+int
+source_make_seed(struct seed *seed, struct request *request, const struct domain *domain,
+                 const struct context *context, bool show_secrets,
+                 struct failure **denied, struct failure **failure)
+{
+    cleanup_config struct config config = {0};
+    const struct pipeline pipeline = {
+        .policy = denied ? PIPELINE_MASK : PIPELINE_STRICT,
+        .root = context->root,
+        .config = &config,
+        .hides = denied && !show_secrets,
+        .denied = denied,
+    };
+
+    if (domain_require_uuid(domain, failure) < 0 ||
+        config_read(&config, context->root, failure) < 0)
+        return -1;
+    return pipeline_run(&pipeline, domain, request, seed, failure);
+}
+
+int
+source_load_seed(struct seed *seed, struct source *source, const struct context *context,
+                 bool show_secrets, struct failure **denied, struct failure **failure)
+{
+    cleanup_request struct request request = {0};
+
+    if (source_load(source, context, SOURCE_READ, failure) < 0)
+        return -1;
+    if (source_make_seed(seed, &request, &source->domain, context, show_secrets, denied,
+                         failure) < 0)
+        return failure_prefix(failure, "domain '%s'", source->domain.name);
+    return 0;
 }
 
 void

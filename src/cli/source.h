@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a subcommand's domain comes from: a file, standard input, or libvirt. The
- * operand is a file when it is "-", has a slash, or names an existing file; --domain
- * says that it is a domain.
+ * The domain that a command is for: where it comes from (a file, standard input, or libvirt), how
+ * it goes back there, and its seed. The operand is a file if it is "-", has a slash, or names an
+ * existing file; --domain says that it is a domain.
  */
 #pragma once
 
@@ -13,21 +13,22 @@
 
 #include "cli/cli.h"
 #include "domain/domain.h"
+#include "domain/request.h"
+#include "seed/seed.h"
 
 struct source {
-    const char *name;         /* of the file, NULL where it came from libvirt */
-    virConnectPtr connection; /* NULL where it came from a file */
+    const char *name;         /* of the file, NULL if it came from libvirt */
+    virConnectPtr connection; /* NULL if it came from a file */
     virDomainPtr libvirt;     /* the same */
-    char *text; /* the definition as libvirt gave it, where it is to change */
+    char *text;               /* the definition as libvirt gave it, if it is to change */
     xmlDoc *doc;
-    bool
-        request_alone; /* of the document only the <cloud-init> element is to be written */
+    bool request_alone;   /* only the <cloud-init> element is to be written */
     struct domain domain; /* read from the document */
 };
 
 enum source_use {
     SOURCE_READ,   /* the definition, as any user may read it; this host's own */
-    SOURCE_CHANGE, /* the definition with its passwords, to be defined anew */
+    SOURCE_CHANGE, /* the definition with its passwords, to be defined again */
     SOURCE_DEVICE, /* the definition; a device of the domain as it runs is to change */
 };
 
@@ -45,9 +46,6 @@ int source_load_domain(struct source *source, const struct context *context,
 int source_load_running(struct source *running, const struct source *source,
                         struct failure **failure);
 
-/* Return: whether the domain came from libvirt. */
-bool source_is_domain(const struct source *source);
-
 /*
  * Defines the document in libvirt; for domains that came from there. libvirt takes every
  * definition, the last one stays. So it is read again before, and one that somebody else
@@ -55,12 +53,31 @@ bool source_is_domain(const struct source *source);
  */
 int source_define(struct source *source, struct failure **failure);
 
-/* The same where the <cloud-init> element alone has changed: only that is written. */
+/* The same if only the <cloud-init> element has changed: that alone is written. */
 int source_set_request(struct source *source, struct failure **failure);
 
 /* Writes the document to the file `output`, atomically; to standard output for NULL. */
 int source_write(const struct source *source, const char *output,
                  struct failure **failure);
+
+/*
+ * Resolves the domain's request on this host, and makes the seed that the hook would make.
+ * `request` gets what it was made of, for what is published with it; it borrows the domain.
+ *
+ * `denied` is where `dump` keeps the failure of a secret that the caller may not read: instead of
+ * its content the document then has "<secret NAME/KEY>", and instead of a host key that is not
+ * made yet PART_GENERATED_MASK; and so for all of them without `show_secrets`. With NULL such a
+ * secret or key is a failure like any other.
+ */
+int source_make_seed(struct seed *seed, struct request *request,
+                     const struct domain *domain, const struct context *context,
+                     bool show_secrets, struct failure **denied,
+                     struct failure **failure);
+
+/* The same for the domain that the first operand names, which is loaded first. */
+int source_load_seed(struct seed *seed, struct source *source,
+                     const struct context *context, bool show_secrets,
+                     struct failure **denied, struct failure **failure);
 
 void source_clear(struct source *source);
 

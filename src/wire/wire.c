@@ -11,7 +11,6 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "domain/payload.h"
-#include "domain/seed-path.h"
 #include "domain/xml.h"
 #include "wire/foreign.h"
 #include "wire/wire.h"

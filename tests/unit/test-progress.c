@@ -37,7 +37,7 @@ show(const char *const *lines)
 
     fflush(stdout);
     dup2(fileno(file), STDOUT_FILENO);
-    progress_open(&progress, PROGRESS_JSON);
+    progress_open(&progress, false, true);
     row = progress_add(&progress, "web1", UNIT_UUID);
     for (; *lines; lines++) {
         bool news;

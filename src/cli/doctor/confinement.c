@@ -23,7 +23,7 @@
 #define OWN_TYPE ":virt_seed_"
 
 /* Return: what the file says up to its first blank, owned by the caller (free); or NULL, and
- * `error`, where not NULL, gets why: -errno. */
+ * `error`, unless NULL, gets why: -errno. */
 static char *
 read_word(int root, const char *path, int *error)
 {
@@ -39,27 +39,19 @@ read_word(int root, const char *path, int *error)
 
 /* --- AppArmor -------------------------------------------------------------------------- */
 
-/* Those that libvirt's profile lets its daemon run programs in. */
-static bool
-may_run_programs_in(const char *directory)
-{
-    static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin"};
-
-    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-        if (strcmp(directory, directories[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void
 check_profile(struct doctor *doctor)
 {
     cleanup_free char *path =
         xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
+    /* Those that libvirt's profile lets its daemon run programs in. */
+    static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin"};
     cleanup_free char *profile = NULL;
+    bool runs_hook = false;
     int error = 0;
 
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
+        runs_hook = runs_hook || strcmp(VIRT_SEED_SBINDIR, directories[i]) == 0;
     if (doctor->daemon.pid == 0)
         return;
     profile = read_word(doctor->root, path, &error);
@@ -74,7 +66,7 @@ check_profile(struct doctor *doctor)
     else if (strcmp(profile, "unconfined") == 0)
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL, "AppArmor does not confine %s",
                    doctor->daemon.name);
-    else if (may_run_programs_in(VIRT_SEED_SBINDIR))
+    else if (runs_hook)
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL,
                    "AppArmor's profile of %s lets it run the hook", doctor->daemon.name);
     else
@@ -85,8 +77,8 @@ check_profile(struct doctor *doctor)
                    profile, VIRT_SEED_SBINDIR);
 }
 
-static void
-check_apparmor(struct doctor *doctor)
+void
+doctor_apparmor(struct doctor *doctor)
 {
     cleanup_failure struct failure *failure = NULL;
     cleanup_free char *driver = NULL;
@@ -123,8 +115,8 @@ has_own_type(struct doctor *doctor)
 
 /* EL 9's domain of libvirt's daemon is not confined, and neither is what it runs. Newer policies
  * have a confined one, which cannot give a seed to a guest; no boolean of theirs changes that. */
-static void
-check_selinux(struct doctor *doctor)
+void
+doctor_selinux(struct doctor *doctor)
 {
     cleanup_free char *enforcing = read_word(doctor->root, SELINUX "/enforce", NULL);
     cleanup_free char *path =
@@ -153,11 +145,4 @@ check_selinux(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_PROBLEM, "selinux", "install virt-seed-selinux",
                    "SELinux is enforcing without virt-seed's policy module: domains that "
                    "have a seed cannot start");
-}
-
-void
-doctor_confinement(struct doctor *doctor)
-{
-    check_apparmor(doctor);
-    check_selinux(doctor);
 }

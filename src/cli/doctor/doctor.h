@@ -68,10 +68,6 @@ void doctor_unseen(struct doctor *doctor, const char *what);
 void doctor_unread(struct doctor *doctor, int error, const char *subject,
                    const char *path);
 
-/* Return: the command for one of libvirt's daemons or virt-seed's unit, owned by the caller
- * (free): "systemctl ACTION UNIT". */
-char *doctor_systemctl(const char *action, const char *unit);
-
 /* --- systemd, and firewalld, who is on the same bus ------------------------------ */
 
 /* What is not known is NULL: systemd cannot be asked, or virt-seed was built without its library. */
@@ -80,9 +76,6 @@ struct systemd_unit {
     char *file_state;   /* "enabled", "disabled", …; "" if there is no file */
     pid_t main_pid;     /* of a service; 0 if none runs */
 };
-
-/* Return: whether it is systemd that runs this host. */
-bool systemd_is_running(void);
 
 /* Asks for the unit, such as "libvirtd.service". */
 void systemd_unit_read(struct systemd_unit *unit, const char *name);
@@ -109,7 +102,9 @@ enum firewalld firewalld_ask(const char *zone, const char *service);
 void doctor_libvirt(struct doctor *doctor);
 void doctor_hook(struct doctor *doctor);
 void doctor_files(struct doctor *doctor);
-void doctor_confinement(struct doctor *doctor);
+void doctor_apparmor(struct doctor *doctor);
+void doctor_selinux(struct doctor *doctor);
 void doctor_server(struct doctor *doctor);
 void doctor_leftovers(struct doctor *doctor);
-void doctor_others(struct doctor *doctor);
+void doctor_vdsm(struct doctor *doctor);
+void doctor_schema(struct doctor *doctor);

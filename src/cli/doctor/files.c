@@ -40,22 +40,6 @@ say_closed(struct doctor *doctor, const char *path, const char *passers, mode_t 
                passers);
 }
 
-/* Each directory on the way to the seeds. */
-static void
-check_way(struct doctor *doctor, const char *path)
-{
-    for (const char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
-        cleanup_free char *above = xstrndup(path, (size_t)(end - path));
-        struct stat status;
-
-        if (fs_stat_in_root(doctor->root, above, &status) == 0 &&
-            !(status.st_mode & S_IXOTH)) {
-            say_closed(doctor, above, "QEMU's user", status.st_mode);
-            return;
-        }
-    }
-}
-
 static void
 check_directory(struct doctor *doctor, const struct directory *directory)
 {
@@ -87,22 +71,33 @@ check_directory(struct doctor *doctor, const struct directory *directory)
                    path);
 }
 
-/* The shim's process that writes the report is QEMU's user. virtlogd is root. */
+/* Each directory on the way to the seeds, and to the reports. */
 static void
-check_way_of_reports(struct doctor *doctor)
+check_ways(struct doctor *doctor)
 {
-    cleanup_free char *above = xstrdup(VIRT_SEED_REPORTDIR);
+    cleanup_free char *reports = xstrdup(VIRT_SEED_REPORTDIR);
     cleanup_free char *fix = NULL;
+    const char *path = VIRT_SEED_RUNDIR;
     struct stat status;
 
-    *strrchr(above, '/') = '\0';
-    if (fs_stat_in_root(doctor->root, above, &status) < 0 || (status.st_mode & S_IXOTH))
+    for (const char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
+        cleanup_free char *above = xstrndup(path, (size_t)(end - path));
+
+        if (fs_stat_in_root(doctor->root, above, &status) == 0 &&
+            !(status.st_mode & S_IXOTH)) {
+            say_closed(doctor, above, "QEMU's user", status.st_mode);
+            break;
+        }
+    }
+    /* The shim's process that writes the report is QEMU's user. virtlogd is root. */
+    *strrchr(reports, '/') = '\0';
+    if (fs_stat_in_root(doctor->root, reports, &status) < 0 || (status.st_mode & S_IXOTH))
         return;
-    fix = xasprintf("chmod 0711 %s", above);
+    fix = xasprintf("chmod 0711 %s", reports);
     doctor_add(doctor, doctor->by_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, fix,
                "%s has mode %04o: no reports arrive from guests whose emulator is "
                "virt-seed-qemu",
-               above, status.st_mode & 07777);
+               reports, status.st_mode & 07777);
 }
 
 /* --- secrets ----------------------------------------------------------------------- */
@@ -184,8 +179,7 @@ doctor_files(struct doctor *doctor)
                    "the configuration has no mistakes");
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
         check_directory(doctor, &directories[i]);
-    check_way(doctor, VIRT_SEED_RUNDIR);
-    check_way_of_reports(doctor);
+    check_ways(doctor);
     good = check_secrets_below(doctor, SECRET_DIRECTORY);
     if (check_secrets_below(doctor, VIRT_SEED_STATEDIR "/secrets") && good)
         doctor_add(doctor, DOCTOR_OK, "secrets", NULL,

@@ -45,35 +45,27 @@ is_before(const struct timespec *one, const struct timespec *other)
            (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
-/* Return: the path that the name leads to, below the root; NULL where nobody knows. */
-static char *
-resolve(int root, const char *path)
-{
-    cleanup_close int fd = fs_open_in_root(root, path);
-    cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
-    char target[LIMIT_PATH + 1];
-    ssize_t length = fd < 0 ? -1 : readlink(link, target, sizeof(target) - 1);
-
-    return length < 0 ? NULL : xstrndup(target, (size_t)length);
-}
-
 static void
 take_hook(struct hooks *hooks, const struct doctor *doctor, const char *path)
 {
-    cleanup_free char *program = resolve(doctor->root, path);
+    cleanup_close int fd = fs_open_in_root(doctor->root, path);
+    cleanup_free char *self = xasprintf("/proc/self/fd/%d", fd);
+    char program[LIMIT_PATH + 1];
+    ssize_t length = fd < 0 ? -1 : readlink(self, program, sizeof(program) - 1);
     struct stat status, link;
 
-    if (!program || fs_stat_in_root(doctor->root, path, &status) < 0 ||
+    if (length < 0 || fs_stat_in_root(doctor->root, path, &status) < 0 ||
         !S_ISREG(status.st_mode) || !(status.st_mode & 0111) ||
         fstatat(doctor->root, path + 1, &link, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     if (hooks->oldest.tv_sec == 0 || is_before(&link.st_ctim, &hooks->oldest))
         hooks->oldest = link.st_ctim;
+    program[length] = '\0';
     if (strcmp(fs_base_name(program), PROGRAM) != 0)
         return;
     hooks->own++;
     free(hooks->program);
-    hooks->program = steal(program);
+    hooks->program = xstrdup(program);
 }
 
 /* Return: 0 or -errno. */
@@ -164,37 +156,16 @@ find_seed_since(const struct doctor *doctor, const struct timespec *start)
     return 0;
 }
 
-/* `known`: that it was not reloaded, either. */
-static void
-say_unnoticed(struct doctor *doctor, const struct hooks *hooks, bool known)
-{
-    const struct libvirt_daemon *daemon = &doctor->daemon;
-    cleanup_free char *started = record_time(daemon->started.tv_sec);
-    cleanup_free char *made = record_time(hooks->oldest.tv_sec);
-    cleanup_free char *reload = doctor->systemd
-                                    ? doctor_systemctl("reload", daemon->name)
-                                    : xasprintf("kill -HUP %ld", (long)daemon->pid);
-
-    if (known)
-        doctor_add(
-            doctor, DOCTOR_PROBLEM, "hook-noticed", reload,
-            "%s has been running since %s, before the hook was installed (%s), and "
-            "was not reloaded: a domain that asks for a seed may start without it",
-            daemon->name, started, made);
-    else
-        doctor_add(
-            doctor, DOCTOR_UNKNOWN, "hook-noticed", reload,
-            "%s has been running since %s, before the hook was installed (%s); "
-            "unless it was reloaded, which cannot be seen here, a domain that asks "
-            "for a seed may start without it",
-            daemon->name, started, made);
-}
-
 static void
 check_noticed(struct doctor *doctor, const struct hooks *hooks)
 {
     const struct libvirt_daemon *daemon = &doctor->daemon;
     cleanup_free char *unit = xasprintf("%s.service", daemon->name);
+    cleanup_free char *started = record_time(daemon->started.tv_sec);
+    cleanup_free char *made = record_time(hooks->oldest.tv_sec);
+    cleanup_free char *fix = doctor->systemd
+                                 ? xasprintf("systemctl reload %s", daemon->name)
+                                 : xasprintf("kill -HUP %ld", (long)daemon->pid);
     int seed, reload;
 
     if (daemon->pid == 0 || daemon->started.tv_sec == 0)
@@ -212,8 +183,19 @@ check_noticed(struct doctor *doctor, const struct hooks *hooks)
                    "%s has been reloaded since the hook was installed", daemon->name);
     else if (geteuid() != 0 && (seed < 0 || (doctor->systemd && reload < 0)))
         doctor_unseen(doctor, "whether libvirt has noticed the hook");
+    else if (seed == 0 && reload == 0)
+        doctor_add(
+            doctor, DOCTOR_PROBLEM, "hook-noticed", fix,
+            "%s has been running since %s, before the hook was installed (%s), and "
+            "was not reloaded: a domain that asks for a seed may start without it",
+            daemon->name, started, made);
     else
-        say_unnoticed(doctor, hooks, seed == 0 && reload == 0);
+        doctor_add(
+            doctor, DOCTOR_UNKNOWN, "hook-noticed", fix,
+            "%s has been running since %s, before the hook was installed (%s); "
+            "unless it was reloaded, which cannot be seen here, a domain that asks "
+            "for a seed may start without it",
+            daemon->name, started, made);
 }
 
 void

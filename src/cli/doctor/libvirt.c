@@ -70,27 +70,22 @@ check_kernel(struct doctor *doctor)
 /* --- domains ------------------------------------------------------------------------- */
 
 static void
-look_at_domain(struct doctor *doctor, virDomainPtr domain)
-{
-    cleanup_domain_view struct domain_view view = {0};
-    cleanup_failure struct failure *failure = NULL;
-
-    if (domain_view_load(&view, domain, &failure) < 0)
-        return;
-    if (!doctor->served && view.has_request && !request_has_disk(&view.request))
-        doctor->served = xstrdup(virDomainGetName(domain));
-    if (!doctor->by_shim && domain_is_by_shim(&view.domain))
-        doctor->by_shim = xstrdup(virDomainGetName(domain));
-}
-
-static void
 look_at_domains(struct doctor *doctor)
 {
     virDomainPtr *domains = NULL;
     int count = virConnectListAllDomains(doctor->connection, &domains, 0);
 
     for (int i = 0; i < count; i++) {
-        look_at_domain(doctor, domains[i]);
+        cleanup_domain_view struct domain_view view = {0};
+        cleanup_failure struct failure *failure = NULL;
+        const char *name = virDomainGetName(domains[i]);
+
+        if (domain_view_load(&view, domains[i], &failure) == 0) {
+            if (!doctor->served && view.has_request && !request_has_disk(&view.request))
+                doctor->served = xstrdup(name);
+            if (!doctor->by_shim && domain_is_by_shim(&view.domain))
+                doctor->by_shim = xstrdup(name);
+        }
         virDomainFree(domains[i]);
     }
     free(domains);
@@ -142,7 +137,7 @@ check_report_writer(struct doctor *doctor)
     } else if (doctor->daemon.pid > 0 &&
                fs_stat_in_root(doctor->root, VIRT_SEED_SOCKETDIR "/virtlogd-sock",
                                &status) == -ENOENT) {
-        fix = doctor->systemd ? doctor_systemctl("enable --now", "virtlogd.socket")
+        fix = doctor->systemd ? xstrdup("systemctl enable --now virtlogd.socket")
                               : xstrdup("virtlogd --daemon");
         doctor_add(doctor, DOCTOR_PROBLEM, "virtlogd", fix,
                    "%s/virtlogd-sock is missing: no domain can start",
@@ -173,7 +168,7 @@ connect_to_libvirt(struct doctor *doctor)
         doctor_take(doctor, DOCTOR_PROBLEM, "libvirt", &failure);
         return;
     }
-    start = doctor->systemd ? doctor_systemctl("start", doctor->daemon.name)
+    start = doctor->systemd ? xasprintf("systemctl start %s", doctor->daemon.name)
                             : xasprintf("%s --daemon", doctor->daemon.name);
     doctor_add(doctor, DOCTOR_PROBLEM, "libvirt", start, "%s", failure->message);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is left of domains that are gone; and what virt-seed makes use of where it is there:
+/* What is left of domains that are gone; and what virt-seed uses if it is there:
  * cloud-init's schema, VDSM. */
 #include "config.h"
 
@@ -52,8 +52,8 @@ doctor_leftovers(struct doctor *doctor)
 }
 
 /* The property itself is the engine's, and cannot be seen from a host. */
-static void
-check_vdsm(struct doctor *doctor)
+void
+doctor_vdsm(struct doctor *doctor)
 {
     struct stat status;
     int error;
@@ -79,31 +79,22 @@ check_vdsm(struct doctor *doctor)
                    "'cloudinit' cannot be seen from a host");
 }
 
-/* Return: whether a directory of $PATH has the program. */
-static bool
-is_in_path(const char *name)
+void
+doctor_schema(struct doctor *doctor)
 {
     const char *value = getenv("PATH");
     cleanup_free char *path = xstrdup(value ? value : "");
     char *rest = path;
+    bool found = false;
 
-    for (char *directory = strsep(&rest, ":"); directory;
+    for (char *directory = strsep(&rest, ":"); directory && !found;
          directory = strsep(&rest, ":")) {
-        cleanup_free char *program = xasprintf("%s/%s", directory, name);
+        cleanup_free char *program = xasprintf("%s/cloud-init", directory);
 
-        if (*directory == '/' && access(program, X_OK) == 0)
-            return true;
+        found = *directory == '/' && access(program, X_OK) == 0;
     }
-    return false;
-}
-
-void
-doctor_others(struct doctor *doctor)
-{
-    check_vdsm(doctor);
     doctor_add(
         doctor, DOCTOR_OK, "schema", NULL, "%s",
-        is_in_path("cloud-init")
-            ? "'virt-seed check' asks this host's cloud-init for its schema"
-            : "cloud-init is not installed: 'virt-seed check' does without its schema");
+        found ? "'virt-seed check' asks this host's cloud-init for its schema"
+              : "cloud-init is not installed: 'virt-seed check' does without its schema");
 }

@@ -79,44 +79,6 @@ static const char *const fixes[] = {
     [IMDS_UNKNOWN] = "systemctl restart virt-seed-imds-address.service",
 };
 
-/* Return: whether a domain asks for a server that is not installed; it is added then. */
-static bool
-blame_installation(struct doctor *doctor)
-{
-    struct stat status;
-
-    if (!doctor->served || fs_stat_in_root(doctor->root, PROGRAM, &status) != -ENOENT)
-        return false;
-    doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
-               "install virt-seed's metadata server (package virt-seed-imds)",
-               "domain '%s' asks for datasource=\"nocloud-net\", and %s is missing",
-               doctor->served, PROGRAM);
-    return true;
-}
-
-/* Of a server that answers. */
-static void
-check_enabled(struct doctor *doctor, const struct systemd_unit *socket)
-{
-    if (doctor->systemd && !socket->active_state)
-        doctor_add(doctor, DOCTOR_UNKNOWN, SUBJECT, "systemctl status " SOCKET,
-                   "systemd does not say how " SOCKET " is");
-    else if (is_state(socket->file_state, "disabled"))
-        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, ENABLE,
-                   SOCKET " is not enabled: guests that start after the host's next boot "
-                          "get no seed");
-}
-
-static void
-check_tree(struct doctor *doctor)
-{
-    cleanup_failure struct failure *failure = NULL;
-
-    if (doctor->served && delivery_server.check_host(doctor->root, &failure) < 0)
-        failure_prefix(&failure, "domain '%s'", doctor->served);
-    doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &failure);
-}
-
 /* systemd calls a unit that does not exist "inactive", and a server may run without its unit: so
  * the units are looked at last. */
 static void
@@ -124,15 +86,33 @@ check_wanted(struct doctor *doctor, enum imds_health health,
              const struct failure *failure, const struct systemd_unit *socket,
              const struct systemd_unit *service)
 {
+    cleanup_failure struct failure *mistake = NULL;
+    struct stat status;
+
     /* To install it does not help if somebody else listens at its address. */
-    if (health != IMDS_HEALTHY && health != IMDS_SILENT && blame_installation(doctor))
+    if (health != IMDS_HEALTHY && health != IMDS_SILENT && doctor->served &&
+        fs_stat_in_root(doctor->root, PROGRAM, &status) == -ENOENT) {
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
+                   "install virt-seed's metadata server (package virt-seed-imds)",
+                   "domain '%s' asks for datasource=\"nocloud-net\", and %s is missing",
+                   doctor->served, PROGRAM);
         return;
-    check_tree(doctor);
-    if (health == IMDS_HEALTHY)
-        check_enabled(doctor, socket);
-    else if (!blame_units(doctor, socket, service))
-        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
-                   failure->message);
+    }
+    if (doctor->served && delivery_server.check_host(doctor->root, &mistake) < 0)
+        failure_prefix(&mistake, "domain '%s'", doctor->served);
+    doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &mistake);
+    if (health != IMDS_HEALTHY) {
+        if (!blame_units(doctor, socket, service))
+            doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
+                       failure->message);
+    } else if (doctor->systemd && !socket->active_state) {
+        doctor_add(doctor, DOCTOR_UNKNOWN, SUBJECT, "systemctl status " SOCKET,
+                   "systemd does not say how " SOCKET " is");
+    } else if (is_state(socket->file_state, "disabled")) {
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, ENABLE,
+                   SOCKET " is not enabled: guests that start after the host's next boot "
+                          "get no seed");
+    }
     check_program(doctor, service);
 }
 

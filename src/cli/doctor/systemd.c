@@ -4,17 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "cli/doctor/doctor.h"
-
-/* As sd_booted(3). */
-bool
-systemd_is_running(void)
-{
-    return access("/run/systemd/system/", F_OK) == 0;
-}
 
 void
 systemd_unit_clear(struct systemd_unit *unit)
@@ -92,30 +84,6 @@ time_of_entry(sd_journal *journal)
     return sd_journal_get_realtime_usec(journal, &time) < 0 ? 0 : time;
 }
 
-/* systemd logs the end of each of its jobs, by these fields. */
-static bool
-has_reload_since(sd_journal *journal, const char *unit, uint64_t since)
-{
-    return sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
-           sd_journal_add_match(journal, unit, 0) >= 0 &&
-           sd_journal_add_match(journal, "JOB_TYPE=reload", 0) >= 0 &&
-           sd_journal_add_match(journal, "JOB_RESULT=done", 0) >= 0 &&
-           sd_journal_seek_tail(journal) >= 0 && sd_journal_previous(journal) > 0 &&
-           time_of_entry(journal) >= since;
-}
-
-/* Of systemd's own messages: others may be older, or be all that the caller may read. */
-static bool
-reaches_back_to(sd_journal *journal, uint64_t since)
-{
-    uint64_t time;
-
-    sd_journal_flush_matches(journal);
-    return sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
-           sd_journal_seek_head(journal) >= 0 && sd_journal_next(journal) > 0 &&
-           (time = time_of_entry(journal)) > 0 && time <= since;
-}
-
 int
 systemd_reloaded_since(const char *name, const struct timespec *since)
 {
@@ -123,36 +91,45 @@ systemd_reloaded_since(const char *name, const struct timespec *since)
     cleanup_free char *unit = xasprintf("UNIT=%s", name);
     const uint64_t start =
         (uint64_t)since->tv_sec * MICROSECONDS + (uint64_t)since->tv_nsec / 1000;
+    uint64_t time;
 
+    /* systemd logs the end of each of its jobs, by these fields. */
     if (sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY) < 0)
         return -1;
-    if (has_reload_since(journal, unit, start))
+    if (sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
+        sd_journal_add_match(journal, unit, 0) >= 0 &&
+        sd_journal_add_match(journal, "JOB_TYPE=reload", 0) >= 0 &&
+        sd_journal_add_match(journal, "JOB_RESULT=done", 0) >= 0 &&
+        sd_journal_seek_tail(journal) >= 0 && sd_journal_previous(journal) > 0 &&
+        time_of_entry(journal) >= start)
         return 1;
-    return reaches_back_to(journal, start) ? 0 : -1;
-}
-
-static void
-message_pointer(sd_bus_message **message)
-{
-    sd_bus_message_unref(*message);
+    /* How far it reaches back counts of systemd's own messages: others may be older, or be all
+     * that the caller may read. */
+    sd_journal_flush_matches(journal);
+    return sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
+                   sd_journal_seek_head(journal) >= 0 && sd_journal_next(journal) > 0 &&
+                   (time = time_of_entry(journal)) > 0 && time <= start
+               ? 0
+               : -1;
 }
 
 enum firewalld
 firewalld_ask(const char *zone, const char *service)
 {
     cleanup_bus sd_bus *bus = open_bus();
-    __attribute__((cleanup(message_pointer))) sd_bus_message *answer = NULL;
+    sd_bus_message *answer = NULL;
     int has = 0;
 
     /* A call alone would start it. */
     if (!bus || sd_bus_get_name_creds(bus, FIREWALLD, 0, NULL) < 0)
         return FIREWALLD_OFF;
-    return sd_bus_call_method(bus, FIREWALLD, "/org/fedoraproject/FirewallD1",
-                              FIREWALLD ".zone", "queryService", NULL, &answer, "ss",
-                              zone, service) >= 0 &&
-                   sd_bus_message_read(answer, "b", &has) > 0 && has
-               ? FIREWALLD_OPEN
-               : FIREWALLD_CLOSED;
+    if (sd_bus_call_method(bus, FIREWALLD, "/org/fedoraproject/FirewallD1",
+                           FIREWALLD ".zone", "queryService", NULL, &answer, "ss", zone,
+                           service) < 0 ||
+        sd_bus_message_read(answer, "b", &has) <= 0)
+        has = 0;
+    sd_bus_message_unref(answer);
+    return has ? FIREWALLD_OPEN : FIREWALLD_CLOSED;
 }
 
 #else
