@@ -56,8 +56,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
 	%D%/domain/network-ovirt.c \
-	%D%/domain/nic.c \
-	%D%/domain/nic.h \
 	%D%/domain/part.c \
 	%D%/domain/part.h \
 	%D%/domain/request.c \
