@@ -80,16 +80,6 @@ static const struct vocabulary_element nic_elements[] = {
     {0},
 };
 
-static const xmlNode *
-find_child(const xmlNode *node, const char *name)
-{
-    const xmlNode *child = xml_first_element(node);
-
-    while (child && !vocabulary_is(child, name))
-        child = xml_next_element(child);
-    return child;
-}
-
 static int
 fail_text(const xmlNode *node, const char *name, const char *text, const char *expected,
           struct failure **failure)
@@ -97,7 +87,7 @@ fail_text(const xmlNode *node, const char *name, const char *text, const char *e
     cleanup_free char *what = xasprintf("<%s>", name);
 
     nic_fail_text(failure, what, text, expected);
-    return failure_at_line(failure, xml_line(find_child(node, name)));
+    return failure_at_line(failure, xml_line(vocabulary_child(node, name)));
 }
 
 /* --- protocols ---------------------------------------------------------------------- */
@@ -235,7 +225,8 @@ check_on_boot(const xmlNode *node, const char *text, struct failure **failure)
         return 0;
     if (strcasecmp(text, "false") != 0)
         return fail_text(node, "on_boot", text, "'true'", failure);
-    return vocabulary_fail(find_child(node, "on_boot"), failure, FAILURE_NETWORK_CONFIG,
+    return vocabulary_fail(vocabulary_child(node, "on_boot"), failure,
+                           FAILURE_NETWORK_CONFIG,
                            "is 'false', and cloud-init brings up every nic it is told of",
                            "remove the nic from the configuration, or write 'true'");
 }
