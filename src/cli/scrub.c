@@ -16,7 +16,7 @@
 #include "domain/request-write.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "import/element.h"
+#include "import/import.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/record.h"

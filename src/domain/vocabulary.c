@@ -77,7 +77,8 @@ vocabulary_check_no_text(const xmlNode *node, struct failure **failure)
 {
     if (!vocabulary_has_text(node))
         return 0;
-    return vocabulary_fail(node, failure, FAILURE_REQUEST, "has text beside its elements",
+    return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                           "has text next to its elements",
                            "put the text into one of the elements of virt-seed-xml(5)");
 }
 

@@ -117,10 +117,10 @@ imported() {
     machine 'cloudInitNoCloud: {metaData: {a: "\x01"}}' | refuses "$volume.metaData.a has control characters"
     machine 'cloudInitNoCloud: {metaData: {a: "\uFFFF"}}' | refuses "$volume.metaData.a has control characters"
     machine 'cloudInitNoCloud: {metaData: {"a\x1b": b}}' | refuses 'has control characters'
-    machine 'cloudInitNoCloud: {metaData: {"": b}}' | refuses 'is no key of 1 to 256 characters'
+    machine 'cloudInitNoCloud: {metaData: {"": b}}' | refuses 'is not a key of 1 to 256 characters'
     machine "cloudInitNoCloud: {metaData: {a: b, a: c}}" | refuses 'line 4: a key is there twice'
     long=$(printf 'a%.0s' {1..257})
-    machine "cloudInitNoCloud: {metaData: {? $long : b}}" | refuses 'is no key of 1 to 256 characters'
+    machine "cloudInitNoCloud: {metaData: {? $long : b}}" | refuses 'is not a key of 1 to 256 characters'
     long=$(printf 'a%.0s' {1..65537})
     machine "cloudInitNoCloud: {metaData: {a: $long}}" | refuses "$volume.metaData.a has more than 64 KiB"
     long=$(printf 'k%s: v, ' {1..257})
@@ -150,9 +150,9 @@ hostname: "192.0.2.1"|'192.0.2.1' is no host name
 domain: []|spec.domain is a list
 domain: {firmware: a}|spec.domain.firmware is text
 domain: {firmware: {uuid: 7}}|spec.domain.firmware.uuid is a number
-domain: {firmware: {uuid: web1}}|spec.domain.firmware.uuid is no UUID
+domain: {firmware: {uuid: web1}}|spec.domain.firmware.uuid is not a UUID
 domain: {firmware: {serial: 7}}|spec.domain.firmware.serial is a number
-domain: {firmware: {serial: "ds=nocloud;x"}}|spec.domain.firmware.serial has a word that is no KEY=VALUE
+domain: {firmware: {serial: "ds=nocloud;x"}}|spec.domain.firmware.serial has a word that is not KEY=VALUE
 domain: {firmware: {serial: "ds=nocloud;a\x1b=b"}}|spec.domain.firmware.serial has a word
 domain: {firmware: {serial: "ds=nocloud;s=http://192.0.2.1/"}}|spec.domain.firmware.serial leads to a web server
 domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|leads to a web server
@@ -189,7 +189,7 @@ END
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: 1}' |
         refuses 'metadata.annotations["kubevirt.io/instancetype-name"] is a number'
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: "a\x01"}' |
-        refuses 'the name of the instance type is no word'
+        refuses 'the name of the instance type is not a word'
     machine '' '' 'annotations: {imds.kubevirt.io/enabled: true}' |
         refuses 'metadata.annotations["imds.kubevirt.io/enabled"] is true or false, expected text'
     machine '' '' 'annotations: {imds.kubevirt.io/user-data: [a]}' | refuses 'is a list, expected text'

@@ -273,7 +273,7 @@ static void
 refuses_what_has_no_place(void **state)
 {
     (void)state;
-    assert_refused("eth0", FAILURE_REQUEST, "has text beside its elements");
+    assert_refused("eth0", FAILURE_REQUEST, "has text next to its elements");
     assert_refused("<mac/>", FAILURE_REQUEST_UNKNOWN, "unknown element <mac>");
     assert_refused("<name x=''>eth0</name>", FAILURE_REQUEST_UNKNOWN,
                    "unknown attribute");

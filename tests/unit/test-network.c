@@ -239,11 +239,11 @@ static void
 refuses_what_has_no_place(void **state)
 {
     (void)state;
-    assert_refused(LAN, "dhcp", FAILURE_REQUEST, "has text beside its elements");
+    assert_refused(LAN, "dhcp", FAILURE_REQUEST, "has text next to its elements");
     assert_refused(LAN, "<nic/>", FAILURE_REQUEST_UNKNOWN, "unknown element <nic>");
     assert_nic_refused("name='eth0'", "", FAILURE_REQUEST_UNKNOWN,
                        "unknown attribute 'name'");
-    assert_nic_refused("", "dhcp", FAILURE_REQUEST, "has text beside its elements");
+    assert_nic_refused("", "dhcp", FAILURE_REQUEST, "has text next to its elements");
     assert_nic_refused("", "<dns>192.0.2.1</dns>", FAILURE_REQUEST_UNKNOWN,
                        "unknown element <dns>");
     assert_nic_refused("", "<address prefix='24'>192.0.2.1</address>",
