@@ -232,7 +232,7 @@ check_dns(const struct nic *nic, struct failure **failure)
     if (nic->search_count == 0 || nic->nameserver_count > 0)
         return 0;
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                       "the search domain '%s' has no name server beside it, and guests "
+                       "the search domain '%s' has no name server next to it, and guests "
                        "without netplan would set neither\n"
                        "give it a name server; a guest with netplan takes it without "
                        "one from <network-config> as text",

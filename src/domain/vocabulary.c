@@ -130,7 +130,7 @@ vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *va
 {
     return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
                           "<%s> has %s=\"%.64s\", expected %s\n"
-                          "correct it, or leave %s= away",
+                          "correct it, or omit %s=",
                           node->name, attribute, value, expected, attribute);
 }
 

@@ -99,7 +99,7 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
 
         failure_set_at(failure, FAILURE_XML, error.line,
                        "%s is not well-formed XML: line %d: %.*s\n"
-                       "mend the XML, or take it anew from 'virsh dumpxml --inactive "
+                       "fix the XML, or take it again from 'virsh dumpxml --inactive "
                        "--security-info DOMAIN'",
                        origin, error.line, (int)strcspn(reason, "\r\n"), reason);
         return NULL;

@@ -123,8 +123,8 @@ manifest_check_fields(const struct manifest *manifest, const char *const *known,
         while (*match && strcmp(*match, key) != 0)
             match++;
         if (!*match)
-            return manifest_fail(manifest, key, "is no field that can be imported", hint,
-                                 failure);
+            return manifest_fail(manifest, key, "is not a field that can be imported",
+                                 hint, failure);
     }
     return 0;
 }

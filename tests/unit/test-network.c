@@ -515,7 +515,7 @@ refuses_name_servers_and_domains_that_are_none(void **state)
                        "<nameserver>::1</nameserver><search>a</search><search>a</search>",
                        FAILURE_NETWORK_CONFIG, "<search> 'a' is there twice");
     assert_nic_refused("", "<search>example.org</search>", FAILURE_NETWORK_CONFIG,
-                       "has no name server beside it");
+                       "has no name server next to it");
 }
 
 /* The element, whose '#' becomes a number, stands as often as the limit allows; and once
