@@ -56,8 +56,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
 	%D%/domain/network-ovirt.c \
-	%D%/domain/nic.c \
-	%D%/domain/nic.h \
 	%D%/domain/part.c \
 	%D%/domain/part.h \
 	%D%/domain/request.c \
@@ -191,18 +189,13 @@ libcheck_a_SOURCES = \
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 
 libimport_a_SOURCES = \
-	%D%/import/element.c \
-	%D%/import/element.h \
 	%D%/import/import.c \
 	%D%/import/import.h \
 	%D%/import/kubevirt.c \
 	%D%/import/kubevirt.h \
 	%D%/import/kubevirt-file.c \
 	%D%/import/kubevirt-source.c \
-	%D%/import/manifest.c \
-	%D%/import/manifest.h \
 	%D%/import/ovirt.c \
-	%D%/import/ovirt.h \
 	%D%/import/ovirt-payload.c \
 	$(NULL)
 libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)

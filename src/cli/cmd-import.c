@@ -18,7 +18,6 @@
 #include "cli/source.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "import/element.h"
 #include "import/import.h"
 #include "store/secret.h"
 #include "wire/wire.h"

@@ -14,7 +14,7 @@
 #include "cli/output.h"
 #include "cli/pending.h"
 #include "cli/replace.h"
-#include "import/element.h"
+#include "import/import.h"
 
 struct options {
     bool show_secrets;

@@ -22,7 +22,7 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "import/element.h"
+#include "import/import.h"
 #include "store/secret.h"
 #include "wire/wire.h"
 

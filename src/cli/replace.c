@@ -21,7 +21,7 @@
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "import/element.h"
+#include "import/import.h"
 #include "seed/layout.h"
 #include "store/record.h"
 #include "store/rundir.h"

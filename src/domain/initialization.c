@@ -2,7 +2,7 @@
 /*
  * How it works: each element has a row in a table, with the function that reads it, and
  * so have the elements within it. What has no row is an error; one without text says
- * nothing, as for oVirt's engine, but for passwords.
+ * nothing, as for oVirt's engine, except for passwords.
  *
  * What belongs to root is not among the users: root is there in every guest. Its keys are
  * the default user's, too, as oVirt's engine has it.
@@ -25,52 +25,14 @@
 
 /* What is read, and what can be judged only when all of it was. */
 struct reading {
-    struct initialization *initialization;
+    struct initialization initialization;
     struct parts *parts;
-    const xmlNode *dns_servers;
-    const xmlNode *dns_search;
+    char *dns_servers;
+    char *dns_search;
     bool eni;
 };
 
 /* --- single values ------------------------------------------------------------------ */
-
-static int
-read_timezone(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-
-    return vocabulary_read_word(&reading->initialization->timezone, node,
-                                guest_value_is_timezone, "a name like Europe/Berlin",
-                                failure);
-}
-
-static int
-read_locale(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-
-    return vocabulary_read_word(&reading->initialization->locale, node,
-                                guest_value_is_locale, "a name like en_US.UTF-8",
-                                failure);
-}
-
-static int
-read_phone_home(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-
-    return vocabulary_read_word(&reading->initialization->phone_home, node,
-                                guest_value_is_url, "an URL of http or https", failure);
-}
-
-static int
-read_user_name(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-
-    return vocabulary_read_word(&reading->initialization->user_name, node,
-                                guest_value_is_user_name, GUEST_VALUE_USER_NAME, failure);
-}
 
 static int
 read_regenerate_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
@@ -83,7 +45,7 @@ read_regenerate_ssh_keys(void *data, const xmlNode *node, struct failure **failu
         return 0;
     if (!yes && strcmp(word, "false") != 0)
         return vocabulary_fail_text(node, word, "'true' or 'false'", failure);
-    reading->initialization->regenerate_ssh_keys =
+    reading->initialization.regenerate_ssh_keys =
         yes ? INITIALIZATION_YES : INITIALIZATION_NO;
     return 0;
 }
@@ -93,9 +55,9 @@ read_custom_script(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
 
-    reading->initialization->custom_script =
+    reading->initialization.custom_script =
         parts_add(reading->parts, PART_VALUE, node, failure);
-    return reading->initialization->custom_script ? 0 : -1;
+    return reading->initialization.custom_script ? 0 : -1;
 }
 
 /* --- the host's name ---------------------------------------------------------------- */
@@ -104,8 +66,7 @@ static int
 read_host_name(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
-
+    struct initialization *initialization = &reading->initialization;
     cleanup_free char *word = vocabulary_word(node);
 
     if (!*word)
@@ -145,21 +106,6 @@ user_reading_clear(struct user_reading *user)
 
 #define cleanup_user_reading __attribute__((cleanup(user_reading_clear)))
 
-static bool
-is_root(const char *name)
-{
-    return strcmp(name, "root") == 0;
-}
-
-static int
-read_name(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct user_reading *user = data;
-
-    return vocabulary_read_word(&user->name, node, guest_value_is_user_name,
-                                GUEST_VALUE_USER_NAME, failure);
-}
-
 /* Return: the user of that name, added where there is none; NULL when there are too many. */
 static struct initialization_user *
 find_user(struct initialization *initialization, const char *name, const xmlNode *node,
@@ -180,6 +126,10 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
     *user = (struct initialization_user){.name = xstrdup(name)};
     return user;
 }
+
+#define USER_NAME(type, member)                                                          \
+    "user_name", .text = offsetof(type, member), .is_valid = guest_value_is_user_name,   \
+                 .expected = GUEST_VALUE_USER_NAME
 
 static int
 read_password(void *data, const xmlNode *node, struct failure **failure)
@@ -220,12 +170,12 @@ read_root_password(void *data, const xmlNode *node, struct failure **failure)
 
     if (read_password(&root, node, failure) < 0)
         return -1;
-    return set_password(&reading->initialization->root_password, root.password, node,
+    return set_password(&reading->initialization.root_password, root.password, node,
                         "root", failure);
 }
 
 static const struct vocabulary_element user_elements[] = {
-    {"user_name", .read = read_name},
+    {USER_NAME(struct user_reading, name)},
     {"password", read_password, .attributes = {"secret", "key"},
      .flags = VOCABULARY_SECRET | VOCABULARY_VERBATIM},
     {0},
@@ -235,7 +185,7 @@ static int
 read_user(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = &reading->initialization;
     cleanup_user_reading struct user_reading read = {.parts = reading->parts};
     struct initialization_user *user;
 
@@ -244,7 +194,7 @@ read_user(void *data, const xmlNode *node, struct failure **failure)
     if (!read.name)
         return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <user_name>",
                                "write <user_name>NAME</user_name>");
-    if (is_root(read.name))
+    if (strcmp(read.name, "root") == 0)
         return set_password(&initialization->root_password, read.password, node, "root",
                             failure);
     user = find_user(initialization, read.name, node, failure);
@@ -259,17 +209,14 @@ static const struct vocabulary_element users_elements[] = {
 
 /* --- keys --------------------------------------------------------------------------- */
 
-/* Takes the key over. */
 static int
-append_key(char ***keys, size_t *count, char *key, const xmlNode *node,
+append_key(char ***keys, size_t *count, const char *key, const xmlNode *node,
            struct failure **failure)
 {
-    cleanup_free char *owned = key;
-
     if (*count == LIMIT_SSH_KEYS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT, "has one of too many keys",
                                "at most 256 keys of one user");
-    texts_add(keys, count, steal(owned));
+    texts_add(keys, count, xstrdup(key));
     return 0;
 }
 
@@ -286,7 +233,7 @@ read_key(void *data, const xmlNode *node, struct failure **failure)
 }
 
 static const struct vocabulary_element key_owner_elements[] = {
-    {"user_name", .read = read_name},
+    {USER_NAME(struct user_reading, name)},
     {0},
 };
 static const struct vocabulary_element authorized_key_elements[] = {
@@ -300,7 +247,7 @@ static int
 read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = &reading->initialization;
     cleanup_user_reading struct user_reading read = {0};
     struct initialization_user *user;
 
@@ -309,11 +256,11 @@ read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
     if (!read.key)
         return vocabulary_fail(node, failure, FAILURE_SSH_KEY, "has no <key>",
                                "write <key>ssh-ed25519 AAAA…</key>");
-    if (!read.name || is_root(read.name))
+    if (!read.name || strcmp(read.name, "root") == 0)
         return append_key(&initialization->ssh_keys, &initialization->ssh_key_count,
-                          steal(read.key), node, failure);
+                          read.key, node, failure);
     user = find_user(initialization, read.name, node, failure);
-    return user ? append_key(&user->ssh_keys, &user->ssh_key_count, steal(read.key), node,
+    return user ? append_key(&user->ssh_keys, &user->ssh_key_count, read.key, node,
                              failure)
                 : -1;
 }
@@ -329,7 +276,7 @@ static int
 read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = &reading->initialization;
     cleanup_free char *text = xml_text(node);
     char *rest = text;
     int number = 0;
@@ -344,8 +291,8 @@ read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failu
             failure_prefix(failure, "<%s>: line %d", node->name, number);
             return failure_at_line(failure, xml_line(node));
         }
-        if (append_key(&initialization->ssh_keys, &initialization->ssh_key_count,
-                       xstrdup(line), node, failure) < 0)
+        if (append_key(&initialization->ssh_keys, &initialization->ssh_key_count, line,
+                       node, failure) < 0)
             return -1;
     }
     return 0;
@@ -353,21 +300,17 @@ read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failu
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* The type may stand behind the content. */
 struct file_reading {
     char *path;
     const xmlNode *content;
-    bool base64;
+    char *type;
 };
 
-static int
-read_file_name(void *data, const xmlNode *node, struct failure **failure)
+static void
+file_reading_clear(struct file_reading *file)
 {
-    struct file_reading *file = data;
-
-    return vocabulary_read_word(&file->path, node, guest_value_is_path,
-                                "an absolute path without '.', '..' and empty parts",
-                                failure);
+    free(file->path);
+    free(file->type);
 }
 
 static int
@@ -380,76 +323,53 @@ read_file_content(void *data, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
-static int
-read_file_type(void *data, const xmlNode *node, struct failure **failure)
+static bool
+is_file_type(const char *text)
 {
-    struct file_reading *file = data;
-    cleanup_free char *word = vocabulary_word(node);
-
-    file->base64 = strcasecmp(word, "BASE64") == 0;
-    if (!*word || file->base64 || strcasecmp(word, "PLAINTEXT") == 0)
-        return 0;
-    return vocabulary_fail_text(node, word, "PLAINTEXT or BASE64", failure);
-}
-
-/* Return: the part, or NULL. */
-static struct part *
-add_content(struct parts *parts, const struct file_reading *file,
-            struct failure **failure)
-{
-    const xmlNode *node = file->content;
-
-    if (!file->base64)
-        return parts_add(parts, PART_VALUE, node, failure);
-    if (!xmlHasProp(node, (const xmlChar *)"file") &&
-        !xmlHasProp(node, (const xmlChar *)"secret"))
-        return parts_add_base64(parts, PART_VALUE, node, failure);
-    vocabulary_fail(node, failure, FAILURE_REQUEST,
-                    "is of type BASE64, which is for text in the element",
-                    "remove <type>: files and secrets are taken as they are");
-    return NULL;
+    return strcasecmp(text, "BASE64") == 0 || strcasecmp(text, "PLAINTEXT") == 0;
 }
 
 static const struct vocabulary_element file_elements[] = {
-    {"name", .read = read_file_name},
+    {"name", .text = offsetof(struct file_reading, path), .is_valid = guest_value_is_path,
+     .expected = "an absolute path without '.', '..' and empty parts"},
     {"content", read_file_content, .attributes = {"encoding", "file", "secret", "key"},
      .flags = VOCABULARY_VERBATIM},
-    {"type", .read = read_file_type},
+    {"type", .text = offsetof(struct file_reading, type), .is_valid = is_file_type,
+     .expected = "PLAINTEXT or BASE64"},
     {0},
 };
 
 static int
-add_file(struct reading *reading, const xmlNode *node, struct file_reading *file,
-         struct failure **failure)
+read_file(void *data, const xmlNode *node, struct failure **failure)
 {
-    struct initialization *initialization = reading->initialization;
+    struct reading *reading = data;
+    struct initialization *initialization = &reading->initialization;
+    __attribute__((cleanup(file_reading_clear))) struct file_reading file = {0};
     struct part *content;
+    bool base64;
 
-    if (!file->path || !file->content)
+    if (vocabulary_read_children(node, file_elements, &file, failure) < 0)
+        return -1;
+    if (!file.path || !file.content)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               file->path ? "has no <content>" : "has no <name>",
+                               file.path ? "has no <content>" : "has no <name>",
                                "write <name>PATH</name><content>TEXT</content>");
     if (initialization->file_count == LIMIT_FILES)
         return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
                                "at most 64 files");
-    content = add_content(reading->parts, file, failure);
+    base64 = file.type && strcasecmp(file.type, "BASE64") == 0;
+    if (base64 && (xmlHasProp(file.content, (const xmlChar *)"file") ||
+                   xmlHasProp(file.content, (const xmlChar *)"secret")))
+        return vocabulary_fail(file.content, failure, FAILURE_REQUEST,
+                               "is of type BASE64, which is for text in the element",
+                               "remove <type>: files and secrets are taken as they are");
+    content = base64 ? parts_add_base64(reading->parts, PART_VALUE, file.content, failure)
+                     : parts_add(reading->parts, PART_VALUE, file.content, failure);
     if (!content)
         return -1;
     *array_add(initialization->files, initialization->file_count) =
-        (struct initialization_file){.path = steal(file->path), .content = content};
+        (struct initialization_file){.path = steal(file.path), .content = content};
     return 0;
-}
-
-static int
-read_file(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct file_reading file = {0};
-    int result = vocabulary_read_children(node, file_elements, &file, failure);
-
-    if (result == 0)
-        result = add_file(data, node, &file, failure);
-    free(file.path);
-    return result;
 }
 
 static const struct vocabulary_element files_elements[] = {
@@ -464,30 +384,10 @@ read_nic_configurations(void *data, const xmlNode *node, struct failure **failur
 {
     struct reading *reading = data;
 
-    if (!reading->initialization->network)
-        reading->initialization->network = xcalloc(1, sizeof(struct network));
-    return network_read_nic_configurations(reading->initialization->network, node,
+    if (!reading->initialization.network)
+        reading->initialization.network = xcalloc(1, sizeof(struct network));
+    return network_read_nic_configurations(reading->initialization.network, node,
                                            failure);
-}
-
-static int
-read_dns_servers(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-
-    (void)failure;
-    reading->dns_servers = node;
-    return 0;
-}
-
-static int
-read_dns_search(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-
-    (void)failure;
-    reading->dns_search = node;
-    return 0;
 }
 
 static int
@@ -505,20 +405,15 @@ read_network_protocol(void *data, const xmlNode *node, struct failure **failure)
 /* Without a nic there is nothing that the names of DNS could belong to, which
  * network_set_dns() says. */
 static int
-finish_network(struct reading *reading, struct failure **failure)
+finish_network(struct reading *reading, const xmlNode *node, struct failure **failure)
 {
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = &reading->initialization;
     struct network none = {0};
     struct network *network = initialization->network ? initialization->network : &none;
-    const xmlNode *first =
-        reading->dns_servers ? reading->dns_servers : reading->dns_search;
-    cleanup_free char *servers =
-        reading->dns_servers ? vocabulary_word(reading->dns_servers) : NULL;
-    cleanup_free char *searches =
-        reading->dns_search ? vocabulary_word(reading->dns_search) : NULL;
+    const char *first = reading->dns_servers ? "dns_servers" : "dns_search";
 
-    if (first && network_set_dns(network, servers, searches, failure) < 0)
-        return failure_at_line(failure, xml_line(first));
+    if (network_set_dns(network, reading->dns_servers, reading->dns_search, failure) < 0)
+        return failure_at_line(failure, xml_line(vocabulary_child(node, first)));
     network->eni = reading->eni;
     if (network->nic_count == 0)
         network_free(steal(initialization->network));
@@ -531,7 +426,7 @@ static int
 read_sysprep(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    struct initialization *initialization = reading->initialization;
+    struct initialization *initialization = &reading->initialization;
 
     (void)failure;
     texts_add(&initialization->notes, &initialization->note_count,
@@ -539,22 +434,25 @@ read_sysprep(void *data, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
+#define TEXT(member) .text = offsetof(struct reading, initialization.member)
 #define SYSPREP .read = read_sysprep, .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING
 
 const struct vocabulary_element initialization_elements[] = {
     {"host_name", .read = read_host_name},
     {"host", .children = host_elements},
-    {"timezone", .read = read_timezone},
-    {"locale", .read = read_locale},
+    {"timezone", TEXT(timezone), .is_valid = guest_value_is_timezone,
+     .expected = "a name like Europe/Berlin"},
+    {"locale", TEXT(locale), .is_valid = guest_value_is_locale,
+     .expected = "a name like en_US.UTF-8"},
     {"root_password", read_root_password, .attributes = {"secret", "key"},
      .flags = VOCABULARY_SECRET | VOCABULARY_VERBATIM},
-    {"user_name", .read = read_user_name},
+    {USER_NAME(struct reading, initialization.user_name)},
     {"users", .children = users_elements},
     {"authorized_ssh_keys", read_authorized_ssh_keys, .flags = VOCABULARY_VERBATIM},
     {"authorized_keys", .children = authorized_keys_elements},
     {"regenerate_ssh_keys", read_regenerate_ssh_keys, .flags = VOCABULARY_KEYWORD},
-    {"dns_servers", .read = read_dns_servers},
-    {"dns_search", .read = read_dns_search},
+    {"dns_servers", .text = offsetof(struct reading, dns_servers)},
+    {"dns_search", .text = offsetof(struct reading, dns_search)},
     {"nic_configurations", .read = read_nic_configurations,
      .children = network_nic_configurations_elements},
     {"network_configuration", .read = read_nic_configurations,
@@ -563,7 +461,8 @@ const struct vocabulary_element initialization_elements[] = {
     {"files", .children = files_elements},
     {"custom_script", read_custom_script, .attributes = {"secret", "key"},
      .flags = VOCABULARY_VERBATIM},
-    {"phone_home", .read = read_phone_home},
+    {"phone_home", TEXT(phone_home), .is_valid = guest_value_is_url,
+     .expected = "an URL of http or https"},
     {"domain", SYSPREP},
     {"windows_license_key", .read = read_sysprep,
      .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING | VOCABULARY_SECRET},
@@ -581,16 +480,22 @@ const struct vocabulary_element initialization_elements[] = {
 struct initialization *
 initialization_read(const xmlNode *node, struct parts *parts, struct failure **failure)
 {
-    struct initialization *initialization = xcalloc(1, sizeof(*initialization));
-    struct reading reading = {.initialization = initialization, .parts = parts};
+    struct reading reading = {.parts = parts};
+    struct initialization *initialization;
+    int result =
+        vocabulary_read_children(node, initialization_elements, &reading, failure);
 
-    if (vocabulary_read_children(node, initialization_elements, &reading, failure) < 0 ||
-        finish_network(&reading, failure) < 0) {
-        initialization_free(initialization);
-        return NULL;
-    }
+    if (result == 0)
+        result = finish_network(&reading, node, failure);
+    free(reading.dns_servers);
+    free(reading.dns_search);
+    initialization = xmalloc(sizeof(*initialization));
+    *initialization = reading.initialization;
     initialization->root_has_keys = initialization->ssh_key_count > 0;
-    return initialization;
+    if (result == 0)
+        return initialization;
+    initialization_free(initialization);
+    return NULL;
 }
 
 void

@@ -16,21 +16,10 @@
 #include "base/memory.h"
 #include "domain/interface.h"
 #include "domain/network.h"
-#include "domain/nic.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
 /* --- which nic it is ---------------------------------------------------------------- */
-
-static bool
-is_alias(const char *alias, const char *text)
-{
-    size_t length = strlen(DEVICE_USER_ALIAS);
-
-    return alias &&
-           (strcmp(alias, text) == 0 || (strncmp(alias, DEVICE_USER_ALIAS, length) == 0 &&
-                                         strcmp(alias + length, text) == 0));
-}
 
 /* Return: the position of the nic that the element names, or -1. */
 static int
@@ -40,6 +29,7 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
     cleanup_free char *mac = xml_attribute(node, "mac");
     cleanup_free char *alias = xml_attribute(node, "alias");
     cleanup_free char *usual = mac ? interface_normalize_mac(mac) : NULL;
+    cleanup_free char *user_alias = xasprintf(DEVICE_USER_ALIAS "%s", alias ? alias : "");
     cleanup_buffer struct buffer there = {0};
 
     if (!mac == !alias)
@@ -56,7 +46,9 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
             interface->alias ? xasprintf("%s (%s)", interface->mac, interface->alias)
                              : xstrdup(interface->mac);
 
-        if (mac ? strcmp(interface->mac, usual) == 0 : is_alias(interface->alias, alias))
+        if (mac ? strcmp(interface->mac, usual) == 0
+                : interface->alias && (strcmp(interface->alias, alias) == 0 ||
+                                       strcmp(interface->alias, user_alias) == 0))
             return (int)i;
         buffer_append_string(&there, i > 0 ? ", " : "");
         buffer_append_string(&there, name);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/failure.h"
+#include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/vocabulary.h"
 
@@ -27,9 +28,8 @@ struct route {
 };
 
 struct nic {
-    char
-        *name; /* by which the guest knows it ("eth0"), where that is all that is known */
-    char *mac; /* in lower case; NULL where there is a name alone */
+    char *name; /* as the guest knows it ("eth0"), if that is all that is known */
+    char *mac;  /* in lower case; NULL if there is only a name */
     bool dhcp4;
     bool dhcp6;
     enum accept_ra accept_ra;
@@ -62,13 +62,13 @@ struct network {
 struct network *network_read(const xmlNode *node, const struct domain *domain,
                              struct failure **failure);
 
-/* What may stand below oVirt's two elements. */
+/* What oVirt's two elements may contain. */
 extern const struct vocabulary_element network_nic_configurations_elements[];
 extern const struct vocabulary_element network_configuration_elements[];
 
 /*
  * Reads oVirt's <nic_configurations>, or <network_configuration> of the deprecated
- * CloudInit type; the nics are added behind those that are there.
+ * CloudInit type; the nics are added after those that are there.
  */
 int network_read_nic_configurations(struct network *network, const xmlNode *node,
                                     struct failure **failure);
@@ -80,3 +80,35 @@ int network_set_dns(struct network *network, const char *servers, const char *se
                     struct failure **failure);
 
 void network_free(struct network *network);
+
+/* Return: whether it has an address of the family (of AF_UNSPEC: any). */
+bool nic_has_address(const struct nic *nic, int family);
+
+/* Return: whether it has the name server, or the search domain. */
+bool nic_has_dns(const struct nic *nic, const char *text);
+
+/*
+ * The rules of one nic, for the readers of both vocabularies. Text is checked and kept in its
+ * usual form; `what` is what messages call it: "<address>". They return 0, or -1 with a
+ * failure that has no line.
+ */
+
+/* "NAME is 'TEXT', expected …". */
+int nic_fail_text(struct failure **failure, const char *what, const char *text,
+                  const char *expected);
+/* Adds an address that no nic of the network has. */
+int nic_add_address(const struct network *network, struct nic *nic, const char *what,
+                    const struct address *address, struct failure **failure);
+/* One of each family. */
+int nic_set_gateway(struct nic *nic, const char *what, const char *text,
+                    struct failure **failure);
+int nic_add_nameserver(struct nic *nic, const char *what, const char *text,
+                       struct failure **failure);
+int nic_add_search(struct nic *nic, const char *what, const char *text,
+                   struct failure **failure);
+int nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
+                  struct failure **failure);
+/* What can be judged only when all of it is known: whether each gateway can be reached,
+ * whether search domains have a name server, whether the MTU is enough. Sets accept_ra where
+ * it follows from the rest. */
+int nic_finish(struct nic *nic, struct failure **failure);

@@ -79,7 +79,7 @@ struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
 /* Adds ssh's host keys that virt-seed makes itself, for an attribute of that element. */
 struct part *parts_add_generated_host_keys(struct parts *parts, const xmlNode *node);
 
-/* Return: the first part of that kind, or behind `part`; NULL where there is none. */
+/* Return: the first part of that kind, or the next after `part`; NULL if there is none. */
 struct part *parts_find(const struct parts *parts, enum part_kind kind);
 struct part *parts_next(const struct parts *parts, const struct part *part);
 

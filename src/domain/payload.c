@@ -135,7 +135,7 @@ read_volume_id(struct seed *payload, const xmlNode *node, struct failure **failu
         at++;
     if (!*at && at != payload->volume_id && strlen(payload->volume_id) <= LIMIT_VOLUME_ID)
         return 0;
-    return vocabulary_fail(id, failure, FAILURE_REQUEST, "is no name of a volume",
+    return vocabulary_fail(id, failure, FAILURE_REQUEST, "is not the name of a volume",
                            "write 1 to 16 characters of ASCII, 'config-2' or 'cidata'");
 }
 

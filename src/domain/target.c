@@ -95,9 +95,29 @@ target_default_bus(const char *target)
     return strncmp(target, "vd", 2) == 0 ? DOMAIN_BUS_VIRTIO : DOMAIN_BUS_OTHER;
 }
 
-static struct drive_address
-address_from_index(enum domain_bus bus, long index)
+/* Return: the number; what is left out is 0. */
+static long
+drive_number(const xmlNode *address, const char *name)
 {
+    long number = xml_attribute_number(address, name, DRIVE_NUMBER_MAX);
+
+    return number < 0 ? 0 : number;
+}
+
+struct drive_address
+target_address(enum domain_bus bus, const char *target, const xmlNode *address)
+{
+    long index = target_index(target);
+
+    if (address && xml_attribute_is(address, "type", "drive"))
+        return (struct drive_address){
+            .controller = drive_number(address, "controller"),
+            .bus = drive_number(address, "bus"),
+            .target = drive_number(address, "target"),
+            .unit = drive_number(address, "unit"),
+        };
+    if (index < 0)
+        index = 0;
     switch (bus) {
     case DOMAIN_BUS_SCSI:
         return (struct drive_address){index / 7, 0, 0, index % 7};
@@ -111,28 +131,4 @@ address_from_index(enum domain_bus bus, long index)
         break;
     }
     return (struct drive_address){-1, -1, -1, -1};
-}
-
-struct drive_address
-target_address(enum domain_bus bus, const char *target, const xmlNode *address)
-{
-    long index = target_index(target);
-
-    if (address && xml_attribute_is(address, "type", "drive")) {
-        struct drive_address written = {
-            .controller = xml_attribute_number(address, "controller", DRIVE_NUMBER_MAX),
-            .bus = xml_attribute_number(address, "bus", DRIVE_NUMBER_MAX),
-            .target = xml_attribute_number(address, "target", DRIVE_NUMBER_MAX),
-            .unit = xml_attribute_number(address, "unit", DRIVE_NUMBER_MAX),
-        };
-
-        /* What is left out is 0. */
-        return (struct drive_address){
-            written.controller < 0 ? 0 : written.controller,
-            written.bus < 0 ? 0 : written.bus,
-            written.target < 0 ? 0 : written.target,
-            written.unit < 0 ? 0 : written.unit,
-        };
-    }
-    return address_from_index(bus, index < 0 ? 0 : index);
 }

@@ -20,6 +20,16 @@ vocabulary_is(const xmlNode *node, const char *name)
     return vocabulary_is_ours(node) && strcmp((const char *)node->name, name) == 0;
 }
 
+const xmlNode *
+vocabulary_child(const xmlNode *node, const char *name)
+{
+    const xmlNode *child = xml_first_element(node);
+
+    while (child && !vocabulary_is(child, name))
+        child = xml_next_element(child);
+    return child;
+}
+
 int
 vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,
                 const char *message, const char *hint)
@@ -51,8 +61,6 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
     return 0;
 }
 
-/* Between the children of such an element there is nothing but white space and
- * comments. */
 bool
 vocabulary_has_text(const xmlNode *node)
 {
@@ -69,7 +77,8 @@ vocabulary_check_no_text(const xmlNode *node, struct failure **failure)
 {
     if (!vocabulary_has_text(node))
         return 0;
-    return vocabulary_fail(node, failure, FAILURE_REQUEST, "has text beside its elements",
+    return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                           "has text next to its elements",
                            "put the text into one of the elements of virt-seed-xml(5)");
 }
 
@@ -85,20 +94,6 @@ vocabulary_check_no_children(const xmlNode *node, struct failure **failure)
                           "write markup that belongs to the text as &lt;%s&gt;, or put "
                           "the text into <![CDATA[…]]>",
                           node->name, child->name, child->name);
-}
-
-/* Each element may be there once. */
-int
-vocabulary_check_once(const xmlNode *node, struct failure **failure)
-{
-    for (const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node); other;
-         other = xmlPreviousElementSibling((xmlNode *)other)) {
-        if (!vocabulary_is(other, (const char *)node->name))
-            continue;
-        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                              "<%s> is there twice\nkeep one of them", node->name);
-    }
-    return 0;
 }
 
 int
@@ -135,7 +130,7 @@ vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *va
 {
     return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
                           "<%s> has %s=\"%.64s\", expected %s\n"
-                          "correct it, or leave %s= away",
+                          "correct it, or omit %s=",
                           node->name, attribute, value, expected, attribute);
 }
 
@@ -147,21 +142,6 @@ vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected
                           "<%s> has '%.64s', expected %s\n"
                           "correct it, or remove the element",
                           node->name, text, expected);
-}
-
-int
-vocabulary_read_word(char **value, const xmlNode *node,
-                     bool (*is_valid)(const char *text), const char *expected,
-                     struct failure **failure)
-{
-    cleanup_free char *word = vocabulary_word(node);
-
-    if (!*word)
-        return 0;
-    if (!is_valid(word))
-        return vocabulary_fail_text(node, word, expected, failure);
-    *value = steal(word);
-    return 0;
 }
 
 int
@@ -184,12 +164,15 @@ static int
 read_element(const struct vocabulary_element *element, const xmlNode *node, void *data,
              struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
+    const xmlNode *other = xmlPreviousElementSibling((xmlNode *)node);
     cleanup_free char *word = NULL;
-    char **text;
 
-    if (!(element->flags & VOCABULARY_SEVERAL) &&
-        vocabulary_check_once(node, failure) < 0)
-        return -1;
+    for (; other && !(element->flags & VOCABULARY_SEVERAL);
+         other = xmlPreviousElementSibling((xmlNode *)other)) {
+        if (vocabulary_is(other, element->name))
+            return vocabulary_fail(node, failure, FAILURE_REQUEST, "is there twice",
+                                   "keep one of them");
+    }
     if (vocabulary_check_attributes(node, element->attributes, failure) < 0)
         return -1;
     if (!element->children && !(element->flags & VOCABULARY_ANYTHING) &&
@@ -199,10 +182,12 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
         return element->read(data, node, failure);
     if (element->children)
         return vocabulary_read_children(node, element->children, data, failure);
-    text = (char **)((char *)data + element->text);
     word = vocabulary_word(node);
-    if (*word)
-        *text = steal(word);
+    if (!*word)
+        return 0;
+    if (element->is_valid && !element->is_valid(word))
+        return vocabulary_fail_text(node, word, element->expected, failure);
+    *(char **)((char *)data + element->text) = steal(word);
     return 0;
 }
 

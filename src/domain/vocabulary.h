@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What may stand where in the request: the rules that all elements of our namespace
- * share. What is not known is an error, so that no word of the user is passed over.
+ * What the request may contain: the rules that all elements of our namespace share. What is
+ * not known is an error, so that no word of the user is ignored.
  *
  * The functions return 0, or -1 with a failure that names the element and its line.
  */
@@ -19,6 +19,9 @@
 bool vocabulary_is_ours(const xmlNode *node);
 bool vocabulary_is(const xmlNode *node, const char *name);
 
+/* Return: the first element of our namespace and of that name below `node`, or NULL. */
+const xmlNode *vocabulary_child(const xmlNode *node, const char *name);
+
 /* Sets a failure with "<NAME> MESSAGE" and the element's line. Return: -1. */
 int vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,
                     const char *message, const char *hint);
@@ -31,45 +34,39 @@ int vocabulary_fail_text(const xmlNode *node, const char *text, const char *expe
 int vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
                             struct failure **failure);
 
-/* The element has no attribute but those known; NULL ends them. */
+/* The element has only attributes that are known; NULL ends them. */
 int vocabulary_check_attributes(const xmlNode *node, const char *const *known,
                                 struct failure **failure);
 /* Return: whether the element has text of its own, not that of elements below it. */
 bool vocabulary_has_text(const xmlNode *node);
-/* Between its children there is nothing but white space and comments. */
+/* There is only white space and comments between its children. */
 int vocabulary_check_no_text(const xmlNode *node, struct failure **failure);
-/* It has text alone. */
+/* It has only text. */
 int vocabulary_check_no_children(const xmlNode *node, struct failure **failure);
-/* No element before it, of the same parent, has its name. */
-int vocabulary_check_once(const xmlNode *node, struct failure **failure);
 
 /* Return: the element's text without white space around it, owned by the caller (free). */
 char *vocabulary_word(const xmlNode *node);
 
-/* Sets `value` to that text (free), which must be one that `is_valid` takes; an empty element
- * leaves `value` as it is. The message says what was `expected`. */
-int vocabulary_read_word(char **value, const xmlNode *node,
-                         bool (*is_valid)(const char *text), const char *expected,
-                         struct failure **failure);
-
-/* An attribute of "yes" or "no"; `value` keeps what it has where there is none. */
+/* An attribute of "yes" or "no"; `value` stays as it is if there is none. */
 int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                            struct failure **failure);
 
 /*
- * One element that may stand below another. `read` reads it; NULL reads its children by their
- * table, or else its text (without white space around it, and only if there is any) into the
- * `char *` (free) that is `text` bytes behind the beginning of the data.
+ * One element that another may contain. `read` reads it; without it, its children are read by
+ * their table, or else its text, without white space around it and only if there is any, into
+ * the `char *` (free) that is `text` bytes after the beginning of the data.
  */
 struct vocabulary_element {
     const char *name;
     int (*read)(void *data, const xmlNode *node, struct failure **failure);
     const struct vocabulary_element *children; /* NULL for text */
     size_t text;
-    const char *attributes[6]; /* ends with NULL */
+    bool (*is_valid)(const char *text); /* NULL if any text is */
+    const char *expected;               /* what the message says if it is not */
+    const char *attributes[6];          /* ends with NULL */
     enum {
         VOCABULARY_ANYTHING = 1, /* it may have elements that are not in a table */
-        VOCABULARY_SEVERAL = 2,  /* it may be there more than once */
+        VOCABULARY_SEVERAL = 2,  /* there may be more than one */
         VOCABULARY_SECRET = 4,   /* nobody else should read it */
         VOCABULARY_VERBATIM = 8, /* white space around its text counts */
         VOCABULARY_KEYWORD = 16, /* one of a few words, in lower case */

@@ -99,7 +99,7 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
 
         failure_set_at(failure, FAILURE_XML, error.line,
                        "%s is not well-formed XML: line %d: %.*s\n"
-                       "mend the XML, or take it anew from 'virsh dumpxml --inactive "
+                       "fix the XML, or take it again from 'virsh dumpxml --inactive "
                        "--security-info DOMAIN'",
                        origin, error.line, (int)strcspn(reason, "\r\n"), reason);
         return NULL;
@@ -194,23 +194,18 @@ xml_next_element(const xmlNode *node)
     return xmlNextElementSibling((xmlNode *)node);
 }
 
-/* libxml2 allocates with malloc unless it is told otherwise, which nothing here does. */
-static char *
-owned(xmlChar *text)
-{
-    return (char *)text;
-}
-
+/* libxml2 allocates with malloc unless it is told otherwise, which nothing here does: free()
+ * releases its text. */
 char *
 xml_attribute(const xmlNode *node, const char *name)
 {
-    return owned(xmlGetNoNsProp(node, (const xmlChar *)name));
+    return (char *)xmlGetNoNsProp(node, (const xmlChar *)name);
 }
 
 char *
 xml_text(const xmlNode *node)
 {
-    char *text = owned(xmlNodeGetContent(node));
+    char *text = (char *)xmlNodeGetContent(node);
 
     return text ? text : xstrdup("");
 }
@@ -280,21 +275,6 @@ new_element(xmlDoc *doc, const char *name)
     return node;
 }
 
-/* Adds a first child, with the white space of its parent and one step more around it. */
-static xmlNode *
-add_first_child(xmlNode *parent, xmlNode *node)
-{
-    cleanup_free char *outer = is_blank(parent->prev) ? xml_text(parent->prev) : NULL;
-    cleanup_free char *inner = outer ? xasprintf("%s  ", outer) : NULL;
-
-    if (inner)
-        xmlAddChild(parent, xmlNewDocText(parent->doc, (xmlChar *)inner));
-    xmlAddChild(parent, node);
-    if (outer)
-        xmlAddChild(parent, xmlNewDocText(parent->doc, (xmlChar *)outer));
-    return node;
-}
-
 xmlNode *
 xml_add_after(xmlNode *sibling, const char *name)
 {
@@ -316,10 +296,19 @@ xml_add_child(xmlNode *parent, const char *name)
     if (last)
         return xml_add_after(last, name);
     node = new_element(parent->doc, name);
-    if (!parent->children)
-        return add_first_child(parent, node);
-    return is_blank(parent->last) ? xmlAddPrevSibling(parent->last, node)
-                                  : xmlAddChild(parent, node);
+    if (is_blank(parent->last))
+        return xmlAddPrevSibling(parent->last, node);
+    /* A first child gets the white space of its parent, and one step more before it. */
+    if (!parent->children && is_blank(parent->prev)) {
+        cleanup_free char *outer = xml_text(parent->prev);
+        cleanup_free char *inner = xasprintf("%s  ", outer);
+
+        xmlAddChild(parent, xmlNewDocText(parent->doc, (xmlChar *)inner));
+        xmlAddChild(parent, node);
+        xmlAddChild(parent, xmlNewDocText(parent->doc, (xmlChar *)outer));
+        return node;
+    }
+    return xmlAddChild(parent, node);
 }
 
 xmlNode *

@@ -35,16 +35,16 @@ char *xml_format(xmlDoc *doc, size_t *size, struct failure **failure);
 xmlNode *xml_child(const xmlNode *parent, const char *name);
 xmlNode *xml_next(const xmlNode *node, const char *name);
 
-/* Return: the element child found first behind `node` (behind nothing: the first), of any
- * name and namespace, or NULL. */
+/* Return: the first element below `parent`, or the next after `node`, of any name and
+ * namespace, or NULL. */
 xmlNode *xml_first_element(const xmlNode *parent);
 xmlNode *xml_next_element(const xmlNode *node);
 
 /* Return: the attribute's value or the text below the element, owned by the caller
- * (free); NULL where there is no such attribute. */
+ * (free); NULL if there is no such attribute. */
 char *xml_attribute(const xmlNode *node, const char *name);
 char *xml_text(const xmlNode *node);
-/* Return: the same text, borrowed from the document, where it is there in one piece;
+/* Return: the same text, borrowed from the document, if it is there in one piece;
  * else NULL. */
 const char *xml_single_text(const xmlNode *node);
 /* Return: whether the attribute is there and has that value. */
@@ -60,7 +60,7 @@ int xml_line(const xmlNode *node);
 
 /*
  * Adds an element without namespace, indented as its neighbours are: as the last child,
- * or right behind `sibling`. Return: it, owned by the document.
+ * or right after `sibling`. Return: it, owned by the document.
  */
 xmlNode *xml_add_child(xmlNode *parent, const char *name);
 xmlNode *xml_add_after(xmlNode *sibling, const char *name);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <libxml/tree.h>
@@ -16,7 +17,7 @@
 struct import_secret {
     char *name;
     struct secret_key *keys; /* as the document has them; owned */
-    size_t key_count;        /* 0 where the document does not have the secret */
+    size_t key_count;        /* 0 if the document does not have the secret */
 };
 
 struct import {
@@ -28,14 +29,16 @@ struct import {
     size_t secret_count;
 };
 
-/* Reads KubeVirt's manifests, YAML or JSON. `name` is of the virtual machine; NULL where
- * there is but one. */
+/* Reads KubeVirt's manifests, YAML or JSON. `name` is the virtual machine's; NULL if there
+ * is only one. */
 int import_kubevirt(struct import *import, const char *data, size_t size,
                     const char *name, struct failure **failure);
 
 /* Reads oVirt's <vm> with <initialization>, or a domain's XML of its engine. */
 int import_ovirt(struct import *import, const char *data, size_t size, const char *name,
                  struct failure **failure);
+/* Reads the payload of a domain's XML, which becomes the element's parts. */
+int import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failure);
 
 /* Checks that the element asks for something that a seed can give, as far as this can be
  * said without a domain. */
@@ -44,9 +47,32 @@ int import_check(const struct import *import, struct failure **failure);
 void import_note(struct import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Return: the secret of that name, added where it was not there. */
+/* Return: the secret of that name, added if it was not there. */
 struct import_secret *import_add_secret(struct import *import, const char *name);
 
 void import_clear(struct import *import);
 
 #define cleanup_import __attribute__((cleanup(import_clear)))
+
+/* --- writing the element: xml/cloud-init.rng ---------------------------------------- */
+
+/* Return: a document whose root is an empty <ci:cloud-init>, owned by the caller
+ * (cleanup_xml). */
+xmlDoc *element_new(void);
+
+/* Adds an element as the last child. Return: it, owned by the document. */
+xmlNode *element_add(xmlNode *parent, const char *name);
+/* The same, with text; in CDATA where that is easier to read. */
+xmlNode *element_add_text(xmlNode *parent, const char *name, const char *text);
+/* The same for a document, byte for byte: in base64 where XML, or who edits it, would
+ * change it. */
+xmlNode *element_add_data(xmlNode *parent, const char *name, const char *data,
+                          size_t size);
+void element_set(xmlNode *node, const char *attribute, const char *value);
+
+/* Return: whether XML can hold it as text: UTF-8 without control characters, but for the
+ * tab and the ends of lines. */
+bool element_can_hold(const char *data, size_t size);
+
+/* Return: the element as indented text, owned by the caller (free). */
+char *element_format(const xmlDoc *doc);

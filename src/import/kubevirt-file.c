@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file of Kubernetes's: its documents, which of them are ours, and the Secrets that a
- * virtual machine refers to. */
+/* A file of Kubernetes manifests: their values, which of the documents are ours, and the
+ * Secrets that a virtual machine refers to. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -9,21 +9,127 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
-#include "import/element.h"
 #include "import/kubevirt.h"
 #include "seed/yaml-json.h"
 #include "store/secret.h"
 
-static int
-take_object(struct kubevirt_file *file, struct kubevirt_object *object, bool secret)
-{
-    struct kubevirt_object **list = secret ? &file->secrets : &file->machines;
-    size_t *count = secret ? &file->secret_count : &file->machine_count;
+/* --- values ------------------------------------------------------------------------- */
 
-    *array_add(*list, *count) = *object;
-    object->root = (struct manifest){0};
+static const char *
+type_name(json_type type)
+{
+    switch (type) {
+    case JSON_OBJECT:
+        return "a mapping";
+    case JSON_ARRAY:
+        return "a list";
+    case JSON_STRING:
+        return "text";
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return "a number";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "true or false";
+    case JSON_NULL:
+        break;
+    }
+    return "nothing";
+}
+
+char *
+manifest_path(const struct manifest *parent, const char *key)
+{
+    const char *plain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+    if (!*key || key[strspn(key, plain)])
+        return xasprintf("%s[\"%.256s\"]", parent->path, key);
+    return xasprintf("%s%s%.256s", parent->path, *parent->path ? "." : "", key);
+}
+
+int
+manifest_fail(const struct manifest *parent, const char *key, const char *message,
+              const char *hint, struct failure **failure)
+{
+    cleanup_free char *path = key ? manifest_path(parent, key) : xstrdup(parent->path);
+
+    return failure_set(failure, FAILURE_REQUEST, "%s %s\n%s", path, message, hint);
+}
+
+static int
+check_type(const struct manifest *manifest, json_type type, struct failure **failure)
+{
+    json_type found = json_typeof(manifest->value);
+
+    if (found == type)
+        return 0;
+    failure_set(failure, FAILURE_REQUEST, "%s is %s, expected %s", manifest->path,
+                type_name(found), type_name(type));
+    if (type == JSON_STRING && found != JSON_OBJECT && found != JSON_ARRAY)
+        return failure_hint(failure, "put it into quotes");
+    return failure_hint(failure, "write %s there", type_name(type));
+}
+
+int
+manifest_get(struct manifest *field, const struct manifest *parent, const char *key,
+             json_type type, struct failure **failure)
+{
+    const json_t *value = json_object_get(parent->value, key);
+
+    *field = (struct manifest){
+        .value = json_is_null(value) ? NULL : value,
+        .path = manifest_path(parent, key),
+    };
+    return field->value ? check_type(field, type, failure) : 0;
+}
+
+int
+manifest_get_item(struct manifest *item, const struct manifest *parent, size_t index,
+                  json_type type, struct failure **failure)
+{
+    *item = (struct manifest){
+        .value = json_array_get(parent->value, index),
+        .path = xasprintf("%s[%zu]", parent->path, index),
+    };
+    return check_type(item, type, failure);
+}
+
+int
+manifest_get_text(const char **text, const struct manifest *parent, const char *key,
+                  struct failure **failure)
+{
+    cleanup_manifest struct manifest field = {0};
+
+    *text = NULL;
+    if (manifest_get(&field, parent, key, JSON_STRING, failure) < 0)
+        return -1;
+    if (field.value && *json_string_value(field.value))
+        *text = json_string_value(field.value);
     return 0;
 }
+
+int
+manifest_check_fields(const struct manifest *manifest, const char *const *known,
+                      const char *hint, struct failure **failure)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)manifest->value, key, value)
+    {
+        const char *const *match = known;
+
+        while (*match && strcmp(*match, key) != 0)
+            match++;
+        if (!*match)
+            return manifest_fail(manifest, key, "is not a field that can be imported",
+                                 hint, failure);
+    }
+    return 0;
+}
+
+/* --- documents ---------------------------------------------------------------------- */
 
 static bool
 is_machine(const char *version, const char *kind)
@@ -48,53 +154,47 @@ get_required(const char **text, const struct manifest *parent, const char *key,
                                  failure);
 }
 
-static int read_object(struct kubevirt_file *file, struct import *import,
-                       const struct manifest *root, struct failure **failure);
-
-static int
-read_items(struct kubevirt_file *file, struct import *import, const struct manifest *root,
-           struct failure **failure)
-{
-    cleanup_manifest struct manifest items = {0};
-
-    if (manifest_get(&items, root, "items", JSON_ARRAY, failure) < 0)
-        return -1;
-    for (size_t i = 0; i < json_array_size(items.value); i++) {
-        cleanup_manifest struct manifest item = {0};
-
-        if (manifest_get_item(&item, &items, i, JSON_OBJECT, failure) < 0 ||
-            read_object(file, import, &item, failure) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* The nesting of Lists is bounded by that of YAML. */
 static int
 read_object(struct kubevirt_file *file, struct import *import,
             const struct manifest *root, struct failure **failure)
 {
-    cleanup_manifest struct manifest metadata = {0};
+    cleanup_manifest struct manifest metadata = {0}, items = {0};
     struct kubevirt_object object = {0};
     const char *version;
+    bool core;
 
     if (get_required(&version, root, "apiVersion", failure) < 0 ||
         get_required(&object.kind, root, "kind", failure) < 0)
         return -1;
-    if (strcmp(version, "v1") == 0 && strcmp(object.kind, "List") == 0)
-        return read_items(file, import, root, failure);
+    core = strcmp(version, "v1") == 0;
+    if (core && strcmp(object.kind, "List") == 0) {
+        if (manifest_get(&items, root, "items", JSON_ARRAY, failure) < 0)
+            return -1;
+        for (size_t i = 0; i < json_array_size(items.value); i++) {
+            cleanup_manifest struct manifest item = {0};
+
+            if (manifest_get_item(&item, &items, i, JSON_OBJECT, failure) < 0 ||
+                read_object(file, import, &item, failure) < 0)
+                return -1;
+        }
+        return 0;
+    }
     if (manifest_get(&metadata, root, "metadata", JSON_OBJECT, failure) < 0 ||
         manifest_get_text(&object.name, &metadata, "name", failure) < 0 ||
         manifest_get_text(&object.namespace, &metadata, "namespace", failure) < 0)
         return -1;
-    object.root = (struct manifest){.value = root->value, .path = xstrdup(root->path)};
-    if (is_machine(version, object.kind))
-        return take_object(file, &object, false);
-    if (strcmp(version, "v1") == 0 && strcmp(object.kind, "Secret") == 0)
-        return take_object(file, &object, true);
-    import_note(import, "%.256s '%.256s' is passed over: it is no virtual machine",
-                object.kind, object.name ? object.name : "");
-    manifest_clear(&object.root);
+    object.root.value = root->value;
+    if (is_machine(version, object.kind)) {
+        object.root.path = xstrdup(root->path);
+        *array_add(file->machines, file->machine_count) = object;
+    } else if (core && strcmp(object.kind, "Secret") == 0) {
+        object.root.path = xstrdup(root->path);
+        *array_add(file->secrets, file->secret_count) = object;
+    } else {
+        import_note(import, "%.256s '%.256s' is ignored: it is not a virtual machine",
+                    object.kind, object.name ? object.name : "");
+    }
     return 0;
 }
 
@@ -200,13 +300,6 @@ kubevirt_file_clear(struct kubevirt_file *file)
 
 /* --- Secrets ---------------------------------------------------------------------- */
 
-static void
-add_key(struct import_secret *secret, const char *name, struct buffer *content)
-{
-    *array_add(secret->keys, secret->key_count) =
-        (struct secret_key){.name = xstrdup(name), .content = steal_buffer(content)};
-}
-
 static int
 read_keys(struct import_secret *secret, const struct manifest *root, const char *field,
           const json_t *overriding, bool encoded, struct failure **failure)
@@ -235,7 +328,8 @@ read_keys(struct import_secret *secret, const struct manifest *root, const char 
             return manifest_fail(&keys, key, "is not base64",
                                  "encode it with 'base64 FILE', or use stringData",
                                  failure);
-        add_key(secret, key, &content);
+        *array_add(secret->keys, secret->key_count) =
+            (struct secret_key){.name = xstrdup(key), .content = steal_buffer(&content)};
     }
     return 0;
 }
@@ -261,25 +355,20 @@ read_secret(struct import_secret *secret, const struct kubevirt_object *object,
                : 0;
 }
 
-static bool
-is_in_namespace(const struct kubevirt_object *secret,
-                const struct kubevirt_object *machine)
-{
-    return !secret->namespace || !machine->namespace ||
-           strcmp(secret->namespace, machine->namespace) == 0;
-}
-
-/* `found` gets the Secret of that name; NULL where the file has none. */
+/* `found` gets the Secret of that name; NULL if the file has none. */
 static int
 find_secret(const struct kubevirt_object **found, const struct kubevirt_machine *machine,
             const char *name, struct failure **failure)
 {
+    const char *namespace = machine->object->namespace;
+
     *found = NULL;
     for (size_t i = 0; i < machine->file->secret_count; i++) {
         const struct kubevirt_object *secret = &machine->file->secrets[i];
 
-        if (!secret->name || strcmp(secret->name, name) != 0 ||
-            !is_in_namespace(secret, machine->object))
+        if (!secret->name || strcmp(secret->name, name) != 0)
+            continue;
+        if (secret->namespace && namespace && strcmp(secret->namespace, namespace) != 0)
             continue;
         if (*found)
             return failure_set(failure, FAILURE_REQUEST,
@@ -289,18 +378,7 @@ find_secret(const struct kubevirt_object **found, const struct kubevirt_machine 
     return 0;
 }
 
-static bool
-has_one_of(const struct import_secret *secret, const char *const *keys)
-{
-    for (; *keys; keys++) {
-        for (size_t i = 0; i < secret->key_count; i++) {
-            if (strcmp(secret->keys[i].name, *keys) == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
+/* One of the two keys must be there. */
 static int
 check_keys(const struct import_secret *secret, const char *const *keys,
            struct failure **failure)
@@ -308,7 +386,12 @@ check_keys(const struct import_secret *secret, const char *const *keys,
     if (secret->key_count == 0)
         return failure_set(failure, FAILURE_REQUEST,
                            "no keys\ngive it data or stringData");
-    if (!keys || has_one_of(secret, keys))
+    for (size_t i = 0; keys && i < secret->key_count; i++) {
+        if (strcmp(secret->keys[i].name, keys[0]) == 0 ||
+            strcmp(secret->keys[i].name, keys[1]) == 0)
+            return 0;
+    }
+    if (!keys)
         return 0;
     return failure_set(failure, FAILURE_REQUEST,
                        "no key '%s'\ngive it the key '%s' or '%s'", keys[0], keys[0],

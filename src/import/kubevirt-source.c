@@ -11,17 +11,16 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
-#include "import/element.h"
 #include "import/kubevirt.h"
 
-/* A document of the volume: the fields that give it, of which there may be one. */
+/* A document of the volume: the fields that give it, of which there may be only one. */
 struct source_document {
     const char *element;
     const char *text;
     const char *base64;
     const char *secret;
     const char *old_secret; /* its name in v1alpha2 */
-    const char *keys[3];    /* in the secret */
+    const char *keys[2];    /* in the secret */
 };
 
 static const struct source_document source_documents[] = {
@@ -76,85 +75,42 @@ take_source(struct kubevirt_machine *machine, const struct manifest *parent,
     return 0;
 }
 
-static int
-find_in_volume(struct kubevirt_machine *machine, const struct manifest *volume,
-               struct failure **failure)
-{
-    return take_source(machine, volume, "cloudInitNoCloud", false, failure) < 0 ||
-                   take_source(machine, volume, "cloudInitConfigDrive", true, failure) < 0
-               ? -1
-               : 0;
-}
-
-static int
-find_in_disk(struct kubevirt_machine *machine, const struct manifest *disk,
-             struct failure **failure)
+int
+kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
 {
     static const char *const known[] = {"nocloud", NULL};
-    cleanup_manifest struct manifest cloudinit = {0};
+    cleanup_manifest struct manifest volumes = {0}, domain = {0}, devices = {0};
+    cleanup_manifest struct manifest disks = {0};
 
-    if (manifest_get(&cloudinit, disk, "cloudinit", JSON_OBJECT, failure) < 0 ||
-        manifest_check_fields(&cloudinit, known, "v1alpha2 knows 'nocloud' only",
-                              failure) < 0)
+    machine->source.path = manifest_path(&machine->spec, "volumes");
+    if (manifest_get(&volumes, &machine->spec, "volumes", JSON_ARRAY, failure) < 0)
         return -1;
-    return take_source(machine, &cloudinit, "nocloud", false, failure);
-}
+    for (size_t i = 0; i < json_array_size(volumes.value); i++) {
+        cleanup_manifest struct manifest volume = {0};
 
-static int
-for_each_item(struct kubevirt_machine *machine, const struct manifest *parent,
-              const char *field,
-              int (*visit)(struct kubevirt_machine *machine, const struct manifest *item,
-                           struct failure **failure),
-              struct failure **failure)
-{
-    cleanup_manifest struct manifest list = {0};
-
-    if (manifest_get(&list, parent, field, JSON_ARRAY, failure) < 0)
+        if (manifest_get_item(&volume, &volumes, i, JSON_OBJECT, failure) < 0 ||
+            take_source(machine, &volume, "cloudInitNoCloud", false, failure) < 0 ||
+            take_source(machine, &volume, "cloudInitConfigDrive", true, failure) < 0)
+            return -1;
+    }
+    if (manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0 ||
+        manifest_get(&devices, &domain, "devices", JSON_OBJECT, failure) < 0 ||
+        manifest_get(&disks, &devices, "disks", JSON_ARRAY, failure) < 0)
         return -1;
-    for (size_t i = 0; i < json_array_size(list.value); i++) {
-        cleanup_manifest struct manifest item = {0};
+    for (size_t i = 0; i < json_array_size(disks.value); i++) {
+        cleanup_manifest struct manifest disk = {0}, cloudinit = {0};
 
-        if (manifest_get_item(&item, &list, i, JSON_OBJECT, failure) < 0 ||
-            visit(machine, &item, failure) < 0)
+        if (manifest_get_item(&disk, &disks, i, JSON_OBJECT, failure) < 0 ||
+            manifest_get(&cloudinit, &disk, "cloudinit", JSON_OBJECT, failure) < 0 ||
+            manifest_check_fields(&cloudinit, known, "v1alpha2 knows 'nocloud' only",
+                                  failure) < 0 ||
+            take_source(machine, &cloudinit, "nocloud", false, failure) < 0)
             return -1;
     }
     return 0;
 }
 
-int
-kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
-{
-    cleanup_manifest struct manifest domain = {0}, devices = {0};
-
-    machine->source.path = manifest_path(&machine->spec, "volumes");
-    if (for_each_item(machine, &machine->spec, "volumes", find_in_volume, failure) < 0 ||
-        manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&devices, &domain, "devices", JSON_OBJECT, failure) < 0)
-        return -1;
-    return for_each_item(machine, &devices, "disks", find_in_disk, failure);
-}
-
 /* --- its documents ---------------------------------------------------------------- */
-
-/* Return: how many of the fields are there, and are not empty; `names` gets them. */
-static size_t
-count_given(const struct manifest *source, const struct source_document *document,
-            const char *names[4])
-{
-    const char *const fields[] = {document->text, document->base64, document->secret,
-                                  document->old_secret};
-    size_t count = 0;
-
-    for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-        const json_t *value =
-            fields[i] ? json_object_get(source->value, fields[i]) : NULL;
-
-        if (value && !json_is_null(value) &&
-            !(json_is_string(value) && json_string_length(value) == 0))
-            names[count++] = fields[i];
-    }
-    return count;
-}
 
 /* Gets the secret's name: of {name: NAME}, or, in v1alpha2, NAME. */
 static int
@@ -178,56 +134,48 @@ get_secret_name(const char **name, const struct manifest *source, const char *fi
 }
 
 static int
-add_from_secret(struct import *import, const struct kubevirt_machine *machine,
-                const struct source_document *document, const char *field,
-                struct failure **failure)
+add_document(struct import *import, const struct kubevirt_machine *machine,
+             const struct source_document *document, struct failure **failure)
 {
-    const char *name;
-
-    if (get_secret_name(&name, &machine->source, field, failure) < 0 ||
-        kubevirt_refer(import, machine, &machine->source, field, name, document->keys,
-                       failure) < 0)
-        return -1;
-    element_set(element_add(import->element, document->element), "secret", name);
-    return 0;
-}
-
-static int
-add_from_text(struct import *import, const struct kubevirt_machine *machine,
-              const struct source_document *document, const char *field,
-              struct failure **failure)
-{
+    const struct manifest *source = &machine->source;
+    const char *const fields[] = {document->text, document->base64, document->secret,
+                                  document->old_secret};
     cleanup_buffer struct buffer data = {0};
-    const char *text;
+    const char *field = NULL, *text;
 
-    if (manifest_get_text(&text, &machine->source, field, failure) < 0)
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+        const json_t *value =
+            fields[i] ? json_object_get(source->value, fields[i]) : NULL;
+
+        if (!value || json_is_null(value) ||
+            (json_is_string(value) && json_string_length(value) == 0))
+            continue;
+        if (field)
+            return failure_set(failure, FAILURE_REQUEST,
+                               "%s has both %s and %s\n"
+                               "keep one of them, as KubeVirt demands",
+                               source->path, field, fields[i]);
+        field = fields[i];
+    }
+    if (!field)
+        return 0;
+    if (field != document->text && field != document->base64) {
+        if (get_secret_name(&text, source, field, failure) < 0 ||
+            kubevirt_refer(import, machine, source, field, text, document->keys,
+                           failure) < 0)
+            return -1;
+        element_set(element_add(import->element, document->element), "secret", text);
+        return 0;
+    }
+    if (manifest_get_text(&text, source, field, failure) < 0)
         return -1;
     if (field == document->text)
         buffer_append_string(&data, text);
     else if (base64_append(&data, text) < 0)
-        return manifest_fail(&machine->source, field, "is not base64",
+        return manifest_fail(source, field, "is not base64",
                              "encode it with 'base64 FILE'", failure);
     element_add_data(import->element, document->element, data.data, data.size);
     return 0;
-}
-
-static int
-add_document(struct import *import, const struct kubevirt_machine *machine,
-             const struct source_document *document, struct failure **failure)
-{
-    const char *names[4];
-    size_t count = count_given(&machine->source, document, names);
-
-    if (count == 0)
-        return 0;
-    if (count > 1)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "%s has both %s and %s\n"
-                           "keep one of them, as KubeVirt demands",
-                           machine->source.path, names[0], names[1]);
-    return names[0] == document->text || names[0] == document->base64
-               ? add_from_text(import, machine, document, names[0], failure)
-               : add_from_secret(import, machine, document, names[0], failure);
 }
 
 /* --- metadata --------------------------------------------------------------------- */
@@ -245,7 +193,7 @@ check_entry(const struct kubevirt_machine *machine, const struct manifest *entri
                                  failure);
     }
     if (!*key || strlen(key) > LIMIT_ENTRY_KEY)
-        return manifest_fail(entries, key, "is no key of 1 to 256 characters",
+        return manifest_fail(entries, key, "is not a key of 1 to 256 characters",
                              "choose another", failure);
     if (strlen(value) > LIMIT_ENTRY_VALUE)
         return manifest_fail(entries, key, "has more than 64 KiB",
@@ -254,30 +202,6 @@ check_entry(const struct kubevirt_machine *machine, const struct manifest *entri
         return manifest_fail(entries, key,
                              "has control characters, which a domain's XML cannot hold",
                              "put it into a secret: metaDataSecretRef", failure);
-    return 0;
-}
-
-/* The serial's words are metadata for cloud-init, too. */
-static int
-add_serial_entries(xmlNode *node, const struct kubevirt_machine *machine,
-                   const json_t *given, struct failure **failure)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach(machine->serial, key, value)
-    {
-        if (strlen(key) == 1 || strcmp(key, "dsmode") == 0)
-            continue;
-        if (json_object_get(given, key))
-            return failure_set(failure, FAILURE_REQUEST,
-                               "%s.metaData and %s.domain.firmware.serial both have "
-                               "'%s'\n"
-                               "keep one of them",
-                               machine->source.path, machine->spec.path, key);
-        element_set(element_add_text(node, "entry", json_string_value(value)), "name",
-                    key);
-    }
     return 0;
 }
 
@@ -307,7 +231,21 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
         element_set(element_add_text(node, "entry", json_string_value(value)), "name",
                     key);
     }
-    return add_serial_entries(node, machine, entries.value, failure);
+    /* The serial's words are metadata for cloud-init, too. */
+    json_object_foreach(machine->serial, key, value)
+    {
+        if (strlen(key) == 1 || strcmp(key, "dsmode") == 0)
+            continue;
+        if (json_object_get(entries.value, key))
+            return failure_set(failure, FAILURE_REQUEST,
+                               "%s.metaData and %s.domain.firmware.serial both have "
+                               "'%s'\n"
+                               "keep one of them",
+                               machine->source.path, machine->spec.path, key);
+        element_set(element_add_text(node, "entry", json_string_value(value)), "name",
+                    key);
+    }
+    return 0;
 }
 
 static int
@@ -337,11 +275,14 @@ add_meta_data(struct import *import, const struct kubevirt_machine *machine,
 
 /* --- all of it -------------------------------------------------------------------- */
 
-static int
-check_fields(const struct manifest *source, struct failure **failure)
+int
+kubevirt_add_source(struct import *import, const struct kubevirt_machine *machine,
+                    struct failure **failure)
 {
+    const struct manifest *source = &machine->source;
+    const size_t before = xmlChildElementCount(import->element);
     const char *known[20] = {"metaData", "metaDataSecretRef"};
-    bool old = strstr(source->path, ".cloudinit.") != NULL;
+    const bool old = strstr(source->path, ".cloudinit.") != NULL;
     size_t count = 2;
 
     for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
@@ -352,30 +293,20 @@ check_fields(const struct manifest *source, struct failure **failure)
         known[count++] =
             old && document->old_secret ? document->old_secret : document->secret;
     }
-    return manifest_check_fields(
-        source, known,
-        old ? "correct its name: v1alpha2 has userDataBase64 and userDataSecretRef"
-            : "correct its name: a cloud-init volume has userData, userDataBase64 and "
-              "secretRef, networkData…, metaData… and vendorData…",
-        failure);
-}
-
-int
-kubevirt_add_source(struct import *import, const struct kubevirt_machine *machine,
-                    struct failure **failure)
-{
-    size_t before = xmlChildElementCount(import->element);
-
-    if (machine->source.value && check_fields(&machine->source, failure) < 0)
-        return -1;
-    if (add_meta_data(import, machine, failure) < 0)
+    if (manifest_check_fields(
+            source, known,
+            old ? "correct its name: v1alpha2 has userDataBase64 and userDataSecretRef"
+                : "correct its name: a cloud-init volume has userData, userDataBase64 "
+                  "and secretRef, networkData…, metaData… and vendorData…",
+            failure) < 0 ||
+        add_meta_data(import, machine, failure) < 0)
         return -1;
     for (size_t i = 0; i < ARRAY_SIZE(source_documents); i++) {
         if (add_document(import, machine, &source_documents[i], failure) < 0)
             return -1;
     }
-    if (machine->source.value && xmlChildElementCount(import->element) == before)
-        return manifest_fail(&machine->source, NULL, "has no content",
+    if (source->value && xmlChildElementCount(import->element) == before)
+        return manifest_fail(source, NULL, "has no content",
                              "give it userData, networkData or metaData", failure);
     return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * How it works: the file's documents are sorted (kubevirt-file.c), the machine is chosen,
  * and its element is written from the fields that KubeVirt makes its seed of: names and
- * keys, then the cloud-init volume (kubevirt-source.c) or what the metadata server beside
+ * keys, then the cloud-init volume (kubevirt-source.c) or what the metadata server next to
  * it (kubevirt-imds) would serve. What else a manifest has is the virtual machine's, and
  * not looked at.
  */
@@ -16,65 +16,44 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/guest-value.h"
-#include "import/element.h"
 #include "import/kubevirt.h"
 
 /* --- the serial ------------------------------------------------------------------- */
 
-static int
-fail_serial(const struct manifest *firmware, const char *message,
-            struct failure **failure)
-{
-    return manifest_fail(firmware, "serial", message,
-                         "write 'ds=nocloud;KEY=VALUE;…' as cloud-init's NoCloud "
-                         "documentation has it",
-                         failure);
-}
-
 /* "ds=nocloud;s=http://192.0.2.1/;i=web1": DataSourceNoCloud, parse_cmdline_data(). */
-static int
-read_word(struct kubevirt_machine *machine, const struct manifest *firmware,
-          const char *word, size_t length, struct failure **failure)
-{
-    cleanup_free char *copy = xstrndup(word, length);
-    char *rest = copy;
-    const char *name = strsep(&rest, ";");
-
-    if (strcmp(name, "ds=nocloud") != 0 && strcmp(name, "ds=nocloud-net") != 0)
-        return 0;
-    if (!machine->serial)
-        machine->serial = json_object();
-    for (char *pair = strsep(&rest, ";"); pair; pair = strsep(&rest, ";")) {
-        char *value = strchr(pair, '=');
-
-        if (!*pair)
-            continue;
-        if (!value || value == pair || strlen(pair) > LIMIT_ENTRY_KEY ||
-            !element_can_hold(pair, strlen(pair)))
-            return fail_serial(firmware, "has a word that is no KEY=VALUE", failure);
-        *value++ = '\0';
-        if (json_object_set_new(machine->serial, pair, json_string(value)) < 0)
-            abort();
-    }
-    return 0;
-}
-
 static int
 read_serial(struct kubevirt_machine *machine, struct failure **failure)
 {
-    cleanup_manifest struct manifest domain = {0}, firmware = {0};
+    cleanup_free char *copy = NULL;
     const char *text;
+    char *rest;
 
-    if (manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&firmware, &domain, "firmware", JSON_OBJECT, failure) < 0 ||
-        manifest_get_text(&text, &firmware, "serial", failure) < 0)
+    if (manifest_get_text(&text, &machine->firmware, "serial", failure) < 0)
         return -1;
-    while (text && *text) {
-        size_t length = strcspn(text, " \t\n");
+    rest = copy = xstrdup(text ? text : "");
+    for (char *word = strsep(&rest, " \t\n"); word; word = strsep(&rest, " \t\n")) {
+        const char *name = strsep(&word, ";");
 
-        if (read_word(machine, &firmware, text, length, failure) < 0)
-            return -1;
-        text += length + (text[length] ? 1 : 0);
+        if (strcmp(name, "ds=nocloud") != 0 && strcmp(name, "ds=nocloud-net") != 0)
+            continue;
+        if (!machine->serial)
+            machine->serial = json_object();
+        for (char *pair = strsep(&word, ";"); pair; pair = strsep(&word, ";")) {
+            char *value = strchr(pair, '=');
+
+            if (!*pair)
+                continue;
+            if (!value || value == pair || strlen(pair) > LIMIT_ENTRY_KEY ||
+                !element_can_hold(pair, strlen(pair)))
+                return manifest_fail(&machine->firmware, "serial",
+                                     "has a word that is not KEY=VALUE",
+                                     "write 'ds=nocloud;KEY=VALUE;…' as cloud-init's "
+                                     "NoCloud documentation has it",
+                                     failure);
+            *value++ = '\0';
+            if (json_object_set_new(machine->serial, pair, json_string(value)) < 0)
+                abort();
+        }
     }
     return 0;
 }
@@ -89,44 +68,29 @@ serial_text(const struct kubevirt_machine *machine, const char *key)
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* Return: the host name, owned by the caller (free); NULL where it is not known yet.
- * `field` gets where it stands. */
-static char *
-choose_hostname(const struct kubevirt_machine *machine, const char *given,
-                const char **field)
-{
-    const char *serial = serial_text(machine, "h");
-    size_t label;
-
-    *field = "metadata.name";
-    if (serial) {
-        *field = "firmware.serial";
-        return xstrdup(serial);
-    }
-    if (machine->metadata_server)
-        return machine->name ? xstrdup(machine->name) : NULL;
-    if (given) {
-        *field = "spec.hostname";
-        return xstrdup(given);
-    }
-    if (!machine->name)
-        return NULL;
-    label = strcspn(machine->name, ".");
-    return xstrndup(machine->name,
-                    label < LIMIT_HOSTNAME_LABEL ? label : LIMIT_HOSTNAME_LABEL);
-}
-
 static int
 add_hostname(struct import *import, const struct kubevirt_machine *machine,
              struct failure **failure)
 {
+    const char *serial = serial_text(machine, "h");
+    const char *given, *field = "metadata.name", *name = machine->name;
     cleanup_free char *hostname = NULL;
-    const char *given, *field;
 
     if (manifest_get_text(&given, &machine->spec, "hostname", failure) < 0)
         return -1;
-    hostname = choose_hostname(machine, given, &field);
-    if (!hostname) {
+    if (serial) {
+        field = "firmware.serial";
+        hostname = xstrdup(serial);
+    } else if (given && !machine->metadata_server) {
+        field = "spec.hostname";
+        hostname = xstrdup(given);
+    } else if (name) {
+        size_t label = strcspn(name, ".");
+
+        if (label > LIMIT_HOSTNAME_LABEL)
+            label = LIMIT_HOSTNAME_LABEL;
+        hostname = machine->metadata_server ? xstrdup(name) : xstrndup(name, label);
+    } else {
         import_note(import, "the machine has no name of its own: the domain's name "
                             "becomes its host name");
         return 0;
@@ -138,36 +102,22 @@ add_hostname(struct import *import, const struct kubevirt_machine *machine,
 }
 
 static int
-get_firmware_uuid(const char **uuid, const struct kubevirt_machine *machine,
-                  struct failure **failure)
-{
-    cleanup_manifest struct manifest domain = {0}, firmware = {0};
-    uuid_t parsed;
-
-    if (manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0 ||
-        manifest_get(&firmware, &domain, "firmware", JSON_OBJECT, failure) < 0 ||
-        manifest_get_text(uuid, &firmware, "uuid", failure) < 0)
-        return -1;
-    return !*uuid || uuid_parse(*uuid, parsed) == 0
-               ? 0
-               : manifest_fail(&firmware, "uuid", "is no UUID",
-                               "write 32 hexadecimal digits with dashes, or remove it",
-                               failure);
-}
-
-static int
 add_instance_id(struct import *import, const struct kubevirt_machine *machine,
                 struct failure **failure)
 {
-    const struct kubevirt_object *object = machine->object;
+    const char *namespace = machine->object->namespace;
     cleanup_free char *name = NULL;
     const char *uuid, *id;
+    uuid_t parsed;
 
-    if (get_firmware_uuid(&uuid, machine, failure) < 0)
+    if (manifest_get_text(&uuid, &machine->firmware, "uuid", failure) < 0)
         return -1;
+    if (uuid && uuid_parse(uuid, parsed) < 0)
+        return manifest_fail(&machine->firmware, "uuid", "is not a UUID",
+                             "write 32 hexadecimal digits with dashes, or remove it",
+                             failure);
     if (machine->metadata_server && machine->name)
-        name = xasprintf("%s-%s", object->namespace ? object->namespace : "default",
-                         machine->name);
+        name = xasprintf("%s-%s", namespace ? namespace : "default", machine->name);
     id = serial_text(machine, "i");
     if (!id)
         id = machine->metadata_server ? name : uuid;
@@ -177,32 +127,21 @@ add_instance_id(struct import *import, const struct kubevirt_machine *machine,
     return 0;
 }
 
-/* A VirtualMachine's own field; KubeVirt makes the annotations of it. */
-static int
-get_instancetype(const char **type, const struct kubevirt_machine *machine,
-                 struct failure **failure)
-{
-    cleanup_manifest struct manifest spec = {0}, instancetype = {0};
-
-    return manifest_get(&spec, &machine->object->root, "spec", JSON_OBJECT, failure) <
-                       0 ||
-                   manifest_get(&instancetype, &spec, "instancetype", JSON_OBJECT,
-                                failure) < 0
-               ? -1
-               : manifest_get_text(type, &instancetype, "name", failure);
-}
-
 static int
 add_instance_type(struct import *import, const struct kubevirt_machine *machine,
                   struct failure **failure)
 {
+    cleanup_manifest struct manifest spec = {0}, instancetype = {0};
     const char *cluster, *namespaced, *own, *type;
 
+    /* The last is a VirtualMachine's own field, of which KubeVirt makes the annotations. */
     if (manifest_get_text(&cluster, &machine->annotations,
                           "kubevirt.io/cluster-instancetype-name", failure) < 0 ||
         manifest_get_text(&namespaced, &machine->annotations,
                           "kubevirt.io/instancetype-name", failure) < 0 ||
-        get_instancetype(&own, machine, failure) < 0)
+        manifest_get(&spec, &machine->object->root, "spec", JSON_OBJECT, failure) < 0 ||
+        manifest_get(&instancetype, &spec, "instancetype", JSON_OBJECT, failure) < 0 ||
+        manifest_get_text(&own, &instancetype, "name", failure) < 0)
         return -1;
     type = cluster ? cluster : namespaced ? namespaced : own;
     /* The metadata server does not tell. */
@@ -210,21 +149,10 @@ add_instance_type(struct import *import, const struct kubevirt_machine *machine,
         return 0;
     if (!element_can_hold(type, strlen(type)) || strlen(type) > LIMIT_ENTRY_KEY)
         return failure_set(failure, FAILURE_REQUEST,
-                           "the name of the instance type is no word\n"
+                           "the name of the instance type is not a word\n"
                            "correct kubevirt.io/instancetype-name");
     element_add_text(import->element, "instance-type", type);
     return 0;
-}
-
-static int
-add_identity(struct import *import, const struct kubevirt_machine *machine,
-             struct failure **failure)
-{
-    return add_hostname(import, machine, failure) < 0 ||
-                   add_instance_id(import, machine, failure) < 0 ||
-                   add_instance_type(import, machine, failure) < 0
-               ? -1
-               : 0;
 }
 
 /* --- ssh keys --------------------------------------------------------------------- */
@@ -286,27 +214,6 @@ get_key_secret(const char **name, const struct manifest *credential,
                  : manifest_fail(credential, "source", "names no secret", hint, failure);
 }
 
-/* The first secret is the element's own, others are keys in it. */
-static int
-add_key_secret(struct import *import, const struct kubevirt_machine *machine,
-               const struct manifest *credential, xmlNode **keys,
-               struct failure **failure)
-{
-    const char *name;
-
-    if (get_key_secret(&name, credential, failure) < 0 ||
-        kubevirt_refer(import, machine, credential, "source", name, NULL, failure) < 0)
-        return -1;
-    if (!*keys) {
-        *keys = element_add(import->element, "ssh-authorized-keys");
-        element_set(*keys, "secret", name);
-    } else if (!xmlStrEqual((*keys)->properties->children->content,
-                            (const xmlChar *)name)) {
-        element_set(element_add(*keys, "key"), "secret", name);
-    }
-    return 0;
-}
-
 static int
 add_credential(struct import *import, const struct kubevirt_machine *machine,
                const struct manifest *item, xmlNode **keys, struct failure **failure)
@@ -314,22 +221,31 @@ add_credential(struct import *import, const struct kubevirt_machine *machine,
     static const char *const known[] = {"sshPublicKey", "userPassword", NULL};
     cleanup_manifest struct manifest credential = {0};
     bool by_cloud_init = false;
+    const char *name;
 
     if (manifest_check_fields(item, known, "KubeVirt knows sshPublicKey and userPassword",
                               failure) < 0 ||
         manifest_get(&credential, item, "sshPublicKey", JSON_OBJECT, failure) < 0)
         return -1;
-    if (!credential.value) {
+    if (credential.value &&
+        read_propagation(machine, &credential, &by_cloud_init, failure) < 0)
+        return -1;
+    if (!by_cloud_init) {
         import_note(import, "%s is not for cloud-init, but for the guest's agent",
-                    item->path);
+                    credential.value ? credential.path : item->path);
         return 0;
     }
-    if (read_propagation(machine, &credential, &by_cloud_init, failure) < 0)
+    if (get_key_secret(&name, &credential, failure) < 0 ||
+        kubevirt_refer(import, machine, &credential, "source", name, NULL, failure) < 0)
         return -1;
-    if (by_cloud_init)
-        return add_key_secret(import, machine, &credential, keys, failure);
-    import_note(import, "%s is not for cloud-init, but for the guest's agent",
-                credential.path);
+    /* The first secret is the element's own, others are keys in it. */
+    if (!*keys) {
+        *keys = element_add(import->element, "ssh-authorized-keys");
+        element_set(*keys, "secret", name);
+    } else if (!xmlStrEqual((*keys)->properties->children->content,
+                            (const xmlChar *)name)) {
+        element_set(element_add(*keys, "key"), "secret", name);
+    }
     return 0;
 }
 
@@ -358,65 +274,41 @@ add_keys(struct import *import, const struct kubevirt_machine *machine,
 #define IMDS "imds.kubevirt.io/"
 
 static int
-fail_two_seeds(const struct kubevirt_machine *machine, const char *path,
-               struct failure **failure)
-{
-    return failure_set(failure, FAILURE_REQUEST,
-                       "%s and %s are two seeds\n"
-                       "keep one of them: the guest would take the metadata server's",
-                       machine->source.path, path);
-}
-
-static int
-fail_web_server(const char *path, struct failure **failure)
-{
-    return failure_set(failure, FAILURE_REQUEST,
-                       "%s leads to a web server, whose seed is not in the file\n"
-                       "put its documents into a cloud-init volume, and the serial away",
-                       path);
-}
-
-static int
-look_for_metadata_server(struct kubevirt_machine *machine, const char *user_data,
-                         struct failure **failure)
-{
-    cleanup_free char *annotation =
-        manifest_path(&machine->annotations, IMDS "user-data");
-    cleanup_free char *serial =
-        xasprintf("%s.domain.firmware.serial", machine->spec.path);
-    const char *url = serial_text(machine, "s");
-    const char *enabled;
-
-    if (manifest_get_text(&enabled, &machine->annotations, IMDS "enabled", failure) < 0)
-        return -1;
-    machine->metadata_server = user_data || (enabled && strcmp(enabled, "true") == 0);
-    if (url && !machine->metadata_server)
-        return fail_web_server(serial, failure);
-    if (!machine->source.value)
-        return 0;
-    if (user_data || url)
-        return fail_two_seeds(machine, user_data ? annotation : serial, failure);
-    machine->metadata_server = false;
-    return 0;
-}
-
-static int
 read_metadata_server(struct kubevirt_machine *machine, const char **user_data,
                      struct failure **failure)
 {
-    const char *map;
+    const struct manifest *annotations = &machine->annotations;
+    cleanup_free char *annotation = manifest_path(annotations, IMDS "user-data");
+    cleanup_free char *serial = manifest_path(&machine->firmware, "serial");
+    const char *url = serial_text(machine, "s");
+    const char *map, *enabled;
 
-    if (manifest_get_text(user_data, &machine->annotations, IMDS "user-data", failure) <
-            0 ||
-        manifest_get_text(&map, &machine->annotations, IMDS "user-data-configmap",
-                          failure) < 0)
+    if (manifest_get_text(user_data, annotations, IMDS "user-data", failure) < 0 ||
+        manifest_get_text(&map, annotations, IMDS "user-data-configmap", failure) < 0)
         return -1;
     if (map)
-        return manifest_fail(&machine->annotations, IMDS "user-data-configmap",
+        return manifest_fail(annotations, IMDS "user-data-configmap",
                              "names a ConfigMap, which cannot be imported",
                              "put its text into the annotation " IMDS "user-data",
                              failure);
-    return look_for_metadata_server(machine, *user_data, failure);
+    if (manifest_get_text(&enabled, annotations, IMDS "enabled", failure) < 0)
+        return -1;
+    machine->metadata_server = *user_data || (enabled && strcmp(enabled, "true") == 0);
+    if (url && !machine->metadata_server)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "%s leads to a web server, whose seed is not in the file\n"
+                           "put its documents into a cloud-init volume, and remove the "
+                           "serial",
+                           serial);
+    if (!machine->source.value)
+        return 0;
+    if (*user_data || url)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "%s and %s are two seeds\n"
+                           "keep one of them: the guest would take the metadata server's",
+                           machine->source.path, *user_data ? annotation : serial);
+    machine->metadata_server = false;
+    return 0;
 }
 
 /* The URL of a seed that is served stands in the SMBIOS serial, which s390x has not. */
@@ -447,6 +339,7 @@ read_machine(struct kubevirt_machine *machine, struct failure **failure)
 {
     const struct manifest *root = &machine->object->root;
     cleanup_manifest struct manifest spec = {0}, template = {0}, metadata = {0};
+    cleanup_manifest struct manifest domain = {0};
     const char *kind = machine->object->kind;
     bool instance = strcmp(kind, "VirtualMachineInstance") == 0;
 
@@ -463,9 +356,13 @@ read_machine(struct kubevirt_machine *machine, struct failure **failure)
         manifest_get(&machine->spec, instance ? root : &template, "spec", JSON_OBJECT,
                      failure) < 0)
         return -1;
-    return machine->spec.value ? 0
-                               : manifest_fail(&machine->spec, NULL, "is missing",
-                                               "give the whole manifest", failure);
+    if (!machine->spec.value)
+        return manifest_fail(&machine->spec, NULL, "is missing",
+                             "give the whole manifest", failure);
+    return manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0
+               ? -1
+               : manifest_get(&machine->firmware, &domain, "firmware", JSON_OBJECT,
+                              failure);
 }
 
 static int
@@ -485,7 +382,9 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
                              failure);
     if (machine->config_drive)
         element_set(import->element, "datasource", "configdrive");
-    if (add_identity(import, machine, failure) < 0 ||
+    if (add_hostname(import, machine, failure) < 0 ||
+        add_instance_id(import, machine, failure) < 0 ||
+        add_instance_type(import, machine, failure) < 0 ||
         add_keys(import, machine, failure) < 0 ||
         kubevirt_add_source(import, machine, failure) < 0)
         return -1;
@@ -504,6 +403,7 @@ machine_clear(struct kubevirt_machine *machine)
 {
     manifest_clear(&machine->spec);
     manifest_clear(&machine->annotations);
+    manifest_clear(&machine->firmware);
     manifest_clear(&machine->source);
     json_decref(machine->serial);
 }

@@ -2,15 +2,56 @@
 /* What the files that read KubeVirt's manifests share. */
 #pragma once
 
+#include "base/failure.h"
+#include "base/memory.h"
 #include "import/import.h"
-#include "import/manifest.h"
+#include "seed/json.h"
+
+/*
+ * A value of a manifest, and where it stands: what messages name, as people write it
+ * ("spec.volumes[2].name"). A field that is not there, or is null, has no value; neither has
+ * anything that is looked for below it.
+ */
+struct manifest {
+    const json_t *value; /* borrowed from the document; NULL if there is none */
+    char *path;          /* owned */
+};
+
+/* Gets a field of a mapping, which must have that type if it is there. */
+int manifest_get(struct manifest *field, const struct manifest *parent, const char *key,
+                 json_type type, struct failure **failure);
+/* The same for an item of a list, which must be there. */
+int manifest_get_item(struct manifest *item, const struct manifest *parent, size_t index,
+                      json_type type, struct failure **failure);
+/* The same for text: NULL if it is not there, or empty; borrowed from the document. */
+int manifest_get_text(const char **text, const struct manifest *parent, const char *key,
+                      struct failure **failure);
+
+/* Return: the field's path, owned by the caller (free). */
+char *manifest_path(const struct manifest *parent, const char *key);
+
+/* "PATH MESSAGE", and the hint; of the field `key` if that is not NULL. Return: -1. */
+int manifest_fail(const struct manifest *parent, const char *key, const char *message,
+                  const char *hint, struct failure **failure);
+
+/* The mapping has only fields that are known; NULL ends them. */
+int manifest_check_fields(const struct manifest *manifest, const char *const *known,
+                          const char *hint, struct failure **failure);
+
+static inline void
+manifest_clear(struct manifest *manifest)
+{
+    free(manifest->path);
+}
+
+#define cleanup_manifest __attribute__((cleanup(manifest_clear)))
 
 /* A document of the file, or an item of a List in it. */
 struct kubevirt_object {
     struct manifest root;
     const char *kind;      /* borrowed, as the next two */
-    const char *name;      /* NULL where it has none */
-    const char *namespace; /* NULL where it has none */
+    const char *name;      /* NULL if it has none */
+    const char *namespace; /* NULL if it has none */
 };
 
 /* The file: what may be imported, and the Secrets it may refer to. */
@@ -35,19 +76,19 @@ void kubevirt_file_clear(struct kubevirt_file *file);
 /* The chosen machine: what KubeVirt calls the instance. */
 struct kubevirt_machine {
     const struct kubevirt_object *object;
-    const char *name; /* NULL where KubeVirt makes it up */
+    const char *name; /* NULL if KubeVirt makes it up */
     const struct kubevirt_file *file;
     struct manifest spec;
     struct manifest annotations;
-    struct manifest
-        source; /* the first cloud-init volume; no value where there is none */
+    struct manifest firmware; /* of spec.domain */
+    struct manifest source;   /* the first cloud-init volume; no value if there is none */
     bool config_drive;
     bool metadata_server; /* its annotations ask for the IMDS */
     json_t *serial; /* what the serial says to cloud-init: an object of text; owned */
 };
 
-/* Notes that the element refers to the secret that the field names. `keys` (NULL ends
- * them) are those of which one must be there; NULL takes every key. */
+/* Notes that the element refers to the secret that the field names. It must have one of the
+ * two `keys`; NULL takes every key. */
 int kubevirt_refer(struct import *import, const struct kubevirt_machine *machine,
                    const struct manifest *parent, const char *field, const char *name,
                    const char *const *keys, struct failure **failure);

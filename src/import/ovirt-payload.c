@@ -12,20 +12,34 @@
 #include "base/memory.h"
 #include "domain/payload.h"
 #include "domain/xml.h"
-#include "import/element.h"
-#include "import/ovirt.h"
+#include "import/import.h"
 #include "seed/yaml-json.h"
 
 /* --- keys of the meta-data -------------------------------------------------------- */
 
-struct meta {
-    struct import *import;
-    const json_t *keys;
-    const char *hostname; /* what the key is called there, as the next three */
+/* What keys are called in the document that a datasource reads. */
+struct meta_keys {
+    bool json; /* else YAML */
+    const char *hostname;
     const char *instance_id;
     const char *instance_type;
     const char *public_keys;
-    const char *same_hostname; /* repeats the host name; NULL where there is none */
+    const char *same_hostname; /* repeats the host name; NULL if there is none */
+};
+
+static const struct meta_keys openstack_keys = {
+    .json = true,
+    .hostname = "hostname",
+    .instance_id = "uuid",
+    .instance_type = "instance_type",
+    .public_keys = "public_keys",
+    .same_hostname = "name",
+};
+static const struct meta_keys nocloud_keys = {
+    .hostname = "local-hostname",
+    .instance_id = "instance-id",
+    .instance_type = "instance-type",
+    .public_keys = "public-keys",
 };
 
 static int
@@ -36,29 +50,19 @@ fail_key(const char *key, const char *message, const char *hint, struct failure 
 }
 
 static int
-get_text(const char **text, const json_t *keys, const char *key, struct failure **failure)
-{
-    const json_t *value = key ? json_object_get(keys, key) : NULL;
-
-    *text = json_string_value(value);
-    if (!value || (*text && **text && element_can_hold(*text, strlen(*text))))
-        return 0;
-    return fail_key(key, "is not text that a domain's XML can hold", "correct it",
-                    failure);
-}
-
-static int
-add_word(const struct meta *meta, const char *key, const char *element,
+add_word(struct import *import, const json_t *meta, const char *key, const char *element,
          const char *policy, struct failure **failure)
 {
-    const char *text;
+    const json_t *value = json_object_get(meta, key);
+    const char *text = json_string_value(value);
     xmlNode *node;
 
-    if (get_text(&text, meta->keys, key, failure) < 0)
-        return -1;
-    if (!text)
+    if (!value)
         return 0;
-    node = element_add_text(meta->import->element, element, text);
+    if (!text || !*text || !element_can_hold(text, strlen(text)))
+        return fail_key(key, "is not text that a domain's XML can hold", "correct it",
+                        failure);
+    node = element_add_text(import->element, element, text);
     if (policy)
         element_set(node, "policy", policy);
     return 0;
@@ -83,9 +87,10 @@ add_public_key(xmlNode *node, const char *key, const json_t *value,
 }
 
 static int
-add_public_keys(const struct meta *meta, struct failure **failure)
+add_public_keys(struct import *import, const json_t *meta, const char *key,
+                struct failure **failure)
 {
-    json_t *value = json_object_get(meta->keys, meta->public_keys);
+    json_t *value = json_object_get(meta, key);
     const char *name;
     xmlNode *node;
     json_t *item;
@@ -93,56 +98,44 @@ add_public_keys(const struct meta *meta, struct failure **failure)
 
     if (!value)
         return 0;
-    node = element_add(meta->import->element, "ssh-authorized-keys");
+    node = element_add(import->element, "ssh-authorized-keys");
     if (!json_is_array(value) && !json_is_object(value))
-        return add_public_key(node, meta->public_keys, value, failure);
+        return add_public_key(node, key, value, failure);
     json_array_foreach(value, i, item)
     {
-        if (add_public_key(node, meta->public_keys, item, failure) < 0)
+        if (add_public_key(node, key, item, failure) < 0)
             return -1;
     }
     json_object_foreach(value, name, item)
     {
-        if (add_public_key(node, meta->public_keys, item, failure) < 0)
+        if (add_public_key(node, key, item, failure) < 0)
             return -1;
     }
     return 0;
 }
 
-static bool
-has_own_element(const struct meta *meta, const char *key)
+/* A key that has no element of its own becomes an <entry> of `node`. */
+static int
+add_entry(struct import *import, const struct meta_keys *names, const json_t *meta,
+          const char *key, const json_t *value, xmlNode **node, struct failure **failure)
 {
-    return strcmp(key, meta->hostname) == 0 || strcmp(key, meta->instance_id) == 0 ||
-           strcmp(key, meta->instance_type) == 0 || strcmp(key, meta->public_keys) == 0;
-}
-
-/* What the engine writes into each "meta"; no guest asks for it. */
-static bool
-is_engines_constant(const char *key, const json_t *value)
-{
+    /* What the engine writes into each "meta"; no guest asks for it. */
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
-
-    return strcmp(key, "meta") == 0 && json_equal(value, constant);
-}
-
-static int
-add_entry(const struct meta *meta, const char *key, const json_t *value, xmlNode **node,
-          struct failure **failure)
-{
     const char *text = json_string_value(value);
 
-    if (has_own_element(meta, key))
+    if (strcmp(key, names->hostname) == 0 || strcmp(key, names->instance_id) == 0 ||
+        strcmp(key, names->instance_type) == 0 || strcmp(key, names->public_keys) == 0)
         return 0;
-    if (meta->same_hostname && strcmp(key, meta->same_hostname) == 0)
-        return json_equal(value, json_object_get(meta->keys, meta->hostname))
+    if (names->same_hostname && strcmp(key, names->same_hostname) == 0)
+        return json_equal(value, json_object_get(meta, names->hostname))
                    ? 0
                    : fail_key(key, "is not the host name",
                               "the guest gets the host name there: write the same",
                               failure);
-    if (is_engines_constant(key, value)) {
-        import_note(meta->import, "key 'meta' is passed over: it has nothing but what "
-                                  "oVirt writes for every guest");
+    if (strcmp(key, "meta") == 0 && json_equal(value, constant)) {
+        import_note(import, "key 'meta' is ignored: it has nothing but what oVirt writes "
+                            "for every guest");
         return 0;
     }
     if (strcmp(key, "admin_pass") == 0)
@@ -157,90 +150,66 @@ add_entry(const struct meta *meta, const char *key, const json_t *value, xmlNode
                         "write text",
                         failure);
     if (!*node)
-        *node = element_add(meta->import->element, "meta-data");
+        *node = element_add(import->element, "meta-data");
     element_set(element_add_text(*node, "entry", text), "name", key);
     return 0;
 }
 
 static int
-add_meta(const struct meta *meta, struct failure **failure)
+add_meta(struct import *import, const struct meta_keys *names, const struct buffer *data,
+         struct failure **failure)
 {
+    json_error_t error;
+    cleanup_json json_t *meta =
+        names->json ? json_loadb(data->data, data->size, JSON_REJECT_DUPLICATES, &error)
+                    : yaml_load(data->data, data->size, YAML_ONE_DOCUMENT, failure);
     xmlNode *node = NULL;
     const char *key;
     json_t *value;
 
-    if (!json_is_object(meta->keys))
+    if (!meta && names->json)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "not JSON: line %d: %s\n"
+                           "give the document that the engine made",
+                           error.line, error.text);
+    if (!meta)
+        return -1;
+    if (!json_is_object(meta))
         return failure_set(failure, FAILURE_REQUEST,
                            "no mapping\ngive the document that the engine made");
-    if (add_word(meta, meta->hostname, "hostname", NULL, failure) < 0 ||
-        add_word(meta, meta->instance_id, "instance-id", "fixed", failure) < 0 ||
-        add_word(meta, meta->instance_type, "instance-type", NULL, failure) < 0 ||
-        add_public_keys(meta, failure) < 0)
+    if (add_word(import, meta, names->hostname, "hostname", NULL, failure) < 0 ||
+        add_word(import, meta, names->instance_id, "instance-id", "fixed", failure) < 0 ||
+        add_word(import, meta, names->instance_type, "instance-type", NULL, failure) <
+            0 ||
+        add_public_keys(import, meta, names->public_keys, failure) < 0)
         return -1;
-    json_object_foreach((json_t *)meta->keys, key, value)
+    json_object_foreach(meta, key, value)
     {
-        if (add_entry(meta, key, value, &node, failure) < 0)
+        if (add_entry(import, names, meta, key, value, &node, failure) < 0)
             return -1;
     }
     return 0;
-}
-
-static int
-add_openstack_meta(struct import *import, const char *data, size_t size,
-                   struct failure **failure)
-{
-    json_error_t error;
-    cleanup_json json_t *keys = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
-    const struct meta meta = {.import = import,
-                              .keys = keys,
-                              .hostname = "hostname",
-                              .instance_id = "uuid",
-                              .instance_type = "instance_type",
-                              .public_keys = "public_keys",
-                              .same_hostname = "name"};
-
-    if (keys)
-        return add_meta(&meta, failure);
-    return failure_set(failure, FAILURE_REQUEST,
-                       "not JSON: line %d: %s\ngive the document that the engine made",
-                       error.line, error.text);
-}
-
-static int
-add_nocloud_meta(struct import *import, const char *data, size_t size,
-                 struct failure **failure)
-{
-    cleanup_json json_t *keys = yaml_load(data, size, YAML_ONE_DOCUMENT, failure);
-    const struct meta meta = {.import = import,
-                              .keys = keys,
-                              .hostname = "local-hostname",
-                              .instance_id = "instance-id",
-                              .instance_type = "instance-type",
-                              .public_keys = "public-keys"};
-
-    return keys ? add_meta(&meta, failure) : -1;
 }
 
 /* --- files ------------------------------------------------------------------------ */
 
 struct known_file {
     const char *path;
-    const char *element; /* that gives it to the guest as it stands, else NULL */
-    int (*add)(struct import *import, const char *data, size_t size,
-               struct failure **failure);
+    const char *element;          /* that gives it to the guest as it stands, else NULL */
+    const struct meta_keys *meta; /* if there is no such element */
 };
 
 static const struct known_file configdrive_files[] = {
-    {"openstack/latest/meta_data.json", NULL, add_openstack_meta},
-    {"openstack/latest/user_data", "user-data", NULL},
-    {"openstack/latest/network_data.json", "network-config", NULL},
+    {"openstack/latest/meta_data.json", .meta = &openstack_keys},
+    {"openstack/latest/user_data", .element = "user-data"},
+    {"openstack/latest/network_data.json", .element = "network-config"},
     {0},
 };
 static const struct known_file nocloud_files[] = {
-    {"meta-data", NULL, add_nocloud_meta},
-    {"user-data", "user-data", NULL},
-    {"vendor-data", "vendor-data", NULL},
-    {"network-config", "network-config", NULL},
+    {"meta-data", .meta = &nocloud_keys},
+    {"user-data", .element = "user-data"},
+    {"vendor-data", .element = "vendor-data"},
+    {"network-config", .element = "network-config"},
     {0},
 };
 
@@ -263,18 +232,32 @@ add_file(struct import *import, const struct document *file,
                            "no element gives the guest such a file\n"
                            "remove it, or let the domain keep its payload: virt-seed "
                            "makes a seed of it as it stands");
-    if (known->add)
-        return known->add(import, data->data, data->size, failure);
+    if (known->meta)
+        return add_meta(import, known->meta, data, failure);
     if (data->size > 0)
         element_add_data(import->element, known->element, data->data, data->size);
     return 0;
 }
 
-static int
-add_payload(struct import *import, const struct seed *payload, struct failure **failure)
+int
+import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failure)
 {
-    bool config_drive = strcmp(payload->volume_id, "config-2") == 0;
+    __attribute__((cleanup(payload_free_pointer))) struct seed *payload = NULL;
+    cleanup_domain struct domain domain = {0};
+    const xmlNode *node;
+    bool config_drive;
 
+    if (domain_read(&domain, doc, failure) < 0)
+        return -1;
+    node = payload_find(&domain);
+    if (!node)
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(domain.root),
+                              "the domain has no oVirt payload in its <metadata>\n"
+                              "there is nothing to import");
+    payload = payload_read(node, failure);
+    if (!payload)
+        return -1;
+    config_drive = strcmp(payload->volume_id, "config-2") == 0;
     if (!config_drive && strcasecmp(payload->volume_id, "cidata") != 0)
         return failure_set(failure, FAILURE_REQUEST,
                            "the payload has the volId '%s', expected 'config-2' or "
@@ -291,21 +274,4 @@ add_payload(struct import *import, const struct seed *payload, struct failure **
             return failure_prefix(failure, "payload, file '%s'", file->path);
     }
     return 0;
-}
-
-int
-ovirt_read_payload(struct import *import, xmlDoc *doc, struct failure **failure)
-{
-    __attribute__((cleanup(payload_free_pointer))) struct seed *payload = NULL;
-    cleanup_domain struct domain domain = {0};
-    const xmlNode *node;
-
-    if (domain_read(&domain, doc, failure) < 0)
-        return -1;
-    node = payload_find(&domain);
-    if (!node)
-        return ovirt_fail(domain.root, "has no payload of oVirt's in its <metadata>",
-                          "there is nothing to import", failure);
-    payload = payload_read(node, failure);
-    return payload ? add_payload(import, payload, failure) : -1;
 }

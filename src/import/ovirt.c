@@ -14,8 +14,7 @@
 #include "base/memory.h"
 #include "domain/initialization.h"
 #include "domain/xml.h"
-#include "import/element.h"
-#include "import/ovirt.h"
+#include "import/import.h"
 #include "seed/yaml.h"
 
 /* What becomes of an element that our own does not have, or has for something else. */
@@ -62,9 +61,9 @@ static const struct translation initialization[] = {
 
 /* --- failures --------------------------------------------------------------------- */
 
-int
-ovirt_fail(const xmlNode *node, const char *message, const char *hint,
-           struct failure **failure)
+/* Sets a failure with the element's path ("/vm/initialization/timezone") in front. */
+static int
+fail(const xmlNode *node, const char *message, const char *hint, struct failure **failure)
 {
     cleanup_free char *path = (char *)xmlGetNodePath(node);
 
@@ -80,9 +79,8 @@ check_attributes(const xmlNode *node, struct failure **failure)
          attribute = attribute->next) {
         if (!xmlStrEqual(attribute->name, (const xmlChar *)"href") &&
             !xmlStrEqual(attribute->name, (const xmlChar *)"id"))
-            return ovirt_fail((const xmlNode *)attribute,
-                              "is no attribute that can be imported", "remove it",
-                              failure);
+            return fail((const xmlNode *)attribute,
+                        "is not an attribute that can be imported", "remove it", failure);
     }
     return 0;
 }
@@ -93,8 +91,8 @@ check_no_text(const xmlNode *node, struct failure **failure)
     for (xmlNode *child = node->children; child; child = child->next) {
         if ((child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE) &&
             !xmlIsBlankNode(child))
-            return ovirt_fail(node, "has text beside its elements",
-                              "put it into one of them", failure);
+            return fail(node, "has text next to its elements", "put it into one of them",
+                        failure);
     }
     return 0;
 }
@@ -127,7 +125,7 @@ check_unsaid(const xmlNode *node, const xmlNode *target, const char *name,
         if (xmlStrEqual(other->name, (const xmlChar *)name)) {
             cleanup_free char *message = xasprintf("gives <%s> a second time", name);
 
-            return ovirt_fail(node, message, "keep one of them", failure);
+            return fail(node, message, "keep one of them", failure);
         }
     }
     return 0;
@@ -141,13 +139,13 @@ add_text(struct import *import, const xmlNode *node,
     cleanup_free char *text = read_text(node, word->flags);
 
     if (xml_first_element(node))
-        return ovirt_fail(xml_first_element(node), "stands where text is expected",
-                          "remove it", failure);
+        return fail(xml_first_element(node), "stands where text is expected", "remove it",
+                    failure);
     if (!*text)
         return 0;
     if (word->flags & VOCABULARY_SECRET && text[strspn(text, "*")] == '\0')
-        return ovirt_fail(node, "is masked: oVirt does not give passwords away",
-                          "write it there, or remove the element", failure);
+        return fail(node, "is masked: oVirt does not give passwords away",
+                    "write it there, or remove the element", failure);
     if (word->flags & VOCABULARY_UNUSED)
         import_note(import, "%s is for sysprep: a Linux guest does not see it", path);
     else if (word->flags & VOCABULARY_SECRET)
@@ -179,10 +177,10 @@ is_called(const xmlNode *node, const char *name)
 static int
 fail_unknown(const xmlNode *node, struct failure **failure)
 {
-    return ovirt_fail(node, "is no element that can be imported",
-                      "correct its name, or remove it: see virt-seed-xml(5) for what "
-                      "<initialization> has",
-                      failure);
+    return fail(node, "is not an element that can be imported",
+                "correct its name, or remove it: see virt-seed-xml(5) for what "
+                "<initialization> has",
+                failure);
 }
 
 /* <servers><host><address>192.0.2.1</address></host>…: the addresses, in one text. */
@@ -201,8 +199,8 @@ add_words(const xmlNode *node, const char *name, xmlNode *target,
             return fail_unknown(host_node, failure);
         if (!text || !*text || xml_next_element(address) ||
             address != xml_first_element(host_node))
-            return ovirt_fail(host_node, "is not an address alone",
-                              "write <address>ADDRESS</address>", failure);
+            return fail(host_node, "is not an address alone",
+                        "write <address>ADDRESS</address>", failure);
         buffer_append_string(&words, words.size > 0 ? " " : "");
         buffer_append_string(&words, text);
     }
@@ -253,10 +251,10 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
     for (; other && !(word && word->flags & VOCABULARY_SEVERAL);
          other = xmlPreviousElementSibling((xmlNode *)other)) {
         if (xmlStrEqual(other->name, node->name))
-            return ovirt_fail(node, "is there twice", "keep one of them", failure);
+            return fail(node, "is there twice", "keep one of them", failure);
     }
     if (translation && translation->kind == TRANSLATION_NOTHING) {
-        import_note(import, "%s is passed over: it is not for the guest", path);
+        import_note(import, "%s is ignored: it is not for the guest", path);
         return 0;
     }
     if (check_attributes(node, failure) < 0)
@@ -325,31 +323,7 @@ read_initialization(struct import *import, const xmlNode *node, struct failure *
         return -1;
     return target->children
                ? 0
-               : ovirt_fail(node, "says nothing", "there is nothing to import", failure);
-}
-
-static int
-read_vm(struct import *import, const xmlNode *vm, struct failure **failure)
-{
-    const xmlNode *node = xml_child(vm, "initialization");
-
-    if (!node)
-        return ovirt_fail(vm, "has no <initialization>",
-                          "there is nothing to import; the REST API gives it with the "
-                          "header 'All-Content: true'",
-                          failure);
-    if (xml_next(node, "initialization"))
-        return ovirt_fail(node, "is there twice", "keep one of them", failure);
-    return read_initialization(import, node, failure);
-}
-
-static bool
-has_name(const xmlNode *vm, const char *name)
-{
-    cleanup_free char *text =
-        xml_child(vm, "name") ? xml_text(xml_child(vm, "name")) : NULL;
-
-    return !name || (text && strcmp(text, name) == 0);
+               : fail(node, "says nothing", "there is nothing to import", failure);
 }
 
 /* `parent` has the <vm>s as children. */
@@ -357,19 +331,31 @@ static int
 read_vms(struct import *import, const xmlNode *parent, const char *name,
          struct failure **failure)
 {
-    const xmlNode *chosen = NULL;
+    const xmlNode *chosen = NULL, *node;
 
     for (const xmlNode *vm = xml_child(parent, "vm"); vm; vm = xml_next(vm, "vm")) {
-        if (!has_name(vm, name))
+        const xmlNode *called = xml_child(vm, "name");
+        cleanup_free char *text = called ? xml_text(called) : NULL;
+
+        if (name && (!text || strcmp(text, name) != 0))
             continue;
         if (chosen)
-            return ovirt_fail(parent, "has more than one such <vm>",
-                              "choose one with --name=NAME", failure);
+            return fail(parent, "has more than one such <vm>",
+                        "choose one with --name=NAME", failure);
         chosen = vm;
     }
-    return chosen ? read_vm(import, chosen, failure)
-                  : ovirt_fail(parent, "has no such <vm>",
-                               "give a <vm>; --name=NAME is its <name>", failure);
+    if (!chosen)
+        return fail(parent, "has no such <vm>", "give a <vm>; --name=NAME is its <name>",
+                    failure);
+    node = xml_child(chosen, "initialization");
+    if (!node)
+        return fail(chosen, "has no <initialization>",
+                    "there is nothing to import; the REST API gives it with the header "
+                    "'All-Content: true'",
+                    failure);
+    if (xml_next(node, "initialization"))
+        return fail(node, "is there twice", "keep one of them", failure);
+    return read_initialization(import, node, failure);
 }
 
 int
@@ -387,10 +373,10 @@ import_ovirt(struct import *import, const char *data, size_t size, const char *n
     if (strcmp(is, "vm") == 0)
         return read_vms(import, (const xmlNode *)doc, name, failure);
     if (strcmp(is, "domain") == 0)
-        return ovirt_read_payload(import, doc, failure);
+        return import_ovirt_payload(import, doc, failure);
     if (strcmp(is, "initialization") == 0)
         return read_initialization(import, root, failure);
-    return ovirt_fail(root, "is neither <vm>, <initialization> nor <domain>",
-                      "give what oVirt's REST API has, or a domain's XML of its engine",
-                      failure);
+    return fail(root, "is neither <vm>, <initialization> nor <domain>",
+                "give what oVirt's REST API has, or a domain's XML of its engine",
+                failure);
 }

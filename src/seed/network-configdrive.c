@@ -23,7 +23,7 @@
 #include "base/memory.h"
 #include "domain/address.h"
 #include "domain/interface.h"
-#include "domain/nic.h"
+#include "domain/network.h"
 #include "seed/json.h"
 #include "seed/network.h"
 

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "domain/nic.h"
+#include "domain/network.h"
 #include "seed/json.h"
 #include "seed/network.h"
 #include "seed/yaml.h"

@@ -49,7 +49,7 @@ imported() {
             machine "cloudInitNoCloud: {$field: $value}" | refuses "$volume.$field is " 'expected text'
         done
         machine "cloudInitNoCloud: {$field: a, $field: b}" | refuses 'line 4: a key is there twice'
-        machine "cloudInitNoCloud: {${field}s: a}" | refuses "$volume.${field}s is no field"
+        machine "cloudInitNoCloud: {${field}s: a}" | refuses "$volume.${field}s is not a field"
     done
 }
 
@@ -91,7 +91,7 @@ imported() {
         machine "cloudInitNoCloud: {$field: {name: 1}}" | refuses "$volume.$field.name is a number"
         machine "cloudInitNoCloud: {$field: {name: ''}}" | refuses "$volume.$field.name is missing"
         machine "cloudInitNoCloud: {$field: {name: a, optional: true}}" |
-            refuses "$volume.$field.optional is no field"
+            refuses "$volume.$field.optional is not a field"
         for value in ../a a/b ..a 'a b' "$(printf 'a%.0s' {1..254})"; do
             machine "cloudInitNoCloud: {$field: {name: '$value'}}" |
                 refuses "$volume.$field: " 'is no name of a secret'
@@ -117,10 +117,10 @@ imported() {
     machine 'cloudInitNoCloud: {metaData: {a: "\x01"}}' | refuses "$volume.metaData.a has control characters"
     machine 'cloudInitNoCloud: {metaData: {a: "\uFFFF"}}' | refuses "$volume.metaData.a has control characters"
     machine 'cloudInitNoCloud: {metaData: {"a\x1b": b}}' | refuses 'has control characters'
-    machine 'cloudInitNoCloud: {metaData: {"": b}}' | refuses 'is no key of 1 to 256 characters'
+    machine 'cloudInitNoCloud: {metaData: {"": b}}' | refuses 'is not a key of 1 to 256 characters'
     machine "cloudInitNoCloud: {metaData: {a: b, a: c}}" | refuses 'line 4: a key is there twice'
     long=$(printf 'a%.0s' {1..257})
-    machine "cloudInitNoCloud: {metaData: {? $long : b}}" | refuses 'is no key of 1 to 256 characters'
+    machine "cloudInitNoCloud: {metaData: {? $long : b}}" | refuses 'is not a key of 1 to 256 characters'
     long=$(printf 'a%.0s' {1..65537})
     machine "cloudInitNoCloud: {metaData: {a: $long}}" | refuses "$volume.metaData.a has more than 64 KiB"
     long=$(printf 'k%s: v, ' {1..257})
@@ -150,9 +150,9 @@ hostname: "192.0.2.1"|'192.0.2.1' is no host name
 domain: []|spec.domain is a list
 domain: {firmware: a}|spec.domain.firmware is text
 domain: {firmware: {uuid: 7}}|spec.domain.firmware.uuid is a number
-domain: {firmware: {uuid: web1}}|spec.domain.firmware.uuid is no UUID
+domain: {firmware: {uuid: web1}}|spec.domain.firmware.uuid is not a UUID
 domain: {firmware: {serial: 7}}|spec.domain.firmware.serial is a number
-domain: {firmware: {serial: "ds=nocloud;x"}}|spec.domain.firmware.serial has a word that is no KEY=VALUE
+domain: {firmware: {serial: "ds=nocloud;x"}}|spec.domain.firmware.serial has a word that is not KEY=VALUE
 domain: {firmware: {serial: "ds=nocloud;a\x1b=b"}}|spec.domain.firmware.serial has a word
 domain: {firmware: {serial: "ds=nocloud;s=http://192.0.2.1/"}}|spec.domain.firmware.serial leads to a web server
 domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|leads to a web server
@@ -160,21 +160,21 @@ domain: {firmware: {serial: "ds=nocloud;i=a/b"}}|its text is no instance-id
 domain: {firmware: {serial: "ds=nocloud;h=a_b"}}|firmware.serial: 'a_b' is no host name
 domain: {devices: {disks: {}}}|spec.domain.devices.disks is a mapping, expected a list
 domain: {devices: {disks: [a]}}|spec.domain.devices.disks[0] is text
-domain: {devices: {disks: [{cloudinit: {configdrive: {}}}]}}|spec.domain.devices.disks[0].cloudinit.configdrive is no field
+domain: {devices: {disks: [{cloudinit: {configdrive: {}}}]}}|spec.domain.devices.disks[0].cloudinit.configdrive is not a field
 domain: {devices: {disks: [{cloudinit: {nocloud: {userData: a}}}]}}|are both cloud-init volumes
 accessCredentials: {}|spec.accessCredentials is a mapping, expected a list
 accessCredentials: [a]|spec.accessCredentials[0] is text
-accessCredentials: [{sshKey: {}}]|spec.accessCredentials[0].sshKey is no field
+accessCredentials: [{sshKey: {}}]|spec.accessCredentials[0].sshKey is not a field
 accessCredentials: [{sshPublicKey: {}}]|spec.accessCredentials[0].sshPublicKey.propagationMethod has not exactly one method
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}, configDrive: {}}}}]|has not exactly one method
-accessCredentials: [{sshPublicKey: {propagationMethod: {cloud: {}}}}]|sshPublicKey.propagationMethod.cloud is no field
+accessCredentials: [{sshPublicKey: {propagationMethod: {cloud: {}}}}]|sshPublicKey.propagationMethod.cloud is not a field
 accessCredentials: [{sshPublicKey: {propagationMethod: {configDrive: {}}}}]|is for another kind of cloud-init volume
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]|sshPublicKey.source names no secret
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {}}}}]|sshPublicKey.source names no secret
-accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {name: a}}}}]|sshPublicKey.source.secret.name is no field
-accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {map: {}}}}]|sshPublicKey.source.map is no field
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {name: a}}}}]|sshPublicKey.source.secret.name is not a field
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {map: {}}}}]|sshPublicKey.source.map is not a field
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {secretName: a/b}}}}]|sshPublicKey.source: secret="a/b" is no name of a secret
-accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, users: [a]}}]|sshPublicKey.users is no field
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, users: [a]}}]|sshPublicKey.users is not a field
 END
     machine '' 'accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]' \
         'annotations: {imds.kubevirt.io/enabled: "true"}' |
@@ -189,7 +189,7 @@ END
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: 1}' |
         refuses 'metadata.annotations["kubevirt.io/instancetype-name"] is a number'
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: "a\x01"}' |
-        refuses 'the name of the instance type is no word'
+        refuses 'the name of the instance type is not a word'
     machine '' '' 'annotations: {imds.kubevirt.io/enabled: true}' |
         refuses 'metadata.annotations["imds.kubevirt.io/enabled"] is true or false, expected text'
     machine '' '' 'annotations: {imds.kubevirt.io/user-data: [a]}' | refuses 'is a list, expected text'
@@ -303,7 +303,7 @@ stringData: {"..data": hunter2}|is no name of a secret
 stringData: {allow: hunter2}|is the list of domains
 type: Opaque|no keys
 stringData: {user: hunter2}|no key 'userdata'
-string: {user: hunter2}|string is no field
+string: {user: hunter2}|string is not a field
 END
 }
 

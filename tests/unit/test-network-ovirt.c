@@ -273,7 +273,7 @@ static void
 refuses_what_has_no_place(void **state)
 {
     (void)state;
-    assert_refused("eth0", FAILURE_REQUEST, "has text beside its elements");
+    assert_refused("eth0", FAILURE_REQUEST, "has text next to its elements");
     assert_refused("<mac/>", FAILURE_REQUEST_UNKNOWN, "unknown element <mac>");
     assert_refused("<name x=''>eth0</name>", FAILURE_REQUEST_UNKNOWN,
                    "unknown attribute");
@@ -347,7 +347,7 @@ refuses_name_servers_that_are_none(void **state)
     assert_dns_refused("8.8.8.8,1.1.1.1", NULL, "<dns_servers> is '8.8.8.8,1.1.1.1'");
     assert_dns_refused("8.8.8.8 8.8.8.8", NULL, "is there twice");
     assert_dns_refused("8.8.8.8", "-a", "<dns_search> is '-a'");
-    assert_dns_refused(NULL, "qa.lab", "has no name server beside it");
+    assert_dns_refused(NULL, "qa.lab", "has no name server next to it");
 }
 
 static void

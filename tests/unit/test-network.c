@@ -239,11 +239,11 @@ static void
 refuses_what_has_no_place(void **state)
 {
     (void)state;
-    assert_refused(LAN, "dhcp", FAILURE_REQUEST, "has text beside its elements");
+    assert_refused(LAN, "dhcp", FAILURE_REQUEST, "has text next to its elements");
     assert_refused(LAN, "<nic/>", FAILURE_REQUEST_UNKNOWN, "unknown element <nic>");
     assert_nic_refused("name='eth0'", "", FAILURE_REQUEST_UNKNOWN,
                        "unknown attribute 'name'");
-    assert_nic_refused("", "dhcp", FAILURE_REQUEST, "has text beside its elements");
+    assert_nic_refused("", "dhcp", FAILURE_REQUEST, "has text next to its elements");
     assert_nic_refused("", "<dns>192.0.2.1</dns>", FAILURE_REQUEST_UNKNOWN,
                        "unknown element <dns>");
     assert_nic_refused("", "<address prefix='24'>192.0.2.1</address>",
@@ -515,7 +515,7 @@ refuses_name_servers_and_domains_that_are_none(void **state)
                        "<nameserver>::1</nameserver><search>a</search><search>a</search>",
                        FAILURE_NETWORK_CONFIG, "<search> 'a' is there twice");
     assert_nic_refused("", "<search>example.org</search>", FAILURE_NETWORK_CONFIG,
-                       "has no name server beside it");
+                       "has no name server next to it");
 }
 
 /* The element, whose '#' becomes a number, stands as often as the limit allows; and once
