@@ -302,8 +302,6 @@ libshim_a_SOURCES = \
 	%D%/shim/arguments.h \
 	%D%/shim/command.c \
 	%D%/shim/command.h \
-	%D%/shim/order.c \
-	%D%/shim/place.c \
 	%D%/shim/report.c \
 	$(NULL)
 
