@@ -326,16 +326,10 @@ libimds_a_SOURCES = \
 	%D%/imds/listen.h \
 	%D%/imds/log.c \
 	%D%/imds/log.h \
-	%D%/imds/netlink.c \
-	%D%/imds/netlink.h \
 	%D%/imds/peer.c \
 	%D%/imds/peer.h \
 	%D%/imds/rate.c \
 	%D%/imds/rate.h \
-	%D%/imds/http-request.c \
-	%D%/imds/http-request.h \
-	%D%/imds/server.c \
-	%D%/imds/server.h \
 	$(NULL)
 libimds_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(SYSTEMD_CFLAGS) $(NETTLE_CFLAGS)
 

@@ -56,14 +56,6 @@ endpoint_is_loopback(const struct endpoint *endpoint)
     return endpoint->family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&endpoint->address.ipv6);
 }
 
-bool
-endpoint_is_any(const struct endpoint *endpoint)
-{
-    const struct endpoint any = {.family = endpoint->family};
-
-    return endpoint_same_address(endpoint, &any);
-}
-
 void
 endpoint_format(const struct endpoint *endpoint, bool port, char text[ENDPOINT_TEXT])
 {

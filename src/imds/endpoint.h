@@ -30,8 +30,6 @@ size_t endpoint_address_size(const struct endpoint *endpoint);
 
 bool endpoint_same_address(const struct endpoint *one, const struct endpoint *other);
 bool endpoint_is_loopback(const struct endpoint *endpoint);
-/* Return: whether it stands for all addresses. */
-bool endpoint_is_any(const struct endpoint *endpoint);
 
 /* Writes the address, with the port where `port` is set. */
 void endpoint_format(const struct endpoint *endpoint, bool port,

@@ -91,24 +91,6 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
 
 /* --- sockets of our own ----------------------------------------------------------- */
 
-/* Return: a socket, or -errno. */
-static int
-open_socket(const union inet_address *address, socklen_t size)
-{
-    cleanup_close int fd =
-        socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int on = 1;
-
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
-        return -errno;
-    if (address->any.sa_family == AF_INET6 &&
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0)
-        return -errno;
-    if (bind(fd, &address->any, size) < 0 || listen(fd, BACKLOG) < 0)
-        return -errno;
-    return steal_fd(fd);
-}
-
 /* What to do when the address cannot be had. */
 static int
 hint_at_error(int error, const char *text, const union inet_address *address,
@@ -145,8 +127,12 @@ int
 listeners_add(struct listeners *listeners, const char *text, struct failure **failure)
 {
     union inet_address address;
-    int fd, error, port;
+    const int on = 1;
+    int port;
     socklen_t size = inet_address_read(&address, text, &port);
+    sa_family_t family = address.any.sa_family;
+    cleanup_close int fd = -1;
+    int error;
 
     if (size == 0 || port < 0)
         return failure_set(failure, FAILURE_USAGE,
@@ -155,10 +141,18 @@ listeners_add(struct listeners *listeners, const char *text, struct failure **fa
                            text);
     if (listeners->count == LIMIT_IMDS_LISTENERS)
         return fail_count(failure);
-    fd = open_socket(&address, size);
-    error = fd < 0 ? fd : keep(listeners, fd);
-    if (error == 0)
+    fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+        (family == AF_INET6 &&
+         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
+        bind(fd, &address.any, size) < 0 || listen(fd, BACKLOG) < 0)
+        error = -errno;
+    else
+        error = keep(listeners, fd);
+    if (error == 0) {
+        (void)steal_fd(fd);
         return 0;
+    }
     failure_set_errno(failure, FAILURE_SYSTEM, error, "could not listen on %s", text);
     return hint_at_error(error, text, &address, failure);
 }
