@@ -44,7 +44,7 @@ take_result(struct record_result *result, const struct guest_report *report)
 static void
 take_end(const struct guest_report *report, void *result)
 {
-    if (guest_report_is_complete(report))
+    if (guest_state_is_end(report->state))
         take_result(result, report);
 }
 

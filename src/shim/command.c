@@ -190,8 +190,8 @@ order_read(struct order *order, int root, const char *uuid, struct failure **fai
     else if (file.st_mode & 022)
         wrong = "may be written by others";
     else if (fs_read_all(fd, limit, &content) < 0 || !order_take_lines(order, &content))
-        wrong = "is not a complete line of printable ASCII, with or without a second "
-                "line 'report'";
+        wrong =
+            "is not a line of printable ASCII, with or without 'report' on a second one";
     if (!wrong)
         return 0;
     return failure_set(failure, FAILURE_RUNDIR,
