@@ -35,8 +35,8 @@
 #include "base/print.h"
 #include "base/process.h"
 #include "imds/http.h"
-#include "imds/listen.h"
 #include "imds/log.h"
+#include "imds/socket.h"
 
 #define DEFAULT_LISTEN VIRT_SEED_IMDS_ADDRESS ":80"
 

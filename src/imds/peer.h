@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "imds/endpoint.h"
+#include "imds/socket.h"
 #include "store/libvirt-host.h"
 
 /* What the kernel is asked by: for whose a socket of this host is (sock_diag(7)), and for the MAC

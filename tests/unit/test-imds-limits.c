@@ -10,8 +10,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "imds/connections.h"
-#include "imds/listen.h"
 #include "imds/rate.h"
+#include "imds/socket.h"
 #include "unit.h"
 
 /* --- requests --------------------------------------------------------------------- */
