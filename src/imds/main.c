@@ -3,16 +3,15 @@
  * virt-seed-imds: the metadata server. It serves seeds over HTTP, each to its own guest,
  * from the tree that the hook keeps for it (store/imds-tree.h); peer.h says whom it believes.
  *
- * How it works: one thread; what waits, waits in one poll(2), whose descriptors are the
- * signals, and the epoll(7) that libmicrohttpd keeps for each listening socket and its
- * connections. A connection carries one request, as cloud-init's do: what could hide behind a first
- * one, in a body or in the pipe, is never read, and there is nothing to lose when the server
- * ends.
+ * How it works: there is one thread, and it waits in one poll(2): for signals, and for the
+ * epoll(7) that libmicrohttpd keeps for each listening socket and its connections. A connection
+ * carries one request, as cloud-init's do: what could hide after a first one, in a body or in
+ * the pipe, is never read, and nothing is lost when the server ends.
  *
- * At SIGTERM or SIGINT it ends as soon as all that had been accepted is answered. Where one
- * takes its answer slowly, the others are served meanwhile, and whoever comes then has a few
- * seconds when that is over. What systemd listens for waits in its socket for the next
- * server. A second signal is an end at once.
+ * At SIGTERM or SIGINT it ends as soon as everything that it had accepted is answered. If one
+ * guest takes its answer slowly, the others are served meanwhile, and whoever comes then has a
+ * few seconds when that is over. With sockets from systemd, new connections wait there for the
+ * next server. A second signal ends it at once.
  */
 #include "config.h"
 
@@ -158,7 +157,7 @@ turn(struct server *server)
 
 /* --- start and end ---------------------------------------------------------------- */
 
-/* Each connection may have a file open beside it; the rest is for libraries. */
+/* Each connection may have a file open as well; the rest is for libraries. */
 static unsigned int
 raise_descriptors(void)
 {

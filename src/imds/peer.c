@@ -248,7 +248,7 @@ find_route(struct netlink *netlink, int fd, const struct endpoint *from,
 
 /*
  * Finds whom the packets of the connected socket `fd`, from `from` to `to`, are handed to on
- * the link: what it is bound to and its mark say it, beside the addresses.
+ * the link: what it is bound to and its mark say it, besides the addresses.
  * Return: 0; -EADDRINUSE where `to` is this host; -ENETUNREACH where a router is in
  * between; -ENOENT where the kernel knows no MAC of it; another -errno.
  */

@@ -69,16 +69,16 @@ endpoint_format(const struct endpoint *endpoint, bool port, char text[ENDPOINT_T
 {
     char address[INET6_ADDRSTRLEN] = "?";
     char device[16] = "";
-    char behind[8] = "";
+    char after[8] = "";
     bool brackets = port && endpoint->family == AF_INET6;
 
     inet_ntop(endpoint->family, endpoint->address.bytes, address, sizeof(address));
     if (endpoint->family == AF_INET6 && endpoint->device != 0)
         snprintf(device, sizeof(device), "%%%u", endpoint->device);
     if (port)
-        snprintf(behind, sizeof(behind), ":%u", endpoint->port);
+        snprintf(after, sizeof(after), ":%u", endpoint->port);
     snprintf(text, ENDPOINT_TEXT, "%s%s%s%s%s", brackets ? "[" : "", address, device,
-             brackets ? "]" : "", behind);
+             brackets ? "]" : "", after);
 }
 
 /* --- listening -------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ find_emulator(int root, const char *called, struct failure **failure)
 
     if (strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) != 0) {
         failure_set(failure, FAILURE_USAGE,
-                    "called as '%s', expected the name of an emulator behind '%s'\n"
+                    "called as '%s', expected the name of an emulator after '%s'\n"
                     "put <emulator>%s/" SHIM_NAME "system-x86_64</emulator> into the "
                     "domain's <devices>",
                     name, SHIM_PREFIX, VIRT_SEED_BINDIR);
@@ -380,7 +380,7 @@ find_serial(char **given)
 }
 
 /* QEMU takes each field of its table of type 1 from the last -smbios that has it; so the
- * others stay, and the serial becomes the user's with our word behind it. */
+ * others stay, and the serial becomes the user's with our word after it. */
 static int
 add_serial(struct command *command, char **given, const char *word,
            struct failure **failure)

@@ -152,7 +152,7 @@ bool imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int do
 /* Who may read the domain's documents. */
 struct imds_access {
     char text[LIMIT_IMDS_ACCESS + 1]; /* the token */
-    const char *macs;                 /* the lines behind it, in the same text */
+    const char *macs;                 /* the lines after it, in the same text */
 };
 
 /* Return: 0 or -errno: -EINVAL where it is malformed. */

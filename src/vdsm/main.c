@@ -31,7 +31,7 @@
 #include "wire/foreign.h"
 #include "wire/wire.h"
 
-/* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks behind
+/* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks after
  * this one are not run either. 1 is: failed, but run them. */
 #define STATUS_DONE 0
 #define STATUS_STOP 2
