@@ -271,21 +271,21 @@ read_served(int domain, struct seed *seed, struct failure **failure)
 {
     static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
                                         IMDS_NETWORK_CONFIG};
+    int error = 0;
 
     *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
-    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
         cleanup_close int fd = fs_open_strictly_beneath(domain, paths[i], 0);
-        int error = fd;
 
-        if (fd == -ENOENT)
-            continue;
         if (fd >= 0)
             error = fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, paths[i])->data);
-        if (error < 0)
-            return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                                     "could not read below %s", IMDS_TREE);
+        else if (fd != -ENOENT)
+            error = fd;
     }
-    return 0;
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
+                             IMDS_TREE);
 }
 
 /* --- the seed of a guest that runs -------------------------------------------------- */

@@ -207,7 +207,7 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
                 domain->mac_count <= LIMIT_NICS;
     struct maker maker = {.tree = tree};
     struct stat status;
-    int error = 0;
+    int error;
 
     for (size_t i = 0; well && i < domain->mac_count; i++)
         well = imds_is_mac(domain->macs[i].mac);
@@ -215,9 +215,9 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         return failure_set(failure, FAILURE_RUNDIR,
                            "the domain's UUID, token or MACs are not as the metadata "
                            "server reads them");
-    if (!name || fstat(tree, &status) < 0 || mkdirat(tree, name, CLOSED_MODE) < 0)
+    if (!name || fstat(tree, &status) < 0 || mkdirat(tree, name, CLOSED_MODE) < 0) {
         error = -errno;
-    if (error == 0) {
+    } else {
         maker.group = status.st_gid;
         error = fill_directory(&maker, name, domain);
     }
