@@ -257,8 +257,6 @@ libshim_a_SOURCES = \
 	%D%/shim/arguments.h \
 	%D%/shim/command.c \
 	%D%/shim/command.h \
-	%D%/shim/order.c \
-	%D%/shim/place.c \
 	%D%/shim/report.c \
 	$(NULL)
 
@@ -275,28 +273,21 @@ libimds_a_SOURCES = \
 	%D%/imds/access.h \
 	%D%/imds/connections.c \
 	%D%/imds/connections.h \
-	%D%/imds/endpoint.c \
-	%D%/imds/endpoint.h \
 	%D%/imds/http.c \
 	%D%/imds/http.h \
-	%D%/imds/listen.c \
-	%D%/imds/listen.h \
 	%D%/imds/log.c \
 	%D%/imds/log.h \
-	%D%/imds/netlink.c \
-	%D%/imds/netlink.h \
 	%D%/imds/peer.c \
 	%D%/imds/peer.h \
 	%D%/imds/rate.c \
 	%D%/imds/rate.h \
-	%D%/imds/http-request.c \
-	%D%/imds/http-request.h \
-	%D%/imds/server.c \
-	%D%/imds/server.h \
+	%D%/imds/socket.c \
+	%D%/imds/socket.h \
 	$(NULL)
 libimds_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(SYSTEMD_CFLAGS) $(NETTLE_CFLAGS)
 
 virt_seed_imds_SOURCES = %D%/imds/main.c
+virt_seed_imds_CFLAGS = $(libimds_a_CFLAGS)
 IMDS_LDADD = libimds.a libstore.a libbase.a $(MICROHTTPD_LIBS) $(SYSTEMD_LIBS) $(NETTLE_LIBS)
 virt_seed_imds_LDADD = $(IMDS_LDADD)
 endif WITH_IMDS

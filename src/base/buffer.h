@@ -14,7 +14,7 @@ struct buffer {
     size_t capacity;
 };
 
-/* Makes room for `more` bytes behind the content. Return: where they begin. */
+/* Makes room for `more` bytes after the content. Return: where they begin. */
 char *buffer_reserve(struct buffer *buffer, size_t more);
 void buffer_append(struct buffer *buffer, const void *data, size_t size);
 void buffer_append_string(struct buffer *buffer, const char *text);

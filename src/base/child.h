@@ -17,7 +17,7 @@ struct child {
     int seconds;              /* that it may take */
 };
 
-/* What child_run() returns beside an exit status. */
+/* What child_run() returns besides an exit status. */
 #define CHILD_KILLED (-1)  /* it took too long, printed too much, or ended by a signal */
 #define CHILD_MISSING (-2) /* there is no such program, or it could not be started */
 

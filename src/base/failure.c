@@ -28,7 +28,7 @@ tidy(char *text)
     return text;
 }
 
-/* Makes the failure of a format that may have a hint behind a line end. The line end is
+/* Makes the failure of a format that may have a hint after a line end. The line end is
  * looked for in the format: one in a value that was put in separates nothing. */
 __attribute__((format(printf, 5, 0))) static int
 set(struct failure **failure, enum failure_code code, int line, const char *error,

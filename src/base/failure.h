@@ -70,7 +70,7 @@ struct failure {
 };
 
 /*
- * Sets a failure whole; `failure` must be NULL inside. What stands behind a line end in the
+ * Sets a failure whole; `failure` must be NULL inside. What follows a line end in the
  * format is the hint:
  *
  *     return failure_set(failure, FAILURE_LIMIT, "'%s' has more than %zu bytes\n"

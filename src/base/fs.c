@@ -112,25 +112,18 @@ fs_list(int dir)
 #define READ_ROOM (64UL * 1024)
 #define READ_ROOM_MINIMUM (4UL * 1024)
 
-/* Return: the room for a file of the size that it says it has, or for some of a pipe. */
-static size_t
-first_room(int fd, size_t limit)
-{
-    struct stat status;
-    size_t size;
-
-    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size < 0)
-        return READ_ROOM;
-    size = (size_t)status.st_size;
-    return (size < limit ? size : limit) + READ_ROOM_MINIMUM + 1;
-}
-
 int
 fs_read_all(int fd, size_t limit, struct buffer *buffer)
 {
     size_t start = buffer->size;
+    size_t first = READ_ROOM;
+    struct stat status;
 
-    buffer_reserve(buffer, first_room(fd, limit));
+    /* Room for a file of the size that it says it has, or for some of a pipe. */
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= 0)
+        first = ((size_t)status.st_size < limit ? (size_t)status.st_size : limit) +
+                READ_ROOM_MINIMUM + 1;
+    buffer_reserve(buffer, first);
     for (;;) {
         size_t room = buffer->capacity - buffer->size;
         char *end = buffer_reserve(buffer, room > READ_ROOM_MINIMUM ? 0 : READ_ROOM);
@@ -184,18 +177,6 @@ fs_link_again(int dir, const char *name, const char *link)
     return linkat(dir, name, dir, link, 0) < 0 ? -errno : 0;
 }
 
-/* Return: a descriptor of the directory, made where it was missing, or -errno. */
-static int
-make_directory(int parent, const char *name, mode_t mode)
-{
-    int fd;
-
-    if (mkdirat(parent, name, mode) < 0 && errno != EEXIST)
-        return -errno;
-    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-}
-
 int
 fs_make_directories(int root, const char *path, mode_t mode)
 {
@@ -205,12 +186,14 @@ fs_make_directories(int root, const char *path, mode_t mode)
 
     for (char *name = strtok_r(copy, "/", &rest); name;
          name = strtok_r(NULL, "/", &rest)) {
-        int next = make_directory(dir < 0 ? root : dir, name, mode);
+        int parent = dir < 0 ? root : dir;
+        int next = -1;
 
+        if (mkdirat(parent, name, mode) == 0 || errno == EEXIST)
+            next = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (next < 0)
-            return next;
-        if (dir >= 0)
-            close(dir);
+            return -errno;
+        close_pointer(&dir);
         dir = next;
     }
     return dir < 0 ? -EINVAL : steal_fd(dir);
@@ -218,34 +201,13 @@ fs_make_directories(int root, const char *path, mode_t mode)
 
 /* --- removing --------------------------------------------------------------------- */
 
-static int remove_at(int dir, const char *name, int depth);
-
-static int
-remove_entries(int dir, int depth)
-{
-    cleanup_closedir DIR *stream = fs_list(dir);
-    const struct dirent *entry;
-    int error = 0;
-
-    if (!stream)
-        return -errno;
-    while ((errno = 0, entry = readdir(stream))) {
-        const char *name = entry->d_name;
-        int one = 0;
-
-        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            one = remove_at(dir, name, depth);
-        if (error == 0)
-            error = one;
-    }
-    return error == 0 ? -errno : error;
-}
-
 static int
 remove_at(int dir, const char *name, int depth)
 {
     cleanup_close int fd = -1;
-    int error;
+    cleanup_closedir DIR *stream = NULL;
+    const struct dirent *entry;
+    int error = 0;
 
     if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
         return 0;
@@ -254,7 +216,19 @@ remove_at(int dir, const char *name, int depth)
     if (depth == 0)
         return -ELOOP;
     fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    error = fd < 0 ? -errno : remove_entries(fd, depth - 1);
+    stream = fd < 0 ? NULL : fs_list(fd);
+    if (!stream)
+        return -errno;
+    while ((errno = 0, entry = readdir(stream))) {
+        int one = 0;
+
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            one = remove_at(fd, entry->d_name, depth - 1);
+        if (error == 0)
+            error = one;
+    }
+    if (error == 0)
+        error = -errno;
     if (error == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
         error = -errno;
     return error;

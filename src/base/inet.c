@@ -38,7 +38,7 @@ inet_address_read(union inet_address *address, const char *text, int *port)
     bool bracket = *text == '[';
     const char *start = bracket ? text + 1 : text;
     size_t length = strcspn(start, bracket ? "]" : ":");
-    const char *behind = start + length;
+    const char *rest = start + length;
     cleanup_free char *host = xstrndup(start, length);
 
     memset(address, 0, sizeof(*address));
@@ -48,16 +48,16 @@ inet_address_read(union inet_address *address, const char *text, int *port)
                   bracket ? (void *)&address->ipv6.sin6_addr
                           : (void *)&address->ipv4.sin_addr) != 1)
         return 0;
-    if (bracket && *behind != ']')
+    if (bracket && *rest != ']')
         return 0;
     if (bracket)
-        behind++;
-    if (*behind == ':') {
-        *port = read_port(behind + 1);
+        rest++;
+    if (*rest == ':') {
+        *port = read_port(rest + 1);
         if (*port < 0)
             return 0;
         inet_address_set_port(address, *port);
-    } else if (*behind) {
+    } else if (*rest) {
         return 0;
     }
     return bracket ? sizeof(address->ipv6) : sizeof(address->ipv4);

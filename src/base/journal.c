@@ -16,24 +16,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* The name, a line's end, the value's length in 64 bits, the value, a line's end: the form
- * for any value, in which a line's end in it means nothing. */
-static void
-append_field(struct buffer *entry, const struct journal_field *field)
-{
-    cleanup_free char *value = xstrndup(field->value, LIMIT_MESSAGE);
-    uint64_t length;
-
-    utf8_repair(value);
-    utf8_replace_controls(value);
-    length = htole64(strlen(value));
-    buffer_append_string(entry, field->name);
-    buffer_append_string(entry, "\n");
-    buffer_append(entry, &length, sizeof(length));
-    buffer_append_string(entry, value);
-    buffer_append_string(entry, "\n");
-}
-
 int
 journal_send(int root, const struct journal_field *fields, size_t count)
 {
@@ -51,8 +33,19 @@ journal_send(int root, const struct journal_field *fields, size_t count)
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/socket",
              directory);
     for (size_t i = 0; i < count; i++) {
-        if (fields[i].value)
-            append_field(&entry, &fields[i]);
+        cleanup_free char *value = NULL;
+        uint64_t length;
+
+        if (!fields[i].value)
+            continue;
+        value = xstrndup(fields[i].value, LIMIT_MESSAGE);
+        utf8_repair(value);
+        utf8_replace_controls(value);
+        /* The form for any value, in which a line's end in it means nothing. */
+        length = htole64(strlen(value));
+        buffer_printf(&entry, "%s\n", fields[i].name);
+        buffer_append(&entry, &length, sizeof(length));
+        buffer_printf(&entry, "%s\n", value);
     }
     if (sendto(fd, entry.data, entry.size, MSG_DONTWAIT | MSG_NOSIGNAL,
                (const struct sockaddr *)&address, sizeof(address)) < 0)

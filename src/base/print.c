@@ -22,24 +22,26 @@ append_safely(struct buffer *buffer, const char *text, size_t size, const char *
     }
 }
 
-void
-print_outside_text(FILE *stream, const char *text, size_t size)
+static void
+print_safely(FILE *stream, const char *text, size_t size, const char *allowed)
 {
     cleanup_buffer struct buffer safe = {0};
 
-    append_safely(&safe, text, size, "\n\t");
+    append_safely(&safe, text, size, allowed);
     if (safe.size > 0)
         fwrite(safe.data, 1, safe.size, stream);
 }
 
 void
+print_outside_text(FILE *stream, const char *text, size_t size)
+{
+    print_safely(stream, text, size, "\n\t");
+}
+
+void
 print_outside_string(FILE *stream, const char *text)
 {
-    cleanup_buffer struct buffer safe = {0};
-
-    append_safely(&safe, text, strlen(text), "");
-    if (safe.size > 0)
-        fwrite(safe.data, 1, safe.size, stream);
+    print_safely(stream, text, strlen(text), "");
 }
 
 void

@@ -6,7 +6,7 @@
 
 #include "base/failure.h"
 
-/* Prints text from outside with each character that is unfit to be shown (base/utf8.h)
+/* Prints text from outside with each character that is unfit to be shown (base/text.h)
  * replaced by '?', so that it can neither steer a terminal nor look like what it is not. Line
  * ends and tabs stay. */
 void print_outside_text(FILE *stream, const char *text, size_t size);

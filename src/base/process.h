@@ -19,6 +19,6 @@ int process_detach_descriptors(void);
  * returned. */
 void process_harden(void);
 
-/* Return: the path of a file beside the running program, links resolved, owned by the
+/* Return: the path of a file next to the running program, links resolved, owned by the
  * caller (free); NULL, with errno, where /proc does not tell. */
 char *process_path_beside(const char *name);

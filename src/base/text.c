@@ -10,48 +10,42 @@
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 
-/* Return: how many bytes a character has that begins with this one; 0 for none. */
+/* Return: how many bytes the character has with which the text begins; 0 if it is not one. */
 static size_t
-sequence_length(unsigned char first)
+character_length(const char *text, size_t size)
 {
-    if (first < 0x80)
-        return 1;
-    if (first >= 0xc2 && first <= 0xdf)
-        return 2;
-    if (first >= 0xe0 && first <= 0xef)
-        return 3;
-    return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
-}
+    const unsigned char *bytes = (const unsigned char *)text;
+    const unsigned char first = bytes[0];
+    size_t length = first < 0x80    ? 1
+                    : first < 0xc2  ? 0
+                    : first < 0xe0  ? 2
+                    : first < 0xf0  ? 3
+                    : first <= 0xf4 ? 4
+                                    : 0;
+    /* The second byte's range depends on the first: no overlong forms, no surrogates, nothing
+     * above U+10FFFF. */
+    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
 
-/* The second byte's range depends on the first: no overlong forms, no surrogates, nothing
- * above U+10FFFF. In text the NUL at the end is in no range, so nothing is read after it. */
-static bool
-is_character(const unsigned char *text, size_t length)
-{
-    unsigned char low = text[0] == 0xe0 ? 0xa0 : text[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = text[0] == 0xed ? 0x9f : text[0] == 0xf4 ? 0x8f : 0xbf;
-
-    if (length >= 2 && (text[1] < low || text[1] > high))
-        return false;
+    if (length > size || (length >= 2 && (bytes[1] < low || bytes[1] > high)))
+        return 0;
     for (size_t i = 2; i < length; i++) {
-        if (text[i] < 0x80 || text[i] > 0xbf)
-            return false;
+        if (bytes[i] < 0x80 || bytes[i] > 0xbf)
+            return 0;
     }
-    return length > 0;
+    return length;
 }
 
 bool
 utf8_is_valid(const char *data, size_t size)
 {
-    const char *end = data + size;
+    while (size > 0) {
+        size_t length = character_length(data, size);
 
-    while (data < end) {
-        size_t length = sequence_length((unsigned char)*data);
-
-        if (length > (size_t)(end - data) ||
-            !is_character((const unsigned char *)data, length))
+        if (length == 0)
             return false;
         data += length;
+        size -= length;
     }
     return true;
 }
@@ -59,14 +53,15 @@ utf8_is_valid(const char *data, size_t size)
 void
 utf8_repair(char *text)
 {
-    while (*text) {
-        size_t length = sequence_length((unsigned char)*text);
+    for (size_t size = strlen(text); size > 0;) {
+        size_t length = character_length(text, size);
 
-        if (!is_character((const unsigned char *)text, length)) {
+        if (length == 0) {
             *text = '?';
             length = 1;
         }
         text += length;
+        size -= length;
     }
 }
 

@@ -17,7 +17,7 @@ void utf8_repair(char *text);
 /*
  * Return: how many bytes the character has with which the text begins, where it is unfit to
  * be shown: a control character (of ASCII, and U+0080 to U+009F), one that turns the text
- * behind it around, or one that is not seen. 0 for any other.
+ * after it around, or one that is not seen. 0 for any other.
  */
 size_t utf8_unfit_length(const char *text, size_t size);
 

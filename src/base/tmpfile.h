@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that appears under its name whole or not at all: opened beside the target
+ * A file that appears under its name whole or not at all: opened next to the target
  * under a name of its own, then published by rename(2), or removed.
  */
 #pragma once

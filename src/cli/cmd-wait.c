@@ -269,7 +269,7 @@ take_report(struct waited *waited)
         return;
     waited->begun = true;
     progress_show(&waited->waiting->progress, waited->row, report);
-    if (guest_report_is_complete(report))
+    if (guest_state_is_end(report->state))
         finish_by_report(waited, report);
     /* Whoever read what we print may have gone; main() says so. */
     if (ferror(stdout))
@@ -281,7 +281,7 @@ begin(struct waited *waited)
 {
     const struct guest_report *report = &waited->followed->report;
     bool active = waited->followed->active;
-    bool complete = guest_report_is_complete(report);
+    bool complete = guest_state_is_end(report->state);
     bool next = waited->waiting->options->next;
 
     /* If it has stopped since, what counts is that it was done. */

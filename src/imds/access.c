@@ -4,27 +4,117 @@
 #include <errno.h>
 #include <nettle/memops.h>
 #include <string.h>
-#include <unistd.h>
+#include <strings.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "imds/access.h"
 
+/* --- requests --------------------------------------------------------------------- */
+
 #define TEXT "text/plain; charset=utf-8"
+#define BYTES "application/octet-stream"
+#define JSON "application/json"
+#define VERSIONS "openstack"
+#define OPENSTACK VERSIONS "/latest/"
+
+/* cloud-init asks ten times, for ten seconds, for each of the first four that is a 404, and
+ * takes the seed for none without the first two. */
+static const struct document_kind documents[] = {
+    {.path = IMDS_META_DATA, .type = TEXT, .always = true},
+    {.path = IMDS_USER_DATA, .type = BYTES, .always = true},
+    {.path = IMDS_VENDOR_DATA, .type = BYTES, .always = true},
+    {.path = IMDS_NETWORK_CONFIG, .type = TEXT, .always = true},
+    {.path = IMDS_IDENTITY, .type = JSON, .guarded = true},
+    /* cloud-init asks for it first (DataSourceOpenStack.wait_for_metadata_service). */
+    {.path = VERSIONS, .type = TEXT, .text = "latest\n"},
+    {.path = OPENSTACK "meta_data.json", .type = JSON},
+    {.path = OPENSTACK "user_data", .type = BYTES},
+    {.path = OPENSTACK "vendor_data.json", .type = JSON},
+    {.path = OPENSTACK "vendor_data2.json", .type = JSON},
+    {.path = OPENSTACK "network_data.json", .type = JSON},
+};
+
+static const struct document_kind *
+find_document(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
+        if (strcmp(documents[i].path, name) == 0)
+            return &documents[i];
+    }
+    return NULL;
+}
+
+struct path
+path_read(const char *text)
+{
+    static const char v1[] = "v1/";
+    struct path path = {.kind = PATH_UNKNOWN};
+    const char *token, *name;
+
+    if (strcmp(text, "/healthz") == 0)
+        return (struct path){.kind = PATH_HEALTH};
+    if (*text != '/')
+        return path;
+    text++;
+    if (strncmp(text, v1, strlen(v1)) == 0)
+        path.document_kind = find_document(text + strlen(v1));
+    else if (strcmp(text, VERSIONS) == 0 ||
+             strncmp(text, OPENSTACK, strlen(OPENSTACK)) == 0)
+        path.document_kind = find_document(text);
+    if (path.document_kind)
+        path.kind = PATH_PEER;
+    /* UUID/TOKEN/NAME; no name above has the length of a UUID. */
+    if (strcspn(text, "/") != UUID_LENGTH || text[UUID_LENGTH] != '/')
+        return path;
+    token = text + UUID_LENGTH + 1;
+    if (strcspn(token, "/") != IMDS_TOKEN_LENGTH || token[IMDS_TOKEN_LENGTH] != '/')
+        return path;
+    name = token + IMDS_TOKEN_LENGTH + 1;
+    memcpy(path.uuid, text, UUID_LENGTH);
+    memcpy(path.token, token, IMDS_TOKEN_LENGTH);
+    path.document_kind = find_document(name);
+    if (path.document_kind && form_is_uuid(path.uuid) && imds_is_token(path.token))
+        path.kind = PATH_TOKEN;
+    return path;
+}
+
+void
+http_request_add_header(struct http_request *request, const char *name, const char *value)
+{
+    if (!*name || strpbrk(name, " \t")) {
+        request->malformed = true;
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0 ||
+               strcasecmp(name, "Upgrade") == 0 ||
+               (strcasecmp(name, "Content-Length") == 0 &&
+                !(value && strcmp(value, "0") == 0))) {
+        /* One that means a body to some reader is enough: no request here has one. */
+        request->body = true;
+    } else if (value && strcasecmp(name, "Metadata") == 0) {
+        /* Blanks after a value are not part of it (RFC 9110, section 5.5). */
+        request->metadata =
+            strncasecmp(value, "true", 4) == 0 && !value[4 + strspn(value + 4, " \t")];
+    }
+}
 
 /* --- answers ---------------------------------------------------------------------- */
 
 static void
-say(struct answer *answer, unsigned int status, const char *text)
+give(struct answer *answer, const char *type, const char *text)
 {
-    answer->status = status;
-    answer->type = TEXT;
+    answer->status = 200;
+    answer->type = type;
     answer->text = text;
 }
+
+static const char broken[] = "the host's files are not in order\n";
 
 static void
 refuse(struct answer *answer, unsigned int status, const char *text, const char *reason)
 {
-    say(answer, status, text);
+    answer->status = status;
+    answer->type = TEXT;
+    answer->text = text;
     answer->reason = reason;
 }
 
@@ -39,43 +129,20 @@ refuse_unknown(struct answer *answer, const char *reason)
 static void
 refuse_broken(struct answer *answer, int error)
 {
-    static const char text[] = "the host's files are not in order\n";
-
     if (error == -EPERM)
-        refuse(answer, 500, text, "it does not belong to the owner of the tree");
+        refuse(answer, 500, broken, "it does not belong to the owner of the tree");
     else if (error == -ELOOP || error == -EXDEV)
-        refuse(answer, 500, text, "a symbolic link or a mount is in the tree");
+        refuse(answer, 500, broken, "a symbolic link or a mount is in the tree");
     else if (error == -EINVAL)
-        refuse(answer, 500, text, "its 'access' is malformed, or it is no regular file");
+        refuse(answer, 500, broken,
+               "its 'access' is malformed, or it is no regular file");
     else if (error == -EACCES)
-        refuse(answer, 500, text, imds_tree_reason(error));
+        refuse(answer, 500, broken, imds_tree_reason(error));
     else
         refuse(answer, 500, "the host could not read it\n", strerror(-error));
 }
 
 /* --- who may read it -------------------------------------------------------------- */
-
-static void
-check_peer(struct answer *answer, const struct imds_access *access,
-           const struct peer *peer)
-{
-    const char *reason = peer->reason;
-
-    switch (peer->kind) {
-    case PEER_QEMU:
-        answer->granted = imds_access_links(access, NULL) & IMDS_LINK_SET(IMDS_LINK_USER);
-        reason = "right token, but the domain has no user networking";
-        break;
-    case PEER_NEIGHBOUR:
-        answer->granted = imds_access_links(access, peer->mac) & IMDS_ON_LINK;
-        reason = "right token, but the peer's MAC is none of the domain's";
-        break;
-    case PEER_OTHER:
-        break;
-    }
-    if (!answer->granted)
-        refuse_unknown(answer, reason);
-}
 
 /* Return: the domain's directory, or -errno; it is granted where the token is right and the
  * peer may have it. */
@@ -85,6 +152,7 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
 {
     int domain = imds_tree_open_domain(tree, path->uuid);
     struct imds_access access;
+    const char *reason = peer->reason;
     int error = domain;
 
     memcpy(answer->uuid, path->uuid, sizeof(answer->uuid));
@@ -96,8 +164,18 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
         refuse_broken(answer, error);
     else if (!memeql_sec(access.text, path->token, IMDS_TOKEN_LENGTH))
         refuse_unknown(answer, "wrong token");
-    else
-        check_peer(answer, &access, peer);
+    if (answer->reason)
+        return domain;
+    if (peer->kind == PEER_QEMU) {
+        answer->granted =
+            imds_access_links(&access, NULL) & IMDS_LINK_SET(IMDS_LINK_USER);
+        reason = "right token, but the domain has no user networking";
+    } else if (peer->kind == PEER_NEIGHBOUR) {
+        answer->granted = imds_access_links(&access, peer->mac) & IMDS_ON_LINK;
+        reason = "right token, but the peer's MAC is none of the domain's";
+    }
+    if (!answer->granted)
+        refuse_unknown(answer, reason);
     return domain;
 }
 
@@ -139,15 +217,6 @@ open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct p
 
 /* --- documents -------------------------------------------------------------------- */
 
-/* What every guest has alike. */
-static void
-give_text(struct answer *answer, const struct document_kind *kind, const char *text)
-{
-    answer->status = 200;
-    answer->type = kind->type;
-    answer->text = text;
-}
-
 static void
 give_document(struct answer *answer, const struct imds_tree *tree, int domain,
               const struct document_kind *kind)
@@ -157,59 +226,42 @@ give_document(struct answer *answer, const struct imds_tree *tree, int domain,
         kind->text ? -1 : imds_tree_open_file(tree, domain, kind->path, &status);
 
     if (kind->text) {
-        give_text(answer, kind, kind->text);
+        give(answer, kind->type, kind->text);
     } else if (fd == -ENOENT && kind->always) {
-        give_text(answer, kind, "");
+        give(answer, kind->type, "");
     } else if (fd == -ENOENT) {
         refuse(answer, 404, "this guest has no such document\n", "it has none");
     } else if (fd < 0) {
         refuse_broken(answer, fd);
     } else {
-        answer->status = 200;
-        answer->type = kind->type;
+        give(answer, kind->type, NULL);
         answer->fd = steal_fd(fd);
         answer->size = status.st_size;
     }
 }
 
-/* Return: false if the domain was replaced or removed meanwhile, so that what was missing
- * says nothing. */
-static bool
-try_document(struct answer *answer, const struct http_request *request,
-             const struct peer *peer, const struct imds_tree *tree)
-{
-    const struct path *path = &request->path;
-    cleanup_close int domain = -1;
-
-    *answer = ANSWER_NONE;
-    answer->document = path->document_kind->path;
-    domain = path->kind == PATH_TOKEN ? open_by_token(answer, tree, path, peer)
-                                      : open_by_peer(answer, tree, peer);
-    if (answer->granted && path->document_kind->guarded && !request->metadata)
-        refuse(answer, 400, "this needs the header 'Metadata: true'\n",
-               "without the header 'Metadata: true'");
-    else if (answer->granted)
-        give_document(answer, tree, domain, path->document_kind);
-    return domain < 0 || answer->fd >= 0 ||
-           imds_tree_is_current(tree, answer->uuid, domain);
-}
-
 static void
 answer_document(struct answer *answer, const struct http_request *request,
-                const struct peer *peer, const struct imds_tree *tree, int tree_error)
+                const struct peer *peer, const struct imds_tree *tree)
 {
-    if (!tree) {
-        answer->document = request->path.document_kind->path;
-        memcpy(answer->uuid, request->path.uuid, sizeof(answer->uuid));
-        if (tree_error == -ENOENT)
-            refuse_unknown(answer, imds_tree_reason(tree_error));
-        else
-            refuse(answer, 500, "the host's files are not in order\n",
-                   imds_tree_reason(tree_error));
-        return;
-    }
+    const struct path *path = &request->path;
+    const struct document_kind *kind = path->document_kind;
+
     for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
-        if (try_document(answer, request, peer, tree))
+        cleanup_close int domain = -1;
+
+        *answer = ANSWER_NONE;
+        answer->document = kind->path;
+        domain = path->kind == PATH_TOKEN ? open_by_token(answer, tree, path, peer)
+                                          : open_by_peer(answer, tree, peer);
+        if (answer->granted && kind->guarded && !request->metadata)
+            refuse(answer, 400, "this needs the header 'Metadata: true'\n",
+                   "without the header 'Metadata: true'");
+        else if (answer->granted)
+            give_document(answer, tree, domain, kind);
+        /* If the domain was replaced or removed meanwhile, what was missing says nothing. */
+        if (domain < 0 || answer->fd >= 0 ||
+            imds_tree_is_current(tree, answer->uuid, domain))
             return;
     }
     refuse(answer, 503, "it is being replaced\n", "it was replaced again and again");
@@ -236,12 +288,18 @@ answer_make(struct answer *answer, const struct http_request *request,
         refuse(answer, 403, "this host wants a token\n",
                "it would be known by its MAC alone, which needs --by-mac");
     } else if (kind == PATH_HEALTH && tree_error < 0) {
-        refuse(answer, 503, "the host's files are not in order\n",
-               imds_tree_reason(tree_error));
+        refuse(answer, 503, broken, imds_tree_reason(tree_error));
     } else if (kind == PATH_HEALTH) {
-        say(answer, 200, "OK\n");
+        give(answer, TEXT, "OK\n");
+    } else if (tree) {
+        answer_document(answer, request, peer, tree);
     } else {
-        answer_document(answer, request, peer, tree, tree_error);
+        answer->document = request->path.document_kind->path;
+        memcpy(answer->uuid, request->path.uuid, sizeof(answer->uuid));
+        if (tree_error == -ENOENT)
+            refuse_unknown(answer, imds_tree_reason(tree_error));
+        else
+            refuse(answer, 500, broken, imds_tree_reason(tree_error));
     }
 }
 
@@ -256,7 +314,6 @@ answer_refuse_rate(struct answer *answer)
 void
 answer_clear(struct answer *answer)
 {
-    if (answer->fd >= 0)
-        close(answer->fd);
+    close_pointer(&answer->fd);
     *answer = ANSWER_NONE;
 }

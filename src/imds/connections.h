@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "imds/endpoint.h"
+#include "imds/socket.h"
 
 enum connection_state {
     CONNECTION_ASKING,    /* the request is not there yet */

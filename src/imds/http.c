@@ -320,8 +320,8 @@ void
 http_close(struct http *http)
 {
     http_forget_host(http);
-    rate_free(http->requests);
-    rate_free(http->lines);
-    rate_free(http->crowd_lines);
+    free(http->requests);
+    free(http->lines);
+    free(http->crowd_lines);
     netlink_close(&http->netlink);
 }

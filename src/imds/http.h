@@ -18,7 +18,6 @@
 #include "base/failure.h"
 #include "imds/access.h"
 #include "imds/connections.h"
-#include "imds/netlink.h"
 #include "imds/peer.h"
 #include "imds/rate.h"
 #include "store/imds-tree.h"

@@ -1,11 +1,286 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/inet_diag.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "imds/peer.h"
+
+/* The kernel answers while it is asked; this is for one that does not. */
+#define ANSWER_SECONDS 1
+
+#define ETHERNET_ADDRESS 6
+
+/* Room for any question or answer here; they have some hundred bytes. */
+union message {
+    struct nlmsghdr header;
+    char bytes[2048];
+};
+
+int
+netlink_open(struct netlink *netlink)
+{
+    struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+
+    *netlink = NETLINK_NONE;
+    netlink->diagnosis = mnl_socket_open2(NETLINK_SOCK_DIAG, SOCK_CLOEXEC);
+    if (!netlink->diagnosis)
+        return -errno;
+    netlink->routing = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+    if (!netlink->routing)
+        return -errno;
+    setsockopt(mnl_socket_get_fd(netlink->diagnosis), SOL_SOCKET, SO_RCVTIMEO, &patience,
+               sizeof(patience));
+    setsockopt(mnl_socket_get_fd(netlink->routing), SOL_SOCKET, SO_RCVTIMEO, &patience,
+               sizeof(patience));
+    return 0;
+}
+
+void
+netlink_close(struct netlink *netlink)
+{
+    if (netlink->diagnosis)
+        mnl_socket_close(netlink->diagnosis);
+    if (netlink->routing)
+        mnl_socket_close(netlink->routing);
+    *netlink = NETLINK_NONE;
+}
+
+/* Begins a question. Return: the `size` bytes of its own, zeroed. */
+static void *
+begin(union message *question, unsigned short type, size_t size)
+{
+    mnl_nlmsg_put_header(question)->nlmsg_type = type;
+    return mnl_nlmsg_put_extra_header(&question->header, size);
+}
+
+/*
+ * Sends the question and waits for the message of that type that answers it, with at least
+ * `size` bytes of its own; an answer to an earlier question, which took too long, is skipped.
+ * Return: 0 or -errno, also if the kernel answers with an error.
+ */
+static int
+ask(struct netlink *netlink, struct mnl_socket *socket, union message *question,
+    unsigned short type, size_t size, union message *reply)
+{
+    const struct nlmsghdr *header = &reply->header;
+
+    question->header.nlmsg_flags = NLM_F_REQUEST;
+    question->header.nlmsg_seq = ++netlink->sequence;
+    if (mnl_socket_sendto(socket, question, question->header.nlmsg_len) < 0)
+        return -errno;
+    for (;;) {
+        ssize_t count = mnl_socket_recvfrom(socket, reply, sizeof(*reply));
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return -errno;
+        if (!mnl_nlmsg_ok(header, (int)count) ||
+            !mnl_nlmsg_seq_ok(header, netlink->sequence))
+            continue;
+        if (header->nlmsg_type == NLMSG_ERROR &&
+            mnl_nlmsg_get_payload_len(header) >= sizeof(struct nlmsgerr)) {
+            const struct nlmsgerr *error = mnl_nlmsg_get_payload(header);
+
+            return error->error < 0 ? error->error : -EPROTO;
+        }
+        return header->nlmsg_type == type && mnl_nlmsg_get_payload_len(header) >= size
+                   ? 0
+                   : -EPROTO;
+    }
+}
+
+/* Return: the attribute of that type with `size` bytes, after the `header` bytes of the reply's
+ * own, or NULL. */
+static const void *
+find_attribute(const union message *reply, size_t header, unsigned short type,
+               size_t size)
+{
+    const struct nlattr *attribute;
+
+    mnl_attr_for_each(attribute, &reply->header, header)
+    {
+        if (mnl_attr_get_type(attribute) == type &&
+            mnl_attr_get_payload_len(attribute) == size)
+            return mnl_attr_get_payload(attribute);
+    }
+    return NULL;
+}
+
+/* --- sockets of this host --------------------------------------------------------- */
+
+static int
+ask_for_socket(struct netlink *netlink, const struct endpoint *local,
+               const struct endpoint *remote, struct inet_diag_msg *found)
+{
+    union message question, reply;
+    struct inet_diag_req_v2 *request =
+        begin(&question, SOCK_DIAG_BY_FAMILY, sizeof(*request));
+    int error;
+
+    request->sdiag_family = (uint8_t)local->family;
+    request->sdiag_protocol = IPPROTO_TCP;
+    request->idiag_states = ~0U;
+    request->id.idiag_sport = htons(local->port);
+    request->id.idiag_dport = htons(remote->port);
+    request->id.idiag_if = local->device;
+    memset(request->id.idiag_cookie, 0xff, sizeof(request->id.idiag_cookie));
+    memcpy(request->id.idiag_src, &local->address, endpoint_address_size(local));
+    memcpy(request->id.idiag_dst, &remote->address, endpoint_address_size(remote));
+    error = ask(netlink, netlink->diagnosis, &question, SOCK_DIAG_BY_FAMILY,
+                sizeof(*found), &reply);
+    if (error == 0)
+        memcpy(found, mnl_nlmsg_get_payload(&reply.header), sizeof(*found));
+    return error;
+}
+
+/*
+ * Finds the socket of this host that has `local` and is connected with `remote`, and still
+ * is some process's.
+ * Return: 0; -ENOENT where there is none; another -errno.
+ */
+static int
+find_socket_owner(struct netlink *netlink, const struct endpoint *local,
+                  const struct endpoint *remote, uid_t *owner)
+{
+    struct inet_diag_msg found;
+    struct in6_addr address;
+    const uint8_t *bytes = address.s6_addr;
+    int error = ask_for_socket(netlink, local, remote, &found);
+
+    if (error != 0)
+        return error;
+    /*
+     * The kernel gives a listening socket where none is connected. Any process can have one
+     * that begins to connect from an address of another machine (IPV6_FREEBIND); it never comes
+     * to be connected, since the answer goes there. One that its process has closed has no
+     * inode, and root for its owner.
+     */
+    if (found.idiag_state == TCP_LISTEN || found.idiag_state == TCP_SYN_SENT ||
+        found.idiag_inode == 0 || found.id.idiag_dport != htons(remote->port))
+        return -ENOENT;
+    memcpy(&address, found.id.idiag_dst, sizeof(address));
+    /* A socket of IPv6 may have the other end's IPv4 address mapped. */
+    if (found.idiag_family != remote->family) {
+        if (!IN6_IS_ADDR_V4MAPPED(&address))
+            return -ENOENT;
+        bytes += sizeof(address) - sizeof(struct in_addr);
+    }
+    if (memcmp(bytes, &remote->address, endpoint_address_size(remote)) != 0)
+        return -ENOENT;
+    *owner = found.idiag_uid;
+    return 0;
+}
+
+/* Return: a number that the socket has as an option, or 0. */
+static unsigned int
+option(int fd, int name)
+{
+    unsigned int value = 0;
+    socklen_t size = sizeof(value);
+
+    return getsockopt(fd, SOL_SOCKET, name, &value, &size) < 0 ? 0 : value;
+}
+
+bool
+netlink_knows_sockets(struct netlink *netlink, int fd, const struct endpoint *listener)
+{
+    const struct endpoint nobody = {.family = listener->family};
+    struct endpoint bound = *listener;
+    struct inet_diag_msg found;
+
+    bound.device = option(fd, SO_BINDTOIFINDEX);
+    return ask_for_socket(netlink, &bound, &nobody, &found) == 0;
+}
+
+/* --- neighbours ------------------------------------------------------------------- */
+
+static int
+find_route(struct netlink *netlink, int fd, const struct endpoint *from,
+           const struct endpoint *to, unsigned int *device)
+{
+    const size_t size = endpoint_address_size(to);
+    const unsigned int bound = option(fd, SO_BINDTOIFINDEX);
+    const unsigned int mark = option(fd, SO_MARK);
+    union message question, reply;
+    struct nlmsghdr *header = &question.header;
+    struct rtmsg *route = begin(&question, RTM_GETROUTE, sizeof(*route));
+    const unsigned int *oif;
+    int error;
+
+    /* All that rules and routes may go by. */
+    route->rtm_family = (unsigned char)to->family;
+    route->rtm_dst_len = route->rtm_src_len = (unsigned char)(size * 8);
+    mnl_attr_put(header, RTA_DST, size, &to->address);
+    mnl_attr_put(header, RTA_SRC, size, &from->address);
+    mnl_attr_put_u8(header, RTA_IP_PROTO, IPPROTO_TCP);
+    mnl_attr_put_u16(header, RTA_SPORT, htons(from->port));
+    mnl_attr_put_u16(header, RTA_DPORT, htons(to->port));
+    if (mark != 0)
+        mnl_attr_put_u32(header, RTA_MARK, mark);
+    if (bound != 0 || to->device != 0)
+        mnl_attr_put_u32(header, RTA_OIF, bound != 0 ? bound : to->device);
+    error =
+        ask(netlink, netlink->routing, &question, RTM_NEWROUTE, sizeof(*route), &reply);
+    if (error < 0)
+        return error;
+    route = mnl_nlmsg_get_payload(&reply.header);
+    oif = find_attribute(&reply, sizeof(*route), RTA_OIF, sizeof(*oif));
+    if (route->rtm_type == RTN_LOCAL)
+        return -EADDRINUSE;
+    if (route->rtm_type != RTN_UNICAST || !oif ||
+        find_attribute(&reply, sizeof(*route), RTA_GATEWAY, size) ||
+        find_attribute(&reply, sizeof(*route), RTA_VIA, sizeof(struct rtvia) + 16))
+        return -ENETUNREACH;
+    *device = *oif;
+    return 0;
+}
+
+/*
+ * Finds whom the packets of the connected socket `fd`, from `from` to `to`, are handed to on
+ * the link: what it is bound to and its mark say it, besides the addresses.
+ * Return: 0; -EADDRINUSE where `to` is this host; -ENETUNREACH where a router is in
+ * between; -ENOENT where the kernel knows no MAC of it; another -errno.
+ */
+static int
+find_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
+               const struct endpoint *to, char mac[NETLINK_MAC])
+{
+    union message question, reply;
+    struct ndmsg *neighbour = begin(&question, RTM_GETNEIGH, sizeof(*neighbour));
+    const unsigned char *found;
+    unsigned int device = 0;
+    int error = find_route(netlink, fd, from, to, &device);
+
+    if (error < 0)
+        return error;
+    neighbour->ndm_family = (unsigned char)to->family;
+    neighbour->ndm_ifindex = (int)device;
+    mnl_attr_put(&question.header, NDA_DST, endpoint_address_size(to), &to->address);
+    error = ask(netlink, netlink->routing, &question, RTM_NEWNEIGH, sizeof(*neighbour),
+                &reply);
+    if (error < 0)
+        return error;
+    neighbour = mnl_nlmsg_get_payload(&reply.header);
+    found = find_attribute(&reply, sizeof(*neighbour), NDA_LLADDR, ETHERNET_ADDRESS);
+    if (!found || neighbour->ndm_state & (NUD_FAILED | NUD_INCOMPLETE | NUD_NOARP))
+        return -ENOENT;
+    snprintf(mac, NETLINK_MAC, "%02x:%02x:%02x:%02x:%02x:%02x", found[0], found[1],
+             found[2], found[3], found[4], found[5]);
+    return 0;
+}
+
+/* --- who it is -------------------------------------------------------------------- */
 
 static struct peer
 nobody(const char *reason)
@@ -21,7 +296,7 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
     uid_t owner;
     int error;
 
-    if (netlink_socket_owner(netlink, other, own, &owner) == 0) {
+    if (find_socket_owner(netlink, other, own, &owner) == 0) {
         if (!qemu->known)
             peer = nobody("nobody knows which user QEMU runs as: " VIRT_SEED_QEMU_HOME
                           " is not there");
@@ -33,7 +308,7 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
         peer.owner = owner;
         return peer;
     }
-    error = netlink_neighbour(netlink, fd, own, other, peer.mac);
+    error = find_neighbour(netlink, fd, own, other, peer.mac);
     if (error == 0)
         return peer;
     if (error == -EADDRINUSE)

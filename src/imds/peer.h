@@ -14,9 +14,32 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "imds/endpoint.h"
-#include "imds/netlink.h"
+#include "imds/socket.h"
 #include "store/libvirt-host.h"
+
+/* What the kernel is asked by: for whose a socket of this host is (sock_diag(7)), and for the MAC
+ * that gets what we send (rtnetlink(7)). Neither needs a privilege. */
+struct netlink {
+    struct mnl_socket *diagnosis; /* NETLINK_SOCK_DIAG; owned */
+    struct mnl_socket *routing;   /* NETLINK_ROUTE; owned */
+    unsigned int sequence;
+};
+
+#define NETLINK_NONE ((struct netlink){.diagnosis = NULL})
+
+/* "52:54:00:12:34:56" and a NUL. */
+#define NETLINK_MAC 18
+
+/* Return: 0 or -errno. */
+int netlink_open(struct netlink *netlink);
+void netlink_close(struct netlink *netlink);
+
+/* Return: whether the kernel can be asked for the sockets of this host at all; `fd` is one
+ * that listens on `listener`. */
+bool netlink_knows_sockets(struct netlink *netlink, int fd,
+                           const struct endpoint *listener);
+
+/* --- who it is -------------------------------------------------------------------- */
 
 enum peer_kind {
     PEER_QEMU,      /* a socket of QEMU's user on this host */

@@ -40,12 +40,6 @@ rate_new(unsigned int per_second, unsigned int burst)
     return rate;
 }
 
-void
-rate_free(struct rate *rate)
-{
-    free(rate);
-}
-
 /* Others choose the names: without the seed nobody can make two meet. FNV-1a, and the end of
  * splitmix64. */
 static uint64_t

@@ -2,7 +2,7 @@
 /*
  * How often somebody may do something: a bucket for each guest or peer, which fills at a rate,
  * up to a burst. The table has a fixed size. Where there are more than it has room for, the
- * fullest bucket makes room: who comes back then begins anew.
+ * fullest bucket makes room: whoever comes back then starts again.
  */
 #pragma once
 
@@ -12,9 +12,8 @@
 struct rate;
 
 /* Return: a table with full buckets of `burst`, which get so many `per_second`, owned by the
- * caller (rate_free). */
+ * caller (free). */
 struct rate *rate_new(unsigned int per_second, unsigned int burst);
-void rate_free(struct rate *rate);
 
 /* Takes one from the bucket of whoever is called `name`, at `now`, in milliseconds. Return:
  * whether there was one. */

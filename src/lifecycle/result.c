@@ -32,7 +32,7 @@ take_end(const struct guest_report *report, void *data)
 {
     struct record_result *result = data;
 
-    if (!guest_report_is_complete(report))
+    if (!guest_state_is_end(report->state))
         return;
     record_result_clear(result);
     *result = (struct record_result){

@@ -46,7 +46,7 @@ arguments_find(char **arguments, const char *name, const char **value)
 
 /* --- lists ------------------------------------------------------------------------ */
 
-/* Takes the next "key=value" off the list. Return: without the comma behind it and with
+/* Takes the next "key=value" off the list. Return: without the comma after it and with
  * ",," made one; owned by the caller (free); NULL at the end. */
 static char *
 next_word(const char **list)

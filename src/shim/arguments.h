@@ -9,7 +9,7 @@
 /* An option, as "uuid" of "-uuid VALUE" or "--uuid VALUE". */
 struct option_at {
     const char *name;  /* without dashes; NULL at the end */
-    const char *value; /* what stands behind it, another option perhaps; never NULL */
+    const char *value; /* what follows it, perhaps another option; never NULL */
 };
 
 /*

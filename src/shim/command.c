@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -48,7 +52,7 @@ find_emulator(int root, const char *called, struct failure **failure)
 
     if (strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) != 0) {
         failure_set(failure, FAILURE_USAGE,
-                    "called as '%s', expected the name of an emulator behind '%s'\n"
+                    "called as '%s', expected the name of an emulator after '%s'\n"
                     "put <emulator>%s/" SHIM_NAME "system-x86_64</emulator> into the "
                     "domain's <devices>",
                     name, SHIM_PREFIX, VIRT_SEED_BINDIR);
@@ -106,14 +110,203 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
                                  "<qemu:commandline>");
 }
 
+/* --- what the hook leaves for the shim ---------------------------------------------- */
+
+/*
+ * UUID.shim, which rundir_leave_note() writes: a line, the word to add to the SMBIOS serial, or
+ * nothing; and a second one, "report", if the guest is to report. The second follows from the
+ * domain's XML alone, so that a guest has the same devices wherever it is restored or migrated
+ * to.
+ */
+struct order {
+    char *serial; /* owned */
+    bool report;
+};
+
+static int
+fail_open(const char *name, int error, struct failure **failure)
+{
+    failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s/%s",
+                      VIRT_SEED_RUNDIR, name);
+    if (error == ENOENT)
+        return failure_hint(failure,
+                            "virt-seed-hook makes it: see that it is in "
+                            "/etc/libvirt/hooks/qemu.d, reload libvirt's daemon once "
+                            "after it was installed, and start the domain by libvirt");
+    if (error == EACCES)
+        return failure_hint(failure, "see what denies it: the rules of AppArmor, or the "
+                                     "boolean virt_seed_emulator of SELinux, in "
+                                     "virt-seed-qemu(8)");
+    return failure_hint(failure, "remove it, and find out what put it there");
+}
+
+/* Return: whether the content is what it must be. */
+static bool
+order_take_lines(struct order *order, const struct buffer *content)
+{
+    const char *end = memchr(content->data, '\n', content->size);
+    size_t length = end ? (size_t)(end - content->data) : 0;
+    size_t rest = end ? content->size - length - 1 : 0;
+
+    if (!end || length > LIMIT_SERIAL)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (content->data[i] < ' ' || content->data[i] > '~')
+            return false;
+    }
+    order->report = rest > 0;
+    if (order->report && (rest != strlen(SHIM_REPORT_LINE) ||
+                          memcmp(end + 1, SHIM_REPORT_LINE, rest) != 0))
+        return false;
+    order->serial = xstrndup(content->data, length);
+    return true;
+}
+
+static int
+order_read(struct order *order, int root, const char *uuid, struct failure **failure)
+{
+    const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_REPORT_LINE);
+    cleanup_free char *name = xasprintf("%s" SHIM_SUFFIX, uuid);
+    /* O_PATH: QEMU's user may not list it. The path without its slash is below root. */
+    cleanup_close int directory =
+        openat(root, &VIRT_SEED_RUNDIR[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_close int fd = -1;
+    cleanup_buffer struct buffer content = {0};
+    struct stat parent, file;
+    const char *wrong = NULL;
+
+    if (directory >= 0)
+        fd = openat(directory, name,
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || fstat(directory, &parent) < 0 || fstat(fd, &file) < 0)
+        return fail_open(name, errno, failure);
+    /* QEMU's user cannot put a file of root's there; whoever could, could do anything. */
+    if (!S_ISREG(file.st_mode))
+        wrong = "is not a regular file";
+    else if (parent.st_mode & 022)
+        wrong = "is in a directory that others may write into";
+    else if (file.st_uid != parent.st_uid)
+        wrong = "does not belong to the owner of its directory";
+    else if (file.st_mode & 022)
+        wrong = "may be written by others";
+    else if (fs_read_all(fd, limit, &content) < 0 || !order_take_lines(order, &content))
+        wrong =
+            "is not a line of printable ASCII, with or without 'report' on a second one";
+    if (!wrong)
+        return 0;
+    return failure_set(failure, FAILURE_RUNDIR,
+                       "%s/%s %s\n"
+                       "remove it, and find out what put it there; the hook makes it "
+                       "again at the next start",
+                       VIRT_SEED_RUNDIR, name, wrong);
+}
+
+/* --- where its controllers go ------------------------------------------------------- */
+
+/*
+ * The same after a save, a restore or a migration: slot 0x1c of the first PCI bus, function 0
+ * for the seed's and function 1 for the report's; on s390x the device numbers fe.0.f01c and
+ * fe.0.f01d.
+ */
+#define PLACE_PCI_SLOT 0x1c
+#define PLACE_CCW_SCSI "fe.0.f01c"
+#define PLACE_CCW_SERIAL "fe.0.f01d"
+
+/* libvirt's own names of the machines (qemuDomainMachineIsQ35 and its neighbours). */
+static const struct machine {
+    const char *pattern;
+    const char *bus; /* the first PCI bus; NULL on s390x */
+} machines[] = {
+    {"q35", "pcie.0"},           {"pc-q35-*", "pcie.0"}, {"pc", "pci.0"},
+    {"pc-i440fx-*", "pci.0"},    {"virt", "pcie.0"},     {"virt-*", "pcie.0"},
+    {"pseries", "pci.0"},        {"pseries-*", "pci.0"}, {"s390-ccw-virtio", NULL},
+    {"s390-ccw-virtio-*", NULL},
+};
+
+static const struct machine *
+find_machine(char **arguments, struct failure **failure)
+{
+    const char *option;
+    cleanup_free char *type = NULL;
+
+    if (arguments_find(arguments, "machine", &option) > 0 ||
+        arguments_find(arguments, "M", &option) > 0)
+        type = list_value(option, "type", "type");
+    for (size_t i = 0; type && i < ARRAY_SIZE(machines); i++) {
+        if (fnmatch(machines[i].pattern, type, 0) == 0)
+            return &machines[i];
+    }
+    failure_set(failure, FAILURE_DOMAIN,
+                "machine '%s' has no place that virt-seed-qemu knows for the seed\n"
+                "use q35, pc, virt, pseries or s390-ccw-virtio; or name QEMU itself in "
+                "<emulator>, and wire the domain: virt-seed wire",
+                type ? type : "");
+    return NULL;
+}
+
+static bool
+is_there(const char *device, const char *bus)
+{
+    cleanup_free char *address = list_value(device, "addr", NULL);
+    cleanup_free char *device_bus = list_value(device, "bus", NULL);
+    cleanup_free char *number = list_value(device, "devno", NULL);
+
+    if (!bus)
+        return number && (strcmp(number, PLACE_CCW_SCSI) == 0 ||
+                          strcmp(number, PLACE_CCW_SERIAL) == 0);
+    return address && (!device_bus || strcmp(device_bus, bus) == 0) &&
+           strtoul(address, NULL, 16) == PLACE_PCI_SLOT;
+}
+
+static void
+fail_taken(const char *device, const char *bus, struct failure **failure)
+{
+    cleanup_free char *id = list_value(device, "id", NULL);
+    cleanup_free char *driver = list_value(device, "driver", "driver");
+    const char *name = id ? id : driver ? driver : "a device";
+
+    if (bus)
+        failure_set(failure, FAILURE_BUS,
+                    "slot 0x%x of '%s', where virt-seed-qemu puts the seed, has '%s'",
+                    PLACE_PCI_SLOT, bus, name);
+    else
+        failure_set(failure, FAILURE_BUS,
+                    "device number " PLACE_CCW_SCSI " or " PLACE_CCW_SERIAL
+                    ", where virt-seed-qemu puts the seed, has '%s'",
+                    name);
+    failure_hint(failure, "give that device another <address>; or name QEMU itself in "
+                          "<emulator>, and wire the domain: virt-seed wire");
+}
+
+/* Finds the machine that the command starts. It fails if the machine has no place for the
+ * controllers, or a device of the command has theirs, even if it would be free without a
+ * report. */
+static const struct machine *
+find_place(char **arguments, struct failure **failure)
+{
+    const struct machine *machine = find_machine(arguments, failure);
+    struct option_at option;
+    size_t index = 1;
+
+    while (machine && (option = arguments_next(arguments, &index)).name) {
+        if (strcmp(option.name, "device") == 0 && is_there(option.value, machine->bus)) {
+            fail_taken(option.value, machine->bus, failure);
+            return NULL;
+        }
+    }
+    return machine;
+}
+
 /* --- what is added ---------------------------------------------------------------- */
 
 /* libvirt's disks have names of their own ("libvirt-1-format"), its devices aliases. */
 static void
-add_seed(struct command *command, const char *uuid, const struct place *place,
-         bool reports)
+add_seed(struct command *command, const char *uuid, const char *bus, bool reports)
 {
-    cleanup_free char *controller = place_scsi(place, !reports);
+    cleanup_free char *controller =
+        bus ? xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", bus, PLACE_PCI_SLOT,
+                        reports ? ",multifunction=on" : "")
+            : xstrdup("virtio-scsi-ccw,devno=" PLACE_CCW_SCSI);
 
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
@@ -135,10 +328,12 @@ add_seed(struct command *command, const char *uuid, const struct place *place,
  * restored where its report cannot be kept.
  */
 static void
-add_report(struct command *command, int root, const char *uuid, const struct place *place,
+add_report(struct command *command, int root, const char *uuid, const char *bus,
            char **given)
 {
-    cleanup_free char *controller = place_serial(place);
+    cleanup_free char *controller =
+        bus ? xasprintf("virtio-serial-pci,bus=%s,addr=0x%x.0x1", bus, PLACE_PCI_SLOT)
+            : xstrdup("virtio-serial-ccw,devno=" PLACE_CCW_SERIAL);
     int pipe = report_begin(root, uuid, given, &command->warning);
 
     if (pipe >= 0) {
@@ -185,7 +380,7 @@ find_serial(char **given)
 }
 
 /* QEMU takes each field of its table of type 1 from the last -smbios that has it; so the
- * others stay, and the serial becomes the user's with our word behind it. */
+ * others stay, and the serial becomes the user's with our word after it. */
 static int
 add_serial(struct command *command, char **given, const char *word,
            struct failure **failure)
@@ -207,31 +402,17 @@ add_serial(struct command *command, char **given, const char *word,
     return 0;
 }
 
-static int
-add_all(struct command *command, int root, char **given, const char *uuid,
-        struct failure **failure)
-{
-    cleanup_order struct order order = {0};
-    struct place place;
-
-    if (place_find(&place, given, failure) < 0 ||
-        order_read(&order, root, uuid, failure) < 0 ||
-        add_serial(command, given, order.serial, failure) < 0)
-        return -1;
-    add_seed(command, uuid, &place, order.report);
-    if (order.report)
-        add_report(command, root, uuid, &place, given);
-    return 0;
-}
-
 /* --- the command ------------------------------------------------------------------ */
 
 int
 command_make(struct command *command, int root, char **given, struct failure **failure)
 {
+    char *program = find_emulator(root, given[0], failure);
+    const struct machine *machine = NULL;
+    cleanup_free char *serial = NULL;
+    struct order order = {0};
     const char *uuid;
     size_t count;
-    char *program = find_emulator(root, given[0], failure);
 
     if (!program)
         return -1;
@@ -241,9 +422,17 @@ command_make(struct command *command, int root, char **given, struct failure **f
     count = arguments_find(given, "uuid", &uuid);
     if (count == 0 && boots_nothing(given))
         return 0;
-    if (check_uuid(count, uuid, failure) < 0)
+    if (check_uuid(count, uuid, failure) == 0)
+        machine = find_place(given, failure);
+    if (!machine || order_read(&order, root, uuid, failure) < 0)
         return -1;
-    return add_all(command, root, given, uuid, failure);
+    serial = order.serial;
+    if (add_serial(command, given, serial, failure) < 0)
+        return -1;
+    add_seed(command, uuid, machine->bus, order.report);
+    if (order.report)
+        add_report(command, root, uuid, machine->bus, given);
+    return 0;
 }
 
 void

@@ -7,11 +7,10 @@
  * is; everything else is refused.
  *
  * The seed is a cdrom on a virtio-scsi controller of its own; the report's port is on a
- * virtio-serial controller of its own (see below).
+ * virtio-serial controller of its own.
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/failure.h"
@@ -33,51 +32,6 @@ int command_make(struct command *command, int root, char **given,
 void command_clear(struct command *command);
 
 #define cleanup_command __attribute__((cleanup(command_clear)))
-
-/* --- what the hook leaves for the shim ---------------------------------------------- */
-
-/*
- * UUID.shim: a line, the word to add to the SMBIOS serial, or nothing; and another, "report",
- * if the guest is to report. store/rundir.h writes it. The second follows from the domain's
- * XML alone, so that a guest has the same devices wherever it is restored or migrated to.
- */
-struct order {
-    char *serial; /* owned */
-    bool report;
-};
-
-/* Reads the domain's. It must be a file of the directory's owner's, which nobody else may
- * write. */
-int order_read(struct order *order, int root, const char *uuid, struct failure **failure);
-
-void order_clear(struct order *order);
-
-#define cleanup_order __attribute__((cleanup(order_clear)))
-
-/* --- where its controllers go ------------------------------------------------------- */
-
-/*
- * The same after a save, a restore or a migration: slot 0x1c of the first PCI bus, function 0 for the seed's and function 1 for the
- * report's; on s390x the device numbers fe.0.f01c and fe.0.f01d.
- */
-#define PLACE_PCI_SLOT 0x1c
-#define PLACE_CCW_SCSI "fe.0.f01c"
-#define PLACE_CCW_SERIAL "fe.0.f01d"
-
-struct place {
-    const char *bus; /* a literal: the first PCI bus; NULL on s390x */
-};
-
-/* Fails where the machine has no place for them, or a device of the command has theirs, also
- * where it would be free without a report. */
-int place_find(struct place *place, char **arguments, struct failure **failure);
-
-/*
- * Return: the controller as a value of -device, without its id, owned by the caller (free).
- * That of scsi comes first; it is not `alone` where the other follows.
- */
-char *place_scsi(const struct place *place, bool alone);
-char *place_serial(const struct place *place);
 
 /* --- who writes the guest's report to its file -------------------------------------- */
 

@@ -21,14 +21,6 @@
 
 /* --- the file --------------------------------------------------------------------- */
 
-/* Return: whether it is the one that the hook has made. */
-static bool
-is_ours(const struct stat *directory, const struct stat *file)
-{
-    return S_ISREG(file->st_mode) && (directory->st_mode & 022) == 0 &&
-           (file->st_uid == geteuid() || file->st_uid == directory->st_uid);
-}
-
 /* Return: a descriptor, with the room that is left in `room`; or -errno. */
 static int
 open_file(int root, const char *name, size_t *room)
@@ -43,7 +35,9 @@ open_file(int root, const char *name, size_t *room)
 
     if (fd < 0 || fstat(directory, &parent) < 0 || fstat(fd, &file) < 0)
         return -errno;
-    if (!is_ours(&parent, &file))
+    /* It must be the one that the hook has made. */
+    if (!S_ISREG(file.st_mode) || parent.st_mode & 022 ||
+        (file.st_uid != geteuid() && file.st_uid != parent.st_uid))
         return -EPERM;
     *room = file.st_size < (off_t)LIMIT_SHIM_REPORT
                 ? LIMIT_SHIM_REPORT - (size_t)file.st_size
@@ -53,13 +47,28 @@ open_file(int root, const char *name, size_t *room)
 
 /* --- the process ------------------------------------------------------------------ */
 
-/* Until QEMU has gone. What cannot be written is dropped: the guest goes on. */
+/* Runs in a child, which starts the copier and ends: QEMU does not expect a child. */
 static void
-copy(size_t room)
+become_copier(int pipe, int file, size_t room, char **given)
 {
+    /* Whatever stops all of a guest's processes lets QEMU say its last words. */
+    static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     char buffer[4096];
     ssize_t count;
+    pid_t child;
 
+    if (setsid() < 0 || (child = fork()) < 0)
+        _exit(EXIT_FAILURE);
+    if (child > 0)
+        _exit(EXIT_SUCCESS);
+    if (process_keep_descriptors(pipe, file) < 0 || chdir("/") < 0)
+        _exit(EXIT_FAILURE);
+    for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+        signal(ignored[i], SIG_IGN);
+    for (size_t i = 0; given[i]; i++)
+        memset(given[i], 0, strlen(given[i]));
+    prctl(PR_SET_NAME, "virt-seed-repor");
+    /* Until QEMU has gone. What cannot be written is dropped: the guest goes on. */
     while ((count = read(0, buffer, sizeof(buffer))) > 0 ||
            (count < 0 && errno == EINTR)) {
         size_t size = count < 0 ? 0 : (size_t)count;
@@ -69,35 +78,6 @@ copy(size_t room)
         fs_write_all(1, buffer, size);
         room -= size;
     }
-}
-
-/* Whatever stops all of a guest's processes lets QEMU say its last words. */
-static void
-prepare_to_stay(char **given)
-{
-    static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-
-    for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
-        signal(ignored[i], SIG_IGN);
-    for (size_t i = 0; given[i]; i++)
-        memset(given[i], 0, strlen(given[i]));
-    prctl(PR_SET_NAME, "virt-seed-repor");
-}
-
-/* By a process between: QEMU does not expect a child. */
-static void
-become_copier(int pipe, int file, size_t room, char **given)
-{
-    pid_t child;
-
-    if (setsid() < 0 || (child = fork()) < 0)
-        _exit(EXIT_FAILURE);
-    if (child > 0)
-        _exit(EXIT_SUCCESS);
-    if (process_keep_descriptors(pipe, file) < 0 || chdir("/") < 0)
-        _exit(EXIT_FAILURE);
-    prepare_to_stay(given);
-    copy(room);
     _exit(EXIT_SUCCESS);
 }
 

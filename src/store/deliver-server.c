@@ -76,7 +76,7 @@ check_tree(int rundir, struct failure **failure)
         return failure_set(failure, FAILURE_IMDS,
                            ASKS "%s has mode %04o, expected 0750 with the server's "
                                 "group\n"
-                                "have it mended: " MAKE,
+                                "have it fixed: " MAKE,
                            IMDS_TREE, status.st_mode & 07777);
     return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
 }
@@ -119,14 +119,6 @@ is_filtered(const xmlNode *interface)
     return filter && xml_attribute_is(filter, "filter", "clean-traffic");
 }
 
-static enum imds_link
-link_of(const struct interface *interface)
-{
-    if (interface->type && strcmp(interface->type, "user") == 0)
-        return IMDS_LINK_USER;
-    return is_filtered(interface->node) ? IMDS_LINK_FILTERED : IMDS_LINK_UNFILTERED;
-}
-
 static struct imds_mac *
 list_macs(const struct interfaces *interfaces, size_t *count)
 {
@@ -135,9 +127,13 @@ list_macs(const struct interfaces *interfaces, size_t *count)
     *count = 0;
     for (size_t i = 0; i < interfaces->count; i++) {
         const struct interface *interface = &interfaces->items[i];
+        enum imds_link link =
+            is_filtered(interface->node) ? IMDS_LINK_FILTERED : IMDS_LINK_UNFILTERED;
 
+        if (interface->type && strcmp(interface->type, "user") == 0)
+            link = IMDS_LINK_USER;
         if (interface->mac)
-            macs[(*count)++] = (struct imds_mac){interface->mac, link_of(interface)};
+            macs[(*count)++] = (struct imds_mac){interface->mac, link};
     }
     return macs;
 }
@@ -224,25 +220,6 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
                              start->request, seed, left_out, failure);
 }
 
-/* The lists are in the order of the interfaces. */
-static bool
-has_access(const struct imds_access *access, const char *token,
-           const struct imds_mac *macs, size_t mac_count)
-{
-    const char *rest = access->macs;
-    char mac[IMDS_MAC_LENGTH + 1];
-    enum imds_link link;
-    size_t count = 0;
-
-    while (imds_next_mac(&rest, mac, &link)) {
-        if (count == mac_count || strcmp(macs[count].mac, mac) != 0 ||
-            macs[count].link != link)
-            return false;
-        count++;
-    }
-    return count == mac_count && strcmp(access->text, token) == 0;
-}
-
 static bool
 is_in(int root, const struct domain *domain)
 {
@@ -253,7 +230,10 @@ is_in(int root, const struct domain *domain)
     cleanup_imds_tree struct imds_tree tree = IMDS_TREE_NONE;
     cleanup_close int directory = -1;
     struct imds_access access;
+    char mac[IMDS_MAC_LENGTH + 1];
+    enum imds_link link;
     size_t mac_count;
+    size_t count = 0;
 
     if (!seed_url_find_own(&url, domain) ||
         interfaces_read(&interfaces, domain, &ignored) < 0 ||
@@ -263,7 +243,14 @@ is_in(int root, const struct domain *domain)
     if (directory < 0 || imds_tree_read_access(&tree, directory, &access) < 0)
         return false;
     macs = list_macs(&interfaces, &mac_count);
-    return has_access(&access, url.token, macs, mac_count);
+    /* Both lists are in the order of the interfaces. */
+    while (imds_next_mac(&access.macs, mac, &link)) {
+        if (count == mac_count || strcmp(macs[count].mac, mac) != 0 ||
+            macs[count].link != link)
+            return false;
+        count++;
+    }
+    return count == mac_count && strcmp(access.text, url.token) == 0;
 }
 
 /* --- what is there ---------------------------------------------------------------- */
@@ -280,16 +267,6 @@ open_served(int rundir, const char *uuid, struct stat *status)
 }
 
 static int
-read_document(struct seed *seed, int domain, const char *path)
-{
-    cleanup_close int fd = fs_open_strictly_beneath(domain, path, 0);
-
-    if (fd < 0)
-        return fd == -ENOENT ? 0 : fd;
-    return fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, path)->data);
-}
-
-static int
 read_served(int domain, struct seed *seed, struct failure **failure)
 {
     static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
@@ -297,8 +274,14 @@ read_served(int domain, struct seed *seed, struct failure **failure)
     int error = 0;
 
     *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
-    for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++)
-        error = read_document(seed, domain, paths[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
+        cleanup_close int fd = fs_open_strictly_beneath(domain, paths[i], 0);
+
+        if (fd >= 0)
+            error = fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, paths[i])->data);
+        else if (fd != -ENOENT)
+            error = fd;
+    }
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
@@ -326,48 +309,33 @@ find_published(const struct replacement *replacement)
 }
 
 static int
-publish_anew(const struct replacement *replacement, ino_t *published,
-             struct failure **failure)
+replace(const struct replacement *replacement, struct failure **failure)
 {
     cleanup_seed_url struct seed_url url = {.address = NULL};
     /* The log of the next start says it. */
     cleanup_failure struct failure *unsaid = NULL;
-
-    seed_url_find_own(&url, replacement->running);
-    if (publish_documents(replacement->rundir, replacement->running, url.token,
-                          replacement->request, replacement->seed, &unsaid, failure) < 0)
-        return -1;
-    *published = find_published(replacement);
-    return 0;
-}
-
-/* While the hook works on the domain libvirt does not answer whether it runs: either the hook's
- * removal is still to come, or came before. What a new start has published is another
- * directory. */
-static int
-check_running(const struct replacement *replacement, ino_t published,
-              struct failure **failure)
-{
-    if (!replacement->guest->has_ended(replacement->guest->data))
-        return 0;
-    if (find_published(replacement) == published &&
-        withdraw(replacement->rundir, replacement->running->uuid, failure) < 0)
-        return -1;
-    failure_set(failure, FAILURE_DOMAIN, "its seed came too late");
-    replace_has_ended(replacement, failure);
-    return -1;
-}
-
-static int
-replace(const struct replacement *replacement, struct failure **failure)
-{
     ino_t published;
 
     if (replace_request(replacement, failure) < 0)
         return -1;
-    if (publish_anew(replacement, &published, failure) == 0)
-        return check_running(replacement, published, failure);
-    replace_request_back(replacement);
+    seed_url_find_own(&url, replacement->running);
+    if (publish_documents(replacement->rundir, replacement->running, url.token,
+                          replacement->request, replacement->seed, &unsaid,
+                          failure) < 0) {
+        replace_request_back(replacement);
+        replace_has_ended(replacement, failure);
+        return -1;
+    }
+    published = find_published(replacement);
+    if (!replacement->guest->has_ended(replacement->guest->data))
+        return 0;
+    /* While the hook works on the domain libvirt does not answer whether it runs: either the
+     * hook's removal is still to come, or came before. What a new start has published is
+     * another directory. */
+    if (find_published(replacement) == published &&
+        withdraw(replacement->rundir, replacement->running->uuid, failure) < 0)
+        return -1;
+    failure_set(failure, FAILURE_DOMAIN, "its seed came too late");
     replace_has_ended(replacement, failure);
     return -1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: bytes become lines and lines JSON values (guest_report_feed), and a value that
- * has what it must have takes the place of all that was known of the boot (take_value). Members that may be missing, or are of another type than
- * cloud-init writes, are taken as missing: cloud-init's versions differ in them.
+ * has what it must have replaces all that was known of the boot (take_value). Members that may
+ * be missing, or have another type than cloud-init writes, are taken as missing: cloud-init's
+ * versions differ in them.
  */
 #include "config.h"
 
@@ -68,22 +69,6 @@ guest_stage_name(enum guest_stage stage)
     return stage < GUEST_STAGE_COUNT ? stage_names[stage] : NULL;
 }
 
-static enum guest_stage
-find_stage(const char *name)
-{
-    for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
-        if (name && strcmp(stage_names[i], name) == 0)
-            return (enum guest_stage)i;
-    }
-    return GUEST_STAGE_NONE;
-}
-
-bool
-guest_report_is_complete(const struct guest_report *report)
-{
-    return guest_state_is_end(report->state);
-}
-
 enum guest_stage
 guest_report_last_stage(const struct guest_report *report)
 {
@@ -96,15 +81,21 @@ guest_report_last_stage(const struct guest_report *report)
 
 /* --- texts ------------------------------------------------------------------------ */
 
-/* Return: what may be kept and shown of the text, owned by the caller (free). */
+/* Return: what may be kept and shown of a string, owned by the caller (free); NULL for any other
+ * value. */
 static char *
-tame(const char *text, size_t size, size_t limit)
+tame(const json_t *value, size_t limit)
 {
     static const char ellipsis[] = "…";
-    bool cut = size > limit;
-    size_t kept = cut ? limit - strlen(ellipsis) : size;
+    const char *text = json_string_value(value);
+    size_t kept = json_string_length(value);
+    bool cut = kept > limit;
     char *tamed;
 
+    if (!text)
+        return NULL;
+    if (cut)
+        kept = limit - strlen(ellipsis);
     /* Not through a character; jansson gives UTF-8 only. */
     while (cut && kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80)
         kept--;
@@ -122,15 +113,6 @@ tame(const char *text, size_t size, size_t limit)
     return tamed;
 }
 
-/* Return: the same of a string; NULL for any other value. */
-static char *
-tame_string(const json_t *value, size_t limit)
-{
-    return json_is_string(value)
-               ? tame(json_string_value(value), json_string_length(value), limit)
-               : NULL;
-}
-
 /* --- errors and warnings ---------------------------------------------------------- */
 
 static void
@@ -144,29 +126,24 @@ messages_clear(struct guest_messages *messages)
 
 /* The result repeats what the stages said; so does a guest that tries again. */
 static void
-add_message(struct guest_messages *messages, enum guest_stage stage, const json_t *value)
-{
-    cleanup_free char *text = tame_string(value, LIMIT_REPORT_TEXT);
-
-    if (!text)
-        text = xstrdup("(an error that is no text)");
-    for (size_t i = 0; i < messages->count; i++) {
-        if (strcmp(messages->list[i].text, text) == 0)
-            return;
-    }
-    if (messages->count == LIMIT_REPORT_MESSAGES) {
-        messages->left_out++;
-        return;
-    }
-    *array_add(messages->list, messages->count) =
-        (struct guest_message){.stage = stage, .text = steal(text)};
-}
-
-static void
 add_messages(struct guest_messages *messages, enum guest_stage stage, const json_t *list)
 {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        add_message(messages, stage, json_array_get(list, i));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        cleanup_free char *text = tame(json_array_get(list, i), LIMIT_REPORT_TEXT);
+        size_t same = 0;
+
+        if (!text)
+            text = xstrdup("(an error that is not a text)");
+        while (same < messages->count && strcmp(messages->list[same].text, text) != 0)
+            same++;
+        if (same < messages->count)
+            continue;
+        if (messages->count == LIMIT_REPORT_MESSAGES)
+            messages->left_out++;
+        else
+            *array_add(messages->list, messages->count) =
+                (struct guest_message){.stage = stage, .text = steal(text)};
+    }
 }
 
 /* Recoverable errors are lists by their severity, since cloud-init 23.4. */
@@ -201,13 +178,16 @@ take_time(const json_t *value, double *time)
 static void
 take_status(struct guest_report *report, json_t *status)
 {
-    report->stage = find_stage(json_string_value(json_object_get(status, "stage")));
+    const char *now = json_string_value(json_object_get(status, "stage"));
+
     report->datasource =
-        tame_string(json_object_get(status, "datasource"), LIMIT_REPORT_DATASOURCE);
+        tame(json_object_get(status, "datasource"), LIMIT_REPORT_DATASOURCE);
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         struct guest_stage_times *times = &report->stages[i];
         json_t *stage = json_object_get(status, stage_names[i]);
 
+        if (now && strcmp(now, stage_names[i]) == 0)
+            report->stage = (enum guest_stage)i;
         times->started = take_time(json_object_get(stage, "start"), &times->start);
         times->finished = take_time(json_object_get(stage, "finished"), &times->finish);
         add_all_messages(report, (enum guest_stage)i, stage);
@@ -225,57 +205,47 @@ forget(struct guest_report *report)
     report->stage = GUEST_STAGE_NONE;
 }
 
-/* Return: whether the line counts. The end of a boot is its end: what comes after it is an
- * old status, or the result that confirms it. */
-static bool
-take_line(struct guest_report *report, const char *boot, json_t *status, json_t *result)
-{
-    char *datasource;
-    bool finished;
-
-    if (strcmp(report->boot, boot) == 0 && guest_report_is_complete(report) && !result)
-        return false;
-    forget(report);
-    snprintf(report->boot, sizeof(report->boot), "%s", boot);
-    take_status(report, status);
-    /* The result is made of what the stages said when the last of them has finished; a guest
-     * that powers itself off then may not get to send it. */
-    finished = result || (report->stage == GUEST_STAGE_NONE &&
-                          report->stages[GUEST_STAGE_MODULES_FINAL].finished);
-    datasource =
-        tame_string(json_object_get(result, "datasource"), LIMIT_REPORT_DATASOURCE);
-    if (datasource) {
-        free(report->datasource);
-        report->datasource = datasource;
-    }
-    add_all_messages(report, GUEST_STAGE_NONE, result);
-    if (!finished)
-        report->state = GUEST_STATE_RUNNING;
-    else
-        report->state = report->errors.count > 0 ? GUEST_STATE_FAILED : GUEST_STATE_DONE;
-    return true;
-}
-
 /* Return: whether the value is a line's, and counts. */
 static bool
 take_value(struct guest_report *report, const json_t *value)
 {
-    const json_t *boot = json_object_get(value, "boot");
-    const json_t *result = json_object_get(value, "result");
+    const json_t *id = json_object_get(value, "boot");
     const json_t *status = json_object_get(value, "status");
+    const json_t *result = json_object_get(value, "result");
+    const char *boot = json_string_value(id);
     json_t *now = json_object_get(status, "v1");
     json_t *final = json_object_get(result, "v1");
+    char *datasource;
     uuid_t uuid;
 
     if (json_integer_value(json_object_get(value, "virt-seed")) != 1 ||
-        json_string_length(boot) != UUID_LENGTH ||
-        uuid_parse(json_string_value(boot), uuid) < 0 ||
+        json_string_length(id) != UUID_LENGTH || uuid_parse(boot, uuid) < 0 ||
         (!json_is_object(now) && !json_is_null(status)) ||
         (result && !json_is_object(final))) {
         report->ignored++;
         return false;
     }
-    return take_line(report, json_string_value(boot), now, final);
+    /* The end of a boot is its end: what comes after it is an old status, or the result that
+     * confirms it. */
+    if (strcmp(report->boot, boot) == 0 && guest_state_is_end(report->state) && !final)
+        return false;
+    forget(report);
+    snprintf(report->boot, sizeof(report->boot), "%s", boot);
+    take_status(report, now);
+    datasource = tame(json_object_get(final, "datasource"), LIMIT_REPORT_DATASOURCE);
+    if (datasource) {
+        free(report->datasource);
+        report->datasource = datasource;
+    }
+    add_all_messages(report, GUEST_STAGE_NONE, final);
+    /* The result is made of what the stages said when the last of them has finished; a guest
+     * that powers itself off then may not get to send it. */
+    if (!final && (report->stage != GUEST_STAGE_NONE ||
+                   !report->stages[GUEST_STAGE_MODULES_FINAL].finished))
+        report->state = GUEST_STATE_RUNNING;
+    else
+        report->state = report->errors.count > 0 ? GUEST_STATE_FAILED : GUEST_STATE_DONE;
+    return true;
 }
 
 /* --- from bytes to a value -------------------------------------------------------- */
@@ -301,7 +271,7 @@ read_escape(const char *text, const char *end)
  * for them.
  */
 static void
-mend_surrogates(char *text, const char *end)
+fix_surrogates(char *text, const char *end)
 {
     /* U+FFFD */
     static const char replacement[] = {'f', 'f', 'f', 'd'};
@@ -345,7 +315,7 @@ guest_report_feed(struct guest_report *report, const char *data, size_t size, bo
     } else if (line->size > 0) {
         cleanup_json json_t *value = NULL;
 
-        mend_surrogates(line->data, line->data + line->size);
+        fix_surrogates(line->data, line->data + line->size);
         value = json_loadb(line->data, line->size,
                            JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
         *news = take_value(report, value);

@@ -12,7 +12,7 @@
  *
  * Nothing here trusts the guest. What is no such line is counted and left out, and never an
  * error; whatever comes, the memory is bounded (base/limits.h). The texts that are kept are
- * UTF-8, one line each, and fit to be shown (base/utf8.h). The times are the guest's own.
+ * UTF-8, one line each, and fit to be shown (base/text.h). The times are the guest's own.
  */
 #pragma once
 
@@ -100,9 +100,6 @@ struct guest_report {
  */
 size_t guest_report_feed(struct guest_report *report, const char *data, size_t size,
                          bool *news);
-
-/* Return: whether the boot has come to its end, well or not. */
-bool guest_report_is_complete(const struct guest_report *report);
 
 /* Return: the last stage that has started, GUEST_STAGE_NONE where none has. */
 enum guest_stage guest_report_last_stage(const struct guest_report *report);

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "seed/seed.h"
 #include "store/imds-tree.h"
 #include "store/own-directory.h"
@@ -103,7 +104,7 @@ fill_directory(const struct maker *maker, const char *name,
     for (size_t i = 0; i < domain->mac_count; i++) {
         buffer_append_string(&access, domain->macs[i].mac);
         buffer_append_string(&access, " ");
-        buffer_append_string(&access, imds_link_name(domain->macs[i].link));
+        buffer_append_string(&access, imds_link_names[domain->macs[i].link]);
         buffer_append_string(&access, "\n");
     }
     error = make_file(maker, dir, IMDS_ACCESS, access.data, access.size);
@@ -120,32 +121,19 @@ is_on_link(enum imds_link link)
     return (IMDS_LINK_SET(link) & IMDS_ON_LINK) != 0;
 }
 
-/* Return: the list of MACs in the directory `name`, borrowed from `text`; "" where none can be
+/* Return: the list of MACs in the directory `name`, borrowed from `text`; "" if none can be
  * read. */
 static const char *
 read_list(int tree, const char *name, struct buffer *text)
 {
     cleanup_free char *path = xasprintf("%s/" IMDS_ACCESS, name);
     cleanup_close int fd = fs_open_strictly_beneath(tree, path, 0);
-    const char *token_end;
+    const char *end;
 
     if (fd < 0 || fs_read_all(fd, LIMIT_IMDS_ACCESS, text) < 0 || !text->data)
         return "";
-    token_end = strchrnul(text->data, '\n');
-    return *token_end ? token_end + 1 : token_end;
-}
-
-static bool
-lists_on_link(const char *list, const char *mac)
-{
-    char listed[IMDS_MAC_LENGTH + 1];
-    enum imds_link link;
-
-    while (imds_next_mac(&list, listed, &link)) {
-        if (is_on_link(link) && strcmp(listed, mac) == 0)
-            return true;
-    }
-    return false;
+    end = strchr(text->data, '\n');
+    return end ? end + 1 : "";
 }
 
 /* Notes in the index that the domain has the MAC. Another domain's release may be about to
@@ -180,19 +168,19 @@ remove_from_index(int tree, const char *mac, const char *uuid)
     unlinkat(tree, path, AT_REMOVEDIR);
 }
 
-/* Takes the MACs of the directory `name`, which is of no meaning any more, out of the index, but
+/* Removes the MACs of the directory `name`, which means nothing any more, from the index, except
  * those that the domain has in what is published. An index that says too much does no harm. */
 static void
 clean_index(int tree, const char *name, const char *uuid)
 {
     cleanup_buffer struct buffer text = {0}, published = {0};
     const char *list = read_list(tree, name, &text);
-    const char *kept = *list ? read_list(tree, uuid, &published) : "";
+    const struct imds_access kept = {.macs = read_list(tree, uuid, &published)};
     char mac[IMDS_MAC_LENGTH + 1];
     enum imds_link link;
 
     while (imds_next_mac(&list, mac, &link)) {
-        if (is_on_link(link) && !lists_on_link(kept, mac))
+        if (is_on_link(link) && !(imds_access_links(&kept, mac) & IMDS_ON_LINK))
             remove_from_index(tree, mac, uuid);
     }
 }
@@ -211,35 +199,13 @@ other_name(const char *uuid)
 }
 
 /* What fails, fails before the last step: the domain has what it had, then. */
-static int
-make_domain(const struct maker *maker, const char *name, const struct imds_domain *domain)
-{
-    const int tree = maker->tree;
-    int error = mkdirat(tree, name, CLOSED_MODE) < 0 ? -errno : 0;
-
-    if (error == 0)
-        error = fill_directory(maker, name, domain);
-    for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
-        if (is_on_link(domain->macs[i].link))
-            error = add_to_index(maker, domain->macs[i].mac, domain->uuid);
-    }
-    /* What was there has the other name then. */
-    if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0 &&
-        (errno != EEXIST ||
-         renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0))
-        error = -errno;
-    /* What was made and not published, or what was there before. */
-    clean_index(tree, name, domain->uuid);
-    fs_remove_tree(tree, name);
-    return error;
-}
-
 int
 imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **failure)
 {
     cleanup_free char *name = other_name(domain->uuid);
-    bool well = imds_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
+    bool well = form_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
                 domain->mac_count <= LIMIT_NICS;
+    struct maker maker = {.tree = tree};
     struct stat status;
     int error;
 
@@ -249,12 +215,25 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         return failure_set(failure, FAILURE_RUNDIR,
                            "the domain's UUID, token or MACs are not as the metadata "
                            "server reads them");
-    if (!name || fstat(tree, &status) < 0) {
+    if (!name || fstat(tree, &status) < 0 || mkdirat(tree, name, CLOSED_MODE) < 0) {
         error = -errno;
     } else {
-        const struct maker maker = {.tree = tree, .group = status.st_gid};
-
-        error = make_domain(&maker, name, domain);
+        maker.group = status.st_gid;
+        error = fill_directory(&maker, name, domain);
+    }
+    for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
+        if (is_on_link(domain->macs[i].link))
+            error = add_to_index(&maker, domain->macs[i].mac, domain->uuid);
+    }
+    /* What was there has the other name then. */
+    if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0 &&
+        (errno != EEXIST ||
+         renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0))
+        error = -errno;
+    /* What was made and not published, or what was there before. */
+    if (name) {
+        clean_index(tree, name, domain->uuid);
+        fs_remove_tree(tree, name);
     }
     if (error == 0)
         return 0;

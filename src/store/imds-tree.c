@@ -16,12 +16,6 @@
 /* --- names ------------------------------------------------------------------------ */
 
 bool
-imds_is_uuid(const char *text)
-{
-    return form_is_uuid(text);
-}
-
-bool
 imds_is_mac(const char *text)
 {
     return form_is(text, "xx:xx:xx:xx:xx:xx");
@@ -35,26 +29,11 @@ imds_is_token(const char *text)
 
 /* --- the list of MACs ------------------------------------------------------------- */
 
-#define LINK_NAME(name, text) [IMDS_LINK_##name] = (text),
-static const char *const link_names[] = {IMDS_LINKS(LINK_NAME)};
-
-const char *
-imds_link_name(enum imds_link link)
-{
-    return link_names[link];
-}
-
-static bool
-read_link_name(const char *word, size_t length, enum imds_link *link)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(link_names); i++) {
-        if (strlen(link_names[i]) == length && memcmp(link_names[i], word, length) == 0) {
-            *link = (enum imds_link)i;
-            return true;
-        }
-    }
-    return false;
-}
+const char *const imds_link_names[] = {
+    [IMDS_LINK_FILTERED] = "filtered",
+    [IMDS_LINK_UNFILTERED] = "unfiltered",
+    [IMDS_LINK_USER] = "user",
+};
 
 bool
 imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1], enum imds_link *link)
@@ -68,10 +47,17 @@ imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1], enum imds_link *
     word = line + IMDS_MAC_LENGTH + 1;
     memcpy(mac, line, IMDS_MAC_LENGTH);
     mac[IMDS_MAC_LENGTH] = '\0';
-    if (!imds_is_mac(mac) || !read_link_name(word, (size_t)(end - word), link))
-        return false;
-    *rest = end + 1;
-    return true;
+    for (size_t i = 0; imds_is_mac(mac) && i < ARRAY_SIZE(imds_link_names); i++) {
+        const char *name = imds_link_names[i];
+
+        if (strlen(name) == (size_t)(end - word) &&
+            memcmp(name, word, strlen(name)) == 0) {
+            *link = (enum imds_link)i;
+            *rest = end + 1;
+            return true;
+        }
+    }
+    return false;
 }
 
 char *
@@ -125,8 +111,7 @@ imds_tree_reason(int error)
 void
 imds_tree_close(struct imds_tree *tree)
 {
-    if (tree->fd >= 0)
-        close(tree->fd);
+    close_pointer(&tree->fd);
     *tree = IMDS_TREE_NONE;
 }
 
@@ -148,7 +133,7 @@ imds_tree_open_domain(const struct imds_tree *tree, const char *uuid)
 {
     struct stat status;
 
-    if (!imds_is_uuid(uuid))
+    if (!form_is_uuid(uuid))
         return -ENOENT;
     return open_owned(tree, tree->fd, uuid, O_DIRECTORY, &status);
 }
@@ -174,19 +159,6 @@ imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
     return S_ISREG(status->st_mode) ? steal_fd(fd) : -EINVAL;
 }
 
-/* Return: whether every line is one of a MAC, and whole. What this server does not know, it
- * must not take for no MAC at all. */
-static bool
-is_list(const char *macs)
-{
-    char mac[IMDS_MAC_LENGTH + 1];
-    enum imds_link link;
-
-    while (imds_next_mac(&macs, mac, &link))
-        ;
-    return !*macs;
-}
-
 /* At each request: so in one read, which a regular file gives whole. */
 int
 imds_tree_read_access(const struct imds_tree *tree, int domain,
@@ -194,6 +166,9 @@ imds_tree_read_access(const struct imds_tree *tree, int domain,
 {
     struct stat status;
     cleanup_close int fd = imds_tree_open_file(tree, domain, IMDS_ACCESS, &status);
+    char mac[IMDS_MAC_LENGTH + 1];
+    enum imds_link link;
+    const char *rest;
     ssize_t size;
     char *end;
 
@@ -207,8 +182,12 @@ imds_tree_read_access(const struct imds_tree *tree, int domain,
     if (size != status.st_size || strlen(access->text) != (size_t)size || !end)
         return -EINVAL;
     *end = '\0';
-    access->macs = end + 1;
-    return imds_is_token(access->text) && is_list(access->macs) ? 0 : -EINVAL;
+    rest = access->macs = end + 1;
+    /* Every line is one of a MAC, and whole: what this server does not know, it must not take for
+     * no MAC at all. */
+    while (imds_next_mac(&rest, mac, &link))
+        ;
+    return imds_is_token(access->text) && !*rest ? 0 : -EINVAL;
 }
 
 unsigned int
@@ -251,37 +230,27 @@ read_links(const struct imds_tree *tree, const char *uuid, const char *mac,
     return -EBUSY;
 }
 
-static DIR *
-open_index(const struct imds_tree *tree, const char *mac)
-{
-    cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
-    struct stat status;
-    cleanup_close int fd = open_owned(tree, tree->fd, path, O_DIRECTORY, &status);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-    if (fd < 0)
-        errno = -fd;
-    else if (dir)
-        (void)steal_fd(fd);
-    return dir;
-}
-
 int
 imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
                    char uuid[UUID_LENGTH + 1])
 {
-    cleanup_closedir DIR *dir = imds_is_mac(mac) ? open_index(tree, mac) : NULL;
+    cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
+    struct stat status;
+    cleanup_close int index = imds_is_mac(mac)
+                                  ? open_owned(tree, tree->fd, path, O_DIRECTORY, &status)
+                                  : -ENOENT;
+    cleanup_closedir DIR *dir = index < 0 ? NULL : fs_list(index);
     const struct dirent *entry;
     unsigned int found = 0;
     int looked_at = 0;
 
     if (!dir)
-        return imds_is_mac(mac) ? -errno : -ENOENT;
+        return index < 0 ? index : -errno;
     while ((errno = 0, entry = readdir(dir))) {
         unsigned int links;
         int error;
 
-        if (!imds_is_uuid(entry->d_name))
+        if (!form_is_uuid(entry->d_name))
             continue;
         if (++looked_at > LIMIT_IMDS_SAME_MAC)
             return -ENOTUNIQ;

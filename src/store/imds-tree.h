@@ -45,28 +45,18 @@
 #define IMDS_ACCESS "access"
 
 /* How an interface is linked with the host; the words are those in UUID/access. */
-#define IMDS_LINKS(X)                                                                    \
-    /* With a filter that keeps the guest from using another MAC. */                     \
-    X(FILTERED, "filtered")                                                              \
-    /* Without one. */                                                                   \
-    X(UNFILTERED, "unfiltered")                                                          \
-    /* <interface type='user'>: a process of QEMU's user speaks for it. */               \
-    X(USER, "user")
-
-#define IMDS_LINK_ENUM(name, text) IMDS_LINK_##name,
 enum imds_link {
-    IMDS_LINKS(IMDS_LINK_ENUM)
+    IMDS_LINK_FILTERED,   /* with a filter that keeps the guest from using another MAC */
+    IMDS_LINK_UNFILTERED, /* without one */
+    IMDS_LINK_USER, /* <interface type='user'>: a process of QEMU's user speaks for it */
 };
-#undef IMDS_LINK_ENUM
+extern const char *const imds_link_names[];
 
 /* Sets of them. */
 #define IMDS_LINK_SET(link) (1U << (link))
 /* What has a MAC on a link of the host. */
 #define IMDS_ON_LINK                                                                     \
     (IMDS_LINK_SET(IMDS_LINK_FILTERED) | IMDS_LINK_SET(IMDS_LINK_UNFILTERED))
-
-/* Return: its word. */
-const char *imds_link_name(enum imds_link link);
 
 /* Of hex digits; wire/url.h makes them. */
 #define IMDS_TOKEN_LENGTH 32
@@ -79,8 +69,7 @@ const char *imds_link_name(enum imds_link link);
 #define IMDS_NETWORK_CONFIG "network-config"
 #define IMDS_IDENTITY "identity"
 
-/* Return: whether the text is spelled as a name in the tree, or as a token, is. */
-bool imds_is_uuid(const char *text);
+/* Return: whether the text is spelled as a MAC in the tree, or as a token, is. */
 bool imds_is_mac(const char *text);
 bool imds_is_token(const char *text);
 
@@ -163,7 +152,7 @@ bool imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int do
 /* Who may read the domain's documents. */
 struct imds_access {
     char text[LIMIT_IMDS_ACCESS + 1]; /* the token */
-    const char *macs;                 /* the lines behind it, in the same text */
+    const char *macs;                 /* the lines after it, in the same text */
 };
 
 /* Return: 0 or -errno: -EINVAL where it is malformed. */

@@ -68,48 +68,38 @@ give(int fd, uid_t writer, gid_t readers)
     return fchown(fd, writer, readers) < 0 || fchmod(fd, REPORT_MODE) < 0 ? -errno : 0;
 }
 
-static int
-make_new(int directory, const char *uuid, const char *name, uid_t writer, gid_t readers)
-{
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = tmpfile_open(&tmpfile, directory, name);
-
-    if (error == 0)
-        error = give(tmpfile.fd, writer, readers);
-    if (error == 0)
-        error = tmpfile_publish(&tmpfile, name);
-    return error < 0 ? error : remove_others(directory, uuid, name);
-}
-
-/* Return: 0, or -errno; -ENOENT where there is none. */
-static int
-keep_old(int directory, const char *name, uid_t writer, gid_t readers)
-{
-    const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    cleanup_close int fd = openat(directory, name, flags);
-    struct stat status;
-
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return -errno;
-    return S_ISREG(status.st_mode) ? give(fd, writer, readers) : -EINVAL;
-}
-
 int
 report_file_make(int root, const char *uuid, uid_t writer, bool keep,
                  struct failure **failure)
 {
+    const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     cleanup_close int directory =
         own_directory_open(root, VIRT_SEED_REPORTDIR, REPORTDIR_MODE, failure);
     cleanup_free char *name = file_name(uuid);
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    cleanup_close int present = -1;
     gid_t readers = libvirt_group(root);
-    int error = -ENOENT;
+    struct stat status;
+    int error;
 
     if (directory < 0)
         return -1;
     if (keep)
-        error = keep_old(directory, name, writer, readers);
-    if (error == -ENOENT)
-        error = make_new(directory, uuid, name, writer, readers);
+        present = openat(directory, name, flags);
+    if (keep && (present >= 0 || errno != ENOENT)) {
+        if (present < 0 || fstat(present, &status) < 0)
+            error = -errno;
+        else
+            error = S_ISREG(status.st_mode) ? give(present, writer, readers) : -EINVAL;
+    } else {
+        error = tmpfile_open(&tmpfile, directory, name);
+        if (error == 0)
+            error = give(tmpfile.fd, writer, readers);
+        if (error == 0)
+            error = tmpfile_publish(&tmpfile, name);
+        if (error == 0)
+            error = remove_others(directory, uuid, name);
+    }
     return error < 0 ? fail(error, "make", name, failure) : 0;
 }
 

@@ -8,7 +8,7 @@
  *   UUID.iso.old  the one before, while the medium of a running domain is replaced
  *   UUID.resume   the start that comes next resumes a saved or migrated guest
  *   UUID.resumed  the guest that runs was resumed
- *   UUID.shim     what the emulator shim adds (shim/command.h)
+ *   UUID.shim     what the emulator shim adds (shim/command.c)
  *   UUID.libvirt-UUID
  *                 the seed once more, for the emulator shim (base/shim-name.h)
  */

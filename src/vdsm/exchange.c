@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -14,15 +13,6 @@
 #include "vdsm/vdsm.h"
 
 #define VARIABLE "_hook_domxml"
-
-static int
-fail_missing(struct failure **failure)
-{
-    return failure_set(failure, FAILURE_USAGE,
-                       "the environment has no " VARIABLE ", so this is not VDSM\n"
-                       "VDSM runs this hook before a VM starts; 'virt-seed wire' is the "
-                       "same for libvirt's domains");
-}
 
 static int
 fail_errno(const struct exchange *exchange, int error, const char *what,
@@ -35,60 +25,47 @@ fail_errno(const struct exchange *exchange, int error, const char *what,
                              what, exchange->path);
 }
 
-/* Nobody else's file: the XML that VDSM starts shall be one that VDSM wrote. */
-static int
-check_own(const struct exchange *exchange, struct failure **failure)
-{
-    if (S_ISREG(exchange->status.st_mode) && exchange->status.st_uid == geteuid())
-        return 0;
-    return failure_set(failure, FAILURE_SYSTEM,
-                       "'%s' is no regular file of user %u\n"
-                       "the file that " VARIABLE " names is made by VDSM, whose user "
-                       "runs its hooks",
-                       exchange->path, geteuid());
-}
-
-static int
-open_directory(struct exchange *exchange, struct failure **failure)
-{
-    const char *slash = strrchr(exchange->path, '/');
-    cleanup_free char *directory =
-        slash ? xstrndup(exchange->path, (size_t)(slash - exchange->path + 1))
-              : xstrdup(".");
-
-    exchange->name = slash ? slash + 1 : exchange->path;
-    exchange->directory = fs_open_root(directory);
-    return exchange->directory < 0 ? fail_errno(exchange, exchange->directory,
-                                                "open the directory of", failure)
-                                   : 0;
-}
-
 int
 exchange_read(struct exchange *exchange, struct failure **failure)
 {
+    const char *path = getenv(VARIABLE);
+    cleanup_free char *directory = NULL;
     cleanup_close int fd = -1;
     int error;
 
     *exchange = EXCHANGE_NONE;
-    exchange->path = getenv(VARIABLE);
-    if (!exchange->path || !*exchange->path)
-        return fail_missing(failure);
-    if (open_directory(exchange, failure) < 0)
-        return -1;
+    if (!path || !*path)
+        return failure_set(failure, FAILURE_USAGE,
+                           "the environment has no " VARIABLE ", so this is not VDSM\n"
+                           "VDSM runs this hook before a VM starts; 'virt-seed wire' is "
+                           "the same for libvirt's domains");
+    exchange->path = path;
+    exchange->name = fs_base_name(path);
+    directory = exchange->name > path ? xstrndup(path, (size_t)(exchange->name - path))
+                                      : xstrdup(".");
+    exchange->directory = fs_open_root(directory);
+    if (exchange->directory < 0)
+        return fail_errno(exchange, exchange->directory, "open the directory of",
+                          failure);
     /* For writing as well: what VDSM protected against that is not to be replaced. */
     fd = openat(exchange->directory, exchange->name,
                 O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &exchange->status) < 0)
         return fail_errno(exchange, errno, "open", failure);
-    if (check_own(exchange, failure) < 0)
-        return -1;
+    /* Nobody else's file: the XML that VDSM starts must be one that VDSM wrote. */
+    if (!S_ISREG(exchange->status.st_mode) || exchange->status.st_uid != geteuid())
+        return failure_set(failure, FAILURE_SYSTEM,
+                           "'%s' is not a regular file of user %u\n"
+                           "the file that " VARIABLE " names is made by VDSM, whose user "
+                           "runs its hooks",
+                           path, geteuid());
     error = fs_read_all(fd, LIMIT_DOMAIN_XML, &exchange->text);
     return error < 0 ? fail_errno(exchange, error, "read", failure) : 0;
 }
 
-/* Return: 0 or -errno. */
-static int
-write_anew(const struct exchange *exchange, const char *text, size_t size)
+int
+exchange_replace(const struct exchange *exchange, const char *text, size_t size,
+                 struct failure **failure)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     int error = tmpfile_open(&tmpfile, exchange->directory, exchange->name);
@@ -96,24 +73,13 @@ write_anew(const struct exchange *exchange, const char *text, size_t size)
 
     if (error == 0)
         error = fs_write_all(tmpfile.fd, text, size);
-    if (error < 0)
-        return error;
-    if (fstat(tmpfile.fd, &status) < 0)
-        return -errno;
-    if (status.st_gid != exchange->status.st_gid &&
-        fchown(tmpfile.fd, (uid_t)-1, exchange->status.st_gid) < 0)
-        return -errno;
-    if (fchmod(tmpfile.fd, exchange->status.st_mode & 07777) < 0)
-        return -errno;
-    return tmpfile_publish(&tmpfile, exchange->name);
-}
-
-int
-exchange_replace(const struct exchange *exchange, const char *text, size_t size,
-                 struct failure **failure)
-{
-    int error = write_anew(exchange, text, size);
-
+    if (error == 0 && (fstat(tmpfile.fd, &status) < 0 ||
+                       (status.st_gid != exchange->status.st_gid &&
+                        fchown(tmpfile.fd, (uid_t)-1, exchange->status.st_gid) < 0) ||
+                       fchmod(tmpfile.fd, exchange->status.st_mode & 07777) < 0))
+        error = -errno;
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, exchange->name);
     return error < 0 ? fail_errno(exchange, error, "replace", failure) : 0;
 }
 
@@ -121,7 +87,6 @@ void
 exchange_clear(struct exchange *exchange)
 {
     buffer_clear(&exchange->text);
-    if (exchange->directory >= 0)
-        close(exchange->directory);
+    close_pointer(&exchange->directory);
     *exchange = EXCHANGE_NONE;
 }

@@ -31,7 +31,7 @@
 #include "wire/foreign.h"
 #include "wire/wire.h"
 
-/* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks behind
+/* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks after
  * this one are not run either. 1 is: failed, but run them. */
 #define STATUS_DONE 0
 #define STATUS_STOP 2
@@ -89,22 +89,13 @@ check_one_seed(const struct domain *domain, struct failure **failure)
 }
 
 static int
-read_configuration(struct config *config, struct failure **failure)
-{
-    cleanup_close int root = fs_open_root("/");
-
-    if (root < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '/'");
-    return config_read(config, root, failure);
-}
-
-static int
 wire(struct domain *domain, const char *property, struct failure **failure)
 {
     struct wire_options options = {.replace = false};
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
     cleanup_wiring struct wiring wiring = {0};
+    cleanup_close int root = -1;
 
     if (property && property_write(domain, property, failure) < 0)
         return -1;
@@ -117,62 +108,50 @@ wire(struct domain *domain, const char *property, struct failure **failure)
     if (check_one_seed(domain, failure) < 0)
         return -1;
     /* Only then: the file need not be one that VDSM's user may read. */
-    if (!request_has_disk(&request) && read_configuration(&config, failure) < 0)
-        return -1;
+    if (!request_has_disk(&request)) {
+        root = fs_open_root("/");
+        if (root < 0)
+            return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '/'");
+        if (config_read(&config, root, failure) < 0)
+            return -1;
+    }
     options.imds_address = config.imds_address;
     return wire_domain(domain, &request, &options, &wiring, failure);
 }
 
-/* --- the file --------------------------------------------------------------------- */
-
-static bool
-concerns_us(const struct exchange *exchange, const char *property)
-{
-    return property || (exchange->text.size > 0 &&
-                        memmem(exchange->text.data, exchange->text.size,
-                               REQUEST_NAMESPACE, strlen(REQUEST_NAMESPACE)));
-}
-
-static int
-put_back(const struct exchange *exchange, xmlDoc *doc, struct failure **failure)
-{
-    size_t size;
-    cleanup_free char *text = xml_format(doc, &size, failure);
-
-    if (!text)
-        return -1;
-    if (size == exchange->text.size && memcmp(text, exchange->text.data, size) == 0)
-        return 0;
-    return exchange_replace(exchange, text, size, failure);
-}
-
-/* The custom property of that name, NULL where it is empty or not there. */
-static const char *
-custom_property(void)
-{
-    const char *value = getenv(PROPERTY_NAME);
-
-    return value && *value ? value : NULL;
-}
+/* --- all of it -------------------------------------------------------------------- */
 
 static int
 run(struct failure **failure)
 {
-    const char *property = custom_property();
+    const char *property = getenv(PROPERTY_NAME);
     cleanup_exchange struct exchange exchange = EXCHANGE_NONE;
+    const struct buffer *given = &exchange.text;
     cleanup_domain struct domain domain = {0};
     cleanup_xml xmlDoc *doc = NULL;
+    cleanup_free char *text = NULL;
+    size_t size;
 
+    if (property && !*property)
+        property = NULL;
     if (exchange_read(&exchange, failure) < 0)
         return -1;
-    if (!concerns_us(&exchange, property))
+    /* Most VMs ask for nothing. */
+    if (!property &&
+        (given->size == 0 ||
+         !memmem(given->data, given->size, REQUEST_NAMESPACE, strlen(REQUEST_NAMESPACE))))
         return 0;
-    doc = xml_parse(exchange.text.data, exchange.text.size, exchange.path, failure);
+    doc = xml_parse(given->data, given->size, exchange.path, failure);
     if (!doc || domain_read(&domain, doc, failure) < 0)
         return -1;
     if (wire(&domain, property, failure) < 0)
         return failure_prefix(failure, "VM '%s'", domain.name);
-    return put_back(&exchange, doc, failure);
+    text = xml_format(doc, &size, failure);
+    if (!text)
+        return -1;
+    if (size == given->size && memcmp(text, given->data, size) == 0)
+        return 0;
+    return exchange_replace(&exchange, text, size, failure);
 }
 
 int

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,14 +22,6 @@ fail(const char *what, const char *hint, struct failure **failure)
                        PROPERTY " %s\n"
                                 "%s",
                        what, hint);
-}
-
-/* The first word decides, as it does in cloud-init. */
-static bool
-is_user_data(const char *text)
-{
-    return *text == '#' || strncasecmp(text, "content-type:", 13) == 0 ||
-           strncasecmp(text, "mime-version:", 13) == 0;
 }
 
 static void
@@ -69,7 +60,7 @@ parse_element(const struct buffer *text, struct failure **failure)
     if (!doc) {
         failure_set(failure, reason->code,
                     PROPERTY
-                    " is no well-formed XML (line %d)\n"
+                    " is not well-formed XML (line %d)\n"
                     "encode the <cloud-init> element alone, with its namespace and "
                     "without a document type",
                     reason->line);
@@ -96,7 +87,9 @@ read_value(const char *value, struct failure **failure)
         return NULL;
     }
     begin = text.data + strspn(text.data, " \t\r\n");
-    if (is_user_data(begin))
+    /* The first word decides, as it does in cloud-init. */
+    if (*begin == '#' || strncasecmp(begin, "content-type:", 13) == 0 ||
+        strncasecmp(begin, "mime-version:", 13) == 0)
         return request_of_user_data(value);
     if (*begin == '<')
         return parse_element(&text, failure);

@@ -138,11 +138,11 @@ same_as() {
     rm "$note"
     mkfifo "$note"
     run shim
-    assert_refused 1 "is no regular file"
+    assert_refused 1 "is not a regular file"
     rm "$note"
     mkdir "$note"
     run shim
-    assert_refused 1 "is no regular file"
+    assert_refused 1 "is not a regular file"
     rmdir "$note"
 
     for content in '' 'ds=nocloud' 'a\nb\n' 'a\001\n' 'a\000\n' 'a\177\n' 'caf\303\251\n'; do

@@ -170,9 +170,9 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     is_stopped "$(vm_xml)" 'is not base64' 'cloudinit=hunter2!'
     is_stopped "$(vm_xml)" 'neither XML nor user-data' "$(property <<<'hunter2')"
     is_stopped "$(vm_xml)" 'neither XML nor user-data' "$(property <<<' ')"
-    is_stopped "$(vm_xml)" 'no well-formed XML (line 1)' "$(property <<<'<a>&hunter2;</a>')"
+    is_stopped "$(vm_xml)" 'not well-formed XML (line 1)' "$(property <<<'<a>&hunter2;</a>')"
     [[ $vdsm_error != *hunter2* ]]
-    is_stopped "$(vm_xml)" 'no well-formed XML' \
+    is_stopped "$(vm_xml)" 'not well-formed XML' \
         "$(property <<<'<!DOCTYPE a [<!ENTITY hunter2 "x">]><a/>')"
     is_stopped "$(vm_xml)" 'another element' "$(property <<<'<cloud-init>hunter2</cloud-init>')"
     [[ $vdsm_error != *hunter2* ]]
@@ -214,7 +214,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     assert_refused 2 "could not open '$TMPDIR/link'"
     mkfifo "$TMPDIR/fifo"
     run timeout 5 env _hook_domxml="$TMPDIR/fifo" virt-seed-vdsm
-    assert_refused 2 'no regular file'
+    assert_refused 2 'not a regular file'
     run env _hook_domxml="$TMPDIR" virt-seed-vdsm
     assert_refused 2 "could not open"
     diff "$file" <(vm_xml "$element")
@@ -229,7 +229,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     chmod 666 "$file"
     if [[ $EUID -eq 0 ]]; then
         run "${as_nobody[@]}" env _hook_domxml="$file" virt-seed-vdsm
-        assert_refused 2 'no regular file of user 65534'
+        assert_refused 2 'not a regular file of user 65534'
         chown 65534 "$file"
     fi
     chmod 444 "$file"

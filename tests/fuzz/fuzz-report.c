@@ -38,7 +38,7 @@ check_report(const struct guest_report *report)
     fuzz_require(!report->datasource ||
                  is_harmless(report->datasource, LIMIT_REPORT_DATASOURCE));
     fuzz_require(report->line.size <= LIMIT_REPORT_LINE);
-    fuzz_require(!guest_report_is_complete(report) ||
+    fuzz_require(!guest_state_is_end(report->state) ||
                  (report->errors.count > 0) == (report->state == GUEST_STATE_FAILED));
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         fuzz_require(report->stages[i].start >= 0);

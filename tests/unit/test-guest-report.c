@@ -107,7 +107,7 @@ reads_the_stage_that_runs(void **state)
     assert_false(report.stages[GUEST_STAGE_MODULES_FINAL].started);
     assert_null(report.datasource);
     assert_int_equal(report.errors.count, 0);
-    assert_false(guest_report_is_complete(&report));
+    assert_false(guest_state_is_end(report.state));
 }
 
 static void
@@ -120,7 +120,7 @@ a_result_without_errors_is_done(void **state)
     assert_int_equal(feed_text(&report, done), 1);
     assert_int_equal(report.state, GUEST_STATE_DONE);
     assert_string_equal(report.datasource, DATASOURCE);
-    assert_true(guest_report_is_complete(&report));
+    assert_true(guest_state_is_end(report.state));
     assert_int_equal(guest_report_last_stage(&report), GUEST_STAGE_MODULES_FINAL);
 }
 

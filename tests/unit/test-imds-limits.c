@@ -10,8 +10,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "imds/connections.h"
-#include "imds/listen.h"
 #include "imds/rate.h"
+#include "imds/socket.h"
 #include "unit.h"
 
 /* --- requests --------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ a_guest_has_a_burst_and_then_a_rate(void **state)
     assert_int_equal(take(rate, "one", 10, 1000), 0);
     assert_int_equal(take(rate, "one", LIMIT_IMDS_BURST, 2000), LIMIT_IMDS_RATE);
     assert_int_equal(take(rate, "one", 2 * LIMIT_IMDS_BURST, 10000000), LIMIT_IMDS_BURST);
-    rate_free(rate);
+    free(rate);
 }
 
 static void
@@ -48,7 +48,7 @@ no_guest_takes_what_is_anothers(void **state)
     take(rate, "one", 1000, 1000);
     for (char name[] = "a"; name[0] <= 'z'; name[0]++)
         assert_int_equal(take(rate, name, 4, 1000), 4);
-    rate_free(rate);
+    free(rate);
 }
 
 static void
@@ -72,7 +72,7 @@ a_rate_is_kept_among_thousands_of_others(void **state)
     }
     /* A few may have met in one place. */
     assert_true(limited > LIMIT_IMDS_RATE_SLOTS / 4 * 95 / 100);
-    rate_free(rate);
+    free(rate);
 }
 
 /* --- connections ------------------------------------------------------------------ */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #if HAVE_LIBSYSTEMD
@@ -11,7 +13,75 @@
 
 #include "base/inet.h"
 #include "base/memory.h"
-#include "imds/listen.h"
+#include "imds/socket.h"
+
+struct endpoint
+endpoint_read(const struct sockaddr *address)
+{
+    struct endpoint endpoint = {0};
+
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)address;
+
+        endpoint.family = AF_INET;
+        endpoint.address.ipv4 = ipv4->sin_addr;
+        endpoint.port = ntohs(ipv4->sin_port);
+    } else if (address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)address;
+
+        endpoint.port = ntohs(ipv6->sin6_port);
+        if (IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr)) {
+            endpoint.family = AF_INET;
+            memcpy(&endpoint.address.ipv4, &ipv6->sin6_addr.s6_addr[12], 4);
+        } else {
+            endpoint.family = AF_INET6;
+            endpoint.address.ipv6 = ipv6->sin6_addr;
+            endpoint.device = ipv6->sin6_scope_id;
+        }
+    }
+    return endpoint;
+}
+
+size_t
+endpoint_address_size(const struct endpoint *endpoint)
+{
+    return endpoint->family == AF_INET ? 4 : 16;
+}
+
+bool
+endpoint_same_address(const struct endpoint *one, const struct endpoint *other)
+{
+    return one->family == other->family && one->device == other->device &&
+           memcmp(one->address.bytes, other->address.bytes, endpoint_address_size(one)) ==
+               0;
+}
+
+bool
+endpoint_is_loopback(const struct endpoint *endpoint)
+{
+    if (endpoint->family == AF_INET)
+        return endpoint->address.bytes[0] == 127;
+    return endpoint->family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&endpoint->address.ipv6);
+}
+
+void
+endpoint_format(const struct endpoint *endpoint, bool port, char text[ENDPOINT_TEXT])
+{
+    char address[INET6_ADDRSTRLEN] = "?";
+    char device[16] = "";
+    char after[8] = "";
+    bool brackets = port && endpoint->family == AF_INET6;
+
+    inet_ntop(endpoint->family, endpoint->address.bytes, address, sizeof(address));
+    if (endpoint->family == AF_INET6 && endpoint->device != 0)
+        snprintf(device, sizeof(device), "%%%u", endpoint->device);
+    if (port)
+        snprintf(after, sizeof(after), ":%u", endpoint->port);
+    snprintf(text, ENDPOINT_TEXT, "%s%s%s%s%s", brackets ? "[" : "", address, device,
+             brackets ? "]" : "", after);
+}
+
+/* --- listening -------------------------------------------------------------------- */
 
 /* Guests that boot at the same time wait here; the kernel cuts it to net.core.somaxconn. */
 #define BACKLOG 4096
@@ -50,8 +120,6 @@ keep(struct listeners *listeners, int fd)
     return 0;
 }
 
-/* --- sockets from systemd --------------------------------------------------------- */
-
 #if HAVE_LIBSYSTEMD
 int
 listeners_inherit(struct listeners *listeners, struct failure **failure)
@@ -89,26 +157,6 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
 }
 #endif
 
-/* --- sockets of our own ----------------------------------------------------------- */
-
-/* Return: a socket, or -errno. */
-static int
-open_socket(const union inet_address *address, socklen_t size)
-{
-    cleanup_close int fd =
-        socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int on = 1;
-
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
-        return -errno;
-    if (address->any.sa_family == AF_INET6 &&
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0)
-        return -errno;
-    if (bind(fd, &address->any, size) < 0 || listen(fd, BACKLOG) < 0)
-        return -errno;
-    return steal_fd(fd);
-}
-
 /* What to do when the address cannot be had. */
 static int
 hint_at_error(int error, const char *text, const union inet_address *address,
@@ -145,8 +193,12 @@ int
 listeners_add(struct listeners *listeners, const char *text, struct failure **failure)
 {
     union inet_address address;
-    int fd, error, port;
+    const int on = 1;
+    int port;
     socklen_t size = inet_address_read(&address, text, &port);
+    sa_family_t family = address.any.sa_family;
+    cleanup_close int fd = -1;
+    int error;
 
     if (size == 0 || port < 0)
         return failure_set(failure, FAILURE_USAGE,
@@ -155,10 +207,18 @@ listeners_add(struct listeners *listeners, const char *text, struct failure **fa
                            text);
     if (listeners->count == LIMIT_IMDS_LISTENERS)
         return fail_count(failure);
-    fd = open_socket(&address, size);
-    error = fd < 0 ? fd : keep(listeners, fd);
-    if (error == 0)
+    fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+        (family == AF_INET6 &&
+         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
+        bind(fd, &address.any, size) < 0 || listen(fd, BACKLOG) < 0)
+        error = -errno;
+    else
+        error = keep(listeners, fd);
+    if (error == 0) {
+        (void)steal_fd(fd);
         return 0;
+    }
     failure_set_errno(failure, FAILURE_SYSTEM, error, "could not listen on %s", text);
     return hint_at_error(error, text, &address, failure);
 }

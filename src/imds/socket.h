@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One end of a TCP connection. */
+/* The ends of TCP connections; and the sockets that the server listens on, its own or those that
+ * systemd hands it. */
 #pragma once
 
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+
+#include "base/failure.h"
+#include "base/limits.h"
 
 struct endpoint {
     int family; /* AF_INET or AF_INET6; 0 where it is neither */
@@ -30,9 +35,30 @@ size_t endpoint_address_size(const struct endpoint *endpoint);
 
 bool endpoint_same_address(const struct endpoint *one, const struct endpoint *other);
 bool endpoint_is_loopback(const struct endpoint *endpoint);
-/* Return: whether it stands for all addresses. */
-bool endpoint_is_any(const struct endpoint *endpoint);
 
 /* Writes the address, with the port where `port` is set. */
 void endpoint_format(const struct endpoint *endpoint, bool port,
                      char text[ENDPOINT_TEXT]);
+
+/* --- listening -------------------------------------------------------------------- */
+
+struct listener {
+    int fd; /* owned */
+    struct endpoint own;
+};
+
+struct listeners {
+    struct listener items[LIMIT_IMDS_LISTENERS];
+    size_t count;
+};
+
+/* Takes what socket activation left (sd_listen_fds(3)), which may be nothing. */
+int listeners_inherit(struct listeners *listeners, struct failure **failure);
+
+/* Listens on "ADDRESS:PORT" or "[ADDRESS]:PORT" as well; with port 0 on any free one. */
+int listeners_add(struct listeners *listeners, const char *text,
+                  struct failure **failure);
+
+void listeners_close(struct listeners *listeners);
+
+#define cleanup_listeners __attribute__((cleanup(listeners_close)))
