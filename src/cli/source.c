@@ -168,6 +168,7 @@ check_written(const struct source *source, struct failure **failure)
     cleanup_wire_facts struct wire_facts written_facts = {0};
     cleanup_free char *found_url = NULL;
     cleanup_free char *written_url = NULL;
+    bool same_url;
 
     if (!doc || domain_read(&found, doc, failure) < 0 ||
         domain_read(&written, source->doc, failure) < 0)
@@ -178,8 +179,9 @@ check_written(const struct source *source, struct failure **failure)
         found_url = seed_url_word(&found_facts.url);
     if (written_facts.url.address)
         written_url = seed_url_word(&written_facts.url);
-    if (!found_facts.disk == !written_facts.disk && !found_url == !written_url &&
-        (!found_url || strcmp(found_url, written_url) == 0) &&
+    same_url = found_url && written_url ? strcmp(found_url, written_url) == 0
+                                        : !found_url && !written_url;
+    if (!found_facts.disk == !written_facts.disk && same_url &&
         request_is_same(request_find(&found), request_find(&written)))
         return 0;
     return fail_changed(source, "at the same time, and what was written is gone",

@@ -34,7 +34,8 @@
 
 /* Releases an object of libisofs by scope. */
 #define DEFINE_CLEANUP(type, release)                                                    \
-    static void release##_pointer(type **object)                                         \
+    static void release##_pointer(                                                       \
+        type **object) /* NOLINT(bugprone-macro-parentheses) */                          \
     {                                                                                    \
         if (*object)                                                                     \
             release(*object);                                                            \

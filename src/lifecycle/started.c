@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
