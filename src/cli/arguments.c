@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +46,9 @@ static void
 add_rows(struct table *table, const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {
-        if (rows->kind == OPTION_HEADING || table->count == ROWS_MAX)
+        if (rows->kind == OPTION_HEADING)
             continue;
+        assert(table->count < ROWS_MAX);
         table->long_options[table->count] = (struct option){
             .name = rows->name,
             .has_arg = rows->argument ? required_argument : no_argument,
@@ -117,6 +119,9 @@ take_option(const struct option_row *row, const struct command *command,
     char *member = (char *)target + row->offset;
     struct option_values *values;
 
+    /* A command with an option of its own says how large its struct options is. */
+    assert(row->kind > OPTION_LIST || !command || target == context ||
+           row->offset < command->options_size);
     switch (row->kind) {
     case OPTION_FLAG:
         *(bool *)(void *)member = true;

@@ -65,7 +65,7 @@ read_word(struct line *line, const char *word)
     if (!row && !line->only_operands)
         row = find_option(line, word, &value);
     line->pending = row && row->argument && !value ? row : NULL;
-    if (row && value && row->letter == 'c')
+    if (row && value && strcmp(row->name, "connect") == 0)
         line->uri = value;
     if (row && row->kind == OPTION_DOMAIN && value)
         line->operand_count++;

@@ -168,7 +168,7 @@ run(bool guest_runs, int argc, char **argv)
 
     if (error == 0)
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
-    /* Of too large an XML the beginning decides; a domain that is none of ours starts. */
+    /* If the XML is too large, its beginning decides: a domain that is not ours still starts. */
     if (error < 0 && (error != -EFBIG || concerns_us(&xml)))
         return fail("could not read the domain's XML", error);
     if (!concerns_us(&xml))

@@ -56,7 +56,7 @@ without_request(const struct start *start, struct failure **failure)
 
     if (start->facts->report_of_another)
         return wire_report_check(domain, failure);
-    /* Whosever: of another's URL its guest would get what that one asked for. */
+    /* Also another domain's: by its URL this guest would read that domain's seed. */
     if (start->resumes ||
         (!wire_facts_are_wired(start->facts) && !start->facts->seed_of_another))
         return 0;
@@ -94,7 +94,8 @@ check_wiring(const struct start *start, const struct request *request,
 }
 
 static int
-before_make(void *data, const struct request *request, struct failure **failure)
+check_wiring_and_drop_request(void *data, const struct request *request,
+                              struct failure **failure)
 {
     const struct start *start = data;
     xmlNode *node;
@@ -108,8 +109,8 @@ before_make(void *data, const struct request *request, struct failure **failure)
     return 0;
 }
 
-/* What a release that failed has left, or an earlier datasource, is not this start's. What has
- * the name of the seed to come is replaced by that, whole. */
+/* Removes seeds that a failed release or an earlier datasource has left. The file that this start
+ * writes anyway is replaced in one step. */
 static int
 withdraw_others(const struct start *start, const struct delivery *own,
                 struct failure **failure)
@@ -226,7 +227,7 @@ prepare(struct start *start, struct failure **failure)
         .root = lifecycle->root,
         .config = lifecycle->config,
         .data = start,
-        .before_make = before_make,
+        .before_make = check_wiring_and_drop_request,
     };
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};

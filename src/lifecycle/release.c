@@ -28,8 +28,8 @@
 #define DAYS 90
 #define DAY (24L * 60 * 60)
 
-/* After a start that was refused there is none. What cannot be removed of the one delivery is no
- * reason to leave something of the other. */
+/* After a refused start there is none. If the seed of one delivery cannot be removed, those of the
+ * others are removed all the same. */
 static int
 remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 {

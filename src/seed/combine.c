@@ -33,8 +33,8 @@
 #define PREPEND "dict(recurse_list)+list(prepend)"
 
 /*
- * The reporter: a script that runs in the guest beside cloud-init and writes to the virtio
- * port of the domain's report channel (wire/report.h), a line of JSON each:
+ * The reporter: a script that runs in the guest next to cloud-init and writes lines of JSON to
+ * the virtio port of the domain's report channel (wire/wire.h):
  *
  *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS}                  whenever a stage starts or ends
  *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS,"result":RESULT}  once, at the end

@@ -139,6 +139,5 @@ void replace_request_back(const struct replacement *replacement);
  * what was published; 0 if there is none. */
 ino_t replace_find_inode(const struct replacement *replacement, const char *name);
 
-/* Of a failure that is set, says so if the domain has ended meanwhile. Return: whether that
- * is all there is to say. */
+/* If the domain has ended meanwhile, adds that to the failure. Return: whether it has. */
 bool replace_has_ended(const struct replacement *replacement, struct failure **failure);

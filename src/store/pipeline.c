@@ -217,7 +217,7 @@ pipeline_resolve(const struct pipeline *pipeline, struct request *request,
             return -1;
         if (pipeline->hides)
             part_mask(part);
-        /* Of too much in all one finding is enough. */
+        /* Report the limit of the total size only once. */
         if (pipeline->policy == PIPELINE_COLLECT &&
             parts_check_size(&request->parts, &too_large) < 0)
             return 0;

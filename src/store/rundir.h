@@ -10,7 +10,7 @@
  *   UUID.resumed  the guest that runs was resumed
  *   UUID.shim     what the emulator shim adds (shim/command.c)
  *   UUID.libvirt-UUID
- *                 the seed once more, for the emulator shim (base/shim-name.h)
+ *                 the seed once more, for the emulator shim (base/names.h)
  */
 #pragma once
 

@@ -50,7 +50,8 @@ void wiring_clear(struct wiring *wiring);
  * Adds to the domain's document what is missing of the wiring; a document that is wired
  * stays as it is, and `wiring` is empty then. The rest of the document is not touched.
  * If the emulator is the shim, what is there of it is removed.
- * Afterwards `domain` may not be used any more, only its document.
+ * Afterwards the domain's disks may not be looked at, since their nodes may be gone; its name, its
+ * UUID and its document remain.
  */
 int wire_domain(struct domain *domain, const struct request *request,
                 const struct wire_options *options, struct wiring *wiring,
@@ -85,7 +86,7 @@ struct wire_facts {
     bool report_of_another; /* a device leads to another domain's report */
 };
 
-/* Reads them; they borrow the domain's disks until wire_domain() or domain_clear(). */
+/* Reads them; they borrow the domain's disks. After wire_domain() only whether there is one counts. */
 void wire_facts_read(struct wire_facts *facts, const struct domain *domain);
 
 /* Return: whether the guest has a place for a seed, its own or another's disk, the shim's, or

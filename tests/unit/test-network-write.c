@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A described network in each of its forms, and the devices with a tag: seed/network.h,
- * seed/devices.h. */
+ * seed/meta-data.h. */
 #include "config.h"
 
 #include <string.h>

@@ -296,6 +296,7 @@ refuses_a_key_that_is_there_twice(void **state)
 
     (void)state;
     assert_no_failure(failure);
+    assert_non_null(value);
     assert_null(load(twice, &failure));
     assert_non_null(strstr(failure->message, "line 2"));
     assert_failure(&failure, FAILURE_YAML);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which values PyYAML can make of YAML's scalars: seed/yaml-scalar.h. */
+/* Which values PyYAML can make of YAML's scalars: seed/yaml-scalar.c. */
 #include "config.h"
 
 #include <string.h>
