@@ -91,6 +91,7 @@ libseed_a_SOURCES = \
 	%D%/seed/cloud-config.c \
 	%D%/seed/combine.c \
 	%D%/seed/combine.h \
+	%D%/seed/configdrive.c \
 	%D%/seed/instance-id.c \
 	%D%/seed/instance-id.h \
 	%D%/seed/json.h \
@@ -101,6 +102,7 @@ libseed_a_SOURCES = \
 	%D%/seed/network.c \
 	%D%/seed/network.h \
 	%D%/seed/network-configdrive.c \
+	%D%/seed/nocloud.c \
 	%D%/seed/seed.c \
 	%D%/seed/seed.h \
 	%D%/seed/ssh-host-keys.c \

@@ -33,3 +33,9 @@ int openstack_add(struct seed *seed, const struct request *request,
  * message holds any of it. */
 int check_part(const struct request *request, const struct part *part,
                struct failure **failure);
+
+/* --- the datasources, each in its file, for seed_make() -------------------------------- */
+
+int nocloud_make(struct seed *seed, struct request *request, struct failure **failure);
+int configdrive_make(struct seed *seed, struct request *request,
+                     struct failure **failure);

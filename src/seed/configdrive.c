@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ConfigDrive, version 2: OpenStack's "config drive" as cloud-init
+ * (sources/DataSourceConfigDrive.py, helpers/openstack.py) and cloudbase-init read it. Only
+ * openstack/latest is written: every reader takes it if there is no dated directory.
+ */
+#include "config.h"
+
+#include <stdbool.h>
+
+#include <jansson.h>
+
+#include "base/memory.h"
+#include "seed/combine.h"
+#include "seed/json.h"
+#include "seed/meta-data.h"
+#include "seed/network.h"
+#include "seed/seed.h"
+
+#define LATEST "openstack/latest/"
+
+/* cloud-init takes the text from the key "cloud-init" (sources/__init__.py,
+ * convert_vendordata); JSON holds text only. Return: whether that was possible. */
+static bool
+add_vendor_data(struct seed *seed, const struct buffer *data)
+{
+    cleanup_json json_t *object =
+        json_pack("{s:o*}", "cloud-init", json_stringn(data->data, data->size));
+    cleanup_free char *text = NULL;
+
+    if (!object || json_object_size(object) == 0)
+        return false;
+    text = json_text(object);
+    buffer_append_string(&seed_add_document(seed, LATEST "vendor_data.json")->data, text);
+    return true;
+}
+
+static int
+add_network(struct seed *seed, struct request *request, struct instance_id *id,
+            struct failure **failure)
+{
+    struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
+    const struct network *network = request->network;
+    struct document *document;
+    int result = 0;
+
+    if (!network && (!part || part->data.size == 0))
+        return 0;
+    document = seed_add_document(seed, network && network->eni
+                                           ? "openstack/" CONFIGDRIVE_NETWORK_CONTENT
+                                           : LATEST "network_data.json");
+    if (!network)
+        document->data = steal_buffer(&part->data);
+    else if (network->eni)
+        result = network_write_eni(&document->data, network, failure);
+    else
+        result = network_write_openstack(&document->data, network, failure);
+    instance_id_add(id, COVER_NETWORK_CONFIG, document->path, &document->data);
+    return result;
+}
+
+int
+configdrive_make(struct seed *seed, struct request *request, struct failure **failure)
+{
+    struct initialization *initialization = request->initialization;
+    cleanup_buffer struct buffer user_data = {0};
+    cleanup_buffer struct buffer vendor_data = {0};
+    struct instance_id id;
+
+    instance_id_begin(&id, request);
+    seed->volume_id = xstrdup("config-2");
+    /* It comes first, and is written last: the instance-id may depend on the others. */
+    seed_add_document(seed, LATEST "meta_data.json");
+    if (combine_user_data(&user_data, request, &id, failure) < 0)
+        return -1;
+    if (user_data.size > 0)
+        seed_add_document(seed, LATEST "user_data")->data = steal_buffer(&user_data);
+    combine_vendor_data(&vendor_data, request, &id);
+    if (vendor_data.size > 0 && !add_vendor_data(seed, &vendor_data))
+        return failure_set(failure, FAILURE_USER_DATA,
+                           "<vendor-data> is no text, and a ConfigDrive's can be "
+                           "nothing else\n"
+                           "decompress it, or use datasource=\"nocloud\"");
+    if (add_network(seed, request, &id, failure) < 0)
+        return -1;
+    /* To the instance-id files are a kind of user-data, by their names in the guest, as
+     * NoCloud's write_files is. */
+    for (size_t i = 0; initialization && i < initialization->file_count; i++) {
+        cleanup_free char *path = xasprintf("openstack/" CONFIGDRIVE_FILE_CONTENT, i + 1);
+        const struct initialization_file *file = &initialization->files[i];
+
+        instance_id_add(&id, COVER_USER_DATA, file->path, &file->content->data);
+        seed_add_document(seed, path)->data = steal_buffer(&file->content->data);
+    }
+    return meta_data_write_configdrive(&seed->documents[0].data, request, &id, failure);
+}
+
+int
+openstack_add(struct seed *seed, const struct request *request, struct failure **failure)
+{
+    cleanup_free char *instance_id = nocloud_instance_id(seed);
+    struct request fixed = *request;
+    struct instance_id id;
+    cleanup_buffer struct buffer meta_data = {0};
+    cleanup_buffer struct buffer user_data = {0};
+    cleanup_buffer struct buffer network_data = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    const struct document *original;
+
+    /* The id is what it is, however the request comes to it. */
+    fixed.instance_id_policy = INSTANCE_ID_FIXED;
+    fixed.instance_id = instance_id;
+    fixed.covers = 0;
+    instance_id_begin(&id, &fixed);
+    if (meta_data_write_configdrive(&meta_data, &fixed, &id, failure) < 0)
+        return -1;
+    seed_add_document(seed, LATEST "meta_data.json")->data = steal_buffer(&meta_data);
+
+    /* Adding a document moves the others. */
+    original = seed_find_document(seed, "user-data");
+    if (original && original->data.size > 0) {
+        buffer_append(&user_data, original->data.data, original->data.size);
+        seed_add_document(seed, LATEST "user_data")->data = steal_buffer(&user_data);
+    }
+    original = seed_find_document(seed, "vendor-data");
+    if (original && original->data.size > 0)
+        add_vendor_data(seed, &original->data);
+    if (request->network &&
+        network_write_openstack(&network_data, request->network, &ignored) == 0)
+        seed_add_document(seed, LATEST "network_data.json")->data =
+            steal_buffer(&network_data);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * NoCloud (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html): the label
+ * "cidata", meta-data and user-data, which it demands even if they are empty, and vendor-data
+ * and network-config if they have content. NoCloud without a disk has the same documents.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "seed/combine.h"
+#include "seed/meta-data.h"
+#include "seed/network.h"
+#include "seed/seed.h"
+#include "seed/yaml.h"
+
+int
+nocloud_make(struct seed *seed, struct request *request, struct failure **failure)
+{
+    struct part *network = parts_find(&request->parts, PART_NETWORK_CONFIG);
+    cleanup_buffer struct buffer vendor_data = {0};
+    struct instance_id id;
+
+    instance_id_begin(&id, request);
+    seed->volume_id = xstrdup("cidata");
+    /* It comes first, and is written last: its instance-id may depend on the others. */
+    seed_add_document(seed, "meta-data");
+    if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,
+                          failure) < 0)
+        return -1;
+    combine_vendor_data(&vendor_data, request, &id);
+    if (vendor_data.size > 0)
+        seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
+    if (request->network || (network && network->data.size > 0)) {
+        struct document *document = seed_add_document(seed, "network-config");
+
+        if (request->network)
+            network_write_v2(&document->data, request->network);
+        else
+            document->data = steal_buffer(&network->data);
+        instance_id_add(&id, COVER_NETWORK_CONFIG, document->path, &document->data);
+    }
+    return meta_data_write_nocloud(&seed->documents[0].data, request, &id, failure);
+}
+
+char *
+nocloud_instance_id(const struct seed *seed)
+{
+    const struct buffer *meta_data = &seed_find_document(seed, "meta-data")->data;
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_yaml struct yaml yaml = {0};
+
+    /* Of our own writing. */
+    if (yaml_read(&yaml, meta_data->data, meta_data->size, YAML_ONE_MAPPING, &failure) <
+        0)
+        abort();
+    return xstrdup(yaml_get(yaml.root, "instance-id")->text);
+}
