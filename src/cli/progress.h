@@ -79,5 +79,3 @@ void progress_tick(struct progress *progress);
 
 /* Leaves the terminal's cursor at the beginning of an empty line. */
 void progress_close(struct progress *progress);
-
-#define cleanup_progress __attribute__((cleanup(progress_close)))

@@ -72,7 +72,7 @@ with_host_bits(const struct address *address, bool set)
     return result;
 }
 
-bool
+static bool
 address_equal(const struct address *address, const struct address *other)
 {
     return address->family == other->family &&

@@ -30,7 +30,6 @@ bool address_is_host(const struct address *address);
 bool address_is_link_local6(const struct address *address);
 /* Return: whether the other is an address of the network. */
 bool address_covers(const struct address *network, const struct address *other);
-bool address_equal(const struct address *address, const struct address *other);
 
 /* Return: the usual text, owned by the caller (free): the address alone, with its prefix,
  * the network's ("192.0.2.0"), and its netmask ("255.255.255.0", "ffff:ffff::"). */
