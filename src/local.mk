@@ -311,6 +311,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-known-hosts.c \
 	%D%/cli/cmd-pending.c \
 	%D%/cli/cmd-set.c \
+	%D%/cli/cmd-start.c \
 	%D%/cli/cmd-status.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-update.c \
@@ -318,6 +319,8 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/columns.c \
 	%D%/cli/columns.h \
+	%D%/cli/definition.c \
+	%D%/cli/definition.h \
 	%D%/cli/doctor/confinement.c \
 	%D%/cli/doctor/doctor.h \
 	%D%/cli/doctor/files.c \
@@ -346,6 +349,7 @@ virt_seed_SOURCES = \
 	%D%/cli/progress.h \
 	%D%/cli/source.c \
 	%D%/cli/source.h \
+	%D%/cli/waiting.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)

@@ -16,41 +16,13 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/domain-view.h"
-#include "cli/follow.h"
-#include "cli/progress.h"
 #include "cli/replace.h"
+#include "cli/waiting.h"
 #include "store/record.h"
 
 /* Where cloud-init writes what the commands of user-data print, and its own errors. */
 #define GUEST_LOGS                                                                       \
     "in the guest, /var/log/cloud-init-output.log and /var/log/cloud-init.log say more"
-
-struct options {
-    const char *timeout;
-    bool next;
-    bool scrub;
-    bool json;
-};
-
-struct waiting {
-    struct follow follow; /* which knows a signal that has ended the waiting */
-    const struct options *options;
-    const struct context *context;
-    struct progress progress;
-    struct waited **list;
-    size_t count;
-};
-
-/* A domain that is waited for. */
-struct waited {
-    struct waiting *waiting;
-    struct followed *followed;
-    struct progress_row *row;
-    char passed[UUID_LENGTH + 1]; /* the boot that does not count (--next), or "" */
-    bool begun;                   /* the one that counts has begun */
-    bool over;
-    int status;
-};
 
 static const char *
 name_of(const struct waited *waited)
@@ -80,6 +52,14 @@ finish(struct waited *waited, const char *outcome, int status,
             return;
     }
     waiting->follow.over = true;
+}
+
+void
+waiting_finish(struct waited *waited, const char *outcome, int status,
+               const struct failure *failure)
+{
+    if (!waited->over)
+        finish(waited, outcome, status, NULL, failure);
 }
 
 /* The boot is complete, as the guest or the record says. With --scrub, the seed is not needed
@@ -241,7 +221,7 @@ check_report(struct waited *waited)
 {
     cleanup_domain_view struct domain_view view = {0};
     cleanup_failure struct failure *failure = NULL;
-    const struct options *options = waited->waiting->options;
+    const struct waiting_options *options = waited->waiting->options;
     bool has_file = waited->followed->reader.file >= 0;
     int result = domain_view_load(&view, waited->followed->domain, &failure);
 
@@ -253,7 +233,7 @@ check_report(struct waited *waited)
     }
     if (result < 0)
         finish(waited, "error", STATUS_FAILURE, NULL, failure);
-    else if (!view.active && !options->next)
+    else if (!view.active && !waited->next)
         finish_unstarted(waited);
     else if (domain_view_check_report(&view, has_file, &failure) < 0)
         finish(waited, "silent", STATUS_FAILURE, NULL, failure);
@@ -276,13 +256,13 @@ take_report(struct waited *waited)
         waited->waiting->follow.over = true;
 }
 
-static void
-begin(struct waited *waited)
+void
+waiting_begin(struct waited *waited)
 {
     const struct guest_report *report = &waited->followed->report;
     bool active = waited->followed->active;
     bool complete = guest_state_is_end(report->state);
-    bool next = waited->waiting->options->next;
+    bool next = waited->next;
 
     /* If it has stopped since, what counts is that it was done. */
     if (next || !active || !complete)
@@ -293,6 +273,14 @@ begin(struct waited *waited)
     take_report(waited);
     if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
         finish_by_record(waited);
+}
+
+void
+waiting_begin_start(struct waited *waited)
+{
+    waited->next = true;
+    waited->starts = true;
+    snprintf(waited->passed, sizeof(waited->passed), "%s", waited->followed->report.boot);
 }
 
 /* --- what happens ----------------------------------------------------------------- */
@@ -308,10 +296,13 @@ started(struct followed *followed, int detail)
 {
     struct waited *waited = followed->owner;
 
-    if (waited->over)
+    if (waited->over || waited->waiting->options->no_wait)
         return;
     progress_note(&waited->waiting->progress, waited->row, "started");
     waited->begun = waited->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
+    /* A guest that was saved goes on, and what it said before counts. */
+    if (waited->starts && detail != VIR_DOMAIN_EVENT_STARTED_BOOTED)
+        waited->next = false;
 }
 
 static void
@@ -319,7 +310,11 @@ begun(struct followed *followed)
 {
     struct waited *waited = followed->owner;
 
-    if (!waited->over)
+    if (waited->over || waited->waiting->options->no_wait)
+        return;
+    if (waited->starts && !waited->next)
+        waiting_begin(waited);
+    else
         check_report(waited);
 }
 
@@ -330,7 +325,7 @@ stopped(struct followed *followed, int detail)
 
     if (waited->over)
         return;
-    if (waited->waiting->options->next && !waited->begun)
+    if (waited->next && !waited->begun)
         progress_note(&waited->waiting->progress, waited->row, "stopped");
     else
         finish_by_stop(waited, detail);
@@ -377,7 +372,7 @@ static const struct follow_events events = {
     .deadline = deadline,
 };
 
-/* --- the command ------------------------------------------------------------------ */
+/* --- making, waiting, ending ------------------------------------------------------ */
 
 /* `milliseconds` is -1 for as long as it takes. */
 static int
@@ -399,83 +394,116 @@ read_timeout(const char *text, int *milliseconds, struct failure **failure)
     return 0;
 }
 
-static int
-wait_for_all(struct waiting *waiting, int milliseconds, struct failure **failure)
+int
+waiting_open(struct waiting *waiting, const struct context *context,
+             const struct waiting_options *options, struct failure **failure)
 {
-    const struct context *context = waiting->context;
-
-    if ((waiting->options->scrub && replace_check_caller(context, failure) < 0) ||
-        follow_open(&waiting->follow, &events, context->uri, context->root, failure) < 0)
-        return -1;
-    for (size_t i = 0; i < context->operand_count; i++) {
-        struct followed *followed =
-            follow_add(&waiting->follow, context->operands[i], failure);
-        struct waited *waited;
-
-        if (!followed)
-            return -1;
-        /* A domain that is named twice is waited for once. */
-        if (followed->owner)
-            continue;
-        waited = xcalloc(1, sizeof(*waited));
-        waited->waiting = waiting;
-        waited->followed = followed;
-        waited->row = progress_add(&waiting->progress, virDomainGetName(followed->domain),
-                                   followed->uuid);
-        followed->owner = waited;
-        *array_add(waiting->list, waiting->count) = waited;
-    }
-    for (size_t i = 0; i < waiting->count; i++)
-        begin(waiting->list[i]);
-    return follow_run(&waiting->follow, milliseconds,
-                      waiting->progress.style == PROGRESS_LIVE, failure);
-}
-
-static int
-run(const struct context *context, const void *data, struct failure **failure)
-{
-    const struct options *options = data;
-    struct waiting waiting = {
+    *waiting = (struct waiting){
         .follow = FOLLOW_NONE,
         .options = options,
         .context = context,
     };
+    waiting->follow.owner = waiting;
+    progress_open(&waiting->progress, context->quiet, options->json);
+    if (read_timeout(options->timeout, &waiting->milliseconds, failure) < 0 ||
+        (options->scrub && replace_check_caller(context, failure) < 0))
+        return -1;
+    return follow_open(&waiting->follow, &events, context->uri, context->root, failure);
+}
+
+struct waited *
+waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
+{
+    struct followed *followed = follow_add(&waiting->follow, name, failure);
+    struct waited *waited;
+
+    if (!followed)
+        return NULL;
+    /* A domain that is named twice is waited for once. */
+    if (followed->owner)
+        return followed->owner;
+    waited = xcalloc(1, sizeof(*waited));
+    waited->waiting = waiting;
+    waited->followed = followed;
+    waited->next = waiting->options->next;
+    waited->row = progress_add(&waiting->progress, virDomainGetName(followed->domain),
+                               followed->uuid);
+    followed->owner = waited;
+    *array_add(waiting->list, waiting->count) = waited;
+    return waited;
+}
+
+int
+waiting_run(struct waiting *waiting, struct failure **failure)
+{
+    return follow_run(&waiting->follow, waiting->milliseconds,
+                      waiting->progress.style == PROGRESS_LIVE, failure);
+}
+
+int
+waiting_close(struct waiting *waiting, int result)
+{
     /* What must be known of several domains: that one has failed, or else that one has stopped,
      * or else that the time is over. */
     static const int order[] = {STATUS_TIMEOUT, STATUS_STOPPED, STATUS_FAILURE};
-    int milliseconds, result, status, number;
+    int status = result < 0 ? STATUS_FAILURE : STATUS_OK;
+    int number = waiting->follow.signal;
 
-    if (read_timeout(options->timeout, &milliseconds, failure) < 0)
-        return STATUS_FAILURE;
-    waiting.follow.owner = &waiting;
-    progress_open(&waiting.progress, context->quiet, options->json);
-    result = wait_for_all(&waiting, milliseconds, failure);
-    status = result < 0 ? STATUS_FAILURE : STATUS_OK;
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(order); i++) {
-        for (size_t j = 0; j < waiting.count; j++)
-            status = waiting.list[j]->status == order[i] ? order[i] : status;
+        for (size_t j = 0; j < waiting->count; j++)
+            status = waiting->list[j]->status == order[i] ? order[i] : status;
     }
-    number = waiting.follow.signal;
-    progress_close(&waiting.progress);
-    follow_close(&waiting.follow);
-    for (size_t i = 0; i < waiting.count; i++)
-        free(waiting.list[i]);
-    free(waiting.list);
+    progress_close(&waiting->progress);
+    follow_close(&waiting->follow);
+    for (size_t i = 0; i < waiting->count; i++)
+        free(waiting->list[i]);
+    free(waiting->list);
     /* Whoever has started us learns that it was a signal. */
     if (number != 0)
         raise(number);
     return status;
 }
 
+/* --- the command ------------------------------------------------------------------ */
+
+struct options {
+    struct waiting_options waiting;
+};
+
+static int
+wait_for_all(struct waiting *waiting, const struct context *context,
+             const struct options *options, struct failure **failure)
+{
+    if (waiting_open(waiting, context, &options->waiting, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (!waiting_add(waiting, context->operands[i], failure))
+            return -1;
+    }
+    for (size_t i = 0; i < waiting->count; i++)
+        waiting_begin(waiting->list[i]);
+    return waiting_run(waiting, failure);
+}
+
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    struct waiting waiting;
+    int result = wait_for_all(&waiting, context, data, failure);
+
+    return waiting_close(&waiting, result);
+}
+
 static const struct option_row rows[] = {
-    OPTION(0, "timeout", "SECONDS", timeout, "wait no longer than that"),
+    OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),
     OPTION(
-        0, "next", NULL, next,
+        0, "next", NULL, waiting.next,
         "do not take the result of a boot that is complete now, but that of the next one"),
     OPTION(
-        0, "scrub", NULL, scrub,
+        0, "scrub", NULL, waiting.scrub,
         "once a guest is done, replace its seed by one without content, for the same instance"),
-    OPTION(0, "json", NULL, json, "print each event as an object of JSON, one a line"),
+    OPTION(0, "json", NULL, waiting.json,
+           "print each event as an object of JSON, one a line"),
     OPTION_END,
 };
 

@@ -66,25 +66,14 @@ read_definition(virDomainPtr domain, unsigned int flags, struct failure **failur
     return text;
 }
 
-int
-source_load_domain(struct source *source, const struct context *context,
-                   const char *argument, enum source_use use, struct failure **failure)
+/* Reads the definition of source->libvirt, with its passwords if it is to change. */
+static int
+read_domain(struct source *source, const char *origin, bool change,
+            struct failure **failure)
 {
-    bool change = use == SOURCE_CHANGE;
+    int persistent = change ? virDomainIsPersistent(source->libvirt) : 1;
     cleanup_free char *text = NULL;
-    int persistent;
 
-    *source = (struct source){0};
-    source->connection = libvirt_connect(context->uri, use == SOURCE_READ, failure);
-    if (!source->connection)
-        return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
-                              argument);
-    if (!change && libvirt_require_local(source->connection, failure) < 0)
-        return -1;
-    source->libvirt = libvirt_find_domain(source->connection, argument, failure);
-    if (!source->libvirt)
-        return failure_prefix(failure, "'%s' is no file", argument);
-    persistent = change ? virDomainIsPersistent(source->libvirt) : 1;
     if (persistent < 0)
         return libvirt_fail(failure, "could not look at the domain");
     /* To define it would make it persistent. */
@@ -96,10 +85,39 @@ source_load_domain(struct source *source, const struct context *context,
     text = read_definition(source->libvirt, change ? VIR_DOMAIN_XML_SECURE : 0, failure);
     if (!text)
         return -1;
-    source->doc = xml_parse(text, strlen(text), argument, failure);
+    source->doc = xml_parse(text, strlen(text), origin, failure);
     if (change)
         source->text = steal(text);
     return source->doc ? domain_read(&source->domain, source->doc, failure) : -1;
+}
+
+int
+source_load_domain(struct source *source, const struct context *context,
+                   const char *argument, enum source_use use, struct failure **failure)
+{
+    bool change = use == SOURCE_CHANGE;
+
+    *source = (struct source){0};
+    source->connection = libvirt_connect(context->uri, use == SOURCE_READ, failure);
+    if (!source->connection)
+        return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
+                              argument);
+    if (!change && libvirt_require_local(source->connection, failure) < 0)
+        return -1;
+    source->libvirt = libvirt_find_domain(source->connection, argument, failure);
+    if (!source->libvirt)
+        return failure_prefix(failure, "'%s' is no file", argument);
+    return read_domain(source, argument, change, failure);
+}
+
+int
+source_load_definition(struct source *source, virConnectPtr connection,
+                       virDomainPtr domain, struct failure **failure)
+{
+    virConnectRef(connection);
+    virDomainRef(domain);
+    *source = (struct source){.connection = connection, .libvirt = domain};
+    return read_domain(source, virDomainGetName(domain), true, failure);
 }
 
 int

@@ -41,6 +41,11 @@ int source_load_domain(struct source *source, const struct context *context,
                        const char *argument, enum source_use use,
                        struct failure **failure);
 
+/* Reads the definition of a domain, to be changed; the source has the connection and the domain as
+ * well as the caller. */
+int source_load_definition(struct source *source, virConnectPtr connection,
+                           virDomainPtr domain, struct failure **failure);
+
 /* Reads into `running` the XML of the same domain as it runs, which must have come from
  * libvirt. */
 int source_load_running(struct source *running, const struct source *source,

@@ -16,6 +16,7 @@ libvirt_tests = \
 	%D%/served.bats \
 	%D%/set.bats \
 	%D%/shim.bats \
+	%D%/start-command.bats \
 	%D%/start.bats \
 	%D%/vdsm.bats \
 	%D%/wait.bats \
