@@ -316,6 +316,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wait.c \
+	%D%/cli/cmd-watch.c \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/columns.c \
 	%D%/cli/columns.h \

@@ -125,6 +125,7 @@ extern const struct command cmd_status;
 extern const struct command cmd_unset;
 extern const struct command cmd_update;
 extern const struct command cmd_wait;
+extern const struct command cmd_watch;
 extern const struct command cmd_wire;
 
 /* Return: the command of that name, or NULL with a failure. */

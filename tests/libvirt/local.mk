@@ -20,6 +20,7 @@ libvirt_tests = \
 	%D%/start.bats \
 	%D%/vdsm.bats \
 	%D%/wait.bats \
+	%D%/watch.bats \
 	%D%/wiring.bats \
 	$(NULL)
 EXTRA_DIST += $(libvirt_tests) \
