@@ -334,6 +334,8 @@ virt_seed_SOURCES = \
 	%D%/cli/domain-view.h \
 	%D%/cli/follow.c \
 	%D%/cli/follow.h \
+	%D%/cli/guest-signs.c \
+	%D%/cli/guest-signs.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \

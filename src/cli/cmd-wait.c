@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/domain-view.h"
+#include "cli/guest-signs.h"
 #include "cli/replace.h"
 #include "cli/waiting.h"
 #include "store/record.h"
@@ -102,16 +103,26 @@ static void
 finish_by_time(struct waited *waited)
 {
     const struct guest_report *report = &waited->followed->report;
+    bool was_heard = report->state != GUEST_STATE_NOTHING;
     cleanup_free char *stage = describe_stage(report);
+    cleanup_free char *reason = NULL;
+    cleanup_free char *hint = NULL;
     cleanup_failure struct failure *failure = NULL;
+    struct guest_signs signs;
 
-    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s",
-                name_of(waited), waited->waiting->options->timeout, stage);
-    if (report->state == GUEST_STATE_NOTHING)
+    guest_signs_read(&signs, waited->followed->domain, waited->waiting->follow.root);
+    reason = guest_signs_reason(&signs, was_heard);
+    hint = guest_signs_hint(&signs, was_heard);
+    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s%s%s",
+                name_of(waited), waited->waiting->options->timeout, stage,
+                reason ? "; " : "", reason ? reason : "");
+    if (hint)
+        failure_hint(&failure, "%s", hint);
+    else if (was_heard)
+        failure_hint(&failure, GUEST_LOGS);
+    else
         failure_hint(&failure, "a guest without cloud-init, or whose image does without "
                                "vendor-data, never says anything");
-    else
-        failure_hint(&failure, GUEST_LOGS);
     finish(waited, "timeout", STATUS_TIMEOUT, report, failure);
 }
 
@@ -142,6 +153,12 @@ finish_by_stop(struct waited *waited, int detail)
         failure_hint(&failure, "wait on that host");
     else if (detail == VIR_DOMAIN_EVENT_STOPPED_SAVED)
         failure_hint(&failure, "start it, and wait once more: the guest goes on then");
+    else if (detail == VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN &&
+             report->state == GUEST_STATE_NOTHING)
+        failure_hint(&failure,
+                     "it shut down before cloud-init began, or has none: see its "
+                     "console, and /var/log/libvirt/qemu/%s.log",
+                     name_of(waited));
     else
         failure_hint(&failure,
                      "see what the guest and QEMU said last: its console, and "
