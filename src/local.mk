@@ -74,9 +74,7 @@ libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLA
 
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
-	%D%/wire/disk.h \
 	%D%/wire/foreign.c \
-	%D%/wire/foreign.h \
 	%D%/wire/report.c \
 	%D%/wire/serial.c \
 	%D%/wire/url.c \

@@ -28,7 +28,6 @@
 #include "image/label.h"
 #include "store/configuration.h"
 #include "vdsm/vdsm.h"
-#include "wire/foreign.h"
 #include "wire/wire.h"
 
 /* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks after

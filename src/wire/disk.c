@@ -15,7 +15,6 @@
 #include "domain/domain.h"
 #include "domain/target.h"
 #include "domain/xml.h"
-#include "wire/disk.h"
 #include "wire/wire.h"
 
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/foreign.h"
+#include "wire/wire.h"
 
 static const char *const labels[] = {"cidata", "config-2"};
 

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "domain/payload.h"
 #include "domain/xml.h"
-#include "wire/foreign.h"
 #include "wire/wire.h"
 
 /* --- the changes -------------------------------------------------------------------- */
