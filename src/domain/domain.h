@@ -56,7 +56,7 @@ bool domain_is_windows(const struct domain *domain);
 char *domain_emulator(const struct domain *domain);
 
 /* Return: whether the emulator is virt-seed-qemu, the shim, by its name. */
-bool domain_is_by_shim(const struct domain *domain);
+bool domain_uses_shim(const struct domain *domain);
 
 void domain_clear(struct domain *domain);
 

@@ -428,7 +428,7 @@ request_read(struct request *request, const struct domain *domain,
     const xmlNode *payload = node ? NULL : payload_find(domain);
 
     *request = (struct request){.domain = domain, .serial = true, .report = true};
-    if (!node && !payload && domain_is_by_shim(domain))
+    if (!node && !payload && domain_uses_shim(domain))
         return 0;
     if (!node && !payload)
         return failure_set(failure, FAILURE_REQUEST_MISSING,

@@ -110,16 +110,15 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
                                  "<qemu:commandline>");
 }
 
-/* --- what the hook leaves for the shim ---------------------------------------------- */
+/* --- the shim order ----------------------------------------------------------------- */
 
 /*
- * UUID.shim, which rundir_leave_note() writes: a line, the word to add to the SMBIOS serial, or
- * nothing; and a second one, "report", if the guest is to report. The second follows from the
- * domain's XML alone, so that a guest has the same devices wherever it is restored or migrated
- * to.
+ * UUID.shim, which rundir_write_shim_order() writes (base/names.h). Whether the guest is to report
+ * follows from the domain's XML alone, so that it has the same devices wherever it is restored
+ * or migrated to.
  */
-struct order {
-    char *serial; /* owned */
+struct shim_order {
+    char *serial; /* the word to add to the SMBIOS serial, or ""; owned */
     bool report;
 };
 
@@ -142,7 +141,7 @@ fail_open(const char *name, int error, struct failure **failure)
 
 /* Return: whether the content is what it must be. */
 static bool
-order_take_lines(struct order *order, const struct buffer *content)
+order_take_lines(struct shim_order *order, const struct buffer *content)
 {
     const char *end = memchr(content->data, '\n', content->size);
     size_t length = end ? (size_t)(end - content->data) : 0;
@@ -155,18 +154,18 @@ order_take_lines(struct order *order, const struct buffer *content)
             return false;
     }
     order->report = rest > 0;
-    if (order->report && (rest != strlen(SHIM_REPORT_LINE) ||
-                          memcmp(end + 1, SHIM_REPORT_LINE, rest) != 0))
+    if (order->report && (rest != strlen(SHIM_ORDER_REPORT) ||
+                          memcmp(end + 1, SHIM_ORDER_REPORT, rest) != 0))
         return false;
     order->serial = xstrndup(content->data, length);
     return true;
 }
 
 static int
-order_read(struct order *order, int root, const char *uuid, struct failure **failure)
+order_read(struct shim_order *order, int root, const char *uuid, struct failure **failure)
 {
-    const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_REPORT_LINE);
-    cleanup_free char *name = xasprintf("%s" SHIM_SUFFIX, uuid);
+    const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_ORDER_REPORT);
+    cleanup_free char *name = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     /* O_PATH: QEMU's user may not list it. The path without its slash is below root. */
     cleanup_close int directory =
         openat(root, &VIRT_SEED_RUNDIR[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -310,7 +309,7 @@ add_seed(struct command *command, const char *uuid, const char *bus, bool report
 
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
-                         "file.filename=%s/%s" SHIM_LINK_SUFFIX "%s",
+                         "file.filename=%s/%s" SECOND_NAME_INFIX "%s",
                          VIRT_SEED_RUNDIR, uuid, uuid));
     /* One queue: the default follows the number of CPUs, which may change while the guest
      * runs and would not fit a migrated one then. */
@@ -410,7 +409,7 @@ command_make(struct command *command, int root, char **given, struct failure **f
     char *program = find_emulator(root, given[0], failure);
     const struct machine *machine = NULL;
     cleanup_free char *serial = NULL;
-    struct order order = {0};
+    struct shim_order order = {0};
     const char *uuid;
     size_t count;
 

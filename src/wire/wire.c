@@ -73,7 +73,7 @@ check_shim(const struct request *request, struct failure **failure)
 {
     if (wire_shim_can(request))
         return 0;
-    /* Its order is written at each start, and a token is made once. */
+    /* The shim order is written at each start, and a token is made once. */
     if (!request_has_disk(request))
         return failure_set(failure, FAILURE_REQUEST,
                            "datasource=\"nocloud-net\", but virt-seed-qemu, the "
@@ -122,16 +122,16 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    bool by_shim = domain_is_by_shim(domain);
+    bool uses_shim = domain_uses_shim(domain);
     bool of_another;
 
-    if (!by_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
+    if (!uses_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
     of_another = wire_report_is_of_another(domain);
-    if ((by_shim && check_shim(request, failure) < 0) ||
+    if ((uses_shim && check_shim(request, failure) < 0) ||
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
-    if (by_shim) {
+    if (uses_shim) {
         /* The shim adds all of it itself: what is in the XML goes. */
         wire_remove(domain, wiring);
         if (!wire_shim_serial(domain, request, failure))
@@ -141,7 +141,7 @@ wire_domain(struct domain *domain, const struct request *request,
         return -1;
     }
     wiring->needed = wiring->change_count > 0;
-    if (!by_shim)
+    if (!uses_shim)
         wire_report(domain, request, wiring);
     if (!of_another)
         return 0;
@@ -183,7 +183,7 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
 
     *facts = (struct wire_facts){
         .disk = seed_path_find_disk(domain),
-        .by_shim = domain_is_by_shim(domain),
+        .uses_shim = domain_uses_shim(domain),
         .seed_of_another = seed_url_is_of_another(domain),
         .reports = wire_report_is_there(domain),
         .report_of_another = wire_report_is_of_another(domain),
@@ -197,13 +197,13 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
     }
     /* VDSM makes the image of a payload whose domain has no disk of ours. */
     facts->asks =
-        request_find(domain) || facts->by_shim || (facts->disk && payload_find(domain));
+        request_find(domain) || facts->uses_shim || (facts->disk && payload_find(domain));
 }
 
 bool
 wire_facts_are_wired(const struct wire_facts *facts)
 {
-    return facts->disk || facts->by_shim || facts->own_url;
+    return facts->disk || facts->uses_shim || facts->own_url;
 }
 
 void

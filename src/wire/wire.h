@@ -78,7 +78,7 @@ bool wire_looks_like_amazon(const char *uuid);
 struct wire_facts {
     bool asks; /* by <cloud-init>, by the emulator shim, or by a payload with our disk */
     const struct disk *disk; /* with the path of a seed, anybody's; borrowed; or NULL */
-    bool by_shim;         /* the emulator is virt-seed-qemu, which adds a disk itself */
+    bool uses_shim;       /* the emulator is virt-seed-qemu, which adds a disk itself */
     struct seed_url url;  /* the last one in the serial; its address is NULL if none is */
     bool own_url;         /* made for this domain */
     bool seed_of_another; /* a disk or a URL is another domain's, as a clone has it */
