@@ -23,11 +23,11 @@
 #define LIMIT_USER_DATA 16
 
 /* oVirt's payload: how many files, bytes of a name (Rock Ridge), characters of the
- * volume's name. */
+ * volume's label. */
 #define LIMIT_PAYLOAD_FILES 256
 #define LIMIT_FILE_NAME 255
 #define LIMIT_PATH 1024
-#define LIMIT_VOLUME_ID 16
+#define LIMIT_LABEL 16
 
 /* Everything that goes into one seed. */
 #define LIMIT_SEED (16 * MIB)

@@ -20,9 +20,13 @@ struct document {
     size_t size;
 };
 
+/* The labels by which cloud-init knows the volume of a datasource. */
+#define SEED_LABEL_NOCLOUD "cidata"
+#define SEED_LABEL_CONFIGDRIVE "config-2"
+
 struct seed {
-    char *volume_id; /* what a volume with these documents is called */
-    bool served;     /* there is none: the guest fetches them from the metadata server */
+    char *label; /* what a volume with these documents is called: SEED_LABEL_NOCLOUD, … */
+    bool served; /* there is none: the guest fetches them from the metadata server */
     struct document *documents;
     size_t document_count;
 };

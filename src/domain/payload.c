@@ -122,28 +122,30 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
 /* Reads the name of the volume: what fits into both trees of the image (ECMA-119, 8.4.6; Joliet has
  * two bytes a character). */
 static int
-read_volume_id(struct seed *payload, const xmlNode *node, struct failure **failure)
+read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
     const xmlNode *id = child(node, "volId");
     const char *at;
 
     if (!id)
         return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <volId>",
-                               "name the volume, 'config-2' or 'cidata'");
-    at = payload->volume_id = vocabulary_word(id);
+                               "name the volume, '" SEED_LABEL_CONFIGDRIVE
+                               "' or '" SEED_LABEL_NOCLOUD "'");
+    at = payload->label = vocabulary_word(id);
     while (*at >= ' ' && *at < 0x7f && *at != '/')
         at++;
-    if (!*at && at != payload->volume_id && strlen(payload->volume_id) <= LIMIT_VOLUME_ID)
+    if (!*at && at != payload->label && strlen(payload->label) <= LIMIT_LABEL)
         return 0;
     return vocabulary_fail(id, failure, FAILURE_REQUEST, "is not the name of a volume",
-                           "write 1 to 16 characters of ASCII, 'config-2' or 'cidata'");
+                           "write 1 to 16 characters of ASCII, '" SEED_LABEL_CONFIGDRIVE
+                           "' or '" SEED_LABEL_NOCLOUD "'");
 }
 
 struct seed *
 payload_read(const xmlNode *node, struct failure **failure)
 {
     struct seed *payload = xcalloc(1, sizeof(*payload));
-    int result = read_volume_id(payload, node, failure);
+    int result = read_label(payload, node, failure);
 
     for (const xmlNode *file = xml_first_element(node); file && result == 0;
          file = xml_next_element(file)) {

@@ -48,7 +48,8 @@ bool
 request_is_by_label(const struct request *request)
 {
     return request->datasource == DATASOURCE_CONFIGDRIVE ||
-           (request->payload && strcasecmp(request->payload->volume_id, "cidata") != 0);
+           (request->payload &&
+            strcasecmp(request->payload->label, SEED_LABEL_NOCLOUD) != 0);
 }
 
 bool

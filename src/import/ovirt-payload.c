@@ -257,13 +257,14 @@ import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failur
     payload = payload_read(node, failure);
     if (!payload)
         return -1;
-    config_drive = strcmp(payload->volume_id, "config-2") == 0;
-    if (!config_drive && strcasecmp(payload->volume_id, "cidata") != 0)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "the payload has the volId '%s', expected 'config-2' or "
-                           "'cidata'\n"
-                           "cloud-init would not find it either",
-                           payload->volume_id);
+    config_drive = strcmp(payload->label, SEED_LABEL_CONFIGDRIVE) == 0;
+    if (!config_drive && strcasecmp(payload->label, SEED_LABEL_NOCLOUD) != 0)
+        return failure_set(
+            failure, FAILURE_REQUEST,
+            "the payload has the volId '%s', expected '" SEED_LABEL_CONFIGDRIVE
+            "' or '" SEED_LABEL_NOCLOUD "'\n"
+            "cloud-init would not find it either",
+            payload->label);
     if (config_drive)
         element_set(import->element, "datasource", "configdrive");
     for (size_t i = 0; i < payload->document_count; i++) {

@@ -10,7 +10,7 @@
 #include "domain/xml.h"
 #include "wire/wire.h"
 
-static const char *const labels[] = {"cidata", "config-2"};
+static const char *const labels[] = {SEED_LABEL_NOCLOUD, SEED_LABEL_CONFIGDRIVE};
 
 /* VDSM's payload (lib/vdsm/mkimage.py), before and after it has filled in the path. */
 static const char *const places[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",

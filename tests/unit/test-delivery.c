@@ -18,7 +18,7 @@ static const char *const path = &SEED[1];
 static struct seed
 new_seed(void)
 {
-    struct seed seed = {.volume_id = xstrdup("cidata")};
+    struct seed seed = {.label = xstrdup("cidata")};
 
     buffer_append_string(&seed_add_document(&seed, "meta-data")->data, "{}\n");
     seed_add_document(&seed, "user-data");

@@ -16,7 +16,7 @@
 static void
 write_image(void **state, const char *name, const char *label)
 {
-    cleanup_seed struct seed seed = {.volume_id = xstrdup(label)};
+    cleanup_seed struct seed seed = {.label = xstrdup(label)};
     cleanup_close int fd =
         openat(unit_directory(state), name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     struct failure *failure = NULL;
