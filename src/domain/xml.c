@@ -314,10 +314,10 @@ xml_add_child(xmlNode *parent, const char *name)
 xmlNode *
 xml_insert_child(xmlNode *parent, xmlNode *node)
 {
-    xmlNode *place = xml_add_child(parent, "place");
+    xmlNode *placeholder = xml_add_child(parent, "placeholder");
 
-    xmlReplaceNode(place, node);
-    xmlFreeNode(place);
+    xmlReplaceNode(placeholder, node);
+    xmlFreeNode(placeholder);
     return node;
 }
 

@@ -159,7 +159,7 @@ int foreign_fail(const struct disk *disk, struct failure **failure);
 bool wire_disk_has_ide(const struct domain *domain);
 
 /* Where on a bus there is room for one more disk. */
-struct drive_place {
+struct drive_position {
     bool addressed; /* the bus has drive addresses; else libvirt finds the place */
     bool new_controller;
     struct drive_address address;
@@ -170,8 +170,8 @@ struct drive_place {
  * targets, so that disks added later do not collide with it. On scsi it is on a
  * virtio-scsi controller, an existing one or a new one.
  */
-int drives_find_place(const struct domain *domain, enum domain_bus bus,
-                      struct drive_place *place, struct failure **failure);
+int drives_find_position(const struct domain *domain, enum domain_bus bus,
+                         struct drive_position *position, struct failure **failure);
 
 /*
  * Return: a target's name that no disk has, after all others so that libvirt keeps the
