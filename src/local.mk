@@ -254,10 +254,9 @@ bin_PROGRAMS += virt-seed virt-seed-qemu
 noinst_LIBRARIES += libshim.a
 libshim_a_SOURCES = \
 	%D%/shim/arguments.c \
-	%D%/shim/arguments.h \
 	%D%/shim/command.c \
-	%D%/shim/command.h \
 	%D%/shim/report.c \
+	%D%/shim/shim.h \
 	$(NULL)
 
 virt_seed_qemu_SOURCES = %D%/shim/main.c

@@ -23,7 +23,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/process.h"
-#include "shim/command.h"
+#include "shim/shim.h"
 
 static int
 become(char **given, struct failure **failure)

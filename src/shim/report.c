@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/process.h"
-#include "shim/command.h"
+#include "shim/shim.h"
 
 /* --- the file --------------------------------------------------------------------- */
 

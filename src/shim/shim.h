@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command that the shim becomes.
- *
- * A start with -uuid is a domain's: it gets the seed, or is refused. Without -uuid, what
- * boots nothing (-machine none, -version, -help), as libvirt's probing does, stays as it
- * is; everything else is refused.
- *
- * The seed is a cdrom on a virtio-scsi controller of its own; the report's port is on a
- * virtio-serial controller of its own.
+ * The emulator shim: QEMU's command line, which it completes, and the guest's report, which it
+ * keeps.
  */
 #pragma once
 
@@ -15,6 +9,16 @@
 
 #include "base/failure.h"
 
+/* --- the command that the shim becomes ------------------------------------------------ */
+
+/*
+ * A start with -uuid is a domain's: it gets the seed, or is refused. Without -uuid, what
+ * boots nothing (-machine none, -version, -help), as libvirt's probing does, stays as it
+ * is; everything else is refused.
+ *
+ * The seed is a cdrom on a virtio-scsi controller of its own; the report's port is on a
+ * virtio-serial controller of its own.
+ */
 struct command {
     char **arguments; /* owned; NULL after the last; the first is the program */
     size_t count;
@@ -53,3 +57,33 @@ void command_clear(struct command *command);
  * Return: the end of the pipe for QEMU to inherit, or -1.
  */
 int report_begin(int root, const char *uuid, char **given, struct failure **failure);
+
+/* --- QEMU's arguments ------------------------------------------------------------------ */
+
+/* QEMU's command line, as far as it must be understood: options and their lists of keys
+ * (QEMU's qemu-options.hx, util/keyval.c). */
+
+/* An option, as "uuid" of "-uuid VALUE" or "--uuid VALUE". */
+struct option_at {
+    const char *name;  /* without dashes; NULL at the end */
+    const char *value; /* what follows it, perhaps another option; never NULL */
+};
+
+/*
+ * Walks over the options. `index` is 1 at first. A kernel's command line (-append), the
+ * one value that may begin with a dash, is passed over.
+ */
+struct option_at arguments_next(char **arguments, size_t *index);
+
+/* Return: how often the option is there; `value` is that of the last, or NULL. */
+size_t arguments_find(char **arguments, const char *name, const char **value);
+
+/*
+ * The value of a key in "key=value,…", where ",," is a comma, or in a JSON object with
+ * texts; of several the last. `implied` is the key of a first word without "=", or NULL.
+ * Return: owned by the caller (free); NULL where it is not there.
+ */
+char *list_value(const char *list, const char *key, const char *implied);
+
+/* Return: the text as a value for such a list, owned by the caller (free). */
+char *list_escape(const char *text);
