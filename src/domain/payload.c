@@ -13,21 +13,10 @@
 
 #define OVIRT_NAMESPACE "http://ovirt.org/vm/1.0"
 
-static bool
-is_element(const xmlNode *node, const char *name)
-{
-    return node->ns && strcmp((const char *)node->ns->href, OVIRT_NAMESPACE) == 0 &&
-           strcmp((const char *)node->name, name) == 0;
-}
-
 static xmlNode *
 child(const xmlNode *parent, const char *name)
 {
-    xmlNode *node = parent ? xml_first_element(parent) : NULL;
-
-    while (node && !is_element(node, name))
-        node = xml_next_element(node);
-    return node;
+    return xml_child_in(parent, OVIRT_NAMESPACE, name);
 }
 
 /* VDSM makes an image of the payload of a disk; a floppy's is sysprep's. */
@@ -39,7 +28,8 @@ payload_find(const struct domain *domain)
     for (; device; device = xml_next_element(device)) {
         xmlNode *payload = child(device, "payload");
 
-        if (!is_element(device, "device") || xml_attribute_is(device, "name", "fda"))
+        if (!xml_is_in(device, OVIRT_NAMESPACE, "device") ||
+            xml_attribute_is(device, "name", "fda"))
             continue;
         if (!payload)
             payload = child(child(device, "specParams"), "vmPayload");
@@ -149,7 +139,7 @@ payload_read(const xmlNode *node, struct failure **failure)
 
     for (const xmlNode *file = xml_first_element(node); file && result == 0;
          file = xml_next_element(file)) {
-        if (is_element(file, "file"))
+        if (xml_is_in(file, OVIRT_NAMESPACE, "file"))
             result = read_file(payload, file, failure);
     }
     if (result == 0 && payload->document_count == 0)

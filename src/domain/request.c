@@ -28,11 +28,7 @@ request_datasource_name(enum datasource datasource)
 xmlNode *
 request_find(const struct domain *domain)
 {
-    xmlNode *node = xml_first_element(xml_child(domain->root, "metadata"));
-
-    while (node && !vocabulary_is(node, "cloud-init"))
-        node = xml_next_element(node);
-    return node;
+    return vocabulary_child(xml_child(domain->root, "metadata"), "cloud-init");
 }
 
 char *

@@ -17,17 +17,13 @@ vocabulary_is_ours(const xmlNode *node)
 bool
 vocabulary_is(const xmlNode *node, const char *name)
 {
-    return vocabulary_is_ours(node) && strcmp((const char *)node->name, name) == 0;
+    return xml_is_in(node, REQUEST_NAMESPACE, name);
 }
 
-const xmlNode *
-vocabulary_child(const xmlNode *node, const char *name)
+xmlNode *
+vocabulary_child(const xmlNode *parent, const char *name)
 {
-    const xmlNode *child = xml_first_element(node);
-
-    while (child && !vocabulary_is(child, name))
-        child = xml_next_element(child);
-    return child;
+    return xml_child_in(parent, REQUEST_NAMESPACE, name);
 }
 
 int
