@@ -8,6 +8,10 @@
 #define KIB (1024UL)
 #define MIB (1024UL * KIB)
 
+/* A limit that is a plain number, as text for a message. */
+#define DECIMAL(limit) DECIMAL_TEXT(limit)
+#define DECIMAL_TEXT(limit) #limit
+
 /* A message and a hint, in bytes: what people can read, whatever names are in it. */
 #define LIMIT_MESSAGE 2000
 

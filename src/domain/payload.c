@@ -65,11 +65,11 @@ check_path(const struct seed *payload, const xmlNode *node, const char *path,
            struct failure **failure)
 {
     if (!path || !is_path(path))
-        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                              "<%s> has path=\"%.64s\", no relative path\n"
-                              "write at most 8 names with '/' between them, none '.', "
-                              "'..', empty or longer than 255",
-                              node->name, path ? path : "");
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has path=\"%.64s\", no relative path\n"
+                               "write at most %d names with '/' between them, none '.', "
+                               "'..', empty or longer than %d",
+                               path ? path : "", LIMIT_IMAGE_DEPTH, LIMIT_FILE_NAME);
     for (size_t i = 0; i < payload->document_count; i++) {
         const char *other = payload->documents[i].path;
         size_t shorter = strlen(path) < strlen(other) ? strlen(path) : strlen(other);
@@ -95,17 +95,22 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
     struct document *file;
 
     if (payload->document_count == LIMIT_PAYLOAD_FILES)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
-                               "at most 256 files");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "is one of too many\n"
+                               "at most %d files",
+                               LIMIT_PAYLOAD_FILES);
     if (check_path(payload, node, path, failure) < 0)
         return -1;
     file = seed_add_document(payload, path);
     if (base64_append(&file->data, text) < 0)
-        return vocabulary_fail(node, failure, FAILURE_BASE64, "is not base64",
+        return vocabulary_fail(node, failure, FAILURE_BASE64,
+                               "is not base64\n"
                                "encode the file with 'base64 FILE'");
     if (file->data.size > LIMIT_PART)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "has more than 4 MiB",
-                               "let the guest fetch large files itself");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "has more than %lu MiB\n"
+                               "let the guest fetch large files itself",
+                               LIMIT_PART / MIB);
     return 0;
 }
 
@@ -118,7 +123,8 @@ read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
     const char *at;
 
     if (!id)
-        return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <volId>",
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has no <volId>\n"
                                "name the volume, '" SEED_LABEL_CONFIGDRIVE
                                "' or '" SEED_LABEL_NOCLOUD "'");
     at = payload->label = vocabulary_word(id);
@@ -126,9 +132,11 @@ read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
         at++;
     if (!*at && at != payload->label && strlen(payload->label) <= LIMIT_LABEL)
         return 0;
-    return vocabulary_fail(id, failure, FAILURE_REQUEST, "is not the name of a volume",
-                           "write 1 to 16 characters of ASCII, '" SEED_LABEL_CONFIGDRIVE
-                           "' or '" SEED_LABEL_NOCLOUD "'");
+    return vocabulary_fail(id, failure, FAILURE_REQUEST,
+                           "is not the name of a volume\n"
+                           "write 1 to %d characters of ASCII, '" SEED_LABEL_CONFIGDRIVE
+                           "' or '" SEED_LABEL_NOCLOUD "'",
+                           LIMIT_LABEL);
 }
 
 struct seed *
@@ -143,7 +151,8 @@ payload_read(const xmlNode *node, struct failure **failure)
             result = read_file(payload, file, failure);
     }
     if (result == 0 && payload->document_count == 0)
-        result = vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <file>",
+        result = vocabulary_fail(node, failure, FAILURE_REQUEST,
+                                 "has no <file>\n"
                                  "an empty payload is no seed: remove it");
     if (result == 0)
         return payload;

@@ -343,7 +343,7 @@ add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
 
         /* Names come from the image and become paths. */
         if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            strchr(name, '/') || strlen(name) > 255)
+            strchr(name, '/') || strlen(name) > LIMIT_FILE_NAME)
             return failure_set(failure, FAILURE_IMAGE,
                                "the image has a file whose name could lead out of its "
                                "directory\n"
