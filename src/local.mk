@@ -51,7 +51,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.c \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
-	%D%/domain/interface.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -62,9 +61,7 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-read.c \
 	%D%/domain/payload.c \
-	%D%/domain/payload.h \
 	%D%/domain/target.c \
-	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
 	%D%/domain/xml.c \

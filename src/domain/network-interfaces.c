@@ -14,7 +14,7 @@
 #include "base/buffer.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/network.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"

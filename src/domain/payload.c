@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
-#include "domain/payload.h"
+#include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
@@ -139,32 +139,21 @@ read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
                            LIMIT_LABEL);
 }
 
-struct seed *
-payload_read(const xmlNode *node, struct failure **failure)
+int
+payload_read(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
-    struct seed *payload = xcalloc(1, sizeof(*payload));
-    int result = read_label(payload, node, failure);
-
-    for (const xmlNode *file = xml_first_element(node); file && result == 0;
+    *payload = (struct seed){0};
+    if (read_label(payload, node, failure) < 0)
+        return -1;
+    for (const xmlNode *file = xml_first_element(node); file;
          file = xml_next_element(file)) {
-        if (xml_is_in(file, OVIRT_NAMESPACE, "file"))
-            result = read_file(payload, file, failure);
+        if (xml_is_in(file, OVIRT_NAMESPACE, "file") &&
+            read_file(payload, file, failure) < 0)
+            return -1;
     }
-    if (result == 0 && payload->document_count == 0)
-        result = vocabulary_fail(node, failure, FAILURE_REQUEST,
-                                 "has no <file>\n"
-                                 "an empty payload is no seed: remove it");
-    if (result == 0)
-        return payload;
-    payload_free(payload);
-    return NULL;
-}
-
-void
-payload_free(struct seed *payload)
-{
-    if (!payload)
-        return;
-    seed_clear(payload);
-    free(payload);
+    if (payload->document_count > 0)
+        return 0;
+    return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                           "has no <file>\n"
+                           "an empty payload is no seed: remove it");
 }

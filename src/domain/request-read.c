@@ -452,8 +452,8 @@ request_read(struct request *request, const struct domain *domain,
     request->line = xml_line(node ? node : payload);
     if (payload) {
         request->datasource = DATASOURCE_PAYLOAD;
-        request->payload = payload_read(payload, failure);
-        return request->payload ? 0 : -1;
+        request->payload = xcalloc(1, sizeof(*request->payload));
+        return payload_read(request->payload, payload, failure);
     }
     for (const xmlNode *other = xml_first_element(node->parent); other;
          other = xml_next_element(other)) {

@@ -81,7 +81,9 @@ clear_content(struct request *request)
     network_free(request->network);
     initialization_free(request->initialization);
     parts_clear(&request->parts);
-    payload_free(request->payload);
+    if (request->payload)
+        seed_clear(request->payload);
+    free(request->payload);
 }
 
 void

@@ -28,7 +28,6 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "domain/interface.h"
 #include "domain/xml.h"
 #include "image/iso.h"
 #include "store/delivery.h"

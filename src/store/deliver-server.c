@@ -24,7 +24,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "seed/json.h"
 #include "seed/seed.h"

@@ -13,7 +13,6 @@
 
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "domain/target.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
 

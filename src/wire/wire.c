@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "domain/payload.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
 
