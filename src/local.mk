@@ -127,10 +127,9 @@ CLEANFILES += %D%/seed/reporter-script.h
 	mv $@.new $@
 
 libimage_a_SOURCES = \
+	%D%/image/image.h \
 	%D%/image/iso.c \
-	%D%/image/iso.h \
 	%D%/image/label.c \
-	%D%/image/label.h \
 	$(NULL)
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 

@@ -11,7 +11,7 @@
 #include "check/check.h"
 #include "check/rules.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"

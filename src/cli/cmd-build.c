@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/source.h"
-#include "image/iso.h"
+#include "image/image.h"
 
 struct options {
     const char *output;

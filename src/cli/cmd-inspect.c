@@ -15,8 +15,7 @@
 #include "base/print.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "image/iso.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "seed/layout.h"
 
 struct options {

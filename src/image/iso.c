@@ -28,7 +28,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/tmpfile.h"
-#include "image/iso.h"
+#include "image/image.h"
 
 #define ISO_BLOCK 2048
 

@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "lifecycle/lifecycle.h"
 #include "store/delivery.h"
 #include "store/pipeline.h"

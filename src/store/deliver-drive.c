@@ -29,7 +29,7 @@
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "store/delivery.h"
 #include "store/rundir.h"
 #include "wire/wire.h"

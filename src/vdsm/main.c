@@ -25,7 +25,7 @@
 #include "base/process.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "store/configuration.h"
 #include "vdsm/vdsm.h"
 #include "wire/wire.h"

@@ -145,7 +145,7 @@ const char *wire_shim_serial(const struct domain *domain, const struct request *
 
 /*
  * Return: whether the disk carries another tool's seed: by its volume's label, where
- * that was read (image/label.h); else, for cdroms, by the names that VDSM,
+ * that was read (label_read_disks()); else, for cdroms, by the names that VDSM,
  * virt-install, KubeVirt and people with cloud-localds give them.
  */
 bool foreign_is_seed(const struct disk *disk);

@@ -15,8 +15,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "fuzz.h"
-#include "image/iso.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "seed/layout.h"
 
 /* LeakSanitizer asks for it: libisofs forgets what it had read where an image ends in the

@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "unit.h"
 
 #define BLOCK 2048

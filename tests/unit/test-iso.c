@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "unit.h"
 
 #define BLOCK 2048

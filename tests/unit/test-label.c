@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "image/iso.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "unit.h"
 
 /* Writes an image with that label. */
