@@ -51,7 +51,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.c \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
-	%D%/domain/interface.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -62,9 +61,7 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-read.c \
 	%D%/domain/payload.c \
-	%D%/domain/payload.h \
 	%D%/domain/target.c \
-	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
 	%D%/domain/xml.c \
@@ -74,9 +71,7 @@ libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLA
 
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
-	%D%/wire/disk.h \
 	%D%/wire/foreign.c \
-	%D%/wire/foreign.h \
 	%D%/wire/report.c \
 	%D%/wire/serial.c \
 	%D%/wire/url.c \
@@ -132,10 +127,9 @@ CLEANFILES += %D%/seed/reporter-script.h
 	mv $@.new $@
 
 libimage_a_SOURCES = \
+	%D%/image/image.h \
 	%D%/image/iso.c \
-	%D%/image/iso.h \
 	%D%/image/label.c \
-	%D%/image/label.h \
 	$(NULL)
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
@@ -256,10 +250,9 @@ bin_PROGRAMS += virt-seed virt-seed-qemu
 noinst_LIBRARIES += libshim.a
 libshim_a_SOURCES = \
 	%D%/shim/arguments.c \
-	%D%/shim/arguments.h \
 	%D%/shim/command.c \
-	%D%/shim/command.h \
 	%D%/shim/report.c \
+	%D%/shim/shim.h \
 	$(NULL)
 
 virt_seed_qemu_SOURCES = %D%/shim/main.c

@@ -18,12 +18,13 @@
 /* What such a name begins with in a domain's <emulator>. */
 #define SHIM_NAME SHIM_PREFIX "qemu-"
 
-/* What the run-time directory has for the shim, after the domain's UUID. */
-#define SHIM_SUFFIX ".shim"
-/* In it, after the line of the serial: the guest is to report. */
-#define SHIM_REPORT_LINE "report\n"
+/* The shim order: the file of the run-time directory that tells the shim what to add, after the
+ * domain's UUID. Its first line is the word for the SMBIOS serial, or empty. */
+#define SHIM_ORDER_SUFFIX ".shim"
+/* Its second line, if the guest is to report. */
+#define SHIM_ORDER_REPORT "report\n"
 
-/* A file of the domain's once more, by a name with its UUID before and after this: the
- * seed in the run-time directory, the report in its own. AppArmor calls the profile of the
+/* The second name of a domain's file has its UUID before and after this: the seed in the
+ * run-time directory, the report in its own. AppArmor calls the profile of the
  * domain's QEMU libvirt-UUID, so that a rule can let each QEMU at its own files alone. */
-#define SHIM_LINK_SUFFIX ".libvirt-"
+#define SECOND_NAME_INFIX ".libvirt-"

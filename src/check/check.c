@@ -11,7 +11,7 @@
 #include "check/check.h"
 #include "check/rules.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"
@@ -99,7 +99,7 @@ check_emulator(struct findings *findings, const struct domain *domain, int root)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    if (!domain_is_by_shim(domain))
+    if (!domain_uses_shim(domain))
         return;
     for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
          node = xml_next(node, "seclabel")) {

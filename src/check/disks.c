@@ -8,7 +8,7 @@
 #include "check/rules.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/disk.h"
+#include "wire/wire.h"
 
 #define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
 

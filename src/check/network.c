@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check/rules.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "seed/network.h"

@@ -118,7 +118,7 @@ warn_of_key(const struct check *check, const struct part *part, const char *key)
 static void
 check_part(const struct check *check, const struct part *part)
 {
-    if (check->facts->by_shim &&
+    if (check->facts->uses_shim &&
         (part->origin == PART_SECRET || part->origin == PART_GENERATED)) {
         const xmlNode *devices = xml_child(check->domain->root, "devices");
         const xmlNode *emulator = xml_child(devices, "emulator");

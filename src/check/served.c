@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "store/delivery.h"
 #include "store/libvirt-host.h"

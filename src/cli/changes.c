@@ -11,7 +11,7 @@
 #include "cli/libvirt.h"
 #include "cli/output.h"
 #include "domain/request.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "store/configuration.h"
 
 static bool

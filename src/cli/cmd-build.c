@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/source.h"
-#include "image/iso.h"
+#include "image/image.h"
 
 struct options {
     const char *output;
@@ -68,8 +68,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (result < 0)
         return STATUS_FAILURE;
     if (!context->quiet && !to_stdout)
-        printf("%s: label %s, %zu documents\n", path, seed.volume_id,
-               seed.document_count);
+        printf("%s: label %s, %zu documents\n", path, seed.label, seed.document_count);
     return STATUS_OK;
 }
 

@@ -148,7 +148,7 @@ doctor_clear(struct doctor *doctor)
     }
     free(doctor->list);
     free(doctor->served);
-    free(doctor->by_shim);
+    free(doctor->uses_shim);
     texts_free(doctor->unseen, doctor->unseen_count);
     config_clear(&doctor->config);
     if (doctor->connection)

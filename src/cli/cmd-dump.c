@@ -45,8 +45,8 @@ print_json(const struct seed *seed, const char *path)
                                         (json_int_t)data->size, text ? "text" : "base64",
                                         text ? text : json_string(encoded)));
     }
-    json_print(json_pack("{s:s?, s:o}", "volume-id",
-                         seed->served ? NULL : seed->volume_id, "documents", documents));
+    json_print(json_pack("{s:s?, s:o}", "volume-id", seed->served ? NULL : seed->label,
+                         "documents", documents));
 }
 
 static void

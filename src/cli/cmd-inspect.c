@@ -15,8 +15,7 @@
 #include "base/print.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "image/iso.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "seed/layout.h"
 
 struct options {
@@ -53,7 +52,7 @@ static void
 judge(struct report *report)
 {
     const struct seed *volume = report->volume;
-    const struct layout *layout = layout_find(volume->volume_id);
+    const struct layout *layout = layout_find(volume->label);
 
     report->layout = layout;
     report->valid = layout != NULL;
@@ -125,7 +124,7 @@ print_json(const struct report *report)
         json_array_append_new(documents, object);
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
-                         to_json_string(report->volume->volume_id), "datasource",
+                         to_json_string(report->volume->label), "datasource",
                          report->layout ? report->layout->datasource : NULL, "valid",
                          report->valid, "documents", documents));
 }
@@ -134,7 +133,7 @@ static void
 print_text(const struct report *report)
 {
     fputs("label: ", stdout);
-    print_outside_string(stdout, report->volume->volume_id);
+    print_outside_string(stdout, report->volume->label);
     printf("\ndatasource: %s\n",
            report->layout ? report->layout->datasource : "none, by this label");
     for (size_t i = 0; i < report->count; i++) {

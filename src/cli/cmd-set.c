@@ -53,17 +53,6 @@ struct setting {
 
 /* --- the element ------------------------------------------------------------------ */
 
-/* Return: the first child of that name in our namespace, or NULL; of no parent, NULL. */
-static xmlNode *
-find(const xmlNode *parent, const char *name)
-{
-    xmlNode *node = parent ? xml_first_element(parent) : NULL;
-
-    while (node && !vocabulary_is(node, name))
-        node = xml_next_element(node);
-    return node;
-}
-
 /* Gives an element that was added last the white space of its neighbours. Return: it. */
 static xmlNode *
 indent(xmlNode *node)
@@ -77,7 +66,7 @@ indent(xmlNode *node)
 static xmlNode *
 find_or_add(xmlNode *parent, const char *name)
 {
-    xmlNode *node = find(parent, name);
+    xmlNode *node = vocabulary_child(parent, name);
 
     return node ? node : indent(element_add(parent, name));
 }
@@ -85,7 +74,8 @@ find_or_add(xmlNode *parent, const char *name)
 static void
 remove_all(xmlNode *parent, const char *name)
 {
-    for (xmlNode *node = find(parent, name); node; node = find(parent, name))
+    for (xmlNode *node = vocabulary_child(parent, name); node;
+         node = vocabulary_child(parent, name))
         xml_remove(node);
 }
 
@@ -182,7 +172,7 @@ add_instance_id(struct writing *writing, const struct option_value *value,
 {
     if (add_text(writing, value, failure) < 0)
         return -1;
-    element_set(find(writing->element, "instance-id"), "policy", "fixed");
+    element_set(vocabulary_child(writing->element, "instance-id"), "policy", "fixed");
     return 0;
 }
 
@@ -201,7 +191,7 @@ add_instance_id_policy(struct writing *writing, const struct option_value *value
 static void
 remove_entry(struct writing *writing, const struct option_value *value)
 {
-    xmlNode *parent = find(writing->element, "meta-data");
+    xmlNode *parent = vocabulary_child(writing->element, "meta-data");
     cleanup_free char *key = xstrndup(value->text, strcspn(value->text, "="));
     xmlNode *next;
 
@@ -312,7 +302,7 @@ static void
 remove_secret(struct writing *writing, const struct option_value *value)
 {
     const struct secret_part *part = find_secret_part(value->text);
-    xmlNode *node = part ? find(writing->element, part->name) : NULL;
+    xmlNode *node = part ? vocabulary_child(writing->element, part->name) : NULL;
 
     if (!node)
         return;
@@ -385,7 +375,7 @@ write_settings(struct writing *writing, const struct option_values *values,
             continue;
         }
         if (setting->below)
-            parent = find(parent, setting->below);
+            parent = vocabulary_child(parent, setting->below);
         remove_all(parent, setting->element);
         if (setting->below)
             remove_if_empty(parent);

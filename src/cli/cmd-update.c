@@ -76,12 +76,12 @@ check_datasource(const struct delivery *delivery, const struct seed *old,
                     "runs with a seed %s, and the new one is one %s: the guest would not "
                     "find it",
                     in_words(delivery->served), in_words(seed->served));
-    else if (old->volume_id && strcmp(old->volume_id, seed->volume_id) != 0)
+    else if (old->label && strcmp(old->label, seed->label) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
             "runs with a seed of the label '%s', and the new one has '%s': the guest "
             "would not find it",
-            old->volume_id, seed->volume_id);
+            old->label, seed->label);
     else
         return 0;
     return failure_hint(failure, "shut it down and start it: a start changes the "
@@ -97,7 +97,7 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
     cleanup_failure struct failure *ignored = NULL;
     cleanup_identity struct identity old_identity = {0};
     cleanup_identity struct identity identity = {0};
-    const struct layout *layout = layout_find(seed->volume_id);
+    const struct layout *layout = layout_find(seed->label);
 
     if (record_read(context->root, uuid, &record, &ignored) == 0 &&
         record.boot.cache_keep)

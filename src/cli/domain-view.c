@@ -30,7 +30,7 @@ int
 domain_view_check_report(const struct domain_view *view, bool has_file,
                          struct failure **failure)
 {
-    bool wired = domain_is_by_shim(&view->domain) || wire_report_is_there(&view->domain);
+    bool wired = domain_uses_shim(&view->domain) || wire_report_is_there(&view->domain);
     const char *reason, *hint;
 
     if (wired && has_file)

@@ -118,7 +118,7 @@ find_secrets(struct secret_documents *documents, const struct domain *domain)
         documents->all = true;
         return;
     }
-    layout = layout_find(one.volume_id);
+    layout = layout_find(one.label);
     documents->instance_id =
         layout &&
         (layout_read_identity(layout, &one, &identity, &ignored) < 0 ||
@@ -216,7 +216,7 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
 {
     const struct record_boot *boot = &pending->record.boot;
     const struct layout *layout =
-        pending->has_current ? layout_find(pending->current.volume_id) : NULL;
+        pending->has_current ? layout_find(pending->current.label) : NULL;
     cleanup_identity struct identity identity = {0};
 
     if (boot->time) {
@@ -307,7 +307,7 @@ compare(struct pending *pending, struct failure **failure)
 {
     cleanup_secret_documents struct secret_documents next = {0};
     cleanup_secret_documents struct secret_documents before = {0};
-    const struct layout *layout = layout_find(pending->next.volume_id);
+    const struct layout *layout = layout_find(pending->next.label);
     const char *path;
     cleanup_request struct request request = {0};
     cleanup_request struct request running = {0};

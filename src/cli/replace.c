@@ -177,7 +177,7 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
     element_set(child, "policy", "fixed");
     if (request_read(request, running, failure) < 0 ||
         seed_make(seed, request, failure) < 0 ||
-        layout_read_identity(layout_find(seed->volume_id), seed, &identity, failure) < 0)
+        layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
     /* That it is the same for cloud-init is not taken on trust: a ConfigDrive's is derived. */
     if (strcmp(identity.instance_id, old->instance_id) == 0)
@@ -213,7 +213,7 @@ scrub_domain(const struct context *context, const struct source *source,
         delivery->check_replace(&running.domain, failure) < 0 ||
         delivery_read(context->root, uuid, &old, &found, failure) < 0)
         return -1;
-    layout = found ? layout_find(old.volume_id) : NULL;
+    layout = found ? layout_find(old.label) : NULL;
     if (!layout)
         return failure_set(failure, FAILURE_RUNDIR,
                            "%s has no seed of it\n"

@@ -159,7 +159,7 @@ domain_emulator(const struct domain *domain)
 }
 
 bool
-domain_is_by_shim(const struct domain *domain)
+domain_uses_shim(const struct domain *domain)
 {
     cleanup_free char *name = domain_emulator(domain);
 

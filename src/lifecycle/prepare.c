@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "lifecycle/lifecycle.h"
 #include "store/delivery.h"
 #include "store/pipeline.h"
@@ -191,11 +191,11 @@ make_report(const struct start *start, struct failure **failure)
     uid_t writer = geteuid();
     gid_t group;
 
-    if (start->facts->by_shim)
+    if (start->facts->uses_shim)
         rundir_seed_owner(root, &writer, &group);
     if (report_file_make(root, uuid, writer, start->resumes, failure) < 0)
         return -1;
-    return start->facts->by_shim ? report_file_link(root, uuid, failure) : 0;
+    return start->facts->uses_shim ? report_file_link(root, uuid, failure) : 0;
 }
 
 /*
@@ -251,7 +251,7 @@ prepare(struct start *start, struct failure **failure)
     if (pipeline_run(&pipeline, start->domain, &request, &seed, failure) < 0)
         return -1;
     /* The guest will have a port for its report: in the XML, or by the shim. */
-    reports = facts->reports || (facts->by_shim && request_wants_report(&request) &&
+    reports = facts->reports || (facts->uses_shim && request_wants_report(&request) &&
                                  !wire_report_is_by_user(start->domain));
     if (reports && make_report(start, failure) < 0)
         return -1;

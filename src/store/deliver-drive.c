@@ -2,8 +2,8 @@
 /*
  * The seed as an image, UUID.iso in the run-time directory: in a drive that the domain is wired
  * with; or in a disk that the emulator shim adds to QEMU's command line. libvirt does not know of
- * the latter; the shim learns of it, of the serial and of the report by an order in the run-time
- * directory (shim/command.h).
+ * the latter; the shim learns of it, of the serial and of the report by the shim order in the run-time
+ * directory (shim/command.c).
  *
  * How it works in a guest that runs: the medium is replaced through libvirt, which has QEMU
  * open the file again. To rename another file to its path is not enough: QEMU keeps what it
@@ -28,9 +28,8 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "domain/interface.h"
 #include "domain/xml.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "store/delivery.h"
 #include "store/rundir.h"
 #include "wire/wire.h"
@@ -343,7 +342,7 @@ const struct delivery delivery_drive = {
 static bool
 shim_is_wired(const struct wire_facts *facts)
 {
-    return facts->by_shim;
+    return facts->uses_shim;
 }
 
 static int
@@ -355,8 +354,8 @@ shim_publish(const struct delivery_start *start, struct seed *seed,
 
     if (publish(start, seed, left_out, failure) < 0)
         return -1;
-    return rundir_leave_note(start->rundir, start->domain->uuid, word ? word : "",
-                             start->reports, failure);
+    return rundir_write_shim_order(start->rundir, start->domain->uuid, word ? word : "",
+                                   start->reports, failure);
 }
 
 static int

@@ -24,7 +24,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "seed/json.h"
 #include "seed/seed.h"
@@ -273,7 +273,7 @@ read_served(int domain, struct seed *seed, struct failure **failure)
                                         IMDS_NETWORK_CONFIG};
     int error = 0;
 
-    *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
+    *seed = (struct seed){.label = xstrdup(SEED_LABEL_NOCLOUD), .served = true};
     for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
         cleanup_close int fd = fs_open_strictly_beneath(domain, paths[i], 0);
 

@@ -23,7 +23,7 @@ delivery_for(const struct request *request, const struct domain *domain)
 {
     if (!request_has_disk(request))
         return &delivery_server;
-    return domain_is_by_shim(domain) ? &delivery_shim : &delivery_drive;
+    return domain_uses_shim(domain) ? &delivery_shim : &delivery_drive;
 }
 
 const struct delivery *

@@ -28,10 +28,10 @@ static const struct {
 } directories[] = {
     {VIRT_SEED_STATEDIR, true, {".json", "." PART_HOST_KEY_PUBLIC}},
     {VIRT_SEED_STATEDIR "/secrets", true, {""}},
-    {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SHIM_LINK_SUFFIX}},
+    {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
     {VIRT_SEED_RUNDIR,
      false,
-     {".iso", ".iso.old", ".resume", ".resumed", SHIM_SUFFIX, SHIM_LINK_SUFFIX}},
+     {".iso", ".iso.old", ".resume", ".resumed", SHIM_ORDER_SUFFIX, SECOND_NAME_INFIX}},
     {IMDS_TREE, false, {"", TEMPORARY}},
 };
 
@@ -73,7 +73,7 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 
         if (strncmp(rest, *suffix, strlen(*suffix)) != 0)
             continue;
-        if (strcmp(*suffix, SHIM_LINK_SUFFIX) == 0) {
+        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0) {
             if (strcmp(more, uuid) == 0)
                 return true;
         } else if (strcmp(*suffix, TEMPORARY) == 0) {

@@ -320,10 +320,10 @@ record_lock(int root)
 void
 record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
 {
-    const struct layout *layout = layout_find(seed->volume_id);
+    const struct layout *layout = layout_find(seed->label);
 
     if (!seed->served)
-        boot->label = xstrdup(seed->volume_id);
+        boot->label = xstrdup(seed->label);
     if (seed->served || layout)
         boot->datasource = xstrdup(seed->served ? "nocloud-net" : layout->datasource);
     boot->documents = xcalloc(seed->document_count, sizeof(*boot->documents));

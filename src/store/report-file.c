@@ -42,7 +42,7 @@ fail(int error, const char *what, const char *name, struct failure **failure)
 static char *
 link_name(const char *uuid)
 {
-    return xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+    return xasprintf("%s" SECOND_NAME_INFIX "%s", uuid, uuid);
 }
 
 /* virtlogd counts its copies without gaps. */

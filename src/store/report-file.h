@@ -7,7 +7,7 @@
  * was renamed is removed with the rest, but not read.
  *
  * With the emulator shim QEMU's user writes it, no more than LIMIT_SHIM_REPORT, by its second
- * name UUID.libvirt-UUID (base/names.h, shim/command.h).
+ * name UUID.libvirt-UUID (base/names.h, shim/shim.h).
  *
  * Who may use libvirt may read them; whoever else knows a domain's UUID may not.
  */

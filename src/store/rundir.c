@@ -97,32 +97,32 @@ rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
 /* --- for the emulator shim -------------------------------------------------------- */
 
 int
-rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
-                  struct failure **failure)
+rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
+                        struct failure **failure)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    cleanup_free char *note = xasprintf("%s" SHIM_SUFFIX, uuid);
+    cleanup_free char *name = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     cleanup_free char *seed = rundir_seed_name(uuid);
-    cleanup_free char *link = xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+    cleanup_free char *link = xasprintf("%s" SECOND_NAME_INFIX "%s", uuid, uuid);
     cleanup_free char *lines =
-        xasprintf("%s\n%s", serial, report ? SHIM_REPORT_LINE : "");
+        xasprintf("%s\n%s", serial, report ? SHIM_ORDER_REPORT : "");
     int error = fs_link_again(rundir, seed, link);
 
     if (error == 0)
-        error = tmpfile_open(&tmpfile, rundir, note);
+        error = tmpfile_open(&tmpfile, rundir, name);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, lines, strlen(lines));
     /* Readable by QEMU's user, but not that user's: it could change it. */
     if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
         error = -errno;
     if (error == 0)
-        error = tmpfile_publish(&tmpfile, note);
+        error = tmpfile_publish(&tmpfile, name);
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "could not make %s/%s\n"
                              "see that it can be written and has room: df %s",
-                             VIRT_SEED_RUNDIR, note, VIRT_SEED_RUNDIR);
+                             VIRT_SEED_RUNDIR, name, VIRT_SEED_RUNDIR);
 }
 
 static int
@@ -137,12 +137,12 @@ fail_remove(int error, struct failure **failure)
 int
 rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
 {
-    static const char *const suffixes[] = {".iso", ".iso.old", SHIM_SUFFIX,
-                                           SHIM_LINK_SUFFIX};
+    static const char *const suffixes[] = {".iso", ".iso.old", SHIM_ORDER_SUFFIX,
+                                           SECOND_NAME_INFIX};
     int error = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-        bool is_link = strcmp(suffixes[i], SHIM_LINK_SUFFIX) == 0;
+        bool is_link = strcmp(suffixes[i], SECOND_NAME_INFIX) == 0;
         cleanup_free char *name =
             xasprintf("%s%s%s", uuid, suffixes[i], is_link ? uuid : "");
 

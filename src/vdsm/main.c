@@ -25,10 +25,9 @@
 #include "base/process.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "store/configuration.h"
 #include "vdsm/vdsm.h"
-#include "wire/foreign.h"
 #include "wire/wire.h"
 
 /* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks after

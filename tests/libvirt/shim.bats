@@ -309,7 +309,7 @@ assert_smbios_has() {
 
 # --- bad input --------------------------------------------------------------------------------
 
-@test "a start without the hook's note is refused" {
+@test "a start without the hook's order is refused" {
     lab_install_hook /bin/true
     asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
     run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
@@ -332,7 +332,7 @@ END
     run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
 }
 
-@test "a note that is malformed, a link, or not root's is refused" {
+@test "an order that is malformed, a link, or not root's is refused" {
     with_hook "printf 'ds=nocloud\\\\nmore\\\\n' >$web1.shim"
     assert_refused "is not a line of printable ASCII"
     with_hook "rm $web1.shim; ln -s /etc/hostname $web1.shim"

@@ -18,7 +18,7 @@ static const char *const path = &SEED[1];
 static struct seed
 new_seed(void)
 {
-    struct seed seed = {.volume_id = xstrdup("cidata")};
+    struct seed seed = {.label = xstrdup("cidata")};
 
     buffer_append_string(&seed_add_document(&seed, "meta-data")->data, "{}\n");
     seed_add_document(&seed, "user-data");
@@ -161,7 +161,7 @@ withdraws_the_seed_and_leaves_the_marks(void **state)
 }
 
 static void
-leaves_no_order_without_the_shim(void **state)
+writes_no_order_without_the_shim(void **state)
 {
     struct failure *failure = NULL;
     cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
@@ -179,7 +179,7 @@ main(void)
         unit_test_in_directory(says_why_it_cannot_be_read),
         cmocka_unit_test(tells_seeds_apart),
         unit_test_in_directory(withdraws_the_seed_and_leaves_the_marks),
-        unit_test_in_directory(leaves_no_order_without_the_shim),
+        unit_test_in_directory(writes_no_order_without_the_shim),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

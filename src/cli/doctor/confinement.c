@@ -92,7 +92,7 @@ doctor_apparmor(struct doctor *doctor)
     if (driver && strcmp(driver, "none") == 0)
         return;
     apparmor_check_shim(doctor->root, &failure);
-    if (!doctor_take(doctor, doctor->by_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, "shim",
+    if (!doctor_take(doctor, doctor->uses_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, "shim",
                      &failure))
         doctor_add(doctor, DOCTOR_OK, "shim", NULL,
                    "AppArmor lets libvirt run virt-seed-qemu");

@@ -45,7 +45,7 @@ struct doctor {
     /* Of libvirt's domains: the name of one that asks for a seed over the network, and of one
      * whose emulator is the shim; NULL if there is none, or nobody knows. Owned. */
     char *served;
-    char *by_shim;
+    char *uses_shim;
     struct diagnosis *list;
     size_t count;
     size_t problems;

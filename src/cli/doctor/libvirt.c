@@ -83,8 +83,8 @@ look_at_domains(struct doctor *doctor)
         if (domain_view_load(&view, domains[i], &failure) == 0) {
             if (!doctor->served && view.has_request && !request_has_disk(&view.request))
                 doctor->served = xstrdup(name);
-            if (!doctor->by_shim && domain_is_by_shim(&view.domain))
-                doctor->by_shim = xstrdup(name);
+            if (!doctor->uses_shim && domain_uses_shim(&view.domain))
+                doctor->uses_shim = xstrdup(name);
         }
         virDomainFree(domains[i]);
     }
