@@ -144,6 +144,7 @@ libstore_a_SOURCES = \
 	%D%/store/configuration.h \
 	%D%/store/deliver-drive.c \
 	%D%/store/deliver-server.c \
+	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
@@ -171,6 +172,8 @@ libstore_a_SOURCES = \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
+	%D%/store/storage.c \
+	%D%/store/storage.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 

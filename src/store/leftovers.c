@@ -12,10 +12,10 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "domain/part.h"
-#include "store/delivery.h"
 #include "store/imds-tree.h"
 #include "store/leftovers.h"
 #include "store/rundir.h"
+#include "store/storage.h"
 
 /* What a process that was killed has not renamed any more (base/tmpfile.h, imds-tree.h). */
 #define TEMPORARY ".new."
@@ -167,7 +167,7 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
         cleanup_close int rundir = rundir_open(root, failure);
 
         return rundir < 0 ? -1
-                          : delivery_server.withdraw(rundir, leftover->uuid, failure);
+                          : storage_tree.withdraw(rundir, leftover->uuid, failure);
     }
     directory = fs_open_directory_in_root(root, leftover->directory);
     error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);

@@ -6,7 +6,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/seed.h"
 #include "store/host-key.h"
 #include "store/pipeline.h"
 #include "store/record.h"
@@ -198,9 +197,11 @@ settle_parts(const struct pipeline *pipeline, struct request *request,
 }
 
 int
-pipeline_resolve(const struct pipeline *pipeline, struct request *request,
-                 struct failure **failure)
+pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
+              struct request *request, struct failure **failure)
 {
+    if (request_read(request, domain, failure) < 0)
+        return -1;
     if (settle_parts(pipeline, request, failure) < 0) {
         if (pipeline->policy != PIPELINE_COLLECT)
             return -1;
@@ -223,21 +224,4 @@ pipeline_resolve(const struct pipeline *pipeline, struct request *request,
             return 0;
     }
     return 0;
-}
-
-int
-pipeline_run(const struct pipeline *pipeline, const struct domain *domain,
-             struct request *request, struct seed *seed, struct failure **failure)
-{
-    int result;
-
-    if (request_read(request, domain, failure) < 0 ||
-        pipeline_resolve(pipeline, request, failure) < 0)
-        return -1;
-    result = pipeline->before_make
-                 ? pipeline->before_make(pipeline->data, request, failure)
-                 : 0;
-    if (result != 0)
-        return result < 0 ? -1 : 0;
-    return seed_make(seed, request, failure);
 }
