@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "lifecycle/lifecycle.h"
 #include "store/leftovers.h"
 #include "store/own-directory.h"
@@ -24,7 +26,6 @@
 #include "store/rundir.h"
 #include "store/storage.h"
 
-#define NAMES 256
 #define DAYS 90
 #define DAY (24L * 60 * 60)
 
@@ -103,7 +104,7 @@ is_gone(int root, const char *uuid)
 
 /* Removes records of domains that have not been there for 90 days and have no definition any
  * more; never one that says that a guest is set up, nor anything else than records. Looks at
- * 256 names at most, says nothing, and stops if the records cannot be locked. */
+ * LIMIT_SWEEP names at most, says nothing, and stops if the records cannot be locked. */
 static void
 sweep_records(const struct lifecycle *lifecycle)
 {
@@ -111,13 +112,13 @@ sweep_records(const struct lifecycle *lifecycle)
     cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 
-    for (int i = 0; dir && i < NAMES && (entry = readdir(dir)); i++) {
+    for (int i = 0; dir && i < LIMIT_SWEEP && (entry = readdir(dir)); i++) {
         const char *name = entry->d_name;
         cleanup_close int lock = -1;
         char uuid[UUID_LENGTH + 1];
 
         if (!leftover_names_domain(name, uuid) ||
-            strcmp(name + strlen(uuid), ".json") != 0 || !is_old(dirfd(dir), name))
+            strcmp(name + strlen(uuid), RECORD_SUFFIX) != 0 || !is_old(dirfd(dir), name))
             continue;
         lock = record_lock(lifecycle->root);
         if (lock < 0)

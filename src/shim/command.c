@@ -113,7 +113,7 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
 /* --- what the hook leaves for the shim ---------------------------------------------- */
 
 /*
- * UUID.shim, which rundir_leave_note() writes: a line, the word to add to the SMBIOS serial, or
+ * UUID.shim, which rundir_leave_order() writes: a line, the word to add to the SMBIOS serial, or
  * nothing; and a second one, "report", if the guest is to report. The second follows from the
  * domain's XML alone, so that a guest has the same devices wherever it is restored or migrated
  * to.
@@ -307,11 +307,12 @@ add_seed(struct command *command, const char *uuid, const char *bus, bool report
         bus ? xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", bus, PLACE_PCI_SLOT,
                         reports ? ",multifunction=on" : "")
             : xstrdup("virtio-scsi-ccw,devno=" PLACE_CCW_SCSI);
+    cleanup_free char *seed = shim_link_name(uuid);
 
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
-                         "file.filename=%s/%s" SHIM_LINK_SUFFIX "%s",
-                         VIRT_SEED_RUNDIR, uuid, uuid));
+                         "file.filename=%s/%s",
+                         VIRT_SEED_RUNDIR, seed));
     /* One queue: the default follows the number of CPUs, which may change while the guest
      * runs and would not fit a migrated one then. */
     add_option(command, "-device",

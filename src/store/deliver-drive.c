@@ -25,6 +25,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "domain/domain.h"
 #include "domain/interface.h"
 #include "domain/xml.h"
@@ -162,9 +163,7 @@ describe_drive(struct medium *medium, const struct disk *drive)
 static char *
 old_seed_name(const char *uuid)
 {
-    cleanup_free char *name = rundir_seed_name(uuid);
-
-    return xasprintf("%s.old", name);
+    return xasprintf("%s" SEED_OLD_SUFFIX, uuid);
 }
 
 static int

@@ -56,7 +56,7 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 
     if (delivery_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
         return -1;
-    return rundir_leave_note(start->rundir, uuid, word ? word : "", reports(start),
+    return rundir_leave_order(start->rundir, uuid, word ? word : "", reports(start),
                              failure);
 }
 

@@ -35,15 +35,6 @@ public_name(const char *uuid)
     return xasprintf("%s." PART_HOST_KEY_PUBLIC, uuid);
 }
 
-static int
-fail_at(const char *path, int error, const char *what, struct failure **failure)
-{
-    return failure_set_errno(failure, FAILURE_SECRET, error,
-                             "could not %s %s\n"
-                             "see what is there: ls -ld %s; root may write there",
-                             what, path, path);
-}
-
 /* --- reading ---------------------------------------------------------------------- */
 
 static int
@@ -132,7 +123,7 @@ host_key_read_public(int root, const char *uuid, struct part *part,
     if (error == -ENOENT)
         return fail_not_made(path, failure);
     if (error < 0)
-        return fail_at(path, error, "read", failure);
+        return secret_fail("read", path, error, failure);
     *part_add_entry(part, PART_HOST_KEY_PUBLIC) = steal_buffer(&line);
     return 0;
 }
@@ -179,7 +170,7 @@ make_private(int root, const char *uuid, struct failure **failure)
     int error;
 
     if (state < 0)
-        return fail_at(VIRT_SEED_STATEDIR, state, "make", failure);
+        return secret_fail("make", VIRT_SEED_STATEDIR, state, failure);
     parent = secret_make_directory(root, HOST_KEY_DIRECTORY, failure);
     if (parent < 0)
         return -1;
@@ -187,7 +178,7 @@ make_private(int root, const char *uuid, struct failure **failure)
     if (directory < 0)
         return -1;
     error = generate(directory);
-    return error < 0 ? fail_at(path, error, "make a key in", failure) : 0;
+    return error < 0 ? secret_fail("make a key in", path, error, failure) : 0;
 }
 
 /* Written again if it is another one: the private key may have come from elsewhere. */
@@ -216,9 +207,9 @@ publish_public(int root, const char *uuid, const struct buffer *key,
         error = -errno;
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
-    return error < 0
-               ? fail_at(VIRT_SEED_STATEDIR, error, "write a public key into", failure)
-               : 0;
+    return error < 0 ? secret_fail("write a public key into", VIRT_SEED_STATEDIR, error,
+                                   failure)
+                     : 0;
 }
 
 int

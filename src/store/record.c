@@ -16,6 +16,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "base/tmpfile.h"
 #include "domain/documents.h"
@@ -244,7 +245,7 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
 int
 record_read(int root, const char *uuid, struct record *record, struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s.json", uuid);
+    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
     cleanup_close int directory = statedir_open(root);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
@@ -272,7 +273,7 @@ int
 record_write(int root, const char *uuid, const struct record *record,
              struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s.json", uuid);
+    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
     cleanup_json json_t *json = record_to_json(record);
     cleanup_free char *text = json_text(json);
     cleanup_close int directory = statedir_make(root);

@@ -38,18 +38,11 @@ fail(int error, const char *what, const char *name, struct failure **failure)
                              what, VIRT_SEED_REPORTDIR, name, VIRT_SEED_REPORTDIR);
 }
 
-/* For the emulator shim. */
-static char *
-link_name(const char *uuid)
-{
-    return xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
-}
-
 /* virtlogd counts its copies without gaps. */
 static int
 remove_others(int directory, const char *uuid, const char *name)
 {
-    cleanup_free char *link = link_name(uuid);
+    cleanup_free char *link = shim_link_name(uuid);
 
     if (unlinkat(directory, link, 0) < 0 && errno != ENOENT)
         return -errno;
@@ -120,7 +113,7 @@ report_file_link(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
     cleanup_free char *name = file_name(uuid);
-    cleanup_free char *link = link_name(uuid);
+    cleanup_free char *link = shim_link_name(uuid);
     int error = directory < 0 ? directory : fs_link_again(directory, name, link);
 
     return error < 0 ? fail(error, "make", link, failure) : 0;
