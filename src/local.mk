@@ -222,7 +222,7 @@ SEED_LIBS = \
 sbin_PROGRAMS += virt-seed-hook virt-seed-lifecycle
 
 # Runs for every domain of the host: libc alone.
-virt_seed_hook_SOURCES = %D%/lifecycle/hook.c
+virt_seed_hook_SOURCES = %D%/lifecycle/hook.c %D%/lifecycle/operation.h
 virt_seed_hook_LDADD = libbase.a
 virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
 
@@ -231,6 +231,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
+	%D%/lifecycle/operation.h \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/result.c \
