@@ -79,30 +79,17 @@ fail(const char *what, int error)
     return EXIT_FAILURE;
 }
 
-/* Makes the XML standard input. Return: 0 or -errno. */
-static int
-replace_stdin(const struct buffer *xml)
-{
-    cleanup_close int fd = memfd_create("domain.xml", MFD_CLOEXEC);
-    int error;
-
-    if (fd < 0)
-        return -errno;
-    error = fs_write_all(fd, xml->data, xml->size);
-    if (error < 0)
-        return error;
-    if (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0)
-        return -errno;
-    return 0;
-}
-
+/* The XML becomes its standard input. */
 static int
 become_lifecycle(const struct buffer *xml, int count, char **given)
 {
     char *program = process_path_beside("virt-seed-lifecycle");
     char **arguments = xcalloc((size_t)count + 2, sizeof(*arguments));
-    int error = replace_stdin(xml);
+    cleanup_close int fd = memfd_create("domain.xml", MFD_CLOEXEC);
+    int error = fd < 0 ? -errno : fs_write_all(fd, xml->data, xml->size);
 
+    if (error == 0 && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
+        error = -errno;
     if (error < 0)
         return fail("could not hand on the domain's XML", error);
     if (!program)

@@ -30,20 +30,12 @@ reports(const struct delivery_start *start)
                                      !wire_report_is_by_user(start->domain));
 }
 
-/* virtlogd knows nothing of this report: QEMU's user writes it, by its second name. */
 static int
 make_report(const struct delivery_start *start, struct failure **failure)
 {
-    const char *uuid = start->domain->uuid;
-    uid_t writer;
-    gid_t group;
-
-    if (!reports(start))
-        return 0;
-    rundir_seed_owner(start->root, &writer, &group);
-    return report_file_make(start->root, uuid, writer, start->resumes, failure) < 0
-               ? -1
-               : report_file_link(start->root, uuid, failure);
+    return reports(start) ? report_file_make(start->root, start->domain->uuid,
+                                             REPORT_BY_SHIM, start->resumes, failure)
+                          : 0;
 }
 
 static int
@@ -57,7 +49,7 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
     if (delivery_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
         return -1;
     return rundir_leave_order(start->rundir, uuid, word ? word : "", reports(start),
-                             failure);
+                              failure);
 }
 
 static int

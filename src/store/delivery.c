@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "domain/request.h"
@@ -47,9 +46,10 @@ delivery_of_running(const struct domain *running)
 int
 delivery_make_report(const struct delivery_start *start, struct failure **failure)
 {
-    return start->facts->reports ? report_file_make(start->root, start->domain->uuid,
-                                                    geteuid(), start->resumes, failure)
-                                 : 0;
+    return start->facts->reports
+               ? report_file_make(start->root, start->domain->uuid, REPORT_BY_VIRTLOGD,
+                                  start->resumes, failure)
+               : 0;
 }
 
 int

@@ -178,35 +178,26 @@ bear_failure(const struct pipeline *pipeline, struct part *part, struct failure 
 
 /* --- all of it -------------------------------------------------------------------- */
 
-static int
-settle_parts(const struct pipeline *pipeline, struct request *request,
-             struct failure **failure)
-{
-    const struct config *config = pipeline->config;
-    cleanup_record struct record record = {0};
-
-    if (config->vendor_data && !request->payload)
-        parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
-                          config->vendor_data);
-    if (request->until_done &&
-        record_read(pipeline->root, request->domain->uuid, &record, failure) < 0)
-        return -1;
-    if (record.done)
-        request_keep_identity(request);
-    return 0;
-}
-
 int
 pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
               struct request *request, struct failure **failure)
 {
+    const struct config *config = pipeline->config;
+    cleanup_record struct record record = {0};
+
     if (request_read(request, domain, failure) < 0)
         return -1;
-    if (settle_parts(pipeline, request, failure) < 0) {
+    if (config->vendor_data && !request->payload)
+        parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
+                          config->vendor_data);
+    if (request->until_done &&
+        record_read(pipeline->root, domain->uuid, &record, failure) < 0) {
         if (pipeline->policy != PIPELINE_COLLECT)
             return -1;
         pipeline->found(pipeline->data, failure);
     }
+    if (record.done)
+        request_keep_identity(request);
     for (size_t i = 0; i < request->parts.count; i++) {
         struct part *part = request->parts.list[i];
         cleanup_failure struct failure *too_large = NULL;
