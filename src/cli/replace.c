@@ -111,7 +111,7 @@ record_replacement(const struct replacement *replacement)
         !record.boot.time)
         return;
     update.time = record_time(time(NULL));
-    record_boot_add_seed(&update, &seed);
+    record_boot_add_seed(&update, storage, &seed);
     record_set_update(&record, &update);
     record_write(replacement->root, uuid, &record, &ignored);
 }

@@ -56,11 +56,13 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request,
     boot.identity_alone = request->until_done && record.done;
     /* Who was told so once does not hear of anything else. */
     boot.cache_keep = request->cache || record.boot.cache_keep;
-    record_boot_add_seed(&boot, &made);
+    record_boot_add_seed(&boot, storage, &made);
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
 
+/* libvirt runs the hook anew: of the request that prepare has read, this needs whether it names
+ * secrets, and what it says of other boots (until_done, cache). */
 static int
 record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {

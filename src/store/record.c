@@ -319,14 +319,17 @@ record_lock(int root)
 /* --- in memory -------------------------------------------------------------------- */
 
 void
-record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
+record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
+                     const struct seed *seed)
 {
     const struct layout *layout = layout_find(seed->volume_id);
 
-    if (!seed->served)
+    if (storage->datasource) {
+        boot->datasource = xstrdup(storage->datasource);
+    } else {
         boot->label = xstrdup(seed->volume_id);
-    if (seed->served || layout)
-        boot->datasource = xstrdup(seed->served ? "nocloud-net" : layout->datasource);
+        boot->datasource = layout ? xstrdup(layout->datasource) : NULL;
+    }
     boot->documents = xcalloc(seed->document_count, sizeof(*boot->documents));
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *document = &seed->documents[i];

@@ -54,7 +54,7 @@ read_documents(int domain, struct seed *seed, struct failure **failure)
                                         IMDS_NETWORK_CONFIG};
     int error = 0;
 
-    *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
+    *seed = (struct seed){.volume_id = xstrdup("cidata")};
     for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
         cleanup_close int fd = fs_open_strictly_beneath(domain, paths[i], 0);
 
@@ -92,6 +92,7 @@ withdraw_documents(int rundir, const char *uuid, struct failure **failure)
 const struct storage storage_tree = {
     .kind = "that is served",
     .location = "at its URL",
+    .datasource = "nocloud-net",
     .name = imds_domain_name,
     .open = open_documents,
     .read = read_documents,

@@ -14,8 +14,9 @@
 #include "domain/documents.h"
 
 struct storage {
-    const char *kind;     /* "a seed on a disk" */
-    const char *location; /* for a guest that runs: "in its drive" */
+    const char *kind;       /* "a seed on a disk" */
+    const char *location;   /* for a guest that runs: "in its drive" */
+    const char *datasource; /* that the guest was told of, if no volume's label says it */
     bool has_image;
 
     /* Return: the name of the domain's seed below the run-time directory, owned by the caller
