@@ -138,6 +138,7 @@ libstore_a_SOURCES = \
 	%D%/store/configuration.h \
 	%D%/store/deliver-drive.c \
 	%D%/store/deliver-server.c \
+	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
@@ -165,6 +166,8 @@ libstore_a_SOURCES = \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
+	%D%/store/storage.c \
+	%D%/store/storage.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -213,7 +216,7 @@ SEED_LIBS = \
 sbin_PROGRAMS += virt-seed-hook virt-seed-lifecycle
 
 # Runs for every domain of the host: libc alone.
-virt_seed_hook_SOURCES = %D%/lifecycle/hook.c
+virt_seed_hook_SOURCES = %D%/lifecycle/hook.c %D%/lifecycle/operation.h
 virt_seed_hook_LDADD = libbase.a
 virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
 
@@ -222,6 +225,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
+	%D%/lifecycle/operation.h \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/result.c \

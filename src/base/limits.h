@@ -122,6 +122,13 @@
 
 /* What is on the host for domains: files and directories. */
 #define LIMIT_LEFTOVERS 1000000U
+/* How many names a release looks at for records of domains that are gone. */
+#define LIMIT_SWEEP 256
+
+/* Seconds that the hook may take: libvirt has no limit, and holds the domain's lock. */
+#define LIMIT_HOOK_SECONDS 20
+/* From the filter (restore, migrate) to the prepare of that guest libvirt needs milliseconds. */
+#define LIMIT_RESUME_SECONDS 60
 
 /* Directories within each other, in what is removed whole. */
 #define LIMIT_TREE_DEPTH 64

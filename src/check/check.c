@@ -139,37 +139,10 @@ check_wiring(struct findings *findings, const struct config *config,
 
 /* --- the stages --------------------------------------------------------------------- */
 
-struct look {
-    struct check check;
-    struct domain *domain;
-    bool schema;
-    bool begun; /* there is a request */
-};
-
 static void
 found(void *data, struct failure **failure)
 {
-    const struct look *look = data;
-
-    findings_take(look->check.findings, failure);
-}
-
-static int
-look_at_request(void *data, const struct request *request, struct failure **failure)
-{
-    struct look *look = data;
-    const struct check *check = &look->check;
-
-    (void)request;
-    (void)failure;
-    look->begun = true;
-    label_read_disks(look->domain);
-    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
-        subjects[i](check);
-    if (look->schema)
-        check_schema(check);
-    /* The wiring gives it a UUID, and that is a finding already. */
-    return check->findings->errors > 0 || !*look->domain->uuid;
+    findings_take(data, failure);
 }
 
 void
@@ -181,33 +154,39 @@ check_domain(struct findings *findings, struct domain *domain,
     cleanup_seed struct seed seed = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *failure = NULL;
-    struct look look = {
-        .check = {.findings = findings,
-                  .domain = domain,
-                  .facts = &facts,
-                  .request = &request,
-                  .config = &config,
-                  .root = options->root},
+    const struct check check = {
+        .findings = findings,
         .domain = domain,
-        .schema = options->schema,
+        .facts = &facts,
+        .request = &request,
+        .config = &config,
+        .root = options->root,
     };
     const struct pipeline pipeline = {
         .policy = PIPELINE_COLLECT,
         .root = options->root,
         .config = &config,
-        .data = &look,
         .found = found,
-        .before_make = look_at_request,
+        .data = findings,
     };
 
     wire_facts_read(&facts, domain);
     check_emulator(findings, domain, options->root);
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);
-    pipeline_run(&pipeline, domain, &request, &seed, &failure);
-    findings_take(findings, &failure);
-    if (!look.begun)
+    if (pipeline_read(&pipeline, domain, &request, &failure) < 0) {
+        findings_take(findings, &failure);
         return;
+    }
+    label_read_disks(domain);
+    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
+        subjects[i](&check);
+    if (options->schema)
+        check_schema(&check);
+    /* The wiring gives it a UUID, and that is a finding already. */
+    if (findings->errors == 0 && *domain->uuid)
+        seed_make(&seed, &request, &failure);
+    findings_take(findings, &failure);
     check_wiring(findings, &config, domain, &request);
-    check_delivery(&look.check);
+    check_delivery(&check);
 }

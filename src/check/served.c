@@ -159,10 +159,10 @@ check_delivery(const struct check *check)
         failure_at_line(&failure, request->line);
     findings_take(check->findings, &failure);
     /* The configuration's address is in the serial once the domain is wired. */
-    if (delivery->check_answer && !address && seed_url_find_own(&url, check->domain))
+    if (delivery->check_server && !address && seed_url_find_own(&url, check->domain))
         address = url.address;
-    if (!delivery->check_answer || !address ||
-        delivery->check_answer(address, &failure) == 0)
+    if (!delivery->check_server || !address ||
+        delivery->check_server(address, &failure) == 0)
         return;
     failure_at_line(&failure, request->line);
     if (request->cache)

@@ -60,23 +60,18 @@ print_outcome(enum outcome outcome, const char *where)
 
 /* --- what is done ----------------------------------------------------------------- */
 
-static const char *
-in_words(bool served)
-{
-    return served ? "that is served" : "on a disk";
-}
-
 /* The guest looks for the seed where it was when it was started, and by its label. */
 static int
-check_datasource(const struct delivery *delivery, const struct seed *old,
-                 const struct seed *seed, struct failure **failure)
+check_datasource(const struct delivery *delivery, const struct delivery *next,
+                 const struct seed *old, const struct seed *seed,
+                 struct failure **failure)
 {
-    if (delivery->served != seed->served)
+    if (delivery->storage != next->storage)
         failure_set(failure, FAILURE_DOMAIN,
                     "runs with a seed %s, and the new one is one %s: the guest would not "
                     "find it",
-                    in_words(delivery->served), in_words(seed->served));
-    else if (old->label && strcmp(old->label, seed->label) != 0)
+                    delivery->storage->kind, next->storage->kind);
+    else if (old->volume_id && strcmp(old->volume_id, seed->volume_id) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
             "runs with a seed of the label '%s', and the new one has '%s': the guest "
@@ -120,23 +115,24 @@ update(const struct context *context, const struct source *source, const char **
     cleanup_seed struct seed old = {0};
     cleanup_seed struct seed seed = {0};
     const struct delivery *delivery;
-    bool found = false;
+    const struct storage *storage;
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
     if (source_load_running(&running, source, failure) < 0)
         return OUTCOME_FAILURE;
     delivery = delivery_of_running(&running.domain);
-    *where = delivery->where;
+    *where = delivery->storage->location;
     if (replace_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
         source_make_seed(&seed, &request, &source->domain, context, false, NULL,
                          failure) < 0 ||
-        delivery_read(context->root, running.domain.uuid, &old, &found, failure) < 0 ||
-        check_datasource(delivery, &old, &seed, failure) < 0)
+        storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0 ||
+        check_datasource(delivery, delivery_for(&request, &source->domain), &old, &seed,
+                         failure) < 0)
         return OUTCOME_FAILURE;
-    if (found && seed_is_same(&old, &seed) &&
-        delivery->is_in(context->root, &running.domain) &&
+    if (storage && seed_is_same(&old, &seed) &&
+        delivery->is_readable(context->root, &running.domain) &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
     if (replace_seed(context, source, &running, &request, &seed, failure) < 0)

@@ -46,13 +46,12 @@ read_past(struct pending *pending, const struct context *context)
         deny(pending, &failure);
         pending->past_is_denied = true;
     }
-    if (delivery_read(context->root, uuid, &pending->current, &pending->has_current,
-                      &failure) == 0) {
+    if (storage_read(context->root, uuid, &pending->storage, &pending->current,
+                     &failure) == 0) {
         /* It tells enough if there is no record. */
-        pending->past_is_denied = pending->past_is_denied && !pending->has_current;
+        pending->past_is_denied = pending->past_is_denied && !pending->storage;
         return;
     }
-    pending->has_current = false;
     if (pending->record.boot.time) {
         failure_free(failure);
         return;
@@ -187,7 +186,7 @@ is_replaced(const struct pending *pending)
 
     if (!boot->time)
         return false;
-    if (pending->has_current && !is_recorded(boot, &pending->current))
+    if (pending->storage && !is_recorded(boot, &pending->current))
         return true;
     if (!update->time)
         return false;
@@ -216,7 +215,7 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
 {
     const struct record_boot *boot = &pending->record.boot;
     const struct layout *layout =
-        pending->has_current ? layout_find(pending->current.label) : NULL;
+        pending->storage ? layout_find(pending->current.volume_id) : NULL;
     cleanup_identity struct identity identity = {0};
 
     if (boot->time) {
@@ -234,7 +233,7 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
 static enum pending_boot
 judge_boot(const struct pending *pending, bool instance_id_denied)
 {
-    bool has_past = pending->record.boot.time || pending->has_current;
+    bool has_past = pending->record.boot.time || pending->storage;
     const char *last = pending->last_instance_id;
     const char *next = pending->identity.instance_id;
     const char *other = pending_other_instance_id(pending);
@@ -263,7 +262,7 @@ add_document(struct pending *pending, const char *path, bool secret, bool is_den
     const struct record_boot *boot = &pending->record.boot;
     const struct document *next = seed_find_document(&pending->next, path);
     const struct document *before =
-        pending->has_current ? seed_find_document(&pending->current, path) : NULL;
+        pending->storage ? seed_find_document(&pending->current, path) : NULL;
     bool was_there =
         boot->time ? record_find_document(boot, path) != NULL : before != NULL;
     enum pending_state state = PENDING_CHANGED;
@@ -295,7 +294,7 @@ path_before(const struct pending *pending, size_t index)
 
     if (boot->time)
         return index < boot->document_count ? boot->documents[index].path : NULL;
-    return pending->has_current && index < pending->current.document_count
+    return pending->storage && index < pending->current.document_count
                ? pending->current.documents[index].path
                : NULL;
 }
@@ -327,7 +326,7 @@ compare(struct pending *pending, struct failure **failure)
     if (pending->running.doc)
         find_secrets(&before, &pending->running.domain);
     else
-        before.all = pending->has_current;
+        before.all = pending->storage != NULL;
     if ((layout &&
          layout_read_identity(layout, &pending->next, &pending->identity, failure) < 0) ||
         find_last_instance_id(pending, failure) < 0)
@@ -373,6 +372,7 @@ pending_read(struct pending *pending, const struct context *context,
         failure_free(denied);
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     }
+    pending->next_storage = delivery_for(&request, &source->domain)->storage;
     pending->secrets_are_denied = denied != NULL;
     pending->denied = denied;
     read_past(pending, context);

@@ -103,14 +103,15 @@ record_replacement(const struct replacement *replacement)
     cleanup_record_boot struct record_boot update = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_close int lock = record_lock(replacement->root);
-    bool found = false;
+    const struct storage *storage;
 
     (void)lock;
-    if (delivery_read(replacement->root, uuid, &seed, &found, &ignored) < 0 || !found ||
-        record_read(replacement->root, uuid, &record, &ignored) < 0 || !record.boot.time)
+    if (storage_read(replacement->root, uuid, &storage, &seed, &ignored) < 0 ||
+        !storage || record_read(replacement->root, uuid, &record, &ignored) < 0 ||
+        !record.boot.time)
         return;
     update.time = record_time(time(NULL));
-    record_boot_add_seed(&update, &seed);
+    record_boot_add_seed(&update, storage, &seed);
     record_set_update(&record, &update);
     record_write(replacement->root, uuid, &record, &ignored);
 }
@@ -202,8 +203,8 @@ scrub_domain(const struct context *context, const struct source *source,
     cleanup_seed struct seed seed = {0};
     const struct delivery *delivery;
     const struct layout *layout;
+    const struct storage *storage;
     const char *uuid, *booted;
-    bool found = false;
 
     if (source_load_running(&running, source, failure) < 0)
         return -1;
@@ -211,9 +212,9 @@ scrub_domain(const struct context *context, const struct source *source,
     delivery = delivery_of_running(&running.domain);
     if (replace_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
-        delivery_read(context->root, uuid, &old, &found, failure) < 0)
+        storage_read(context->root, uuid, &storage, &old, failure) < 0)
         return -1;
-    layout = found ? layout_find(old.label) : NULL;
+    layout = storage ? layout_find(old.volume_id) : NULL;
     if (!layout)
         return failure_set(failure, FAILURE_RUNDIR,
                            "%s has no seed of it\n"
@@ -230,11 +231,12 @@ scrub_domain(const struct context *context, const struct source *source,
                            "the seed %s is for the instance '%s', and it was started as "
                            "'%s'\n"
                            "its content stays until the domain is started anew",
-                           delivery->where, identity.instance_id, booted);
+                           delivery->storage->location, identity.instance_id, booted);
     if (source_load_running(&scrubbed, source, failure) < 0 ||
         make_scrubbed(&seed, &request, &scrubbed.domain, &identity, failure) < 0)
         return -1;
-    if (seed_is_same(&old, &seed) && delivery->is_in(context->root, &running.domain))
+    if (seed_is_same(&old, &seed) &&
+        delivery->is_readable(context->root, &running.domain))
         return 0;
     return replace_seed(context, source, &running, &request, &seed, failure);
 }

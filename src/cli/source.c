@@ -250,7 +250,9 @@ source_make_seed(struct seed *seed, struct request *request, const struct domain
     if (domain_require_uuid(domain, failure) < 0 ||
         config_read(&config, context->root, failure) < 0)
         return -1;
-    return pipeline_run(&pipeline, domain, request, seed, failure);
+    return pipeline_read(&pipeline, domain, request, failure) < 0
+               ? -1
+               : seed_make(seed, request, failure);
 }
 
 int

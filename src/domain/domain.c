@@ -224,7 +224,7 @@ domain_clear(struct domain *domain)
 char *
 seed_path(const char *uuid)
 {
-    return xasprintf("%s/%s.iso", VIRT_SEED_RUNDIR, uuid);
+    return xasprintf("%s/%s" SEED_SUFFIX, VIRT_SEED_RUNDIR, uuid);
 }
 
 bool

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/process.h"
@@ -34,8 +35,6 @@
  * this one are not run either. 1 is: failed, but run them. */
 #define STATUS_DONE 0
 #define STATUS_STOP 2
-
-#define TIME_LIMIT_SECONDS 20
 
 /* --- time ------------------------------------------------------------------------- */
 
@@ -62,7 +61,7 @@ limit_time(void)
     sigaddset(&alarms, SIGALRM);
     signal(SIGALRM, on_alarm);
     sigprocmask(SIG_UNBLOCK, &alarms, NULL);
-    alarm(TIME_LIMIT_SECONDS);
+    alarm(LIMIT_HOOK_SECONDS);
 }
 
 /* --- wiring ----------------------------------------------------------------------- */
