@@ -19,14 +19,14 @@
 #define SEED_OLD_SUFFIX ".iso.old" /* the one before, while a medium is replaced */
 #define RESUME_SUFFIX ".resume"    /* the start that comes next resumes a guest */
 #define RESUMED_SUFFIX ".resumed"  /* the guest that runs was resumed */
-#define SHIM_SUFFIX ".shim"        /* the order for the emulator shim */
+#define SHIM_ORDER_SUFFIX ".shim"  /* the shim order: what the emulator shim adds */
 
 /* In VIRT_SEED_REPORTDIR, until then, too. virtlogd appends ".0", ".1" and so on to the names of
  * files that it has rotated. */
 #define REPORT_SUFFIX ".report"
 
-/* In both for the emulator shim, after it the UUID once more: shim_link_name(). */
-#define SHIM_LINK_SUFFIX ".libvirt-"
+/* In both for the emulator shim, after it the UUID once more: second_name(). */
+#define SECOND_NAME_INFIX ".libvirt-"
 
 /* In VIRT_SEED_STATEDIR, from one start to the next; and the public key, and a directory of
  * secrets (store/host-key.h). */
@@ -35,8 +35,8 @@
 /* What follows a name until the file is whole: ".new." and eight digits of hex. */
 #define TEMPORARY_SUFFIX ".new."
 
-/* In an order, after the line of the serial: the guest is to report. */
-#define SHIM_REPORT_LINE "report\n"
+/* In the shim order, after the line of the serial: the guest is to report. */
+#define SHIM_ORDER_REPORT "report\n"
 
 /*
  * The second name of the seed in the run-time directory, and of the report in its own. AppArmor
@@ -44,7 +44,7 @@
  * own files alone. Return: owned by the caller (free).
  */
 static inline char *
-shim_link_name(const char *uuid)
+second_name(const char *uuid)
 {
-    return xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+    return xasprintf("%s" SECOND_NAME_INFIX "%s", uuid, uuid);
 }

@@ -71,7 +71,7 @@ check_datasource(const struct delivery *delivery, const struct delivery *next,
                     "runs with a seed %s, and the new one is one %s: the guest would not "
                     "find it",
                     delivery->storage->kind, next->storage->kind);
-    else if (old->volume_id && strcmp(old->volume_id, seed->volume_id) != 0)
+    else if (old->label && strcmp(old->label, seed->label) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
             "runs with a seed of the label '%s', and the new one has '%s': the guest "

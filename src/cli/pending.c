@@ -215,7 +215,7 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
 {
     const struct record_boot *boot = &pending->record.boot;
     const struct layout *layout =
-        pending->storage ? layout_find(pending->current.volume_id) : NULL;
+        pending->storage ? layout_find(pending->current.label) : NULL;
     cleanup_identity struct identity identity = {0};
 
     if (boot->time) {

@@ -214,7 +214,7 @@ scrub_domain(const struct context *context, const struct source *source,
         delivery->check_replace(&running.domain, failure) < 0 ||
         storage_read(context->root, uuid, &storage, &old, failure) < 0)
         return -1;
-    layout = storage ? layout_find(old.volume_id) : NULL;
+    layout = storage ? layout_find(old.label) : NULL;
     if (!layout)
         return failure_set(failure, FAILURE_RUNDIR,
                            "%s has no seed of it\n"

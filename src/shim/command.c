@@ -120,7 +120,7 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
 /* --- the shim order ----------------------------------------------------------------- */
 
 /*
- * UUID.shim, which rundir_leave_order() writes: a line, the word to add to the SMBIOS serial, or
+ * UUID.shim, which rundir_write_shim_order() writes: a line, the word to add to the SMBIOS serial, or
  * nothing; and a second one, "report", if the guest is to report. The second follows from the
  * domain's XML alone, so that a guest has the same devices wherever it is restored or migrated
  * to.
@@ -306,8 +306,8 @@ add_seed(struct command *command, const char *uuid, const char *bus, bool report
     cleanup_free char *controller =
         bus ? xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", bus, CONTROLLERS_PCI_SLOT,
                         reports ? ",multifunction=on" : "")
-            : xstrdup("virtio-scsi-ccw,devno=" PLACE_CCW_SCSI);
-    cleanup_free char *seed = shim_link_name(uuid);
+            : xstrdup("virtio-scsi-ccw,devno=" SCSI_CCW_NUMBER);
+    cleanup_free char *seed = second_name(uuid);
 
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"

@@ -2,7 +2,7 @@
 /*
  * The seed as an image in a disk that the emulator shim adds to QEMU's command line. libvirt does
  * not know of that disk; the shim learns of it, of the serial and of the report by an order in the
- * run-time directory (shim/command.h).
+ * run-time directory (shim/command.c).
  */
 #include "config.h"
 
@@ -13,13 +13,13 @@
 static bool
 is_for(const struct request *request, const struct domain *domain)
 {
-    return request_has_disk(request) && domain_is_by_shim(domain);
+    return request_has_disk(request) && domain_uses_shim(domain);
 }
 
 static bool
 is_wired(const struct wire_facts *facts)
 {
-    return facts->by_shim;
+    return facts->uses_shim;
 }
 
 /* The guest will have a port for its report: in the XML, or by the shim. */
@@ -48,8 +48,8 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 
     if (delivery_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
         return -1;
-    return rundir_leave_order(start->rundir, uuid, word ? word : "", reports(start),
-                              failure);
+    return rundir_write_shim_order(start->rundir, uuid, word ? word : "", reports(start),
+                                   failure);
 }
 
 static int

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "domain/request.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "store/delivery.h"
 #include "store/report-file.h"
 #include "store/rundir.h"

@@ -327,7 +327,7 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
     if (storage->datasource) {
         boot->datasource = xstrdup(storage->datasource);
     } else {
-        boot->label = xstrdup(seed->volume_id);
+        boot->label = xstrdup(seed->label);
         boot->datasource = layout ? xstrdup(layout->datasource) : NULL;
     }
     boot->documents = xcalloc(seed->document_count, sizeof(*boot->documents));

@@ -37,8 +37,8 @@ bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
  * Writes the shim order: the word to add to the serial, or "", and whether the guest is to
  * report. Gives the seed, which must be there, its second name.
  */
-int rundir_leave_order(int rundir, const char *uuid, const char *serial, bool report,
-                       struct failure **failure);
+int rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
+                            struct failure **failure);
 
 /* Removes the seed, the one before it, and what was made for the emulator shim; the marks stay. */
 int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);

@@ -9,7 +9,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "store/imds-tree.h"
 #include "store/rundir.h"
 #include "store/storage.h"
@@ -54,7 +54,7 @@ read_documents(int domain, struct seed *seed, struct failure **failure)
                                         IMDS_NETWORK_CONFIG};
     int error = 0;
 
-    *seed = (struct seed){.volume_id = xstrdup("cidata")};
+    *seed = (struct seed){.label = xstrdup(SEED_LABEL_NOCLOUD)};
     for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
         cleanup_close int fd = fs_open_strictly_beneath(domain, paths[i], 0);
 

@@ -225,7 +225,7 @@ leave_order(int rundir, const char *serial, bool report)
 {
     struct failure *failure = NULL;
 
-    rundir_leave_order(rundir, UNIT_UUID, serial, report, &failure);
+    rundir_write_shim_order(rundir, UNIT_UUID, serial, report, &failure);
     assert_no_failure(failure);
 }
 
@@ -289,7 +289,7 @@ leaves_no_order_without_a_seed(void **state)
     cleanup_close int rundir = open_rundir(state);
     struct failure *failure = NULL;
 
-    assert_int_equal(rundir_leave_order(rundir, UNIT_UUID, "", false, &failure), -1);
+    assert_int_equal(rundir_write_shim_order(rundir, UNIT_UUID, "", false, &failure), -1);
     assert_failure(&failure, FAILURE_RUNDIR);
     assert_int_equal(unit_count_entries(rundir), 0);
 }
