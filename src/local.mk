@@ -180,11 +180,10 @@ libcheck_a_SOURCES = \
 	%D%/check/disks.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
+	%D%/check/nocloud-net.c \
 	%D%/check/rules.c \
-	%D%/check/rules.h \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
-	%D%/check/served.c \
 	%D%/check/smbios.c \
 	%D%/check/user-data.c \
 	$(NULL)

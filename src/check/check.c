@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "check/check.h"
-#include "check/rules.h"
 #include "domain/xml.h"
 #include "image/label.h"
 #include "store/libvirt-host.h"
@@ -18,9 +17,9 @@
 
 /* A subject is one file in this folder and one row here. */
 static void (*const subjects[])(const struct check *check) = {
-    check_secrets, check_user_data, check_cloud_config,
-    check_network, check_served,    check_meta_data,
-    check_smbios,  check_disks,     check_initialization,
+    check_secrets, check_user_data,   check_cloud_config,
+    check_network, check_nocloud_net, check_meta_data,
+    check_smbios,  check_disks,       check_initialization,
 };
 
 /* --- the findings ------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "wire/disk.h"

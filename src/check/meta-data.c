@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 
 static const struct meaning {
     const char *key;

@@ -12,7 +12,7 @@
 #include "base/child.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's reference of modules; 'virt-seed check --no-schema' leaves this out"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/xml.h"
 #include "seed/user-data.h"
 

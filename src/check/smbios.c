@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
 

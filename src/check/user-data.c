@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "seed/user-data.h"
 
 static void

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/interface.h"
 #include "domain/xml.h"
 #include "store/delivery.h"
@@ -127,7 +127,7 @@ check_way(const struct check *check)
 }
 
 void
-check_served(const struct check *check)
+check_nocloud_net(const struct check *check)
 {
     const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
 
