@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
-#include "cli/output.h"
+#include "cli/io.h"
 #include "seed/json.h"
 
 struct options {

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "cli/io.h"
 #include "image/iso.h"
 #include "image/label.h"
 #include "seed/layout.h"

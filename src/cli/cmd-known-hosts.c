@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/definition.h"
 #include "domain/request.h"
 #include "seed/ssh-host-keys.h"
 #include "store/host-key.h"
@@ -120,17 +120,17 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition definition = {0};
 
     for (size_t i = 0; i < options->hosts.count; i++) {
         if (check_host(options->hosts.list[i].text, failure) < 0)
             return STATUS_USAGE;
     }
-    if (source_load(&source, context, SOURCE_READ, failure) < 0)
+    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return STATUS_FAILURE;
-    if (print_known_hosts(context, options, &source.domain, failure) == 0)
+    if (print_known_hosts(context, options, &definition.domain, failure) == 0)
         return STATUS_OK;
-    failure_prefix(failure, "domain '%s'", source.domain.name);
+    failure_prefix(failure, "domain '%s'", definition.domain.name);
     return STATUS_FAILURE;
 }
 

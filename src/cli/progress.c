@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/text.h"
-#include "cli/columns.h"
+#include "cli/io.h"
 #include "cli/progress.h"
 #include "seed/json.h"
 

@@ -20,10 +20,10 @@ vocabulary_is(const xmlNode *node, const char *name)
     return vocabulary_is_ours(node) && strcmp((const char *)node->name, name) == 0;
 }
 
-const xmlNode *
+xmlNode *
 vocabulary_child(const xmlNode *node, const char *name)
 {
-    const xmlNode *child = xml_first_element(node);
+    xmlNode *child = xml_first_element(node);
 
     while (child && !vocabulary_is(child, name))
         child = xml_next_element(child);

@@ -20,7 +20,7 @@ bool vocabulary_is_ours(const xmlNode *node);
 bool vocabulary_is(const xmlNode *node, const char *name);
 
 /* Return: the first element of our namespace and of that name below `node`, or NULL. */
-const xmlNode *vocabulary_child(const xmlNode *node, const char *name);
+xmlNode *vocabulary_child(const xmlNode *node, const char *name);
 
 /* Sets a failure with "<NAME> MESSAGE" and the element's line. Return: -1. */
 int vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,

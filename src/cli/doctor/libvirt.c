@@ -13,8 +13,8 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "cli/definition.h"
 #include "cli/doctor/doctor.h"
-#include "cli/domain-view.h"
 #include "cli/libvirt.h"
 #include "store/libvirt-host.h"
 

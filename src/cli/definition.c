@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/buffer.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/print.h"
+#include "cli/definition.h"
+#include "cli/io.h"
+#include "cli/libvirt.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+#include "image/label.h"
+#include "store/configuration.h"
+#include "store/pipeline.h"
+
+static int
+load_file(struct definition *definition, const char *argument, struct failure **failure)
+{
+    const bool standard_input = strcmp(argument, "-") == 0;
+    const char *origin = standard_input ? "standard input" : argument;
+    cleanup_buffer struct buffer text = {0};
+
+    definition->name = argument;
+    if (io_read(standard_input ? NULL : argument, LIMIT_DOMAIN_XML,
+                "give a file with a domain's XML, or a domain's name", &text,
+                failure) < 0)
+        return -1;
+    definition->doc = xml_parse(text.data, text.size, origin, failure);
+    if (!definition->doc)
+        return -1;
+    return domain_read(&definition->domain, definition->doc, failure) < 0
+               ? failure_prefix(failure, "%s", origin)
+               : 0;
+}
+
+/* Reads the XML of libvirt's domain; its definition with VIR_DOMAIN_XML_INACTIVE. */
+static int
+read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
+         struct domain *domain, struct failure **failure)
+{
+    const char *name = virDomainGetName(libvirt);
+
+    *text = virDomainGetXMLDesc(libvirt, flags);
+    if (!*text)
+        return libvirt_fail(failure, "could not read domain '%s'", name);
+    *doc = xml_parse(*text, strlen(*text), name, failure);
+    return *doc ? domain_read(domain, *doc, failure) : -1;
+}
+
+int
+definition_load_domain(struct definition *definition, const struct context *context,
+                       const char *argument, enum definition_use use,
+                       struct failure **failure)
+{
+    bool change = use == DEFINITION_CHANGE;
+    cleanup_free char *text = NULL;
+    int persistent, result;
+
+    *definition = (struct definition){0};
+    definition->connection =
+        libvirt_connect(context->uri, use == DEFINITION_READ, failure);
+    if (!definition->connection)
+        return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
+                              argument);
+    if (!change && libvirt_require_local(definition->connection, failure) < 0)
+        return -1;
+    definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
+    if (!definition->libvirt)
+        return failure_prefix(failure, "'%s' is no file", argument);
+    persistent = change ? virDomainIsPersistent(definition->libvirt) : 1;
+    if (persistent < 0)
+        return libvirt_fail(failure, "could not look at the domain");
+    /* To define it would make it persistent. */
+    if (persistent == 0)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "domain '%s' is transient: libvirt has no definition\n"
+                           "wire the XML that it is created from",
+                           virDomainGetName(definition->libvirt));
+    result = read_xml(definition->libvirt,
+                      VIR_DOMAIN_XML_INACTIVE | (change ? VIR_DOMAIN_XML_SECURE : 0),
+                      &text, &definition->doc, &definition->domain, failure);
+    if (change)
+        definition->text = steal(text);
+    return result;
+}
+
+int
+definition_load(struct definition *definition, const struct context *context,
+                enum definition_use use, struct failure **failure)
+{
+    const char *name = context->operands[0];
+
+    *definition = (struct definition){0};
+    if (!context->is_domain &&
+        (strcmp(name, "-") == 0 || strchr(name, '/') || access(name, F_OK) == 0))
+        return load_file(definition, name, failure);
+    return definition_load_domain(definition, context, name, use, failure);
+}
+
+int
+definition_load_running(struct definition *running, const struct definition *definition,
+                        struct failure **failure)
+{
+    cleanup_free char *text = NULL;
+
+    *running = (struct definition){0};
+    return read_xml(definition->libvirt, 0, &text, &running->doc, &running->domain,
+                    failure);
+}
+
+void
+definition_clear(struct definition *definition)
+{
+    domain_clear(&definition->domain);
+    free(definition->text);
+    xmlFreeDoc(definition->doc);
+    if (definition->libvirt)
+        virDomainFree(definition->libvirt);
+    if (definition->connection)
+        virConnectClose(definition->connection);
+    *definition = (struct definition){0};
+}
+
+/* --- wiring -------------------------------------------------------------------------- */
+
+int
+definition_wire(struct definition *definition, const struct context *context,
+                const struct change_options *options, struct wiring *wiring,
+                struct failure **failure)
+{
+    bool here = !definition->connection || !libvirt_is_remote(definition->connection);
+    struct wire_options wire = {.replace = options->replace};
+    cleanup_config struct config config = {0};
+    cleanup_request struct request request = {0};
+
+    if (request_read(&request, &definition->domain, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    /* Another host's paths mean nothing here: there the names of the disks decide, and its own
+     * hook knows where its metadata server is. */
+    if (here) {
+        label_read_disks(&definition->domain);
+        if (!request_has_disk(&request) &&
+            config_read(&config, context->root, failure) < 0)
+            return failure_prefix(failure, "domain '%s'", definition->domain.name);
+        wire.imds_address = config.imds_address;
+    }
+    if (wire_domain(&definition->domain, &request, &wire, wiring, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    return 0;
+}
+
+/* --- back into libvirt ------------------------------------------------------------ */
+
+static int
+fail_changed(const struct definition *definition, const char *when,
+             struct failure **failure)
+{
+    const char *name = virDomainGetName(definition->libvirt);
+
+    return failure_set(failure, FAILURE_LIBVIRT,
+                       "somebody else changed the definition of '%s' %s\n"
+                       "see that nobody else is at it, and run the command again",
+                       name, when);
+}
+
+static int
+check_unchanged(const struct definition *definition, struct failure **failure)
+{
+    cleanup_free char *text = virDomainGetXMLDesc(
+        definition->libvirt, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
+
+    if (!text)
+        return libvirt_fail(failure, "could not read domain '%s'",
+                            virDomainGetName(definition->libvirt));
+    if (strcmp(text, definition->text) == 0)
+        return 0;
+    return fail_changed(definition, "meanwhile: nothing was written", failure);
+}
+
+/* What is defined must have the request that was written, and our disk or address. */
+static int
+check_written(const struct definition *definition, struct failure **failure)
+{
+    cleanup_free char *text = NULL;
+    cleanup_xml xmlDoc *doc = NULL;
+    cleanup_domain struct domain found = {0};
+    cleanup_domain struct domain written = {0};
+    cleanup_wire_facts struct wire_facts found_facts = {0};
+    cleanup_wire_facts struct wire_facts written_facts = {0};
+    cleanup_free char *found_url = NULL;
+    cleanup_free char *written_url = NULL;
+    bool same_url;
+
+    if (read_xml(definition->libvirt, VIR_DOMAIN_XML_INACTIVE, &text, &doc, &found,
+                 failure) < 0 ||
+        domain_read(&written, definition->doc, failure) < 0)
+        return -1;
+    wire_facts_read(&found_facts, &found);
+    wire_facts_read(&written_facts, &written);
+    if (found_facts.url.address)
+        found_url = seed_url_word(&found_facts.url);
+    if (written_facts.url.address)
+        written_url = seed_url_word(&written_facts.url);
+    same_url = found_url && written_url ? strcmp(found_url, written_url) == 0
+                                        : !found_url && !written_url;
+    if (!found_facts.disk == !written_facts.disk && same_url &&
+        request_is_same(request_find(&found), request_find(&written)))
+        return 0;
+    return fail_changed(definition, "at the same time, and what was written is gone",
+                        failure);
+}
+
+static int
+define(struct definition *definition, struct failure **failure)
+{
+    size_t size;
+    cleanup_free char *text = xml_format(definition->doc, &size, failure);
+    virDomainPtr defined;
+
+    if (!text || check_unchanged(definition, failure) < 0)
+        return -1;
+    defined = virDomainDefineXMLFlags(definition->connection, text, 0);
+    if (!defined)
+        return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
+                            virDomainGetName(definition->libvirt));
+    virDomainFree(defined);
+    return check_written(definition, failure);
+}
+
+/* The same if only the <cloud-init> element has changed: that alone is written. */
+static int
+set_request(struct definition *definition, struct failure **failure)
+{
+    cleanup_domain struct domain domain = {0};
+    cleanup_free char *text = NULL;
+
+    if (domain_read(&domain, definition->doc, failure) < 0 ||
+        check_unchanged(definition, failure) < 0)
+        return -1;
+    text = request_format(request_find(&domain));
+    if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text, "ci",
+                             REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
+        return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
+                            virDomainGetName(definition->libvirt));
+    return check_written(definition, failure);
+}
+
+static int
+write_xml(const struct definition *definition, const char *output,
+          struct failure **failure)
+{
+    size_t size;
+    cleanup_free char *text = xml_format(definition->doc, &size, failure);
+
+    return text ? output_write(output, text, size, failure) : -1;
+}
+
+static bool
+xml_goes_to_stdout(const struct definition *definition,
+                   const struct change_options *options)
+{
+    if (options->in_place || (definition->libvirt && !options->output))
+        return false;
+    return output_is_standard(options->output);
+}
+
+static int
+check_options(const struct definition *definition, const struct change_options *options,
+              struct failure **failure)
+{
+    if (options->in_place && options->output)
+        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
+    else if (options->in_place &&
+             (!definition->name || strcmp(definition->name, "-") == 0))
+        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
+    else if (options->json && xml_goes_to_stdout(definition, options))
+        failure_set(failure, FAILURE_USAGE,
+                    "--json and the XML cannot both go to standard output");
+    else
+        return 0;
+    return failure_hint(failure,
+                        "choose where the XML goes: --in-place or --output=OUTPUT");
+}
+
+int
+definition_commit(struct definition *definition, const struct context *context,
+                  const struct change_options *options, const char *nothing,
+                  const struct wiring *wiring, struct failure **failure)
+{
+    size_t count = wiring->change_count;
+    const char *name = definition->domain.name;
+    FILE *stream = xml_goes_to_stdout(definition, options) ? stderr : stdout;
+    int result = 0;
+
+    if (check_options(definition, options, failure) < 0)
+        return -1;
+    if (options->in_place)
+        result = write_xml(definition, definition->name, failure);
+    else if (options->output || !definition->libvirt)
+        result = write_xml(definition, options->output, failure);
+    else if (count > 0)
+        result = definition->request_alone ? set_request(definition, failure)
+                                           : define(definition, failure);
+    if (result < 0)
+        return -1;
+    if (options->json) {
+        json_t *changes = json_array();
+
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(changes, json_string(wiring->changes[i]));
+        json_print(json_pack("{s:s, s:o}", "domain", name, "changes", changes));
+        return 0;
+    }
+    if (context->quiet)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        print_outside_line(stream, "domain '%s': %s", name, wiring->changes[i]);
+    if (count == 0)
+        print_outside_line(stream, "domain '%s' %s", name, nothing);
+    else if (definition->libvirt && !options->output &&
+             virDomainIsActive(definition->libvirt) == 1)
+        puts("the domain runs: the change takes effect when it is started the next time");
+    return 0;
+}
+
+/* --- the seed --------------------------------------------------------------------- */
+
+int
+definition_make_seed(struct seed *seed, struct request *request,
+                     const struct domain *domain, const struct context *context,
+                     bool show_secrets, struct failure **denied, struct failure **failure)
+{
+    cleanup_config struct config config = {0};
+    const struct pipeline pipeline = {
+        .policy = denied ? PIPELINE_MASK : PIPELINE_STRICT,
+        .root = context->root,
+        .config = &config,
+        .hides = denied && !show_secrets,
+        .denied = denied,
+    };
+
+    if (domain_require_uuid(domain, failure) < 0 ||
+        config_read(&config, context->root, failure) < 0)
+        return -1;
+    return pipeline_run(&pipeline, domain, request, seed, failure);
+}
+
+int
+definition_load_seed(struct seed *seed, struct definition *definition,
+                     const struct context *context, bool show_secrets,
+                     struct failure **denied, struct failure **failure)
+{
+    cleanup_request struct request request = {0};
+
+    if (definition_load(definition, context, DEFINITION_READ, failure) < 0)
+        return -1;
+    if (definition_make_seed(seed, &request, &definition->domain, context, show_secrets,
+                             denied, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    return 0;
+}
+
+/* --- as it is now --------------------------------------------------------------------- */
+
+int
+domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure **failure)
+{
+    cleanup_free char *text = NULL;
+
+    *view = (struct domain_view){.active = virDomainIsActive(domain) > 0};
+    if (read_xml(domain, 0, &text, &view->doc, &view->domain, failure) < 0)
+        return (*failure)->code == FAILURE_LIBVIRT
+                   ? -1
+                   : failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
+    view->has_request = request_read(&view->request, &view->domain, &view->refused) == 0;
+    return 0;
+}
+
+void
+domain_view_clear(struct domain_view *view)
+{
+    request_clear(&view->request);
+    domain_clear(&view->domain);
+    xmlFreeDoc(view->doc);
+    failure_free(view->refused);
+    *view = (struct domain_view){0};
+}
