@@ -9,6 +9,8 @@
 #include "cli/cli.h"
 
 #define COLUMNS 79
+/* A longer label has the line for itself. */
+#define LABEL_COLUMNS 32
 
 /* Prints the text from this column on, where the cursor is, in lines of as many words as fit. */
 static void
@@ -41,7 +43,7 @@ make_label(const struct option_row *row)
                      row->argument ? "=" : "", row->argument ? row->argument : "");
 }
 
-/* Return: how wide the longest label is. */
+/* Return: how wide the longest label is, of those that share their line. */
 static int
 measure_rows(const struct option_row *rows)
 {
@@ -49,8 +51,10 @@ measure_rows(const struct option_row *rows)
 
     for (const struct option_row *row = rows; row && row->name; row++) {
         cleanup_free char *label = make_label(row);
+        const int length = (int)strlen(label);
 
-        width = (int)strlen(label) > width ? (int)strlen(label) : width;
+        if (length > width && length <= LABEL_COLUMNS)
+            width = length;
     }
     return width;
 }
@@ -65,7 +69,10 @@ print_row(FILE *stream, const struct option_row *row, int width)
         return;
     }
     label = make_label(row);
-    fprintf(stream, "%-*s  ", width, label);
+    if ((int)strlen(label) > width)
+        fprintf(stream, "%s\n%*s", label, width + 2, "");
+    else
+        fprintf(stream, "%-*s  ", width, label);
     print_wrapped(stream, width + 2, row->help);
 }
 
