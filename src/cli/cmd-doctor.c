@@ -147,8 +147,8 @@ doctor_clear(struct doctor *doctor)
         free(doctor->list[i].fix);
     }
     free(doctor->list);
-    free(doctor->served);
-    free(doctor->by_shim);
+    free(doctor->nocloud_net_domain);
+    free(doctor->shim_domain);
     texts_free(doctor->unseen, doctor->unseen_count);
     config_clear(&doctor->config);
     if (doctor->connection)

@@ -92,7 +92,7 @@ doctor_apparmor(struct doctor *doctor)
     if (driver && strcmp(driver, "none") == 0)
         return;
     apparmor_check_shim(doctor->root, &failure);
-    if (!doctor_take(doctor, doctor->by_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, "shim",
+    if (!doctor_take(doctor, doctor->shim_domain ? DOCTOR_PROBLEM : DOCTOR_NOTE, "shim",
                      &failure))
         doctor_add(doctor, DOCTOR_OK, "shim", NULL,
                    "AppArmor lets libvirt run virt-seed-qemu");
@@ -122,6 +122,7 @@ doctor_selinux(struct doctor *doctor)
     cleanup_free char *path =
         xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
     cleanup_free char *daemon = NULL;
+    struct stat status;
 
     if (!enforcing) {
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL, "SELinux is off");
@@ -142,7 +143,11 @@ doctor_selinux(struct doctor *doctor)
                    "SELinux runs %s, and with it the hook, in virtd_t",
                    doctor->daemon.name);
     else
-        doctor_add(doctor, DOCTOR_PROBLEM, "selinux", "install virt-seed-selinux",
+        /* Debian has no package of it. */
+        doctor_add(doctor, DOCTOR_PROBLEM, "selinux",
+                   fs_stat_in_root(doctor->root, "/var/lib/dpkg/status", &status) == 0
+                       ? "build and load the policy module: man virt-seed-selinux"
+                       : "install virt-seed-selinux",
                    "SELinux is enforcing without virt-seed's policy module: domains that "
                    "have a seed cannot start");
 }

@@ -42,10 +42,10 @@ struct doctor {
     struct config config;
     virConnectPtr connection; /* NULL if libvirt does not answer */
     struct libvirt_daemon daemon;
-    /* Of libvirt's domains: the name of one that asks for a seed over the network, and of one
-     * whose emulator is the shim; NULL if there is none, or nobody knows. Owned. */
-    char *served;
-    char *by_shim;
+    /* Of libvirt's domains: the name of one with datasource="nocloud-net", and of one whose
+     * emulator is the shim; NULL if there is none, or nobody knows. Owned. */
+    char *nocloud_net_domain;
+    char *shim_domain;
     struct diagnosis *list;
     size_t count;
     size_t problems;

@@ -94,7 +94,7 @@ check_ways(struct doctor *doctor)
     if (fs_stat_in_root(doctor->root, reports, &status) < 0 || (status.st_mode & S_IXOTH))
         return;
     fix = xasprintf("chmod 0711 %s", reports);
-    doctor_add(doctor, doctor->by_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, fix,
+    doctor_add(doctor, doctor->shim_domain ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, fix,
                "%s has mode %04o: no reports arrive from guests whose emulator is "
                "virt-seed-qemu",
                reports, status.st_mode & 07777);

@@ -81,10 +81,11 @@ look_at_domains(struct doctor *doctor)
         const char *name = virDomainGetName(domains[i]);
 
         if (domain_view_load(&view, domains[i], &failure) == 0) {
-            if (!doctor->served && view.has_request && !request_has_disk(&view.request))
-                doctor->served = xstrdup(name);
-            if (!doctor->by_shim && domain_is_by_shim(&view.domain))
-                doctor->by_shim = xstrdup(name);
+            if (!doctor->nocloud_net_domain && view.has_request &&
+                !request_has_disk(&view.request))
+                doctor->nocloud_net_domain = xstrdup(name);
+            if (!doctor->shim_domain && domain_is_by_shim(&view.domain))
+                doctor->shim_domain = xstrdup(name);
         }
         virDomainFree(domains[i]);
     }
