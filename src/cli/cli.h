@@ -99,8 +99,8 @@ struct command {
     const char *help;    /* what `virt-seed NAME --help` says of it */
     const struct option_row *options; /* ended by OPTION_END; NULL for none */
     size_t options_size;              /* of its struct options */
-    /* `options` is the command's struct options. Return: the exit status; main prints a
-     * failure that is set, and the status is then 1, or 2 if it is FAILURE_USAGE. */
+    /* `options` is the command's struct options. Return: the exit status, or -1 with a failure:
+     * main prints it, and the status is 1, or 2 if it is FAILURE_USAGE. */
     int (*run)(const struct context *context, const void *options,
                struct failure **failure);
 };

@@ -62,7 +62,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_free char *name = NULL;
 
     if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     name = xstrdup(definition.domain.name);
     check_domain(&findings, &definition.domain, &check);
     if (options->json)

@@ -24,7 +24,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     int result;
 
     if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     lock = record_lock(context->root);
     result = domain_require_uuid(&definition.domain, failure);
     if (result == 0)
@@ -34,10 +34,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         record.done = options->undo ? NULL : record_time(time(NULL));
         result = record_write(context->root, definition.domain.uuid, &record, failure);
     }
-    if (result < 0) {
-        failure_prefix(failure, "domain '%s'", definition.domain.name);
-        return STATUS_FAILURE;
-    }
+    if (result < 0)
+        return failure_prefix(failure, "domain '%s'", definition.domain.name);
     if (!context->quiet)
         print_outside_line(stdout, "domain '%s': %srecorded as done",
                            definition.domain.name, options->undo ? "not " : "");

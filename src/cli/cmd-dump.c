@@ -83,7 +83,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (definition_load_seed(&seed, &definition, context, options->show_secrets, &denied,
                              failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     if (path && !seed_find_document(&seed, path)) {
         cleanup_buffer struct buffer list = {0};
 
@@ -91,9 +91,8 @@ run(const struct context *context, const void *data, struct failure **failure)
             buffer_append_string(&list, i > 0 ? ", " : "");
             buffer_append_string(&list, seed.documents[i].path);
         }
-        failure_set(failure, FAILURE_USAGE, "the seed has no document '%s'\nit has: %s",
-                    path, list.data);
-        return STATUS_FAILURE;
+        return failure_set(failure, FAILURE_USAGE,
+                           "the seed has no document '%s'\nit has: %s", path, list.data);
     }
     if (options->json)
         print_json(&seed, path);
@@ -102,7 +101,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (!denied)
         return STATUS_OK;
     *failure = steal(denied);
-    return STATUS_FAILURE;
+    return -1;
 }
 
 static const struct option_row rows[] = {

@@ -159,21 +159,19 @@ run(const struct context *context, const void *data, struct failure **failure)
         failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
     else if (options->replace && !options->set)
         failure_set(failure, FAILURE_USAGE, "--replace belongs to --set");
-    if (*failure) {
-        failure_hint(failure, "print the element, or --set it in a domain");
-        return STATUS_USAGE;
-    }
+    if (*failure)
+        return failure_hint(failure, "print the element, or --set it in a domain");
     if (read_import(&import, context, options->name, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     if (options->set) {
         if (set_domain(&import, context, options, failure) < 0)
-            return STATUS_FAILURE;
+            return -1;
     } else {
         cleanup_free char *text = element_format(import.doc);
 
         if (write_secrets(&import, context, options, failure) < 0 ||
             output_write(options->output, text, strlen(text), failure) < 0)
-            return STATUS_FAILURE;
+            return -1;
     }
     for (size_t i = 0; !context->quiet && i < import.note_count; i++)
         print_outside_line(stderr, "virt-seed: note: %s", import.notes[i]);

@@ -226,17 +226,14 @@ run(const struct context *context, const void *data, struct failure **failure)
     __attribute__((cleanup(report_clear))) struct report report = {.volume = &volume};
     cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                          "could not open '%s'\n"
-                          "give the file of an image; 'virt-seed build' makes one",
-                          path);
-        return STATUS_FAILURE;
-    }
+    if (fd < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not open '%s'\n"
+                                 "give the file of an image; 'virt-seed build' makes one",
+                                 path);
     if (iso_read(fd, &volume, failure) < 0) {
         explain_vfat(fd, failure);
-        failure_prefix(failure, "%s", path);
-        return STATUS_FAILURE;
+        return failure_prefix(failure, "%s", path);
     }
     judge(&report);
     if (options->json)
@@ -244,7 +241,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     else
         print_text(&report);
     if (options->extract && extract_volume(&volume, options->extract, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     return report.valid ? STATUS_OK : STATUS_FAILURE;
 }
 

@@ -124,14 +124,13 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     for (size_t i = 0; i < options->hosts.count; i++) {
         if (check_host(options->hosts.list[i].text, failure) < 0)
-            return STATUS_USAGE;
+            return -1;
     }
     if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
-        return STATUS_FAILURE;
-    if (print_known_hosts(context, options, &definition.domain, failure) == 0)
-        return STATUS_OK;
-    failure_prefix(failure, "domain '%s'", definition.domain.name);
-    return STATUS_FAILURE;
+        return -1;
+    if (print_known_hosts(context, options, &definition.domain, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition.domain.name);
+    return STATUS_OK;
 }
 
 static const struct option_row rows[] = {

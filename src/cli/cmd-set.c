@@ -35,8 +35,8 @@ struct options {
 
 struct writing {
     const struct domain *domain;
-    xmlNode *element;       /* <cloud-init> */
-    struct buffer password; /* of --root-password-file */
+    xmlNode *element;        /* <cloud-init> */
+    struct buffer *password; /* of --root-password-file */
 };
 
 /* What an option of the table below means for the element. */
@@ -234,7 +234,7 @@ add_root_password(struct writing *writing, const struct option_value *value,
                   struct failure **failure)
 {
     const struct setting *setting = value->row->data;
-    struct buffer *password = &writing->password;
+    struct buffer *password = writing->password;
     xmlNode *node;
 
     buffer_clear(password);
@@ -378,57 +378,43 @@ write_settings(struct writing *writing, const struct option_values *values,
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-set(const struct context *context, const struct options *options,
-    const struct change_options *change, struct definition *definition,
-    struct writing *writing, struct failure **failure)
-{
-    cleanup_wiring struct wiring wiring = {0};
-    size_t written;
-
-    if (write_settings(writing, &options->settings, &wiring, failure) < 0)
-        return -1;
-    written = wiring.change_count;
-    /* What is written must be what the hook can read: it is looked at before anything is
-     * defined, and wired in the same definition. */
-    if (definition_wire(definition, context, change, &wiring, failure) < 0)
-        return -1;
-    definition->request_alone = wiring.change_count == written;
-    /* The secret comes first: the domain may start as soon as it is defined. */
-    if (writing->password.size > 0 && !options->print) {
-        const struct secret_key key = {(char *)PASSWORD_KEY, writing->password};
-
-        if ((definition->connection &&
-             libvirt_require_local(definition->connection, failure) < 0) ||
-            secret_replace(context->root, definition->domain.name, &key, failure) < 0)
-            return -1;
-        wiring_note(&wiring, "secret '%s' has the key " PASSWORD_KEY " now",
-                    definition->domain.name);
-    }
-    return definition_commit(definition, context, change, "asks for that already",
-                             &wiring, failure);
-}
-
-static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
-    struct writing writing = {.domain = &definition.domain};
-    int result;
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_buffer struct buffer password = {0};
+    struct writing writing = {.domain = &definition.domain, .password = &password};
+    size_t written;
 
-    if (options->print && (change.output || change.in_place)) {
-        failure_set(failure, FAILURE_USAGE,
-                    "--print is in the place of -o and -i\nchoose one of them");
-        return STATUS_USAGE;
-    }
+    if (options->print && (change.output || change.in_place))
+        return failure_set(failure, FAILURE_USAGE,
+                           "--print is in the place of -o and -i\nchoose one of them");
     if (options->print)
         change.output = "-";
-    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
-        return STATUS_FAILURE;
-    result = set(context, options, &change, &definition, &writing, failure);
-    buffer_clear(&writing.password);
-    return result < 0 ? STATUS_FAILURE : STATUS_OK;
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
+        write_settings(&writing, &options->settings, &wiring, failure) < 0)
+        return -1;
+    written = wiring.change_count;
+    /* What is written must be what the hook can read: it is looked at before anything is
+     * defined, and wired in the same definition. */
+    if (definition_wire(&definition, context, &change, &wiring, failure) < 0)
+        return -1;
+    definition.request_alone = wiring.change_count == written;
+    /* The secret comes first: the domain may start as soon as it is defined. */
+    if (password.size > 0 && !options->print) {
+        const struct secret_key key = {(char *)PASSWORD_KEY, password};
+
+        if ((definition.connection &&
+             libvirt_require_local(definition.connection, failure) < 0) ||
+            secret_replace(context->root, definition.domain.name, &key, failure) < 0)
+            return -1;
+        wiring_note(&wiring, "secret '%s' has the key " PASSWORD_KEY " now",
+                    definition.domain.name);
+    }
+    return definition_commit(&definition, context, &change, "asks for that already",
+                             &wiring, failure);
 }
 
 #define SETTING(NAME, ARGUMENT, HELP, ...)                                               \

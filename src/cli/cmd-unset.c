@@ -18,14 +18,12 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_wiring struct wiring wiring = {0};
 
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     wire_remove(&definition.domain, &wiring);
     if (!options->wiring_only)
         wire_remove_request(&definition.domain, &wiring);
     return definition_commit(&definition, context, &options->change,
-                             "has nothing of virt-seed's", &wiring, failure) < 0
-               ? STATUS_FAILURE
-               : STATUS_OK;
+                             "has nothing of virt-seed's", &wiring, failure);
 }
 
 static const struct option_row rows[] = {

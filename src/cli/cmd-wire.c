@@ -82,7 +82,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         for (size_t i = 0; !*failure && i < wiring.change_count; i++)
             syslog(LOG_NOTICE, "domain %s: %s", name, wiring.changes[i]);
     }
-    return result < 0 ? STATUS_FAILURE : STATUS_OK;
+    return result;
 }
 
 static const struct option_row rows[] = {

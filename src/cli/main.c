@@ -51,13 +51,11 @@ run_command(struct context *context, const struct command *command, int argc, ch
     int status = arguments_read(context, command, options, argc, argv, failure);
 
     if (status != 0)
-        return status < 0 ? STATUS_USAGE : STATUS_OK;
+        return status < 0 ? -1 : STATUS_OK;
     context->root = fs_open_root(context->root_path);
-    if (context->root < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, context->root, "could not open '%s'",
-                          context->root_path);
-        return STATUS_FAILURE;
-    }
+    if (context->root < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, context->root,
+                                 "could not open '%s'", context->root_path);
     status = command->run(context, options, failure);
     close(context->root);
     return status;
@@ -72,7 +70,7 @@ run(int argc, char **argv, struct failure **failure)
     bool asks_help;
 
     if (result != 0)
-        return result < 0 ? STATUS_USAGE : STATUS_OK;
+        return result < 0 ? -1 : STATUS_OK;
     if (context.operand_count == 0) {
         help_print(stderr, NULL);
         return STATUS_USAGE;
@@ -86,7 +84,7 @@ run(int argc, char **argv, struct failure **failure)
     }
     command = command_find(argv[asks_help ? 1 : 0], failure);
     if (!command)
-        return STATUS_USAGE;
+        return -1;
     if (!asks_help)
         return run_command(&context, command, argc, argv, failure);
     help_print(stdout, command);
