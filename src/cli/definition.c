@@ -135,7 +135,8 @@ definition_wire(struct definition *definition, const struct context *context,
                 const struct change_options *options, struct wiring *wiring,
                 struct failure **failure)
 {
-    bool here = !definition->connection || !libvirt_is_remote(definition->connection);
+    cleanup_free char *host =
+        definition->connection ? libvirt_remote_host(definition->connection) : NULL;
     struct wire_options wire = {.replace = options->replace};
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
@@ -144,7 +145,7 @@ definition_wire(struct definition *definition, const struct context *context,
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
     /* Another host's paths mean nothing here: there the names of the disks decide, and its own
      * hook knows where its metadata server is. */
-    if (here) {
+    if (!host) {
         label_read_disks(&definition->domain);
         if (!request_has_disk(&request) &&
             config_read(&config, context->root, failure) < 0)
@@ -162,36 +163,20 @@ static int
 fail_changed(const struct definition *definition, const char *when,
              struct failure **failure)
 {
-    const char *name = virDomainGetName(definition->libvirt);
-
     return failure_set(failure, FAILURE_LIBVIRT,
                        "somebody else changed the definition of '%s' %s\n"
                        "see that nobody else is at it, and run the command again",
-                       name, when);
-}
-
-static int
-check_unchanged(const struct definition *definition, struct failure **failure)
-{
-    cleanup_free char *text = virDomainGetXMLDesc(
-        definition->libvirt, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
-
-    if (!text)
-        return libvirt_fail(failure, "could not read domain '%s'",
-                            virDomainGetName(definition->libvirt));
-    if (strcmp(text, definition->text) == 0)
-        return 0;
-    return fail_changed(definition, "meanwhile: nothing was written", failure);
+                       virDomainGetName(definition->libvirt), when);
 }
 
 /* What is defined must have the request that was written, and our disk or address. */
 static int
-check_written(const struct definition *definition, struct failure **failure)
+check_written(const struct definition *definition, const struct domain *written,
+              struct failure **failure)
 {
     cleanup_free char *text = NULL;
     cleanup_xml xmlDoc *doc = NULL;
     cleanup_domain struct domain found = {0};
-    cleanup_domain struct domain written = {0};
     cleanup_wire_facts struct wire_facts found_facts = {0};
     cleanup_wire_facts struct wire_facts written_facts = {0};
     cleanup_free char *found_url = NULL;
@@ -199,11 +184,10 @@ check_written(const struct definition *definition, struct failure **failure)
     bool same_url;
 
     if (read_xml(definition->libvirt, VIR_DOMAIN_XML_INACTIVE, &text, &doc, &found,
-                 failure) < 0 ||
-        domain_read(&written, definition->doc, failure) < 0)
+                 failure) < 0)
         return -1;
     wire_facts_read(&found_facts, &found);
-    wire_facts_read(&written_facts, &written);
+    wire_facts_read(&written_facts, written);
     if (found_facts.url.address)
         found_url = seed_url_word(&found_facts.url);
     if (written_facts.url.address)
@@ -211,82 +195,48 @@ check_written(const struct definition *definition, struct failure **failure)
     same_url = found_url && written_url ? strcmp(found_url, written_url) == 0
                                         : !found_url && !written_url;
     if (!found_facts.disk == !written_facts.disk && same_url &&
-        request_is_same(request_find(&found), request_find(&written)))
+        request_is_same(request_find(&found), request_find(written)))
         return 0;
     return fail_changed(definition, "at the same time, and what was written is gone",
                         failure);
 }
 
+/* Defines the document, or writes the <cloud-init> element if that alone has changed. */
 static int
-define(struct definition *definition, struct failure **failure)
+define(const struct definition *definition, struct failure **failure)
 {
-    size_t size;
-    cleanup_free char *text = xml_format(definition->doc, &size, failure);
-    virDomainPtr defined;
-
-    if (!text || check_unchanged(definition, failure) < 0)
-        return -1;
-    defined = virDomainDefineXMLFlags(definition->connection, text, 0);
-    if (!defined)
-        return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
-                            virDomainGetName(definition->libvirt));
-    virDomainFree(defined);
-    return check_written(definition, failure);
-}
-
-/* The same if only the <cloud-init> element has changed: that alone is written. */
-static int
-set_request(struct definition *definition, struct failure **failure)
-{
-    cleanup_domain struct domain domain = {0};
+    const char *name = virDomainGetName(definition->libvirt);
+    cleanup_free char *now = virDomainGetXMLDesc(
+        definition->libvirt, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
+    cleanup_domain struct domain written = {0};
     cleanup_free char *text = NULL;
 
-    if (domain_read(&domain, definition->doc, failure) < 0 ||
-        check_unchanged(definition, failure) < 0)
+    if (!now)
+        return libvirt_fail(failure, "could not read domain '%s'", name);
+    if (strcmp(now, definition->text) != 0)
+        return fail_changed(definition, "meanwhile: nothing was written", failure);
+    if (domain_read(&written, definition->doc, failure) < 0)
         return -1;
-    text = request_format(request_find(&domain));
-    if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text, "ci",
-                             REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
-        return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
-                            virDomainGetName(definition->libvirt));
-    return check_written(definition, failure);
-}
+    if (definition->request_alone) {
+        text = request_format(request_find(&written));
+        if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
+                                 "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
+            return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
+                                name);
+    } else {
+        size_t size;
+        virDomainPtr defined;
 
-static int
-write_xml(const struct definition *definition, const char *output,
-          struct failure **failure)
-{
-    size_t size;
-    cleanup_free char *text = xml_format(definition->doc, &size, failure);
-
-    return text ? output_write(output, text, size, failure) : -1;
-}
-
-static bool
-xml_goes_to_stdout(const struct definition *definition,
-                   const struct change_options *options)
-{
-    if (options->in_place || (definition->libvirt && !options->output))
-        return false;
-    return output_is_standard(options->output);
-}
-
-static int
-check_options(const struct definition *definition, const struct change_options *options,
-              struct failure **failure)
-{
-    if (options->in_place && options->output)
-        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
-    else if (options->in_place &&
-             (!definition->name || strcmp(definition->name, "-") == 0))
-        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
-    else if (options->json && xml_goes_to_stdout(definition, options))
-        failure_set(failure, FAILURE_USAGE,
-                    "--json and the XML cannot both go to standard output");
-    else
-        return 0;
-    return failure_hint(failure,
-                        "choose where the XML goes: --in-place or --output=OUTPUT");
+        text = xml_format(definition->doc, &size, failure);
+        if (!text)
+            return -1;
+        defined = virDomainDefineXMLFlags(definition->connection, text, 0);
+        if (!defined)
+            return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
+                                name);
+        virDomainFree(defined);
+    }
+    return check_written(definition, &written, failure);
 }
 
 int
@@ -294,22 +244,32 @@ definition_commit(struct definition *definition, const struct context *context,
                   const struct change_options *options, const char *nothing,
                   const struct wiring *wiring, struct failure **failure)
 {
-    size_t count = wiring->change_count;
+    const char *path = options->in_place ? definition->name : options->output;
+    const bool to_libvirt = definition->libvirt && !path;
+    const bool to_stdout = !to_libvirt && output_is_standard(path);
+    const size_t count = wiring->change_count;
     const char *name = definition->domain.name;
-    FILE *stream = xml_goes_to_stdout(definition, options) ? stderr : stdout;
-    int result = 0;
 
-    if (check_options(definition, options, failure) < 0)
-        return -1;
-    if (options->in_place)
-        result = write_xml(definition, definition->name, failure);
-    else if (options->output || !definition->libvirt)
-        result = write_xml(definition, options->output, failure);
-    else if (count > 0)
-        result = definition->request_alone ? set_request(definition, failure)
-                                           : define(definition, failure);
-    if (result < 0)
-        return -1;
+    if (options->in_place && options->output)
+        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
+    else if (options->in_place && (!path || strcmp(path, "-") == 0))
+        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
+    else if (options->json && to_stdout)
+        failure_set(failure, FAILURE_USAGE,
+                    "--json and the XML cannot both go to standard output");
+    if (*failure)
+        return failure_hint(failure,
+                            "choose where the XML goes: --in-place or --output=OUTPUT");
+    if (to_libvirt) {
+        if (count > 0 && define(definition, failure) < 0)
+            return -1;
+    } else {
+        size_t size;
+        cleanup_free char *text = xml_format(definition->doc, &size, failure);
+
+        if (!text || output_write(path, text, size, failure) < 0)
+            return -1;
+    }
     if (options->json) {
         json_t *changes = json_array();
 
@@ -321,11 +281,11 @@ definition_commit(struct definition *definition, const struct context *context,
     if (context->quiet)
         return 0;
     for (size_t i = 0; i < count; i++)
-        print_outside_line(stream, "domain '%s': %s", name, wiring->changes[i]);
+        print_outside_line(to_stdout ? stderr : stdout, "domain '%s': %s", name,
+                           wiring->changes[i]);
     if (count == 0)
-        print_outside_line(stream, "domain '%s' %s", name, nothing);
-    else if (definition->libvirt && !options->output &&
-             virDomainIsActive(definition->libvirt) == 1)
+        print_outside_line(to_stdout ? stderr : stdout, "domain '%s' %s", name, nothing);
+    else if (to_libvirt && virDomainIsActive(definition->libvirt) == 1)
         puts("the domain runs: the change takes effect when it is started the next time");
     return 0;
 }
