@@ -324,7 +324,6 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/follow.c \
-	%D%/cli/follow.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
@@ -338,7 +337,7 @@ virt_seed_SOURCES = \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
-	%D%/cli/progress.h \
+	%D%/cli/wait.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)

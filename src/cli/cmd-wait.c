@@ -16,9 +16,8 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
-#include "cli/follow.h"
-#include "cli/progress.h"
 #include "cli/replace.h"
+#include "cli/wait.h"
 #include "store/record.h"
 
 /* Where cloud-init writes what the commands of user-data print, and its own errors. */

@@ -19,7 +19,7 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/io.h"
-#include "cli/progress.h"
+#include "cli/wait.h"
 #include "seed/json.h"
 
 /* --- the terminal ------------------------------------------------------------------ */
