@@ -91,8 +91,8 @@ findings_clear(struct findings *findings)
 
 /* --- the emulator shim, which libvirt may not be able to run ------------------------ */
 
-/* Finds what libvirt would refuse before it asks the hook: it cannot run the shim confined,
- * unless the domain is to have no profile of AppArmor's. */
+/* Finds what libvirt would refuse before it asks the hook: it cannot run the shim
+ * confined, unless the domain is to have no profile of AppArmor's. */
 static void
 check_emulator(struct findings *findings, const struct domain *domain, int root)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: `check` goes through the same stages as the hook at a cold boot, but a failure
- * becomes a finding and the next stage is tried. Besides these errors, for which the hook
- * would refuse the start, there are warnings of what would surprise: a file for each subject,
- * with its rules.
+ * How it works: `check` goes through the same stages as the hook at a cold boot, but a
+ * failure becomes a finding and the next stage is tried. Besides these errors, for which
+ * the hook would refuse the start, there are warnings of what would surprise: a file for
+ * each subject, with its rules.
  *
- * The identifier of an error is its failure's (base/failure.h), that of a warning is below.
- * Both are stable, and virt-seed-check(7) explains each.
+ * The identifier of an error is its failure's (base/failure.h), that of a warning is
+ * below. Both are stable, and virt-seed-check(7) explains each.
  */
 #pragma once
 
@@ -76,7 +76,8 @@ struct findings {
     size_t errors;
 };
 
-/* Adds a warning; those beyond LIMIT_FINDINGS are dropped. Nothing in it is of a secret. */
+/* Adds a warning; those beyond LIMIT_FINDINGS are dropped. Nothing in it is of a
+ * secret. */
 void findings_warn(struct findings *findings, enum warning id, int line, const char *hint,
                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -117,8 +118,8 @@ struct check {
     int root; /* the host's "/" */
 };
 
-/* Each adds the warnings of its own. What the guest would reject is an error already, and found
- * before (seed/seed.h, wire/wire.h). */
+/* Each adds the warnings of its own. What the guest would reject is an error already, and
+ * found before (seed/seed.h, wire/wire.h). */
 void check_user_data(const struct check *check);
 void check_cloud_config(const struct check *check);
 void check_network(const struct check *check);
@@ -133,14 +134,16 @@ void check_schema(const struct check *check);
 /* The one that adds errors, too: for what the hook would refuse of this host. */
 void check_delivery(const struct check *check);
 
-/* Return: whether the part holds a cloud-config, and not in disguise (MIME, templates). */
+/* Return: whether the part holds a cloud-config, and not in disguise (MIME,
+ * templates). */
 bool check_is_cloud_config(const struct part *part);
 
-/* --- rules on what a document contains (rules.c) ---------------------------------------- */
+/* --- rules on what a document contains (rules.c) ---------------------------------- */
 
 /*
- * A rule on the values at a path: "users.*.name", with "*" for any key or index, and "**."
- * in front for any depth. Messages name the path and the line, and nothing of the document.
+ * A rule on the values at a path: "users.*.name", with "*" for any key or index, and
+ * "**." in front for any depth. Messages name the path and the line, and nothing of the
+ * document.
  */
 struct rule {
     const char *path;
@@ -154,8 +157,8 @@ struct rule {
 void rules_apply(const struct check *check, const struct part *part,
                  const struct yaml_node *from, const struct rule *rules);
 
-/* Reads the part. Return: the outermost node, or NULL: it is empty, masked, or not YAML, which
- * others say. */
+/* Reads the part. Return: the outermost node, or NULL: it is empty, masked, or not YAML,
+ * which others say. */
 const struct yaml_node *rules_read(struct yaml *yaml, const struct part *part);
 
 /* Return: whether Python's str() of the value is the text that was written. */

@@ -12,8 +12,8 @@
 
 #define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
 
-/* Return: whether the model of the disk's controller is one of virtio's. A controller that is
- * not in the XML is made by libvirt, of its default model. */
+/* Return: whether the model of the disk's controller is one of virtio's. A controller
+ * that is not in the XML is made by libvirt, of its default model. */
 static bool
 is_on_virtio_scsi(const struct domain *domain, const struct disk *disk)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's network against the domain's own interfaces: network-config, versions 1 and 2,
- * and oVirt's <initialization>, with what else of that does nothing. A NIC of network_data.json
- * that the domain lacks is an error (seed/network.h). */
+/* The guest's network against the domain's own interfaces: network-config, versions 1 and
+ * 2, and oVirt's <initialization>, with what else of that does nothing. A NIC of
+ * network_data.json that the domain lacks is an error (seed/network.h). */
 #include "config.h"
 
 #include <string.h>

@@ -100,7 +100,7 @@ rules_read(struct yaml *yaml, const struct part *part)
                : NULL;
 }
 
-/* --- values --------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------- */
 
 static bool
 is_canonical_natural(const char *text, size_t length)

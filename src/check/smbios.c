@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the guest's early detection (cloud-init's tools/ds-identify) knows a datasource by:
- * the SMBIOS tables, the system's UUID, labels of disks, the kernel's command line. */
+/* What the guest's early detection (cloud-init's tools/ds-identify) knows a datasource
+ * by: the SMBIOS tables, the system's UUID, labels of disks, the kernel's command
+ * line. */
 #include "config.h"
 
 #include <fnmatch.h>
@@ -187,7 +188,7 @@ check_visibility(const struct check *check)
     }
 }
 
-/* --- the kernel's command line -------------------------------------------------------- */
+/* --- the kernel's command line ---------------------------------------------------- */
 
 static const struct {
     const char *pattern;

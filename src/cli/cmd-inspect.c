@@ -98,7 +98,7 @@ inspection_clear(struct inspection *inspection)
     free(inspection->judgements);
 }
 
-/* --- printing ------------------------------------------------------------------------ */
+/* --- printing --------------------------------------------------------------------- */
 
 /* Names may be in no encoding at all; jansson takes UTF-8 only. */
 static json_t *
@@ -150,7 +150,7 @@ print_text(const struct inspection *inspection)
     }
 }
 
-/* --- extracting ---------------------------------------------------------------------- */
+/* --- extracting ------------------------------------------------------------------- */
 
 /* Return: 0 or -errno. */
 static int
@@ -170,9 +170,9 @@ extract_file(int root, const struct document *file)
     return fd < 0 ? -errno : fs_write_all(fd, file->data.data, file->data.size);
 }
 
-/* Writes the volume's regular files below the directory `path`, which is made if it is missing.
- * Nothing is overwritten, and no symbolic link is followed on the way. Files get mode 0600: they
- * may hold secrets. */
+/* Writes the volume's regular files below the directory `path`, which is made if it is
+ * missing. Nothing is overwritten, and no symbolic link is followed on the way. Files get
+ * mode 0600: they may hold secrets. */
 static int
 extract_volume(const struct seed *volume, const char *path, struct failure **failure)
 {
@@ -198,7 +198,7 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
     return 0;
 }
 
-/* --- the command ---------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------ */
 
 /* cloud-init reads vfat as well, this command does not. */
 static int

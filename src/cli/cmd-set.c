@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: first everything that a setting names is removed, then each setting adds its
- * value; so all values of a setting that is given several times stay. An empty one only removes.
- * Whether the result makes sense is for request_read() to say, in definition_wire().
+ * How it works: first everything that a setting names is removed, then each setting adds
+ * its value; so all values of a setting that is given several times stay. An empty one
+ * only removes. Whether the result makes sense is for request_read() to say, in
+ * definition_wire().
  */
 #include "config.h"
 
@@ -327,8 +328,8 @@ add_secret(struct writing *writing, const struct option_value *value,
 
 /* --- all of them ------------------------------------------------------------------ */
 
-/* Writes the settings into the element, which is added if there is none. What has changed is
- * noted in `wiring`; nothing, if all was as it should be. */
+/* Writes the settings into the element, which is added if there is none. What has changed
+ * is noted in `wiring`; nothing, if all was as it should be. */
 static int
 write_settings(struct writing *writing, const struct option_values *values,
                struct wiring *wiring, struct failure **failure)

@@ -72,7 +72,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_wiring struct wiring wiring = {0};
     int result = wire(context, options, &wiring, failure);
 
-    /* Nobody reads the standard error of what the hook runs: the log gets what happened. */
+    /* Nobody reads the standard error of what the hook runs: the log gets what
+     * happened. */
     if (options->after_refusal) {
         const char *name = context->operands[0];
 

@@ -128,7 +128,7 @@ definition_clear(struct definition *definition)
     *definition = (struct definition){0};
 }
 
-/* --- wiring -------------------------------------------------------------------------- */
+/* --- wiring ----------------------------------------------------------------------- */
 
 int
 definition_wire(struct definition *definition, const struct context *context,
@@ -143,8 +143,8 @@ definition_wire(struct definition *definition, const struct context *context,
 
     if (request_read(&request, &definition->domain, failure) < 0)
         return failure_prefix(failure, "domain '%s'", definition->domain.name);
-    /* Another host's paths mean nothing here: there the names of the disks decide, and its own
-     * hook knows where its metadata server is. */
+    /* Another host's paths mean nothing here: there the names of the disks decide, and
+     * its own hook knows where its metadata server is. */
     if (!host) {
         label_read_disks(&definition->domain);
         if (!request_has_disk(&request) &&
@@ -327,7 +327,7 @@ definition_load_seed(struct seed *seed, struct definition *definition,
     return 0;
 }
 
-/* --- as it is now --------------------------------------------------------------------- */
+/* --- as it is now ----------------------------------------------------------------- */
 
 int
 domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure **failure)

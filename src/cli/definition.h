@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The definition of the domain that a command is for: where it comes from (a file, standard input,
- * or libvirt), what a command changes in it, how it goes back, and its seed. The operand is a file
- * if it is "-", has a slash, or names an existing file; --domain says that it is a domain.
+ * The definition of the domain that a command is for: where it comes from (a file,
+ * standard input, or libvirt), what a command changes in it, how it goes back, and its
+ * seed. The operand is a file if it is "-", has a slash, or names an existing file;
+ * --domain says that it is a domain.
  */
 #pragma once
 
@@ -52,7 +53,7 @@ void definition_clear(struct definition *definition);
 
 #define cleanup_definition __attribute__((cleanup(definition_clear)))
 
-/* --- changing it ---------------------------------------------------------------------- */
+/* --- changing it ------------------------------------------------------------------ */
 
 /* The options of the commands that change it: `set`, `wire` and `unset`. */
 struct change_options {
@@ -69,49 +70,51 @@ struct change_options {
         OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE"),  \
         OPTION(0, "json", NULL, change.json, "say what was changed as JSON")
 
-/* Wires the domain for its own request; looks at the disks' labels and the configuration if they
- * are this host's. */
+/* Wires the domain for its own request; looks at the disks' labels and the configuration
+ * if they are this host's. */
 int definition_wire(struct definition *definition, const struct context *context,
                     const struct change_options *options, struct wiring *wiring,
                     struct failure **failure);
 
 /*
- * Puts the changed document where it belongs, and tells the user what was changed; `nothing` is
- * said of a domain that needed no change.
+ * Puts the changed document where it belongs, and tells the user what was changed;
+ * `nothing` is said of a domain that needed no change.
  *
- * libvirt takes every definition, the last one stays. So its own is read again before, and one
- * that somebody else has changed since definition_load() is left alone; and after, to see that
- * ours is there.
+ * libvirt takes every definition, the last one stays. So its own is read again before,
+ * and one that somebody else has changed since definition_load() is left alone; and
+ * after, to see that ours is there.
  */
 int definition_commit(struct definition *definition, const struct context *context,
                       const struct change_options *options, const char *nothing,
                       const struct wiring *wiring, struct failure **failure);
 
-/* --- its seed ------------------------------------------------------------------------- */
+/* --- its seed --------------------------------------------------------------------- */
 
 /*
- * Resolves the domain's request on this host, and makes the seed that the hook would make.
- * `request` gets what it was made of, for what is published with it; it borrows the domain.
+ * Resolves the domain's request on this host, and makes the seed that the hook would
+ * make. `request` gets what it was made of, for what is published with it; it borrows the
+ * domain.
  *
- * `denied` is where `dump` keeps the failure of a secret that the caller may not read: instead of
- * its content the document then has "<secret NAME/KEY>", and instead of a host key that is not
- * made yet PART_GENERATED_MASK; and so for all of them without `show_secrets`. With NULL such a
- * secret or key is a failure like any other.
+ * `denied` is where `dump` keeps the failure of a secret that the caller may not read:
+ * instead of its content the document then has "<secret NAME/KEY>", and instead of a host
+ * key that is not made yet PART_GENERATED_MASK; and so for all of them without
+ * `show_secrets`. With NULL such a secret or key is a failure like any other.
  */
 int definition_make_seed(struct seed *seed, struct request *request,
                          const struct domain *domain, const struct context *context,
                          bool show_secrets, struct failure **denied,
                          struct failure **failure);
 
-/* The same for the domain that the first operand names, whose definition is loaded first. */
+/* The same for the domain that the first operand names, whose definition is loaded
+ * first. */
 int definition_load_seed(struct seed *seed, struct definition *definition,
                          const struct context *context, bool show_secrets,
                          struct failure **denied, struct failure **failure);
 
-/* --- as it is now --------------------------------------------------------------------- */
+/* --- as it is now ----------------------------------------------------------------- */
 
-/* A domain of libvirt's: the XML that it runs with, or, if it does not run, would be started
- * with; and what it asks for. */
+/* A domain of libvirt's: the XML that it runs with, or, if it does not run, would be
+ * started with; and what it asks for. */
 struct domain_view {
     bool active;
     xmlDoc *doc;

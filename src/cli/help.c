@@ -12,7 +12,8 @@
 /* A longer label has the line for itself. */
 #define LABEL_COLUMNS 32
 
-/* Prints the text from this column on, where the cursor is, in lines of as many words as fit. */
+/* Prints the text from this column on, where the cursor is, in lines of as many words as
+ * fit. */
 static void
 print_wrapped(FILE *stream, int column, const char *text)
 {
@@ -76,8 +77,8 @@ print_row(FILE *stream, const struct option_row *row, int width)
     print_wrapped(stream, width + 2, row->help);
 }
 
-/* Without --domain, which is another way to write an operand. A line that would be too long
- * names no option at all. */
+/* Without --domain, which is another way to write an operand. A line that would be too
+ * long names no option at all. */
 char *
 help_synopsis(const struct command *command)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How tables work: main sets no locale, so that nothing else depends on one. How wide a character
- * is, libc and libsmartcols know in a locale of UTF-8 alone; they get one that every glibc has.
+ * How tables work: main sets no locale, so that nothing else depends on one. How wide a
+ * character is, libc and libsmartcols know in a locale of UTF-8 alone; they get one that
+ * every glibc has.
  */
 #include "config.h"
 
@@ -142,7 +143,7 @@ json_print(json_t *value)
     json_decref(value);
 }
 
-/* --- text in columns ------------------------------------------------------------------- */
+/* --- text in columns -------------------------------------------------------------- */
 
 /* Return: the locale before, for uselocale(3). */
 static locale_t

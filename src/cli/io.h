@@ -11,8 +11,8 @@
 #include "base/buffer.h"
 #include "base/failure.h"
 
-/* Reads a file whole, or standard input if the path is NULL; a FIFO is welcome. `hint` says what to
- * give if it cannot be read. */
+/* Reads a file whole, or standard input if the path is NULL; a FIFO is welcome. `hint`
+ * says what to give if it cannot be read. */
 int io_read(const char *path, size_t limit, const char *hint, struct buffer *content,
             struct failure **failure);
 
@@ -20,8 +20,8 @@ int io_read(const char *path, size_t limit, const char *hint, struct buffer *con
 bool output_is_standard(const char *path);
 
 /*
- * A file that appears whole or not at all: symbolic links are followed, and what is there but is
- * not a regular file (a device, a FIFO) is written into.
+ * A file that appears whole or not at all: symbolic links are followed, and what is there
+ * but is not a regular file (a device, a FIFO) is written into.
  */
 struct output {
     char *path;       /* links resolved; owned */
@@ -41,13 +41,14 @@ void output_close(struct output *output);
 int output_write(const char *path, const char *data, size_t size,
                  struct failure **failure);
 
-/* Prints the value of --json and a line end on standard output, and releases the value. */
+/* Prints the value of --json and a line end on standard output, and releases the
+ * value. */
 void json_print(json_t *value);
 
-/* --- text in columns ------------------------------------------------------------------- */
+/* --- text in columns -------------------------------------------------------------- */
 
-/* Return: a copy of the text that can be shown: one line of UTF-8 without control characters,
- * owned by the caller (free). */
+/* Return: a copy of the text that can be shown: one line of UTF-8 without control
+ * characters, owned by the caller (free). */
 char *columns_text(const char *text);
 
 /* Cuts such text, in place, to so many columns. */
@@ -56,7 +57,8 @@ void columns_cut(char *text, size_t columns);
 /* Return: a table whose columns are as wide as what is in them, owned by the caller
  * (scols_unref_table). */
 struct libscols_table *columns_table(size_t count);
-/* Adds a line to the table: a copy of each text that can be shown, "-" for NULL and for "". */
+/* Adds a line to the table: a copy of each text that can be shown, "-" for NULL and for
+ * "". */
 void columns_add(struct libscols_table *table, const char *const *texts);
 /* Prints the table on standard output. */
 void columns_print(struct libscols_table *table);

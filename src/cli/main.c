@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* virt-seed: the command that people type. Each command is a file of its own, cmd-NAME.c. */
+/* virt-seed: the command that people type. Each command is a file of its own,
+ * cmd-NAME.c. */
 #include "config.h"
 
 #include <poll.h>
@@ -104,8 +105,8 @@ main(int argc, char **argv)
     if (fflush(stdout) != 0 || ferror(stdout)) {
         struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-        /* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored, which
-         * leaves no file half written. */
+        /* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored,
+         * which leaves no file half written. */
         if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)) {
             signal(SIGPIPE, SIG_DFL);
             raise(SIGPIPE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What waiting for guests is made of: following domains (follow.c) and showing how far they are
- * (progress.c).
+ * What waiting for guests is made of: following domains (follow.c) and showing how far
+ * they are (progress.c).
  */
 #pragma once
 
@@ -16,11 +16,11 @@
 #include "store/guest-report.h"
 #include "store/report-file.h"
 
-/* --- following -------------------------------------------------------------------------- */
+/* --- following -------------------------------------------------------------------- */
 
 /*
- * Domains are followed: their guests' reports as they grow, and whether they run. Nothing is
- * polled: all events, those of inotify(7) too, come through libvirt's event loop.
+ * Domains are followed: their guests' reports as they grow, and whether they run. Nothing
+ * is polled: all events, those of inotify(7) too, come through libvirt's event loop.
  */
 
 struct follow;
@@ -75,24 +75,24 @@ struct follow {
     bool lost;  /* the connection */
 };
 
-/* Prepares to follow, and connects to libvirt on this host. `follow` is FOLLOW_NONE but for its
- * owner; `root` must stay open. */
+/* Prepares to follow, and connects to libvirt on this host. `follow` is FOLLOW_NONE but
+ * for its owner; `root` must stay open. */
 int follow_open(struct follow *follow, const struct follow_events *events,
                 const char *uri, int root, struct failure **failure);
 
 /*
  * Adds the domain of that name or UUID, and reads what its guest has said up to now.
- * Return: owned by `follow`, the same if the domain was added before; NULL if there is none, or
- * nothing may be read.
+ * Return: owned by `follow`, the same if the domain was added before; NULL if there is
+ * none, or nothing may be read.
  */
 struct followed *follow_add(struct follow *follow, const char *name,
                             struct failure **failure);
 
 /*
- * Passes on what happens until `over` is set, or SIGINT, SIGTERM or SIGHUP comes, whose number is
- * in follow->signal then. `deadline` is called after so many milliseconds, unless they are -1;
- * `second` is called each second if there is a clock.
- * Return: 0, or -1 if libvirt's daemon is gone.
+ * Passes on what happens until `over` is set, or SIGINT, SIGTERM or SIGHUP comes, whose
+ * number is in follow->signal then. `deadline` is called after so many milliseconds,
+ * unless they are -1; `second` is called each second if there is a clock. Return: 0, or
+ * -1 if libvirt's daemon is gone.
  */
 int follow_run(struct follow *follow, int milliseconds, bool clock,
                struct failure **failure);
@@ -108,12 +108,12 @@ void follow_close(struct follow *follow);
                      .clock = -1,                                                        \
                      .deadline = -1})
 
-/* --- showing ---------------------------------------------------------------------------- */
+/* --- showing ---------------------------------------------------------------------- */
 
 /*
- * What is shown of them: a line for each domain, redrawn in place, on a terminal; else a line for
- * each event, or an object of JSON. Errors go to standard error, but with JSON they are objects
- * among the others.
+ * What is shown of them: a line for each domain, redrawn in place, on a terminal; else a
+ * line for each event, or an object of JSON. Errors go to standard error, but with JSON
+ * they are objects among the others.
  */
 
 enum progress_style {
@@ -150,15 +150,16 @@ struct progress {
     struct timespec start;
 };
 
-/* On a terminal that can be redrawn it is, unless `quiet` or `json` asks for something else. */
+/* On a terminal that can be redrawn it is, unless `quiet` or `json` asks for something
+ * else. */
 void progress_open(struct progress *progress, bool quiet, bool json);
 
 /* Return: the domain's row, owned by `progress`. */
 struct progress_row *progress_add(struct progress *progress, const char *name,
                                   const char *uuid);
 
-/* Shows what the report says and did not say before. A guest that says too much is shown no
- * more, but in the end. */
+/* Shows what the report says and did not say before. A guest that says too much is shown
+ * no more, but in the end. */
 void progress_show(struct progress *progress, struct progress_row *row,
                    const struct guest_report *report);
 

@@ -22,8 +22,8 @@
 /* What each type of virt-seed's policy module begins with. */
 #define OWN_TYPE ":virt_seed_"
 
-/* Return: what the file says up to its first blank, owned by the caller (free); or NULL, and
- * `error`, unless NULL, gets why: -errno. */
+/* Return: what the file says up to its first blank, owned by the caller (free); or NULL,
+ * and `error`, unless NULL, gets why: -errno. */
 static char *
 read_word(int root, const char *path, int *error)
 {
@@ -37,7 +37,7 @@ read_word(int root, const char *path, int *error)
     return NULL;
 }
 
-/* --- AppArmor -------------------------------------------------------------------------- */
+/* --- AppArmor --------------------------------------------------------------------- */
 
 static void
 check_profile(struct doctor *doctor)
@@ -98,10 +98,10 @@ doctor_apparmor(struct doctor *doctor)
                    "AppArmor lets libvirt run virt-seed-qemu");
 }
 
-/* --- SELinux --------------------------------------------------------------------------- */
+/* --- SELinux ---------------------------------------------------------------------- */
 
-/* Return: whether the hook has a type of virt-seed's own policy. An unknown type is shown as
- * another. */
+/* Return: whether the hook has a type of virt-seed's own policy. An unknown type is shown
+ * as another. */
 static bool
 has_own_type(struct doctor *doctor)
 {
@@ -113,8 +113,9 @@ has_own_type(struct doctor *doctor)
            strstr(label, OWN_TYPE);
 }
 
-/* EL 9's domain of libvirt's daemon is not confined, and neither is what it runs. Newer policies
- * have a confined one, which cannot give a seed to a guest; no boolean of theirs changes that. */
+/* EL 9's domain of libvirt's daemon is not confined, and neither is what it runs. Newer
+ * policies have a confined one, which cannot give a seed to a guest; no boolean of theirs
+ * changes that. */
 void
 doctor_selinux(struct doctor *doctor)
 {

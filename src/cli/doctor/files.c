@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The configuration, the secrets, and the directories: whose they are, and who may enter. */
+/* The configuration, the secrets, and the directories: whose they are, and who may
+ * enter. */
 #include "config.h"
 
 #include <errno.h>
@@ -132,7 +133,8 @@ check_keys(struct doctor *doctor, const char *secret, int directory)
     return good;
 }
 
-/* Return: whether each secret below the directory, if there is one, is closed to others. */
+/* Return: whether each secret below the directory, if there is one, is closed to
+ * others. */
 static bool
 check_secrets_below(struct doctor *doctor, const char *path)
 {

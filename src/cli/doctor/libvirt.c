@@ -24,7 +24,7 @@
 /* close_range(2), openat2(2). */
 #define KERNEL_NEEDED AT_LEAST(5, 9)
 
-/* --- versions ------------------------------------------------------------------------ */
+/* --- versions --------------------------------------------------------------------- */
 
 static char *
 write_version(unsigned long version)
@@ -67,7 +67,7 @@ check_kernel(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "kernel", NULL, "Linux %s", name.release);
 }
 
-/* --- domains ------------------------------------------------------------------------- */
+/* --- domains ---------------------------------------------------------------------- */
 
 static void
 look_at_domains(struct doctor *doctor)
@@ -92,7 +92,7 @@ look_at_domains(struct doctor *doctor)
     free(domains);
 }
 
-/* --- how it runs QEMU ------------------------------------------------------------------ */
+/* --- how it runs QEMU ------------------------------------------------------------- */
 
 static void
 check_qemu_user(struct doctor *doctor)
@@ -148,7 +148,7 @@ check_report_writer(struct doctor *doctor)
     }
 }
 
-/* --- all of it -------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------- */
 
 /* It is asked first: a daemon that is started when somebody asks runs then. */
 static void

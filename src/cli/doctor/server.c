@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The metadata server: whether a guest would get its seed from it. That it answers is what
- * counts, and it is asked as a guest asks. */
+/* The metadata server: whether a guest would get its seed from it. That it answers is
+ * what counts, and it is asked as a guest asks. */
 #include "config.h"
 
 #include <errno.h>
@@ -71,16 +71,16 @@ check_program(struct doctor *doctor, const struct systemd_unit *service)
                            "not in effect");
 }
 
-/* For each state of the server's, the one command. That of the address stays active when somebody
- * removes the address. */
+/* For each state of the server's, the one command. That of the address stays active when
+ * somebody removes the address. */
 static const char *const fixes[] = {
     [IMDS_ABSENT] = ENABLE,
     [IMDS_SILENT] = "journalctl -u " SERVICE,
     [IMDS_UNKNOWN] = "systemctl restart virt-seed-imds-address.service",
 };
 
-/* systemd calls a unit that does not exist "inactive", and a server may run without its unit: so
- * the units are looked at last. */
+/* systemd calls a unit that does not exist "inactive", and a server may run without its
+ * unit: so the units are looked at last. */
 static void
 check_wanted(struct doctor *doctor, enum imds_health health,
              const struct failure *failure, const struct systemd_unit *socket,
@@ -145,7 +145,8 @@ doctor_server(struct doctor *doctor)
     enum imds_health health;
     bool wanted;
 
-    /* Without an address the configuration has mistakes, and those are a problem already. */
+    /* Without an address the configuration has mistakes, and those are a problem
+     * already. */
     if (!doctor->live || !address)
         return;
     if (doctor->systemd) {
