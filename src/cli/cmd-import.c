@@ -130,23 +130,6 @@ put_element(struct definition *definition, const struct import *import, bool rep
     return 0;
 }
 
-static int
-set_domain(struct import *import, const struct context *context,
-           const struct options *options, struct failure **failure)
-{
-    const struct change_options nothing = {0};
-    cleanup_definition struct definition definition = {0};
-    cleanup_wiring struct wiring wiring = {0};
-
-    if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
-                               failure) < 0 ||
-        (options->secrets && libvirt_require_local(definition.connection, failure) < 0) ||
-        put_element(&definition, import, options->replace, &wiring, failure) < 0 ||
-        write_secrets(import, context, options, failure) < 0)
-        return -1;
-    return definition_commit(&definition, context, &nothing, "", &wiring, failure);
-}
-
 /* --- the command ------------------------------------------------------------------ */
 
 static int
@@ -164,7 +147,17 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (read_import(&import, context, options->name, failure) < 0)
         return -1;
     if (options->set) {
-        if (set_domain(&import, context, options, failure) < 0)
+        const struct change_options change = {0};
+        cleanup_definition struct definition definition = {0};
+        cleanup_wiring struct wiring wiring = {0};
+
+        if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
+                                   failure) < 0 ||
+            (options->secrets &&
+             libvirt_require_local(definition.connection, failure) < 0) ||
+            put_element(&definition, &import, options->replace, &wiring, failure) < 0 ||
+            write_secrets(&import, context, options, failure) < 0 ||
+            definition_commit(&definition, context, &change, "", &wiring, failure) < 0)
             return -1;
     } else {
         cleanup_free char *text = element_format(import.doc);

@@ -91,20 +91,26 @@ print_keys(const char *host, const char *keys)
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-print_known_hosts(const struct context *context, const struct options *options,
-                  const struct domain *domain, struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
+    cleanup_definition struct definition definition = {0};
     cleanup_request struct request request = {0};
     cleanup_free char *keys = NULL;
     cleanup_free char *name = NULL;
     cleanup_free char *label = NULL;
 
-    if (domain_require_uuid(domain, failure) < 0 ||
-        request_read(&request, domain, failure) < 0)
+    for (size_t i = 0; i < options->hosts.count; i++) {
+        if (check_host(options->hosts.list[i].text, failure) < 0)
+            return -1;
+    }
+    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
-    keys = read_keys(context, &request, failure);
+    if (domain_require_uuid(&definition.domain, failure) == 0 &&
+        request_read(&request, &definition.domain, failure) == 0)
+        keys = read_keys(context, &request, failure);
     if (!keys)
-        return -1;
+        return failure_prefix(failure, "domain '%s'", definition.domain.name);
     /* Its whole name, its first label, and what the user adds. */
     name = request_hostname(&request);
     label = xstrndup(name, strcspn(name, "."));
@@ -113,23 +119,6 @@ print_known_hosts(const struct context *context, const struct options *options,
         print_keys(label, keys);
     for (size_t i = 0; i < options->hosts.count; i++)
         print_keys(options->hosts.list[i].text, keys);
-    return 0;
-}
-
-static int
-run(const struct context *context, const void *data, struct failure **failure)
-{
-    const struct options *options = data;
-    cleanup_definition struct definition definition = {0};
-
-    for (size_t i = 0; i < options->hosts.count; i++) {
-        if (check_host(options->hosts.list[i].text, failure) < 0)
-            return -1;
-    }
-    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
-        return -1;
-    if (print_known_hosts(context, options, &definition.domain, failure) < 0)
-        return failure_prefix(failure, "domain '%s'", definition.domain.name);
     return STATUS_OK;
 }
 

@@ -45,29 +45,13 @@ command_find(const char *name, struct failure **failure)
 }
 
 static int
-run_command(struct context *context, const struct command *command, int argc, char **argv,
-            struct failure **failure)
-{
-    cleanup_free void *options = xcalloc(1, command->options_size + 1);
-    int status = arguments_read(context, command, options, argc, argv, failure);
-
-    if (status != 0)
-        return status < 0 ? -1 : STATUS_OK;
-    context->root = fs_open_root(context->root_path);
-    if (context->root < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, context->root,
-                                 "could not open '%s'", context->root_path);
-    status = command->run(context, options, failure);
-    close(context->root);
-    return status;
-}
-
-static int
 run(int argc, char **argv, struct failure **failure)
 {
     struct context context = {.root_path = "/", .root = -1};
     int result = arguments_read(&context, NULL, NULL, argc, argv, failure);
     const struct command *command;
+    cleanup_free void *options = NULL;
+    cleanup_close int root = -1;
     bool asks_help;
 
     if (result != 0)
@@ -86,10 +70,20 @@ run(int argc, char **argv, struct failure **failure)
     command = command_find(argv[asks_help ? 1 : 0], failure);
     if (!command)
         return -1;
-    if (!asks_help)
-        return run_command(&context, command, argc, argv, failure);
-    help_print(stdout, command);
-    return STATUS_OK;
+    if (asks_help) {
+        help_print(stdout, command);
+        return STATUS_OK;
+    }
+    options = xcalloc(1, command->options_size + 1);
+    result = arguments_read(&context, command, options, argc, argv, failure);
+    if (result != 0)
+        return result < 0 ? -1 : STATUS_OK;
+    root = fs_open_root(context.root_path);
+    if (root < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
+                                 context.root_path);
+    context.root = root;
+    return command->run(&context, options, failure);
 }
 
 int
