@@ -177,11 +177,10 @@ libcheck_a_SOURCES = \
 	%D%/check/disks.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
+	%D%/check/nocloud-net.c \
 	%D%/check/rules.c \
-	%D%/check/rules.h \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
-	%D%/check/served.c \
 	%D%/check/smbios.c \
 	%D%/check/user-data.c \
 	$(NULL)
@@ -293,8 +292,6 @@ endif WITH_IMDS
 
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \
-	%D%/cli/changes.c \
-	%D%/cli/changes.h \
 	%D%/cli/cli.h \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
@@ -313,8 +310,8 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wait.c \
 	%D%/cli/cmd-wire.c \
-	%D%/cli/columns.c \
-	%D%/cli/columns.h \
+	%D%/cli/definition.c \
+	%D%/cli/definition.h \
 	%D%/cli/doctor/confinement.c \
 	%D%/cli/doctor/doctor.h \
 	%D%/cli/doctor/files.c \
@@ -323,26 +320,21 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
-	%D%/cli/domain-view.c \
-	%D%/cli/domain-view.h \
 	%D%/cli/follow.c \
-	%D%/cli/follow.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
+	%D%/cli/io.c \
+	%D%/cli/io.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \
-	%D%/cli/output.c \
-	%D%/cli/output.h \
 	%D%/cli/pending.c \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
-	%D%/cli/progress.h \
-	%D%/cli/source.c \
-	%D%/cli/source.h \
+	%D%/cli/wait.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)

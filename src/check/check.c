@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "check/check.h"
-#include "check/rules.h"
 #include "domain/xml.h"
 #include "image/image.h"
 #include "store/libvirt-host.h"
@@ -18,9 +17,9 @@
 
 /* A subject is one file in this folder and one row here. */
 static void (*const subjects[])(const struct check *check) = {
-    check_secrets, check_user_data, check_cloud_config,
-    check_network, check_served,    check_meta_data,
-    check_smbios,  check_disks,     check_initialization,
+    check_secrets, check_user_data,   check_cloud_config,
+    check_network, check_nocloud_net, check_meta_data,
+    check_smbios,  check_disks,       check_initialization,
 };
 
 /* --- the findings ------------------------------------------------------------------- */
@@ -92,8 +91,8 @@ findings_clear(struct findings *findings)
 
 /* --- the emulator shim, which libvirt may not be able to run ------------------------ */
 
-/* Finds what libvirt would refuse before it asks the hook: it cannot run the shim confined,
- * unless the domain is to have no profile of AppArmor's. */
+/* Finds what libvirt would refuse before it asks the hook: it cannot run the shim
+ * confined, unless the domain is to have no profile of AppArmor's. */
 static void
 check_emulator(struct findings *findings, const struct domain *domain, int root)
 {

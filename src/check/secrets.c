@@ -2,8 +2,8 @@
 /*
  * Secrets where others read them. Any local user of the host reads a domain's metadata
  * (virsh -r dumpxml); any user of the guest reads cloud-init's meta-data
- * (/run/cloud-init/instance-data.json); with the emulator shim, any guest of the host that
- * breaks out of its QEMU reads the seeds of all others.
+ * (/run/cloud-init/instance-data.json); with the emulator shim, any guest of the host
+ * that breaks out of its QEMU reads the seeds of all others.
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/xml.h"
 #include "seed/user-data.h"
 

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "cli/io.h"
 #include "cli/pending.h"
 #include "cli/replace.h"
 #include "import/import.h"
@@ -164,7 +164,7 @@ advise_keeping(const struct pending *pending, const char *name)
 static void
 print_boot(const struct pending *pending)
 {
-    const struct source *source = &pending->source;
+    const struct definition *source = &pending->source;
     const char *id = pending->identity.instance_id;
     const char *other = pending_other_instance_id(pending);
     bool differs = pending->boot == PENDING_BOOT_NEW_INSTANCE ||

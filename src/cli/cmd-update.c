@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
-#include "cli/source.h"
 #include "domain/request.h"
 #include "seed/layout.h"
 #include "store/record.h"
@@ -107,10 +107,10 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
 
 /* `where` gets the place of the seed, in words. */
 static enum outcome
-update(const struct context *context, const struct source *source, const char **where,
+update(const struct context *context, const struct definition *source, const char **where,
        struct failure **failure)
 {
-    cleanup_source struct source running = {0};
+    cleanup_definition struct definition running = {0};
     cleanup_request struct request request = {0};
     cleanup_seed struct seed old = {0};
     cleanup_seed struct seed seed = {0};
@@ -119,14 +119,14 @@ update(const struct context *context, const struct source *source, const char **
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
-    if (source_load_running(&running, source, failure) < 0)
+    if (definition_load_running(&running, source, failure) < 0)
         return OUTCOME_FAILURE;
     delivery = delivery_of_running(&running.domain);
     *where = delivery->storage->location;
     if (replace_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
-        source_make_seed(&seed, &request, &source->domain, context, false, NULL,
-                         failure) < 0 ||
+        definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
+                             failure) < 0 ||
         storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0 ||
         check_datasource(delivery, delivery_for(&request, &source->domain), &old, &seed,
                          failure) < 0)
@@ -145,14 +145,14 @@ update(const struct context *context, const struct source *source, const char **
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition source = {0};
     const char *where = NULL;
     enum outcome outcome;
 
     (void)data;
     /* There is no guest in a file. */
-    if (source_load_domain(&source, context, context->operands[0], SOURCE_DEVICE,
-                           failure) < 0)
+    if (definition_load_domain(&source, context, context->operands[0], DEFINITION_DEVICE,
+                               failure) < 0)
         return STATUS_FAILURE;
     outcome = update(context, &source, &where, failure);
     if (outcome == OUTCOME_FAILURE) {

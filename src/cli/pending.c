@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/changes.h"
+#include "cli/definition.h"
 #include "cli/pending.h"
 #include "domain/documents.h"
 #include "domain/request.h"
@@ -351,24 +351,24 @@ int
 pending_read(struct pending *pending, const struct context *context,
              struct failure **failure)
 {
-    const struct changes_options nothing = {0};
-    struct source *source = &pending->source;
+    const struct change_options nothing = {0};
+    struct definition *source = &pending->source;
     cleanup_request struct request request = {0};
-    cleanup_source struct source copy = {0};
+    cleanup_definition struct definition copy = {0};
     struct failure *denied = NULL;
 
     *pending = (struct pending){0};
-    if (source_load(source, context, SOURCE_READ, failure) < 0)
+    if (definition_load(source, context, DEFINITION_READ, failure) < 0)
         return -1;
     if (source->libvirt)
         pending->is_saved = virDomainHasManagedSaveImage(source->libvirt, 0) == 1;
     if (source->libvirt && virDomainIsActive(source->libvirt) == 1 &&
-        source_load_running(&pending->running, source, failure) < 0)
+        definition_load_running(&pending->running, source, failure) < 0)
         return -1;
     /* The secrets first: if they are denied, that is the reason to give. This is the true
      * content: what of it is shown is decided later. */
-    if (source_make_seed(&pending->next, &request, &source->domain, context, true,
-                         &denied, failure) < 0) {
+    if (definition_make_seed(&pending->next, &request, &source->domain, context, true,
+                             &denied, failure) < 0) {
         failure_free(denied);
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     }
@@ -384,14 +384,14 @@ pending_read(struct pending *pending, const struct context *context,
         abort();
     if (domain_read(&copy.domain, copy.doc, failure) < 0)
         return -1;
-    return changes_wire(&copy, context, &nothing, &pending->wiring, failure);
+    return definition_wire(&copy, context, &nothing, &pending->wiring, failure);
 }
 
 void
 pending_clear(struct pending *pending)
 {
-    source_clear(&pending->source);
-    source_clear(&pending->running);
+    definition_clear(&pending->source);
+    definition_clear(&pending->running);
     seed_clear(&pending->next);
     seed_clear(&pending->current);
     record_clear(&pending->record);

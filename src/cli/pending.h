@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/definition.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/record.h"
@@ -42,8 +42,8 @@ enum pending_boot {
 };
 
 struct pending {
-    struct source source;
-    struct source running; /* empty if the domain does not run, or came from a file */
+    struct definition source;
+    struct definition running; /* empty if the domain does not run, or came from a file */
     bool is_done;     /* recorded as set up: the next start gives the identity alone */
     bool is_kept;     /* the guest reads no seed, if its disk is still the same */
     bool is_saved;    /* the next start resumes the guest, which reads no seed */

@@ -78,10 +78,10 @@ update_device(void *domain, const char *xml, const char *what, struct failure **
 static int
 check_inserted(void *domain, struct failure **failure)
 {
-    const struct source source = {.libvirt = domain};
-    cleanup_source struct source running = {0};
+    const struct definition source = {.libvirt = domain};
+    cleanup_definition struct definition running = {0};
 
-    if (source_load_running(&running, &source, failure) < 0)
+    if (definition_load_running(&running, &source, failure) < 0)
         return -1;
     if (seed_path_find_disk(&running.domain))
         return 0;
@@ -117,8 +117,8 @@ record_replacement(const struct replacement *replacement)
 }
 
 int
-replace_seed(const struct context *context, const struct source *source,
-             const struct source *running, const struct request *request,
+replace_seed(const struct context *context, const struct definition *source,
+             const struct definition *running, const struct request *request,
              struct seed *seed, struct failure **failure)
 {
     cleanup_close int rundir = rundir_open(context->root, failure);
@@ -191,11 +191,11 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
 }
 
 static int
-scrub_domain(const struct context *context, const struct source *source,
+scrub_domain(const struct context *context, const struct definition *source,
              struct failure **failure)
 {
-    cleanup_source struct source running = {0};
-    cleanup_source struct source scrubbed = {0};
+    cleanup_definition struct definition running = {0};
+    cleanup_definition struct definition scrubbed = {0};
     cleanup_identity struct identity identity = {0};
     cleanup_record struct record record = {0};
     cleanup_request struct request request = {0};
@@ -206,7 +206,7 @@ scrub_domain(const struct context *context, const struct source *source,
     const struct storage *storage;
     const char *uuid, *booted;
 
-    if (source_load_running(&running, source, failure) < 0)
+    if (definition_load_running(&running, source, failure) < 0)
         return -1;
     uuid = running.domain.uuid;
     delivery = delivery_of_running(&running.domain);
@@ -232,7 +232,7 @@ scrub_domain(const struct context *context, const struct source *source,
                            "'%s'\n"
                            "its content stays until the domain is started anew",
                            delivery->storage->location, identity.instance_id, booted);
-    if (source_load_running(&scrubbed, source, failure) < 0 ||
+    if (definition_load_running(&scrubbed, source, failure) < 0 ||
         make_scrubbed(&seed, &request, &scrubbed.domain, &identity, failure) < 0)
         return -1;
     if (seed_is_same(&old, &seed) &&
@@ -244,9 +244,9 @@ scrub_domain(const struct context *context, const struct source *source,
 int
 replace_scrub(const struct context *context, const char *uuid, struct failure **failure)
 {
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition source = {0};
 
-    if (source_load_domain(&source, context, uuid, SOURCE_DEVICE, failure) < 0)
+    if (definition_load_domain(&source, context, uuid, DEFINITION_DEVICE, failure) < 0)
         return -1;
     if (scrub_domain(context, &source, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source.domain.name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A seed that the guest fetches over the network: whether it gets there, what comes too late that
- * way, and whether somebody serves it. */
+/* A seed that the guest fetches over the network: whether it gets there, what comes too
+ * late that way, and whether somebody serves it. */
 #include "config.h"
 
 #include <pwd.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "store/delivery.h"
@@ -44,9 +44,9 @@ is_down(const struct check *check, const struct interface *interface)
 }
 
 /*
- * The server takes what comes from sockets of this host for a guest's only if they belong to
- * the user whom it takes for QEMU's (imds/peer.h). A static DAC label, "USER:GROUP", names
- * another; in the XML of a domain that runs, libvirt's own choice is a dynamic one.
+ * The server takes what comes from sockets of this host for a guest's only if they belong
+ * to the user whom it takes for QEMU's (imds/peer.h). A static DAC label, "USER:GROUP",
+ * names another; in the XML of a domain that runs, libvirt's own choice is a dynamic one.
  */
 static bool
 is_of_other_user(const struct check *check, const struct interface *interface)
@@ -127,16 +127,16 @@ check_way(const struct check *check)
 }
 
 void
-check_served(const struct check *check)
+check_nocloud_net(const struct check *check)
 {
     const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
 
     if (request_has_disk(check->request))
         return;
     check_way(check);
-    /* By then cloud-init has brought up its fallback, DHCP, and does so again at each boot
-     * (cmd/main.py, main_init; stages.py, apply_network_config). Versions from 24.3 on apply
-     * what they fetch then, at the first boot. */
+    /* By then cloud-init has brought up its fallback, DHCP, and does so again at each
+     * boot (cmd/main.py, main_init; stages.py, apply_network_config). Versions from 24.3
+     * on apply what they fetch then, at the first boot. */
     if (check->request->network || (part && part->data.size > 0))
         findings_warn(check->findings, WARNING_NETWORK_LATE, check->request->line,
                       "let DHCP give the addresses" OR_DISK,
