@@ -15,28 +15,20 @@ noinst_LIBRARIES += \
 libbase_a_SOURCES = \
 	%D%/base/buffer.c \
 	%D%/base/buffer.h \
-	%D%/base/child.c \
-	%D%/base/child.h \
 	%D%/base/failure.c \
 	%D%/base/failure.h \
 	%D%/base/fs.c \
 	%D%/base/fs.h \
 	%D%/base/inet.c \
 	%D%/base/inet.h \
-	%D%/base/journal.c \
-	%D%/base/journal.h \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
 	%D%/base/names.h \
-	%D%/base/print.c \
-	%D%/base/print.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
-	%D%/base/tmpfile.c \
-	%D%/base/tmpfile.h \
 	$(NULL)
 
 libdomain_a_SOURCES = \
@@ -277,12 +269,8 @@ libimds_a_SOURCES = \
 	%D%/imds/connections.h \
 	%D%/imds/http.c \
 	%D%/imds/http.h \
-	%D%/imds/log.c \
-	%D%/imds/log.h \
 	%D%/imds/peer.c \
 	%D%/imds/peer.h \
-	%D%/imds/rate.c \
-	%D%/imds/rate.h \
 	%D%/imds/socket.c \
 	%D%/imds/socket.h \
 	$(NULL)

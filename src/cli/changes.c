@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/changes.h"
 #include "cli/libvirt.h"
 #include "cli/output.h"

@@ -10,7 +10,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/changes.h"
 #include "cli/cli.h"
 #include "cli/libvirt.h"

@@ -11,7 +11,6 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "cli/output.h"
 
 bool

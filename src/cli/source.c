@@ -12,7 +12,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "cli/libvirt.h"
 #include "cli/output.h"
 #include "cli/source.h"

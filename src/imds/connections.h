@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The connections that there are: how many, of whom, since when.
+ * The connections that there are: how many, of whom, since when. And how often somebody may do
+ * something.
  *
  * How it works: libmicrohttpd accepts them and closes them. Its time-out is for those that say
  * nothing, and a byte now and then is no way to stay here, either: so each has some time to ask
@@ -74,3 +75,20 @@ void connections_end_all(struct connections *connections);
 
 /* Return: whether there is one yet that had begun by that time. */
 bool connections_has_from(const struct connections *connections, uint64_t time);
+
+/* --- how often ----------------------------------------------------------------------- */
+
+/*
+ * A bucket for each guest or peer, which fills at a rate,
+ * up to a burst. The table has a fixed size. Where there are more than it has room for, the
+ * fullest bucket makes room: whoever comes back then starts again.
+ */
+struct rate;
+
+/* Return: a table with full buckets of `burst`, which get so many `per_second`, owned by the
+ * caller (free). */
+struct rate *rate_new(unsigned int per_second, unsigned int burst);
+
+/* Takes one from the bucket of whoever is called `name`, at `now`, in milliseconds. Return:
+ * whether there was one. */
+bool rate_take(struct rate *rate, const char *name, uint64_t now);

@@ -19,7 +19,6 @@
 #include "imds/access.h"
 #include "imds/connections.h"
 #include "imds/peer.h"
-#include "imds/rate.h"
 #include "store/imds-tree.h"
 
 struct http_options {
@@ -68,3 +67,16 @@ bool http_may_ask(struct http *http, const struct peer *peer,
                   const struct answer *answer);
 bool http_may_log(struct http *http, const struct peer *peer,
                   const struct answer *answer);
+
+/* --- the log ---------------------------------------------------------------------- */
+
+/*
+ * What the server says while it runs, on standard error: a line each, not many, none where
+ * nobody takes them, and what was left out is counted. Nothing here may hold a token or content.
+ */
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Counts a line that is left out. */
+void log_leave_out(void);
+/* Says how many were left out, where there is room; which is otherwise said with the next line
+ * that is not. */
+void log_end(void);

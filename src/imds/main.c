@@ -29,12 +29,11 @@
 #include <systemd/sd-daemon.h>
 #endif
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "imds/http.h"
-#include "imds/log.h"
 #include "imds/socket.h"
 
 #define DEFAULT_LISTEN VIRT_SEED_IMDS_ADDRESS ":80"

@@ -17,7 +17,7 @@
 #include "store/leftovers.h"
 #include "store/rundir.h"
 
-/* What a process that was killed has not renamed any more (base/tmpfile.h, imds-tree.h). */
+/* What a process that was killed has not renamed any more (base/fs.h, imds-tree.h). */
 #define TEMPORARY ".new."
 
 /* What follows the UUID in each directory. */

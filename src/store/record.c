@@ -17,7 +17,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/tmpfile.h"
 #include "domain/documents.h"
 #include "seed/json.h"
 #include "seed/layout.h"

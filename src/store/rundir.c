@@ -13,7 +13,6 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "base/tmpfile.h"
 #include "store/libvirt-host.h"
 #include "store/own-directory.h"
 #include "store/rundir.h"

@@ -22,10 +22,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "seed/seed.h"
 #include "store/imds-tree.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file that appears under its name whole or not at all: base/tmpfile.h. */
+/* A file that appears under its name whole or not at all: base/fs.h. */
 #include "config.h"
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/tmpfile.h"
 #include "unit.h"
 
 /* Writes `content` into a new temporary file for "seed.iso". */
