@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The tests behind `make check`: no root, no network, no libvirtd.
 
-# --- unit tests: a program for each file of src/ that has rules of its own -------------------
+# --- unit tests: a program for each subject of src/ that has rules of its own -------------------
 
 if HAVE_CMOCKA
 
@@ -11,7 +11,7 @@ unit_tests = \
 	%D%/unit/test-child \
 	%D%/unit/test-cloud-config \
 	%D%/unit/test-check-rules \
-	%D%/unit/test-config \
+	%D%/unit/test-configuration \
 	%D%/unit/test-delivery \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
@@ -40,7 +40,7 @@ unit_tests = \
 	%D%/unit/test-pipeline \
 	%D%/unit/test-progress \
 	%D%/unit/test-record \
-	%D%/unit/test-report-reader \
+	%D%/unit/test-report-file \
 	%D%/unit/test-request \
 	%D%/unit/test-rundir \
 	%D%/unit/test-secret \
@@ -49,7 +49,7 @@ unit_tests = \
 	%D%/unit/test-target \
 	%D%/unit/test-tmpfile \
 	%D%/unit/test-user-data \
-	%D%/unit/test-utf8 \
+	%D%/unit/test-text \
 	%D%/unit/test-xml \
 	%D%/unit/test-yaml \
 	%D%/unit/test-yaml-json \
@@ -87,8 +87,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_cloud_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_check_rules_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_check_rules_LDADD = $(UNIT_LDADD)
-%C%_unit_test_config_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_config_LDADD = $(UNIT_LDADD)
+%C%_unit_test_configuration_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_configuration_LDADD = $(UNIT_LDADD)
 %C%_unit_test_domain_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_domain_LDADD = $(UNIT_LDADD)
 %C%_unit_test_drives_CFLAGS = $(UNIT_CFLAGS)
@@ -152,8 +152,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_progress_LDADD = $(UNIT_LDADD) $(SMARTCOLS_LIBS)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)
-%C%_unit_test_report_reader_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_report_reader_LDADD = $(UNIT_LDADD)
+%C%_unit_test_report_file_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_report_file_LDADD = $(UNIT_LDADD)
 %C%_unit_test_request_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_request_LDADD = $(UNIT_LDADD)
 %C%_unit_test_pipeline_CFLAGS = $(UNIT_CFLAGS)
@@ -174,8 +174,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_tmpfile_LDADD = $(UNIT_LDADD)
 %C%_unit_test_user_data_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_user_data_LDADD = $(UNIT_LDADD)
-%C%_unit_test_utf8_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_utf8_LDADD = $(UNIT_LDADD)
+%C%_unit_test_text_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_text_LDADD = $(UNIT_LDADD)
 %C%_unit_test_xml_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_xml_LDADD = $(UNIT_LDADD)
 %C%_unit_test_yaml_CFLAGS = $(UNIT_CFLAGS)
