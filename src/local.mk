@@ -82,17 +82,13 @@ libseed_a_SOURCES = \
 	%D%/seed/check-part.c \
 	%D%/seed/cloud-config.c \
 	%D%/seed/combine.c \
-	%D%/seed/combine.h \
 	%D%/seed/configdrive.c \
 	%D%/seed/instance-id.c \
-	%D%/seed/instance-id.h \
 	%D%/seed/json.h \
 	%D%/seed/layout.c \
 	%D%/seed/layout.h \
 	%D%/seed/meta-data.c \
-	%D%/seed/meta-data.h \
 	%D%/seed/network.c \
-	%D%/seed/network.h \
 	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
 	%D%/seed/seed.c \
@@ -100,9 +96,8 @@ libseed_a_SOURCES = \
 	%D%/seed/ssh-host-keys.c \
 	%D%/seed/ssh-host-keys.h \
 	%D%/seed/user-data.c \
-	%D%/seed/user-data.h \
+	%D%/seed/writers.h \
 	%D%/seed/yaml-json.c \
-	%D%/seed/yaml-json.h \
 	%D%/seed/yaml-scalar.c \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \

@@ -8,7 +8,7 @@ if HAVE_CMOCKA
 unit_tests = \
 	%D%/unit/test-address \
 	%D%/unit/test-buffer \
-	%D%/unit/test-child \
+	%D%/unit/test-process \
 	%D%/unit/test-cloud-config \
 	%D%/unit/test-check-rules \
 	%D%/unit/test-configuration \
@@ -32,10 +32,8 @@ unit_tests = \
 	%D%/unit/test-libvirt-host \
 	%D%/unit/test-memory \
 	%D%/unit/test-network \
-	%D%/unit/test-network-config \
 	%D%/unit/test-network-ovirt \
-	%D%/unit/test-network-write \
-	%D%/unit/test-openssh-key \
+	%D%/unit/test-seed-network \
 	%D%/unit/test-part \
 	%D%/unit/test-pipeline \
 	%D%/unit/test-progress \
@@ -47,7 +45,6 @@ unit_tests = \
 	%D%/unit/test-seed \
 	%D%/unit/test-ssh-host-keys \
 	%D%/unit/test-target \
-	%D%/unit/test-tmpfile \
 	%D%/unit/test-user-data \
 	%D%/unit/test-text \
 	%D%/unit/test-xml \
@@ -81,8 +78,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_address_LDADD = $(UNIT_LDADD)
 %C%_unit_test_buffer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
-%C%_unit_test_child_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_child_LDADD = $(UNIT_LDADD)
+%C%_unit_test_process_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_process_LDADD = $(UNIT_LDADD)
 %C%_unit_test_cloud_config_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_cloud_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_check_rules_CFLAGS = $(UNIT_CFLAGS)
@@ -133,14 +130,10 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_memory_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_LDADD = $(UNIT_LDADD)
-%C%_unit_test_network_config_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_network_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_ovirt_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_ovirt_LDADD = $(UNIT_LDADD)
-%C%_unit_test_network_write_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
-%C%_unit_test_network_write_LDADD = $(UNIT_LDADD)
-%C%_unit_test_openssh_key_CFLAGS = $(UNIT_CFLAGS) $(NETTLE_CFLAGS)
-%C%_unit_test_openssh_key_LDADD = $(UNIT_LDADD)
+%C%_unit_test_seed_network_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_seed_network_LDADD = $(UNIT_LDADD)
 %C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
 %C%_unit_test_progress_SOURCES = \
@@ -162,16 +155,14 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_rundir_LDADD = $(UNIT_LDADD)
 %C%_unit_test_secret_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_secret_LDADD = $(UNIT_LDADD)
-%C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
 %C%_unit_test_delivery_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_delivery_LDADD = $(UNIT_LDADD)
-%C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS)
 %C%_unit_test_ssh_host_keys_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_target_LDADD = $(UNIT_LDADD)
-%C%_unit_test_tmpfile_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_tmpfile_LDADD = $(UNIT_LDADD)
 %C%_unit_test_user_data_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_user_data_LDADD = $(UNIT_LDADD)
 %C%_unit_test_text_CFLAGS = $(UNIT_CFLAGS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The guest's network against the domain's own interfaces: network-config, versions 1 and 2,
  * and oVirt's <initialization>, with what else of that does nothing. A NIC of network_data.json
- * that the domain lacks is an error (seed/network.h). */
+ * that the domain lacks is an error (seed/seed.h). */
 #include "config.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "domain/interface.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "seed/network.h"
+#include "seed/seed.h"
 
 static bool
 lacks_mac(const struct check *check, const struct yaml_node *node)

@@ -7,10 +7,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/guest-value.h"
-#include "seed/network.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
-#include "seed/user-data.h"
 #include "seed/yaml.h"
 
 static int
@@ -103,8 +101,8 @@ check_data(const struct request *request, const struct part *part,
 }
 
 int
-check_part(const struct request *request, const struct part *part,
-           struct failure **failure)
+seed_check_part(const struct request *request, const struct part *part,
+                struct failure **failure)
 {
     const bool needs_data = part->kind == PART_ADMIN_PASSWORD || part->kind == PART_VALUE;
     int result = 0;

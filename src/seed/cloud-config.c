@@ -7,10 +7,10 @@
 #include <nettle/base64.h>
 
 #include "base/memory.h"
-#include "seed/combine.h"
 #include "seed/json.h"
 #include "seed/ssh-host-keys.h"
-#include "seed/yaml-json.h"
+#include "seed/writers.h"
+#include "seed/yaml.h"
 
 /* --- users and passwords ---------------------------------------------------------------- */
 

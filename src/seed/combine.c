@@ -16,8 +16,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/combine.h"
-#include "seed/user-data.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
 
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the
  * host's, how to cache, the reporter. */

@@ -11,11 +11,9 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "seed/combine.h"
 #include "seed/json.h"
-#include "seed/meta-data.h"
-#include "seed/network.h"
 #include "seed/seed.h"
+#include "seed/writers.h"
 
 #define LATEST "openstack/latest/"
 

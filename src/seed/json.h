@@ -32,7 +32,7 @@ json_set_string(json_t *object, const char *key, const char *value)
 }
 
 /*
- * Text of files and secrets, which was found to be UTF-8 at a cold boot (check_part()).
+ * Text of files and secrets, which was found to be UTF-8 at a cold boot (seed_check_part()).
  * What changed since must not keep a guest from being resumed: '?' stands for what is none.
  * Return: the string, owned by the caller.
  */

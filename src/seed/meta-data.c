@@ -12,10 +12,10 @@
 #include "domain/domain.h"
 #include "domain/interface.h"
 #include "domain/xml.h"
-#include "seed/instance-id.h"
 #include "seed/json.h"
-#include "seed/meta-data.h"
-#include "seed/yaml-json.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
+#include "seed/yaml.h"
 
 /* --- metadata of the user's own ----------------------------------------------------- */
 

@@ -25,7 +25,8 @@
 #include "domain/interface.h"
 #include "domain/network.h"
 #include "seed/json.h"
-#include "seed/network.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
 
 static bool
 is_ipv6(const char *text)

@@ -9,7 +9,8 @@
 #include "base/memory.h"
 #include "domain/network.h"
 #include "seed/json.h"
-#include "seed/network.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
 #include "seed/yaml.h"
 
 int

@@ -9,10 +9,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "seed/combine.h"
-#include "seed/meta-data.h"
-#include "seed/network.h"
 #include "seed/seed.h"
+#include "seed/writers.h"
 #include "seed/yaml.h"
 
 int

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "seed/user-data.h"
+#include "seed/seed.h"
 #include "seed/yaml.h"
 
 /* --- gzip (RFC 1952), which cloud-init takes, too (util.decomp_gzip) -------------------- */

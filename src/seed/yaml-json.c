@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "seed/yaml-json.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
 
 static json_t *
 own(json_t *value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* YAML as values: seed/yaml-json.h. */
+/* YAML as values: seed/yaml.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/yaml-json.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
 #include "unit.h"
 
 /* A document, and its value as JSON. */
