@@ -35,8 +35,8 @@ int fs_open_root(const char *path);
 
 /*
  * Opens the directory at the absolute `path`, where "/" is the directory `root`; symbolic
- * links on the way stay below it. The descriptor (O_PATH) is for openat(2) and its kin; who
- * may not list the directory gets it, too.
+ * links on the way stay below it. The descriptor (O_PATH) is for openat(2) and its kin;
+ * who may not list the directory gets it, too.
  */
 int fs_open_directory_in_root(int root, const char *path);
 
@@ -66,7 +66,8 @@ int fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buf
 /* Writes all of it, whatever the kernel takes at a time. */
 int fs_write_all(int fd, const void *data, size_t size);
 
-/* Gives the file `name` of the directory the name `link`, too, in the place of what has it. */
+/* Gives the file `name` of the directory the name `link`, too, in the place of what has
+ * it. */
 int fs_link_again(int dir, const char *name, const char *link);
 
 /*
@@ -77,9 +78,9 @@ int fs_link_again(int dir, const char *name, const char *link);
 int fs_make_directories(int root, const char *path, mode_t mode);
 
 /*
- * Removes the file or the directory, with all that is in it; nothing there is no error. No
- * symbolic link is followed. Return: 0, or the first error as -errno, -ELOOP where it is too deep
- * (LIMIT_TREE_DEPTH).
+ * Removes the file or the directory, with all that is in it; nothing there is no error.
+ * No symbolic link is followed. Return: 0, or the first error as -errno, -ELOOP where it
+ * is too deep (LIMIT_TREE_DEPTH).
  */
 int fs_remove_tree(int dir, const char *name);
 

@@ -7,8 +7,8 @@
 /* The virtio port, in the guest /dev/virtio-ports/org.virt-seed.report.0. */
 #define REPORT_PORT "org.virt-seed.report.0"
 
-/* What VIRT_SEED_REPORTDIR has of a domain, after its UUID. virtlogd appends ".0", ".1" and
- * so on to the names of files that it has rotated. */
+/* What VIRT_SEED_REPORTDIR has of a domain, after its UUID. virtlogd appends ".0", ".1"
+ * and so on to the names of files that it has rotated. */
 #define REPORT_SUFFIX ".report"
 
 /* --- the emulator shim ------------------------------------------------------------- */
@@ -24,6 +24,7 @@
 #define SHIM_REPORT_LINE "report\n"
 
 /* A file of the domain's once more, by a name with its UUID before and after this: the
- * seed in the run-time directory, the report in its own. AppArmor calls the profile of the
- * domain's QEMU libvirt-UUID, so that a rule can let each QEMU at its own files alone. */
+ * seed in the run-time directory, the report in its own. AppArmor calls the profile of
+ * the domain's QEMU libvirt-UUID, so that a rule can let each QEMU at its own files
+ * alone. */
 #define SHIM_LINK_SUFFIX ".libvirt-"

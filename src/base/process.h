@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a program of ours sets up before it does anything, and other programs that it runs. */
+/* What a program of ours sets up before it does anything, and other programs that it
+ * runs. */
 #pragma once
 
 #include "base/buffer.h"
@@ -8,9 +9,9 @@
  * file that is opened later takes its place. Return: 0 or -errno. */
 int process_open_standard(void);
 
-/* Makes `input`, which is none of 0, 1 and 2, the descriptor 0, and `output`, another such,
- * the descriptor 1; sends the descriptor 2 to /dev/null, and closes all others. -1 is
- * /dev/null. Return: 0 or -errno. */
+/* Makes `input`, which is none of 0, 1 and 2, the descriptor 0, and `output`, another
+ * such, the descriptor 1; sends the descriptor 2 to /dev/null, and closes all others. -1
+ * is /dev/null. Return: 0 or -errno. */
 int process_keep_descriptors(int input, int output);
 
 /* No core files, no ptrace by others, no death by SIGPIPE or SIGXFSZ: errors are

@@ -11,7 +11,8 @@
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 
-/* Return: how many bytes the character has with which the text begins; 0 if it is not one. */
+/* Return: how many bytes the character has with which the text begins; 0 if it is not
+ * one. */
 static size_t
 character_length(const char *text, size_t size)
 {
@@ -23,8 +24,8 @@ character_length(const char *text, size_t size)
                     : first < 0xf0  ? 3
                     : first <= 0xf4 ? 4
                                     : 0;
-    /* The second byte's range depends on the first: no overlong forms, no surrogates, nothing
-     * above U+10FFFF. */
+    /* The second byte's range depends on the first: no overlong forms, no surrogates,
+     * nothing above U+10FFFF. */
     unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
 

@@ -83,8 +83,8 @@ connections_add(struct connections *connections, int fd, const struct endpoint *
     return connection;
 }
 
-/* Whether what the kernel still has is lost when the connection is closed, and the peer hears
- * of it. */
+/* Whether what the kernel still has is lost when the connection is closed, and the peer
+ * hears of it. */
 static void
 reset_when_closed(const struct connection *connection, bool reset)
 {
@@ -183,7 +183,7 @@ connections_has_from(const struct connections *connections, uint64_t time)
     return false;
 }
 
-/* --- how often ----------------------------------------------------------------------- */
+/* --- how often -------------------------------------------------------------------- */
 
 /* A name has its place in one of this many buckets. */
 #define WAYS 4
@@ -217,8 +217,8 @@ rate_new(unsigned int per_second, unsigned int burst)
     return rate;
 }
 
-/* Others choose the names: without the seed nobody can make two meet. FNV-1a, and the end of
- * splitmix64. */
+/* Others choose the names: without the seed nobody can make two meet. FNV-1a, and the end
+ * of splitmix64. */
 static uint64_t
 hash(const struct rate *rate, const char *name)
 {

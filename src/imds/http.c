@@ -22,8 +22,8 @@
 
 static unsigned int left_out;
 
-/* Return: whether there is room for a line now. While the journal is stuck, guests are served
- * all the same. */
+/* Return: whether there is room for a line now. While the journal is stuck, guests are
+ * served all the same. */
 static bool
 has_room(void)
 {
@@ -106,8 +106,8 @@ http_check_host(struct http *http)
 
 /* --- what one may have ----------------------------------------------------------- */
 
-/* A guest is known by its domain; who has none of them, by what he is. So nobody uses up what
- * another may have. */
+/* A guest is known by its domain; who has none of them, by what he is. So nobody uses up
+ * what another may have. */
 static bool
 take_share(struct http *http, struct rate *rate, const struct peer *peer,
            const struct answer *answer)
@@ -340,8 +340,9 @@ leave_escapes(void *context, struct MHD_Connection *connection, char *text)
 #define MHD_USE_NO_THREAD_SAFETY 0
 #endif
 
-/* So many may be there before some are ended (connections_end_old): libmicrohttpd must not come
- * to its own limit, for then it waits with the next until something else happens. */
+/* So many may be there before some are ended (connections_end_old): libmicrohttpd must
+ * not come to its own limit, for then it waits with the next until something else
+ * happens. */
 #define ACCEPTED_AT_ONCE 64
 
 struct MHD_Daemon *

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * virt-seed-imds: the metadata server. It serves seeds over HTTP, each to its own guest,
- * from the tree that the hook keeps for it (store/imds-tree.h); peer.h says whom it believes.
+ * from the tree that the hook keeps for it (store/imds-tree.h); peer.h says whom it
+ * believes.
  *
- * How it works: there is one thread, and it waits in one poll(2): for signals, and for the
- * epoll(7) that libmicrohttpd keeps for each listening socket and its connections. A connection
- * carries one request, as cloud-init's do: what could hide after a first one, in a body or in
- * the pipe, is never read, and nothing is lost when the server ends.
+ * How it works: there is one thread, and it waits in one poll(2): for signals, and for
+ * the epoll(7) that libmicrohttpd keeps for each listening socket and its connections. A
+ * connection carries one request, as cloud-init's do: what could hide after a first one,
+ * in a body or in the pipe, is never read, and nothing is lost when the server ends.
  *
- * At SIGTERM or SIGINT it ends as soon as everything that it had accepted is answered. If one
- * guest takes its answer slowly, the others are served meanwhile, and whoever comes then has a
- * few seconds when that is over. With sockets from systemd, new connections wait there for the
- * next server. A second signal ends it at once.
+ * At SIGTERM or SIGINT it ends as soon as everything that it had accepted is answered. If
+ * one guest takes its answer slowly, the others are served meanwhile, and whoever comes
+ * then has a few seconds when that is over. With sockets from systemd, new connections
+ * wait there for the next server. A second signal ends it at once.
  */
 #include "config.h"
 
@@ -98,7 +99,8 @@ has_ended(struct server *server)
 /* Milliseconds from one word on want of room to the next. */
 #define PRESSURE_PERIOD 10000
 
-/* Whoever has to look after the host should know that somebody uses up the connections. */
+/* Whoever has to look after the host should know that somebody uses up the
+ * connections. */
 static void
 say_pressure(struct server *server)
 {

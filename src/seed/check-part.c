@@ -32,8 +32,8 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
     return 0;
 }
 
-/* One line of UTF-8 without control characters: where the document's readers end a line, the
- * rest of the password would be lost. */
+/* One line of UTF-8 without control characters: where the document's readers end a line,
+ * the rest of the password would be lost. */
 static int
 check_password(const struct part *part, struct failure **failure)
 {

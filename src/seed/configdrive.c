@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ConfigDrive, version 2: OpenStack's "config drive" as cloud-init
- * (sources/DataSourceConfigDrive.py, helpers/openstack.py) and cloudbase-init read it. Only
- * openstack/latest is written: every reader takes it if there is no dated directory.
+ * (sources/DataSourceConfigDrive.py, helpers/openstack.py) and cloudbase-init read it.
+ * Only openstack/latest is written: every reader takes it if there is no dated directory.
  */
 #include "config.h"
 

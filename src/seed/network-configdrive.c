@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A ConfigDrive's two forms of a network, network_data.json and interfaces(5); and the check of a
- * network_data.json that somebody else has written.
+ * A ConfigDrive's two forms of a network, network_data.json and interfaces(5); and the
+ * check of a network_data.json that somebody else has written.
  *
  * How network_data.json works: a nic is a link; each of its addresses, DHCP and
  * autoconfiguration is a network of that link. cloud-init makes "static" and DHCP of the
- * networks' types, and accept-ra of the last of them that is IPv6: after "ipv6" it is off, after
- * "ipv6_dhcp" on. Routes and name servers belong to the first network of their family that has an
- * address: the renderer for netplan reads them nowhere else.
+ * networks' types, and accept-ra of the last of them that is IPv6: after "ipv6" it is
+ * off, after "ipv6_dhcp" on. Routes and name servers belong to the first network of their
+ * family that has an address: the renderer for netplan reads them nowhere else.
  *
- * Of interfaces(5), cloud-init's own reader takes one stanza for each name: the second address is
- * one of "NAME:1", which it puts together with NAME again.
+ * Of interfaces(5), cloud-init's own reader takes one stanza for each name: the second
+ * address is one of "NAME:1", which it puts together with NAME again.
  */
 #include "config.h"
 
@@ -60,8 +60,8 @@ check_nic(const struct nic *nic, struct failure **failure)
     return 0;
 }
 
-/* Return: whether a nic with an address has each of the servers, or search domains: the guest's
- * resolver is one. */
+/* Return: whether a nic with an address has each of the servers, or search domains: the
+ * guest's resolver is one. */
 static bool
 are_carried(const struct network *network, char *const *list, size_t count)
 {
@@ -245,7 +245,8 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
         json_must(json_array_append_new(links, link));
         json_set_string(link, "id", id);
         json_set_string(link, "type", "phy");
-        /* The name is honoured, so it is written only if there is nothing else to find it by. */
+        /* The name is honoured, so it is written only if there is nothing else to find it
+         * by. */
         if (nic->mac)
             json_set_string(link, "ethernet_mac_address", nic->mac);
         else
@@ -296,8 +297,8 @@ begin_stanza(struct buffer *buffer, const struct nic *nic, size_t index,
     buffer_append_string(buffer, text);
 }
 
-/* The gateway is at the first address of its family, name servers are at the first address:
- * netplan's renderer does not see them at DHCP's. */
+/* The gateway is at the first address of its family, name servers are at the first
+ * address: netplan's renderer does not see them at DHCP's. */
 static void
 append_nic(struct buffer *buffer, const struct nic *nic)
 {
@@ -355,7 +356,7 @@ network_write_eni(struct buffer *buffer, const struct network *network,
     return 0;
 }
 
-/* --- a network_data.json of the user's own --------------------------------------------- */
+/* --- a network_data.json of the user's own ---------------------------------------- */
 
 static const struct list {
     const char *name;

@@ -26,12 +26,12 @@ int seed_make(struct seed *seed, struct request *request, struct failure **failu
 char *nocloud_instance_id(const struct seed *seed);
 
 /*
- * Adds the documents of NoCloud once more, in the layout of OpenStack's metadata service, which
- * is that of a ConfigDrive, to a seed that was made of a request for NoCloud without a disk: for
- * readers that know no other, such as cloudbase-init's HttpService. A network that this layout
- * cannot express, and vendor-data that is not text, are left out.
- * Return: 0; or -1, if metadata of the user's own has a key that means something else there;
- * nothing is added then.
+ * Adds the documents of NoCloud once more, in the layout of OpenStack's metadata service,
+ * which is that of a ConfigDrive, to a seed that was made of a request for NoCloud
+ * without a disk: for readers that know no other, such as cloudbase-init's HttpService. A
+ * network that this layout cannot express, and vendor-data that is not text, are left
+ * out. Return: 0; or -1, if metadata of the user's own has a key that means something
+ * else there; nothing is added then.
  */
 int openstack_add(struct seed *seed, const struct request *request,
                   struct failure **failure);
@@ -39,19 +39,20 @@ int openstack_add(struct seed *seed, const struct request *request,
 /* --- what the guest would reject -------------------------------------------------- */
 /* No message holds any of the content. */
 
-/* Checks the content of a part that was resolved, by its kind, as the guest would read it. */
+/* Checks the content of a part that was resolved, by its kind, as the guest would read
+ * it. */
 int seed_check_part(const struct request *request, const struct part *part,
                     struct failure **failure);
 
 /*
- * Checks that cloud-init would recognise user-data or vendor-data ("User-data formats" in its
- * documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read a
- * cloud-config as YAML; of gzip, what is in it. Empty data is fine.
+ * Checks that cloud-init would recognise user-data or vendor-data ("User-data formats" in
+ * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read
+ * a cloud-config as YAML; of gzip, what is in it. Empty data is fine.
  */
 int user_data_check(const char *data, size_t size, struct failure **failure);
 
-/* Return: a word for what cloud-init takes the data for: "cloud-config", "script"; "nothing"
- * for empty data and "unknown" for what it would ignore. */
+/* Return: a word for what cloud-init takes the data for: "cloud-config", "script";
+ * "nothing" for empty data and "unknown" for what it would ignore. */
 const char *user_data_kind(const char *data, size_t size);
 
 /*
@@ -62,14 +63,16 @@ const char *user_data_kind(const char *data, size_t size);
 int network_config_check(const char *data, size_t size, struct failure **failure);
 
 /*
- * The same for ConfigDrive's network_data.json: strict JSON with its lists, at most LIMIT_NICS
- * links, in each object the texts that cloud-init indexes. A link with the address of none of
- * the domain's interfaces (domain/interface.h), or with neither address nor name, is an error,
- * as it is for the guest (cloud-init's convert_net_json raises).
+ * The same for ConfigDrive's network_data.json: strict JSON with its lists, at most
+ * LIMIT_NICS links, in each object the texts that cloud-init indexes. A link with the
+ * address of none of the domain's interfaces (domain/interface.h), or with neither
+ * address nor name, is an error, as it is for the guest (cloud-init's convert_net_json
+ * raises).
  */
 int network_data_check(const char *data, size_t size, const struct domain *domain,
                        struct failure **failure);
 
-/* Return: whether each name server and search domain belongs to a nic that has an address.
- * On a ConfigDrive, cloud-init's renderer for netplan passes over those of the others. */
+/* Return: whether each name server and search domain belongs to a nic that has an
+ * address. On a ConfigDrive, cloud-init's renderer for netplan passes over those of the
+ * others. */
 bool network_carries_dns(const struct network *network);

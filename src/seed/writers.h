@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What writes a seed's documents: the datasources, and for them a function for each document.
- * The parts of a request must have been resolved; their content is moved into the documents.
+ * What writes a seed's documents: the datasources, and for them a function for each
+ * document. The parts of a request must have been resolved; their content is moved into
+ * the documents.
  */
 #pragma once
 
@@ -64,9 +65,9 @@ char *instance_id_end(struct instance_id *id);
  *
  * One piece alone is the document, byte for byte. Several become one MIME message, which
  * every cloud-init (and cloudbase-init) takes apart again ("User-data formats: MIME
- * multi-part archive"); each keeps its kind. Pieces of the user's meet as cloud-init's own
- * rules for several cloud-configs have it; what virt-seed adds comes last, with a Merge-Type
- * by which it fills in and never replaces ("Merging user-data sections").
+ * multi-part archive"); each keeps its kind. Pieces of the user's meet as cloud-init's
+ * own rules for several cloud-configs have it; what virt-seed adds comes last, with a
+ * Merge-Type by which it fills in and never replaces ("Merging user-data sections").
  *
  * What the user gave is added to the instance-id, piece by piece.
  */
@@ -77,12 +78,12 @@ void combine_vendor_data(struct buffer *buffer, struct request *request,
 
 /*
  * The cloud-config that the request's elements amount to: users, passwords, files, ssh's
- * host keys, … of <initialization> and <ssh-host-keys>. What nobody asked for is not in it.
- * The words are those that cloud-init 22.4 and 26.2 both take without a warning.
+ * host keys, … of <initialization> and <ssh-host-keys>. What nobody asked for is not in
+ * it. The words are those that cloud-init 22.4 and 26.2 both take without a warning.
  *
- * Writes '#cloud-config' and a mapping, as JSON, which is YAML; nothing if the request has
- * nothing that belongs there. The custom script is not in it: it is a user-data part of its
- * own. The mapping is added to the instance-id.
+ * Writes '#cloud-config' and a mapping, as JSON, which is YAML; nothing if the request
+ * has nothing that belongs there. The custom script is not in it: it is a user-data part
+ * of its own. The mapping is added to the instance-id.
  */
 int cloud_config_write(struct buffer *buffer, const struct request *request,
                        struct instance_id *id, struct failure **failure);
@@ -91,8 +92,8 @@ int cloud_config_write(struct buffer *buffer, const struct request *request,
 
 /*
  * meta-data: who the guest is. The generated keys come first, then the request's own:
- * its entries, files and secrets. A key that is generated, or that two of them give, is an
- * error. It is the last document to be written: with it the instance-id ends.
+ * its entries, files and secrets. A key that is generated, or that two of them give, is
+ * an error. It is the last document to be written: with it the instance-id ends.
  */
 
 /* openstack/content/…, as meta_data.json names them: where the network's description is,
@@ -101,8 +102,9 @@ int cloud_config_write(struct buffer *buffer, const struct request *request,
 #define CONFIGDRIVE_FILE_CONTENT "content/%04zu"
 
 /*
- * NoCloud's meta-data: instance-id, local-hostname, instance-type, public-keys. JSON, which
- * is YAML that cannot be misread, and the one form that every reader of NoCloud takes.
+ * NoCloud's meta-data: instance-id, local-hostname, instance-type, public-keys. JSON,
+ * which is YAML that cannot be misread, and the one form that every reader of NoCloud
+ * takes.
  */
 int meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
                             struct instance_id *id, struct failure **failure);
@@ -111,8 +113,8 @@ int meta_data_write_nocloud(struct buffer *buffer, const struct request *request
  * ConfigDrive's meta_data.json: uuid, hostname, name, instance_id, instance_type,
  * public_keys, devices, files, network_config, admin_pass.
  *
- * cloud-init takes the uuid for the instance-id, and where it is the system's own UUID, it
- * trusts what it cached and misses every change (DataSourceConfigDrive,
+ * cloud-init takes the uuid for the instance-id, and where it is the system's own UUID,
+ * it trusts what it cached and misses every change (DataSourceConfigDrive,
  * check_instance_id): so it is a name-based UUID of the instance-id below the domain's.
  */
 int meta_data_write_configdrive(struct buffer *buffer, const struct request *request,
@@ -123,8 +125,8 @@ json_t *devices_to_json(const struct domain *domain);
 
 /* --- the network ------------------------------------------------------------------ */
 
-/* network-config, version 2 ("Networking config Version 2" in cloud-init's documentation),
- * as JSON, which is YAML. */
+/* network-config, version 2 ("Networking config Version 2" in cloud-init's
+ * documentation), as JSON, which is YAML. */
 void network_write_v2(struct buffer *buffer, const struct network *network);
 
 /*

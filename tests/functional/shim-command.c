@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shim-command [--run] ROOT: prints the command that virt-seed-qemu becomes, an argument a
- * line, for the arguments on standard input, the program's name first, with ROOT as the
+ * shim-command [--run] ROOT: prints the command that virt-seed-qemu becomes, an argument
+ * a line, for the arguments on standard input, the program's name first, with ROOT as the
  * host's "/"; or becomes it.
  */
 #include "config.h"

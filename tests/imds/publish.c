@@ -11,7 +11,8 @@
  * networking whose UUID and token end with their number:
  * 00000000-0000-0000-0000-00000000002a, 0...02a.
  *
- * It begins as the programs do, so that tests/hostile/fault sees where its own calls begin.
+ * It begins as the programs do, so that tests/hostile/fault sees where its own calls
+ * begin.
  */
 #include "config.h"
 

@@ -60,7 +60,7 @@ assert_refused(writer *write, const struct nic *nic, const char *message)
     assert_failure(&failure, FAILURE_NETWORK_CONFIG);
 }
 
-/* --- nics ------------------------------------------------------------------------------ */
+/* --- nics ------------------------------------------------------------------------- */
 
 #define MAC "52:54:00:aa:00:01"
 /* Text that is not constant, as struct nic has it. */
@@ -95,7 +95,7 @@ static const struct nic everything = {
     .route_count = ARRAY_SIZE(routes),
 };
 
-/* --- version 2 ------------------------------------------------------------------------- */
+/* --- version 2 -------------------------------------------------------------------- */
 
 #define V2(nic) "{\"version\":2,\"ethernets\":{" nic "}}"
 #define MATCH "\"match\":{\"macaddress\":\"" MAC "\"}"
@@ -144,7 +144,7 @@ v2_says_what_is_optional_and_automatic(void **state)
                    "\"accept-ra\":true,\"optional\":true}"));
 }
 
-/* --- network_data.json ----------------------------------------------------------------- */
+/* --- network_data.json ------------------------------------------------------------ */
 
 #define DATA(link, networks)                                                             \
     "{\"links\":[{\"id\":\"nic0\",\"type\":\"phy\"," link "}],\"networks\":[" networks   \

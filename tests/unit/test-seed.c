@@ -15,7 +15,8 @@
 
 #define KEY "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVG"
 
-/* Checks and makes the seed of <ci:cloud-init>CONTENT</ci:cloud-init>, as a cold boot does. */
+/* Checks and makes the seed of <ci:cloud-init>CONTENT</ci:cloud-init>, as a cold boot
+ * does. */
 static int
 make(struct seed *seed, const char *content, struct failure **failure)
 {
@@ -59,7 +60,7 @@ assert_refused(const char *content, enum failure_code code)
     assert_failure(&failure, code);
 }
 
-/* --- documents ------------------------------------------------------------------------- */
+/* --- documents -------------------------------------------------------------------- */
 
 static void
 assert_begins(const struct seed *seed, const char *path, const char *text)
@@ -208,7 +209,7 @@ refuses_more_than_the_limit(void **state)
     assert_failure(&failure, FAILURE_LIMIT);
 }
 
-/* --- meta-data ------------------------------------------------------------------------- */
+/* --- meta-data -------------------------------------------------------------------- */
 
 static void
 identifies_the_guest_by_its_domain(void **state)

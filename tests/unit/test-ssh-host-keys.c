@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The keys of the guest's sshd: seed/ssh-host-keys.h. What ssh-keygen says of those that are
- * made is in tests/functional/host-keys.bats. */
+/* The keys of the guest's sshd: seed/ssh-host-keys.h. What ssh-keygen says of those that
+ * are made is in tests/functional/host-keys.bats. */
 #include "config.h"
 
 #include <string.h>

@@ -63,7 +63,7 @@ assert_refuses(const char *yaml, enum failure_code code)
     assert_failure(&failure, code);
 }
 
-/* --- scalars --------------------------------------------------------------------------- */
+/* --- scalars ---------------------------------------------------------------------- */
 
 static void
 resolves_words(void **state)
@@ -186,7 +186,7 @@ refuses_what_json_cannot_hold(void **state)
     assert_refuses(tagged, FAILURE_YAML);
 }
 
-/* --- structure ------------------------------------------------------------------------- */
+/* --- structure -------------------------------------------------------------------- */
 
 static void
 takes_keys_as_text(void **state)
@@ -336,7 +336,7 @@ says_the_line_and_nothing_of_the_content(void **state)
     }
 }
 
-/* --- limits ---------------------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------- */
 
 /* Appends `count` times `text`. */
 static void
