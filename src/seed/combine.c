@@ -140,11 +140,8 @@ append_piece(struct buffer *buffer, const struct piece *piece)
                                      : "Content-Type: text/plain; charset=\"utf-8\"\n");
     if (!plain)
         buffer_append_string(buffer, "Content-Transfer-Encoding: base64\n");
-    if (piece->merge_type) {
-        buffer_append_string(buffer, "Merge-Type: ");
-        buffer_append_string(buffer, piece->merge_type);
-        buffer_append_string(buffer, "\n");
-    }
+    if (piece->merge_type)
+        buffer_printf(buffer, "Merge-Type: %s\n", piece->merge_type);
     buffer_append_string(buffer, "\n");
     if (plain) {
         buffer_append(buffer, data->data, data->size);
@@ -166,27 +163,22 @@ static void
 combine(struct buffer *buffer, struct pieces *pieces)
 {
     cleanup_free char *boundary = NULL;
-    cleanup_free char *header = NULL;
 
     if (pieces->count == 1)
         *buffer = steal_buffer(&pieces->list[0].data);
     if (pieces->count <= 1)
         return;
     boundary = choose_boundary(pieces);
-    header = xasprintf("Content-Type: multipart/mixed; boundary=\"%s\"\n"
-                       "MIME-Version: 1.0\n"
-                       "\n",
-                       boundary);
-    buffer_append_string(buffer, header);
+    buffer_printf(buffer,
+                  "Content-Type: multipart/mixed; boundary=\"%s\"\n"
+                  "MIME-Version: 1.0\n"
+                  "\n",
+                  boundary);
     for (size_t i = 0; i < pieces->count; i++) {
-        buffer_append_string(buffer, "--");
-        buffer_append_string(buffer, boundary);
-        buffer_append_string(buffer, "\n");
+        buffer_printf(buffer, "--%s\n", boundary);
         append_piece(buffer, &pieces->list[i]);
     }
-    buffer_append_string(buffer, "--");
-    buffer_append_string(buffer, boundary);
-    buffer_append_string(buffer, "--\n");
+    buffer_printf(buffer, "--%s--\n", boundary);
 }
 
 /* --- the documents ---------------------------------------------------------------- */

@@ -24,12 +24,10 @@ add_vendor_data(struct seed *seed, const struct buffer *data)
 {
     cleanup_json json_t *object =
         json_pack("{s:o*}", "cloud-init", json_stringn(data->data, data->size));
-    cleanup_free char *text = NULL;
 
     if (!object || json_object_size(object) == 0)
         return false;
-    text = json_text(object);
-    buffer_append_string(&seed_add_document(seed, LATEST "vendor_data.json")->data, text);
+    json_append(&seed_add_document(seed, LATEST "vendor_data.json")->data, object);
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -58,4 +59,13 @@ json_text(const json_t *json)
     if (!text)
         abort();
     return xasprintf("%s\n", text);
+}
+
+/* Appends the same to a document. */
+static inline void
+json_append(struct buffer *buffer, const json_t *json)
+{
+    cleanup_free char *text = json_text(json);
+
+    buffer_append_string(buffer, text);
 }

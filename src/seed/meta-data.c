@@ -412,7 +412,6 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
     cleanup_free char *uuid = NULL;
-    cleanup_free char *text = NULL;
 
     /* Their places are the first; their values are known last. */
     json_set_string(object, "uuid", "");
@@ -442,7 +441,6 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     uuid = derived_uuid(request->domain->uuid, instance_id);
     json_set_string(object, "uuid", uuid);
     json_set_string(object, "instance_id", instance_id);
-    text = json_text(object);
-    buffer_append_string(buffer, text);
+    json_append(buffer, object);
     return 0;
 }

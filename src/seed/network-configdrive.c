@@ -232,7 +232,6 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
     cleanup_json json_t *object = json_object();
     json_t *links = json_array();
     json_t *networks = json_array();
-    cleanup_free char *text = NULL;
 
     json_must(json_object_set_new(object, "links", links));
     json_must(json_object_set_new(object, "networks", networks));
@@ -256,8 +255,7 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
         if (check_nic(nic, failure) < 0 || write_nic(networks, nic, id, failure) < 0)
             return -1;
     }
-    text = json_text(object);
-    buffer_append_string(buffer, text);
+    json_append(buffer, object);
     return 0;
 }
 
@@ -266,14 +264,12 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
 static void
 append_words(struct buffer *buffer, const char *key, char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        cleanup_free char *start = i == 0 ? xasprintf("    %s", key) : NULL;
-
-        buffer_append_string(buffer, start ? start : "");
-        buffer_append_string(buffer, " ");
-        buffer_append_string(buffer, words[i]);
-    }
-    buffer_append_string(buffer, count > 0 ? "\n" : "");
+    if (count == 0)
+        return;
+    buffer_printf(buffer, "    %s", key);
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(buffer, " %s", words[i]);
+    buffer_append_string(buffer, "\n");
 }
 
 static void
@@ -290,11 +286,9 @@ begin_stanza(struct buffer *buffer, const struct nic *nic, size_t index,
 {
     cleanup_free char *name =
         index > 0 ? xasprintf("%s:%zu", nic->name, index) : xstrdup(nic->name);
-    cleanup_free char *text =
-        xasprintf("%sauto %s\niface %s %s %s\n", buffer->size > 0 ? "\n" : "", name, name,
-                  family, method);
 
-    buffer_append_string(buffer, text);
+    buffer_printf(buffer, "%sauto %s\niface %s %s %s\n", buffer->size > 0 ? "\n" : "",
+                  name, name, family, method);
 }
 
 /* The gateway is at the first address of its family, name servers are at the first
@@ -314,15 +308,13 @@ append_nic(struct buffer *buffer, const struct nic *nic)
         struct address address;
         cleanup_free char *host = NULL;
         cleanup_free char *netmask = NULL;
-        cleanup_free char *lines = NULL;
 
         address_parse_with_prefix(&address, nic->addresses[i]);
         host = address_format(&address);
         netmask =
             ipv6 ? xasprintf("%d", address.prefix) : address_format_netmask(&address);
         begin_stanza(buffer, nic, index++, ipv6 ? "inet6" : "inet", "static");
-        lines = xasprintf("    address %s\n    netmask %s\n", host, netmask);
-        buffer_append_string(buffer, lines);
+        buffer_printf(buffer, "    address %s\n    netmask %s\n", host, netmask);
         append_words(buffer, "gateway", &gateways[ipv6], gateways[ipv6] ? 1 : 0);
         gateways[ipv6] = NULL;
         if (i == 0)
