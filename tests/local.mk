@@ -213,6 +213,7 @@ functional_tests = \
 	$(NULL)
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
+	%D%/domain.bash \
 	%D%/wait.bash \
 	%D%/functional/common.bash \
 	%D%/imds/imds.bash \
