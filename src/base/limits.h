@@ -168,6 +168,8 @@
  */
 #define LIMIT_IMDS_CONNECTIONS 4096
 #define LIMIT_IMDS_PEER_CONNECTIONS 16
+/* One connection of so many is kept free for those who come. */
+#define LIMIT_IMDS_SPARE 8
 #define LIMIT_IMDS_REQUEST (4 * KIB)
 #define LIMIT_IMDS_SEND_BUFFER (8 * KIB)
 #define LIMIT_IMDS_RECEIVE_BUFFER (8 * KIB)
@@ -188,6 +190,9 @@
 #define LIMIT_IMDS_LOG_BURST 20
 #define LIMIT_IMDS_LOG_CROWD_RATE 20
 #define LIMIT_IMDS_LOG_CROWD_BURST 400
+/* Seconds from one line on what was left out, or on connections that were ended to make
+ * room, to the next. */
+#define LIMIT_IMDS_LOG_SECONDS 10
 
 /* Addresses to listen on; a document up to this size is read at once, a longer one as it
  * is sent. */

@@ -10,9 +10,6 @@
 #include "base/memory.h"
 #include "imds/connections.h"
 
-/* One of so many is kept free for those who come. */
-#define SPARE 8
-
 /* Milliseconds that it may be so. */
 static const uint64_t lives[CONNECTION_ENDED] = {
     [CONNECTION_ASKING] = LIMIT_IMDS_ASK_SECONDS * 1000UL,
@@ -129,7 +126,8 @@ connections_remove(struct connections *connections, struct connection *connectio
 int
 connections_end_old(struct connections *connections, uint64_t now)
 {
-    size_t spare = connections->limit < SPARE ? 1 : connections->limit / SPARE;
+    size_t spare =
+        connections->limit < LIMIT_IMDS_SPARE ? 1 : connections->limit / LIMIT_IMDS_SPARE;
     int next = -1;
 
     for (int state = 0; state < CONNECTION_ENDED; state++) {

@@ -17,9 +17,6 @@
 
 /* --- the log ---------------------------------------------------------------------- */
 
-/* How often it is said that lines were left out. */
-#define PERIOD_SECONDS 10
-
 static unsigned int left_out;
 
 /* Return: whether there is room for a line now. While the journal is stuck, guests are
@@ -56,7 +53,7 @@ log_line(const char *format, ...)
     va_list arguments;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec - said >= PERIOD_SECONDS) {
+    if (now.tv_sec - said >= LIMIT_IMDS_LOG_SECONDS) {
         said = now.tv_sec;
         log_end();
     }

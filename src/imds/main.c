@@ -96,9 +96,6 @@ has_ended(struct server *server)
            (connections->count == 0 || server->http.now >= server->end);
 }
 
-/* Milliseconds from one word on want of room to the next. */
-#define PRESSURE_PERIOD 10000
-
 /* Whoever has to look after the host should know that somebody uses up the
  * connections. */
 static void
@@ -144,7 +141,7 @@ turn(struct server *server)
     for (size_t i = 0; i < server->daemon_count; i++)
         MHD_run(server->daemons[i]);
     http_forget_host(&server->http);
-    if (server->http.now - server->pressure_said >= PRESSURE_PERIOD)
+    if (server->http.now - server->pressure_said >= LIMIT_IMDS_LOG_SECONDS * 1000UL)
         say_pressure(server);
     if (waits[0].revents != 0 &&
         read(server->signals, &info, sizeof(info)) == sizeof(info)) {

@@ -59,8 +59,9 @@ check_meta_data_value(const struct buffer *data, struct failure **failure)
     if (data->size <= LIMIT_ENTRY_VALUE)
         return 0;
     return failure_set(failure, FAILURE_LIMIT,
-                       "has a value of more than 64 KiB\n"
-                       "put large values into user-data");
+                       "has a value of more than %lu KiB\n"
+                       "put large values into user-data",
+                       LIMIT_ENTRY_VALUE / KIB);
 }
 
 static int

@@ -163,7 +163,8 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
     }
     if (!is_text)
         return failure_set(failure, FAILURE_SSH_KEY,
-                           "is not text of at most 16 KiB\ngive what ssh-keygen writes");
+                           "is not text of at most %lu KiB\ngive what ssh-keygen writes",
+                           LIMIT_SSH_KEY / KIB);
     return name.role == &roles[ROLE_PRIVATE]
                ? check_private(data->data, failure)
                : check_public(part, &name, data->data, failure);
