@@ -54,7 +54,8 @@ buffer_append_string(struct buffer *buffer, const char *text)
     buffer_append(buffer, text, strlen(text));
 }
 
-/* Straight into the buffer: the text may be secret, so no copy of it is left elsewhere. */
+/* Straight into the buffer: the text may be secret, so no copy of it is left
+ * elsewhere. */
 void
 buffer_printf(struct buffer *buffer, const char *format, ...)
 {

@@ -12,7 +12,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "image/image.h"

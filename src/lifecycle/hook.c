@@ -126,7 +126,7 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
         return fail("could not make a process", -errno);
     if (child == 0) {
         alarm(LIMIT_HOOK_SECONDS);
-        if (process_detach_descriptors() == 0)
+        if (process_keep_descriptors(-1, -1) == 0)
             become_lifecycle(xml, count, given);
         _exit(EXIT_FAILURE);
     }

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "base/failure.h"
-#include "base/journal.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "store/configuration.h"
@@ -55,6 +54,12 @@ int autowire_refuse(const struct lifecycle *lifecycle, const struct request *req
 void result_record(const struct lifecycle *lifecycle);
 
 /* --- the system's log ------------------------------------------------------------- */
+
+/* A field of an entry in the journal. Nothing in its value can be taken for another field. */
+struct journal_field {
+    const char *name;  /* upper case letters, digits and underscores */
+    const char *value; /* NULL: there is no such field */
+};
 
 enum lifecycle_event {
     LIFECYCLE_SEED_MADE,

@@ -7,10 +7,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/guest-value.h"
-#include "seed/network.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
-#include "seed/user-data.h"
 #include "seed/yaml.h"
 
 static int
@@ -34,8 +32,8 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
     return 0;
 }
 
-/* One line of UTF-8 without control characters: where the document's readers end a line, the
- * rest of the password would be lost. */
+/* One line of UTF-8 without control characters: where the document's readers end a line,
+ * the rest of the password would be lost. */
 static int
 check_password(const struct part *part, struct failure **failure)
 {
@@ -61,8 +59,9 @@ check_meta_data_value(const struct buffer *data, struct failure **failure)
     if (data->size <= LIMIT_ENTRY_VALUE)
         return 0;
     return failure_set(failure, FAILURE_LIMIT,
-                       "has a value of more than 64 KiB\n"
-                       "put large values into user-data");
+                       "has a value of more than %lu KiB\n"
+                       "put large values into user-data",
+                       LIMIT_ENTRY_VALUE / KIB);
 }
 
 static int
@@ -103,8 +102,8 @@ check_data(const struct request *request, const struct part *part,
 }
 
 int
-check_part(const struct request *request, const struct part *part,
-           struct failure **failure)
+seed_check_part(const struct request *request, const struct part *part,
+                struct failure **failure)
 {
     const bool needs_data = part->kind == PART_ADMIN_PASSWORD || part->kind == PART_VALUE;
     int result = 0;

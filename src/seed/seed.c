@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "seed/seed.h"
+#include "seed/writers.h"
 
 /* oVirt's payload is a seed as it stands. */
 static int

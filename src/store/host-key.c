@@ -11,7 +11,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "seed/ssh-host-keys.h"
 #include "store/host-key.h"
 #include "store/own-directory.h"

@@ -144,7 +144,7 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
         return part_fail(part, failure);
     if (parts_check_size(&request->parts, failure) < 0)
         return -1;
-    return resume ? 0 : check_part(request, part, failure);
+    return resume ? 0 : seed_check_part(request, part, failure);
 }
 
 /*

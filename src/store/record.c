@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "base/tmpfile.h"
 #include "domain/documents.h"
 #include "seed/json.h"
 #include "seed/layout.h"

@@ -17,7 +17,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "store/secret.h"
 
 #define SECRETS SECRET_DIRECTORY

@@ -99,7 +99,7 @@ field() {
     on_host sh -c "cp /usr/lib/ipxe/ipxe.lkrn $images"
     metadata=$(request "<ci:user-data>#!ipxe
 reboot</ci:user-data>") interface=user memory=128 \
-        kernel="<kernel>$images/ipxe.lkrn</kernel><initrd>$images/boot.ipxe</initrd>" \
+        os="<kernel>$images/ipxe.lkrn</kernel><initrd>$images/boot.ipxe</initrd>" \
         tiny_xml user1 $user1 | sed 's|<devices>|<on_reboot>destroy</on_reboot>&|' | define_wired
     on_host sh -c "cat >$images/boot.ipxe" <<END
 #!ipxe

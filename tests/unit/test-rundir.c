@@ -34,7 +34,7 @@ assert_refuses(void **state)
     assert_failure(&failure, FAILURE_RUNDIR);
 }
 
-/* --- opening --------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------- */
 
 static void
 makes_the_directory_that_is_missing(void **state)
@@ -100,7 +100,7 @@ refuses_a_directory_that_belongs_to_another(void **state)
     assert_refuses(state);
 }
 
-/* --- who gets the seeds ---------------------------------------------------------------- */
+/* --- who gets the seeds ----------------------------------------------------------- */
 
 static void
 gives_the_seeds_to_the_user_of_qemu(void **state)
@@ -119,7 +119,7 @@ gives_the_seeds_to_the_user_of_qemu(void **state)
     assert_int_equal(gid, geteuid() == 0 ? 64056 : getegid());
 }
 
-/* --- the mark of a resumed start ------------------------------------------------------- */
+/* --- the mark of a resumed start -------------------------------------------------- */
 
 static void
 mark(int rundir, const char *uuid)
@@ -216,7 +216,7 @@ follows_no_link_for_a_mark(void **state)
     unit_assert_content(&content, "kept");
 }
 
-/* --- for the emulator shim ------------------------------------------------------------- */
+/* --- for the emulator shim -------------------------------------------------------- */
 
 #define LINK UNIT_UUID ".libvirt-" UNIT_UUID
 
@@ -294,7 +294,7 @@ leaves_no_order_without_a_seed(void **state)
     assert_int_equal(unit_count_entries(rundir), 0);
 }
 
-/* --- removing -------------------------------------------------------------------------- */
+/* --- removing --------------------------------------------------------------------- */
 
 static void
 removes_what_is_the_domains_alone(void **state)
