@@ -113,7 +113,7 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
 /* --- what the hook leaves for the shim ---------------------------------------------- */
 
 /*
- * UUID.shim, which rundir_leave_order() writes: a line, the word to add to the SMBIOS serial, or
+ * UUID.shim, which rundir_write_shim_order() writes: a line, the word to add to the SMBIOS serial, or
  * nothing; and a second one, "report", if the guest is to report. The second follows from the
  * domain's XML alone, so that a guest has the same devices wherever it is restored or migrated
  * to.
@@ -155,8 +155,8 @@ order_take_lines(struct order *order, const struct buffer *content)
             return false;
     }
     order->report = rest > 0;
-    if (order->report && (rest != strlen(SHIM_REPORT_LINE) ||
-                          memcmp(end + 1, SHIM_REPORT_LINE, rest) != 0))
+    if (order->report && (rest != strlen(SHIM_ORDER_REPORT) ||
+                          memcmp(end + 1, SHIM_ORDER_REPORT, rest) != 0))
         return false;
     order->serial = xstrndup(content->data, length);
     return true;
@@ -165,8 +165,8 @@ order_take_lines(struct order *order, const struct buffer *content)
 static int
 order_read(struct order *order, int root, const char *uuid, struct failure **failure)
 {
-    const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_REPORT_LINE);
-    cleanup_free char *name = xasprintf("%s" SHIM_SUFFIX, uuid);
+    const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_ORDER_REPORT);
+    cleanup_free char *name = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     /* O_PATH: QEMU's user may not list it. The path without its slash is below root. */
     cleanup_close int directory =
         openat(root, &VIRT_SEED_RUNDIR[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -307,7 +307,7 @@ add_seed(struct command *command, const char *uuid, const char *bus, bool report
         bus ? xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", bus, PLACE_PCI_SLOT,
                         reports ? ",multifunction=on" : "")
             : xstrdup("virtio-scsi-ccw,devno=" PLACE_CCW_SCSI);
-    cleanup_free char *seed = shim_link_name(uuid);
+    cleanup_free char *seed = second_name(uuid);
 
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"

@@ -127,7 +127,7 @@ begin(int root, const char *name, char **given)
 int
 report_begin(int root, const char *uuid, char **given, struct failure **failure)
 {
-    cleanup_free char *name = shim_link_name(uuid);
+    cleanup_free char *name = second_name(uuid);
     int pipe = begin(root, name, given);
 
     if (pipe >= 0)

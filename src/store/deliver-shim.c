@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed as an image in a disk that the emulator shim adds to QEMU's command line. libvirt does
- * not know of that disk; the shim learns of it, of the serial and of the report by an order in the
- * run-time directory (shim/command.h).
+ * The seed as an image in a disk that the emulator shim adds to QEMU's command line.
+ * libvirt does not know of that disk; the shim learns of it, of the serial and of the
+ * report by an order in the run-time directory (shim/command.h).
  */
 #include "config.h"
 
@@ -48,8 +48,8 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 
     if (delivery_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
         return -1;
-    return rundir_leave_order(start->rundir, uuid, word ? word : "", reports(start),
-                              failure);
+    return rundir_write_shim_order(start->rundir, uuid, word ? word : "", reports(start),
+                                   failure);
 }
 
 static int

@@ -26,11 +26,11 @@ static const struct {
 } directories[] = {
     {VIRT_SEED_STATEDIR, true, {RECORD_SUFFIX, "." PART_HOST_KEY_PUBLIC}},
     {HOST_KEY_DIRECTORY, true, {""}},
-    {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SHIM_LINK_SUFFIX}},
+    {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
     {VIRT_SEED_RUNDIR,
      false,
-     {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUME_SUFFIX, RESUMED_SUFFIX, SHIM_SUFFIX,
-      SHIM_LINK_SUFFIX}},
+     {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUME_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
+      SECOND_NAME_INFIX}},
     {IMDS_TREE, false, {"", TEMPORARY_SUFFIX}},
 };
 
@@ -72,7 +72,7 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 
         if (strncmp(rest, *suffix, strlen(*suffix)) != 0)
             continue;
-        if (strcmp(*suffix, SHIM_LINK_SUFFIX) == 0) {
+        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0) {
             if (strcmp(more, uuid) == 0)
                 return true;
         } else if (strcmp(*suffix, TEMPORARY_SUFFIX) == 0) {

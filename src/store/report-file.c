@@ -43,7 +43,7 @@ fail(int error, const char *what, const char *name, struct failure **failure)
 static int
 remove_others(int directory, const char *uuid, const char *name)
 {
-    cleanup_free char *link = shim_link_name(uuid);
+    cleanup_free char *link = second_name(uuid);
 
     if (unlinkat(directory, link, 0) < 0 && errno != ENOENT)
         return -errno;
@@ -70,7 +70,7 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     cleanup_close int directory =
         own_directory_open(root, VIRT_SEED_REPORTDIR, REPORTDIR_MODE, failure);
     cleanup_free char *name = file_name(uuid);
-    cleanup_free char *link = shim_link_name(uuid);
+    cleanup_free char *link = second_name(uuid);
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     cleanup_close int present = -1;
     gid_t readers = libvirt_group(root);

@@ -95,15 +95,15 @@ rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
 /* --- for the emulator shim -------------------------------------------------------- */
 
 int
-rundir_leave_order(int rundir, const char *uuid, const char *serial, bool report,
-                   struct failure **failure)
+rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
+                        struct failure **failure)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    cleanup_free char *order = xasprintf("%s" SHIM_SUFFIX, uuid);
+    cleanup_free char *order = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     cleanup_free char *seed = rundir_seed_name(uuid);
-    cleanup_free char *link = shim_link_name(uuid);
+    cleanup_free char *link = second_name(uuid);
     cleanup_free char *lines =
-        xasprintf("%s\n%s", serial, report ? SHIM_REPORT_LINE : "");
+        xasprintf("%s\n%s", serial, report ? SHIM_ORDER_REPORT : "");
     int error = fs_link_again(rundir, seed, link);
 
     if (error == 0)
@@ -135,8 +135,9 @@ fail_remove(int error, struct failure **failure)
 int
 rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
 {
-    static const char *const suffixes[] = {SEED_SUFFIX, SEED_OLD_SUFFIX, SHIM_SUFFIX};
-    cleanup_free char *link = shim_link_name(uuid);
+    static const char *const suffixes[] = {SEED_SUFFIX, SEED_OLD_SUFFIX,
+                                           SHIM_ORDER_SUFFIX};
+    cleanup_free char *link = second_name(uuid);
     int error = unlinkat(rundir, link, 0) < 0 && errno != ENOENT ? errno : 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
