@@ -20,8 +20,8 @@
 #include "domain/domain.h"
 #include "lifecycle/lifecycle.h"
 
-/* Starts `virt-seed wire`, the one next to this program, as in a build directory, or the one
- * that is installed. Return: whether the child was started. */
+/* Starts `virt-seed wire`, the one next to this program, as in a build directory, or the
+ * one that is installed. Return: whether the child was started. */
 static bool
 start_wiring(const struct lifecycle *lifecycle)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: what there is to say goes to systemd's journal with fields of its own, and to
- * syslog(3) if there is no journal. The events of a seed's life each have an id, by which
- * journalctl(1) finds them; virt-seed-hook(8) lists ids and fields.
+ * How it works: what there is to say goes to systemd's journal with fields of its own,
+ * and to syslog(3) if there is no journal. The events of a seed's life each have an id,
+ * by which journalctl(1) finds them; virt-seed-hook(8) lists ids and fields.
  */
 #include "config.h"
 
