@@ -164,7 +164,7 @@ end_server() {
     finds problem/metadata-server
 }
 
-@test "another server at the metadata server's address is named, whoever needs it" {
+@test "names another server at the address of the metadata server, whoever needs ours" {
     link_hook
     lab_restart_libvirtd
     lab_run ip address replace 169.254.169.254/32 dev lo
