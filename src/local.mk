@@ -74,7 +74,6 @@ libwire_a_SOURCES = \
 libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
-	%D%/seed/check-part.c \
 	%D%/seed/cloud-config.c \
 	%D%/seed/combine.c \
 	%D%/seed/configdrive.c \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -111,16 +112,21 @@ utf8_replace_controls(char *text)
 
 /* --- printing --------------------------------------------------------------------- */
 
+/* In one write: standard error has no buffer. */
 static void
 print_safely(FILE *stream, const char *text, size_t size, const char *allowed)
 {
+    cleanup_buffer struct buffer safe = {0};
+
     for (size_t i = 0; i < size;) {
         size_t length = utf8_unfit_length(text + i, size - i);
         bool keep = length == 0 || (text[i] && strchr(allowed, text[i]));
 
-        putc(keep ? text[i] : '?', stream);
+        buffer_append(&safe, keep ? &text[i] : "?", 1);
         i += keep ? 1 : length;
     }
+    if (safe.size > 0)
+        fwrite(safe.data, 1, safe.size, stream);
 }
 
 void
