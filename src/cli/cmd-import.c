@@ -87,7 +87,7 @@ read_import(struct import *import, const struct context *context, const char *ma
             "'%s' is no system to import from\n"
             "virt-seed import kubevirt FILE, or virt-seed import ovirt FILE",
             system);
-    import->doc = element_new();
+    import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (read_file(&data, name, failure) < 0 ||
         format->read(import, data.data, data.size, machine, failure) < 0 ||

@@ -107,6 +107,10 @@ void request_clear(struct request *request);
 
 /* --- the element as a whole ---------------------------------------------------------- */
 
+/* Return: a document whose root is an empty <ci:cloud-init>, owned by the caller
+ * (cleanup_xml). */
+xmlDoc *request_new(void);
+
 /* Writes a copy of the element into the domain's <metadata>, which has none.
  * Return: the copy, owned by the domain's document. */
 xmlNode *request_insert(const struct domain *domain, const xmlNode *element);

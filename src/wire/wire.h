@@ -144,14 +144,11 @@ const char *wire_shim_serial(const struct domain *domain, const struct request *
  * between them. */
 
 /*
- * Return: whether the disk carries another tool's seed: by its volume's label, where
- * that was read (label_read_disks()); else, for cdroms, by the names that VDSM,
+ * Return: by what the disk is known as another tool's seed, in words; or NULL. That is its volume's
+ * label, where that was read (label_read_disks()); else, for cdroms, a name that VDSM,
  * virt-install, KubeVirt and people with cloud-localds give them.
  */
-bool foreign_is_seed(const struct disk *disk);
-
-/* Sets the failure that names the disk and what to do. Return: -1. */
-int foreign_fail(const struct disk *disk, struct failure **failure);
+const char *foreign_seed_reason(const struct disk *disk);
 
 /* --- the buses of a domain ------------------------------------------------------------ */
 
