@@ -18,8 +18,8 @@
 /* What such a name begins with in a domain's <emulator>. */
 #define SHIM_NAME SHIM_PREFIX "qemu-"
 
-/* The shim order: the file of the run-time directory that tells the shim what to add, after the
- * domain's UUID. Its first line is the word for the SMBIOS serial, or empty. */
+/* The shim order: the file of the run-time directory that tells the shim what to add, after
+ * the domain's UUID. Its first line is the word for the SMBIOS serial, or empty. */
 #define SHIM_ORDER_SUFFIX ".shim"
 /* Its second line, if the guest is to report. */
 #define SHIM_ORDER_REPORT "report\n"

@@ -136,7 +136,7 @@ bool request_is_same(const xmlNode *one, const xmlNode *other);
 xmlNode *payload_find(const struct domain *domain);
 
 /*
- * Reads the payload at that element; the seed is the caller's also after a failure (seed_clear). A
- * path that would lead out of the image, or that is there twice, is an error.
+ * Reads the payload at that element; the seed is the caller's also after a failure
+ * (seed_clear). A path that would lead out of the image, or that is there twice, is an error.
  */
 int payload_read(struct seed *payload, const xmlNode *node, struct failure **failure);
