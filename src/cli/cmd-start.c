@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libvirt has no call that starts a domain and returns at once, so a few threads
- * wire and start the domains, one after another each. The main thread waits for the guests
- * meanwhile (cli/waiting.h); a thread tells it of each domain by an eventfd, and what it has to
- * say of it is in the job, which nobody else looks at while the thread has it.
+ * How it works: libvirt has no call that starts a domain and returns at once, so a few
+ * threads wire and start the domains, one after another each. The main thread waits for
+ * the guests meanwhile (cli/wait.h); a thread tells it of each domain by an eventfd, and
+ * what it has to say of it is in the job, which nobody else looks at while the thread has
+ * it.
  */
 #include "config.h"
 
@@ -23,11 +24,10 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
-#include "cli/waiting.h"
+#include "cli/wait.h"
 
 /* libvirt's daemon takes up to five calls of one client at a time (libvirtd.conf,
  * max_client_requests), and one of them is left for the waiting. */
@@ -91,12 +91,12 @@ wire(const struct starting *starting, struct job *job)
 {
     const char *name = virDomainGetName(job->domain);
     cleanup_wiring struct wiring wiring = {0};
-    int state = definition_wire(starting->context, starting->connection, job->domain,
-                                &wiring, &job->failure);
+    enum definition_state state = definition_wire_in_libvirt(
+        starting->context, starting->connection, job->domain, &wiring, &job->failure);
 
-    job->wired = state == DEFINITION_WIRED_NOW;
+    job->wired = state == DEFINITION_WIRED;
     if (state != DEFINITION_ASKS_NOTHING)
-        return state < 0 ? -1 : 0;
+        return state == DEFINITION_FAILED ? -1 : 0;
     return failure_set(
         &job->failure, FAILURE_REQUEST_MISSING,
         "domain '%s' does not ask for cloud-init\n"
@@ -145,7 +145,7 @@ running_word(const struct progress *progress)
     return progress->style == PROGRESS_JSON ? "running" : "runs already";
 }
 
-/* --- what the main thread does of it ------------------------------------------------- */
+/* --- what the main thread does of it ------------------------------------------------ */
 
 static void
 take_job(const struct starting *starting, struct job *job)
@@ -215,7 +215,7 @@ start_threads(struct starting *starting, struct failure **failure)
     return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not make a thread");
 }
 
-/* --- which domains ------------------------------------------------------------------- */
+/* --- which domains ------------------------------------------------------------------ */
 
 static int
 add_domain(struct starting *starting, const char *name, struct failure **failure)
@@ -302,7 +302,7 @@ add_domains(struct starting *starting, struct failure **failure)
     return starting->options->all ? add_matching(starting, "*", failure) : 0;
 }
 
-/* --- the command --------------------------------------------------------------------- */
+/* --- the command -------------------------------------------------------------------- */
 
 static int
 check_options(const struct starting *starting, struct failure **failure)
@@ -396,7 +396,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     int result = -1;
 
     if (check_options(&starting, failure) < 0)
-        return STATUS_USAGE;
+        return -1;
     if (waiting_open(&starting.waiting, context, &starting.options->waiting, failure) ==
         0)
         result = start_and_wait(&starting, failure);

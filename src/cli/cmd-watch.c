@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libvirt says which definitions come, change and go. An event only notes the
- * domain's UUID; a timer, which runs out at once, takes one domain after another and wires it
- * (cli/definition.h). What has just been defined goes before what is looked at because the daemon
- * was connected. To wire a domain is an event itself: it is looked at once more, and is wired.
+ * How it works: libvirt says which definitions come, change and go. An event only notes
+ * the domain's UUID; a timer, which runs out at once, takes one domain after another and
+ * wires it (cli/definition.h). What has just been defined goes before what is looked at
+ * because the daemon was connected. To wire a domain is an event itself: it is looked at
+ * once more, and is wired.
  *
- * Nothing else is remembered of a domain: whatever was missed while libvirt's daemon was away is
- * seen when all definitions are looked at. That a domain was undefined meanwhile is not seen,
- * `virt-seed gc` is for those.
+ * Nothing else is remembered of a domain: whatever was missed while libvirt's daemon was
+ * away is seen when all definitions are looked at. That a domain was undefined meanwhile
+ * is not seen, `virt-seed gc` is for those.
  */
 #include "config.h"
 
@@ -29,14 +30,15 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
 #include "domain/vocabulary.h"
 #include "store/leftovers.h"
 
-/* A daemon that is started again comes back soon; one that stays away is asked now and then. */
+/* A daemon that is started again comes back soon; one that stays away is asked now and
+ * then. */
 #define RECONNECT_MILLISECONDS 200
 #define RECONNECT_MILLISECONDS_MOST 5000
 
@@ -47,8 +49,8 @@
 /* Some undefine a domain to define it again: until then its host key stays. */
 #define UNDEFINED_MILLISECONDS 5000
 
-/* A domain that needs to be wired so often in such a time is wired against somebody who takes the
- * wiring away: it is left alone for the rest of that time. */
+/* A domain that needs to be wired so often in such a time is wired against somebody who
+ * takes the wiring away: it is left alone for the rest of that time. */
 #define WIRINGS 50
 #define WIRINGS_SECONDS 60
 
@@ -101,7 +103,7 @@ struct watch {
     struct recent recent[64];
 };
 
-/* --- the log ------------------------------------------------------------------------- */
+/* --- the log ------------------------------------------------------------------------ */
 
 enum {
     PRIORITY_ERROR = 3,
@@ -144,7 +146,7 @@ milliseconds_since(const struct timespec *start)
     return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
 }
 
-/* --- wiring -------------------------------------------------------------------------- */
+/* --- wiring ------------------------------------------------------------------------- */
 
 static void
 count_wiring(struct watch *watch, virDomainPtr domain, const char *uuid)
@@ -184,16 +186,17 @@ is_left_alone(const struct watch *watch, const char *uuid)
     return false;
 }
 
-/* What somebody else changes at the same time is read again. Return: as definition_wire(). */
-static int
+/* What somebody else changes at the same time is read again. Return: as
+ * definition_wire_in_libvirt(). */
+static enum definition_state
 wire_in_rounds(const struct watch *watch, virDomainPtr domain, struct wiring *wiring,
                struct failure **failure)
 {
     for (int round = 1;; round++) {
-        int state =
-            definition_wire(watch->context, watch->connection, domain, wiring, failure);
+        enum definition_state state = definition_wire_in_libvirt(
+            watch->context, watch->connection, domain, wiring, failure);
 
-        if (state >= 0 || wiring->change_count == 0 || round == ROUNDS)
+        if (state != DEFINITION_FAILED || wiring->change_count == 0 || round == ROUNDS)
             return state;
         wiring_clear(wiring);
         failure_free(*failure);
@@ -208,26 +211,28 @@ wire_domain_of(struct watch *watch, const char *uuid)
     virDomainPtr domain = virDomainLookupByUUIDString(watch->connection, uuid);
     cleanup_wiring struct wiring wiring = {0};
     cleanup_failure struct failure *failure = NULL;
-    int state = DEFINITION_ASKS_NOTHING;
+    enum definition_state state = DEFINITION_ASKS_NOTHING;
 
-    /* What has gone since is no failure; nor is a transient domain, which has no definition. */
+    /* What has gone since is no failure; nor is a transient domain, which has no
+     * definition. */
     if (domain && virDomainIsPersistent(domain) == 1 && !is_left_alone(watch, uuid))
         state = wire_in_rounds(watch, domain, &wiring, &failure);
-    if (state == DEFINITION_WIRED_NOW) {
+    if (state == DEFINITION_WIRED) {
         cleanup_free char *changes = wiring_describe(&wiring);
 
         say(PRIORITY_NOTICE, "domain '%s' was wired: %s", virDomainGetName(domain),
             changes);
-    } else if (state < 0 && virDomainIsPersistent(domain) == 1) {
+    } else if (state == DEFINITION_FAILED && virDomainIsPersistent(domain) == 1) {
         say(PRIORITY_ERROR, "domain '%s' was not wired: %s%s%s", virDomainGetName(domain),
             failure->message, failure->hint ? "; " : "",
             failure->hint ? failure->hint : "");
     }
-    if (state == DEFINITION_WIRED_NOW || (state < 0 && wiring.change_count > 0))
+    if (state == DEFINITION_WIRED ||
+        (state == DEFINITION_FAILED && wiring.change_count > 0))
         count_wiring(watch, domain, uuid);
     if (domain)
         virDomainFree(domain);
-    return state == DEFINITION_WIRED_NOW;
+    return state == DEFINITION_WIRED;
 }
 
 static void
@@ -265,7 +270,7 @@ handle_work(int timer, void *data)
     }
 }
 
-/* --- removing ------------------------------------------------------------------------ */
+/* --- removing ----------------------------------------------------------------------- */
 
 static void
 remove_leftovers(const struct watch *watch, const char *uuid)
@@ -302,7 +307,8 @@ forget_gone(struct watch *watch, struct gone *gone)
     free(gone);
 }
 
-/* A domain that runs is undefined when it has stopped, too; one that was defined again keeps all. */
+/* A domain that runs is undefined when it has stopped, too; one that was defined again
+ * keeps all. */
 static void
 handle_gone(int timer, void *data)
 {
@@ -350,7 +356,7 @@ note_gone(struct watch *watch, const char *uuid)
     virEventUpdateTimeout(gone->timer, UNDEFINED_MILLISECONDS);
 }
 
-/* --- libvirt's events ---------------------------------------------------------------- */
+/* --- libvirt's events --------------------------------------------------------------- */
 
 /* Return: where it is in the list, or how many are there. */
 static size_t
@@ -390,8 +396,8 @@ note_urgent(struct watch *watch, const char *uuid)
     virEventUpdateTimeout(watch->work, 0);
 }
 
-/* A domain that was migrated is another host's, and may come back: `virt-seed gc` keeps for a week
- * what this host has of it. */
+/* A domain that was migrated is another host's, and may come back: `virt-seed gc` keeps
+ * for a week what this host has of it. */
 static void
 note_undefined(struct watch *watch, const char *uuid)
 {
@@ -455,7 +461,7 @@ handle_close(virConnectPtr connection, int reason, void *data)
     watch->lost = true;
 }
 
-/* --- connecting ---------------------------------------------------------------------- */
+/* --- connecting --------------------------------------------------------------------- */
 
 static void
 disconnect(struct watch *watch)
@@ -552,7 +558,7 @@ handle_again(int timer, void *data)
     watch->due = true;
 }
 
-/* --- the command --------------------------------------------------------------------- */
+/* --- the command -------------------------------------------------------------------- */
 
 static void
 handle_signal(int handle, int fd, int events, void *data)
@@ -632,7 +638,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     free(watch.migrated.list);
     free(watch.said);
     close_pointer(&watch.signals);
-    return result < 0 ? STATUS_FAILURE : STATUS_OK;
+    return result;
 }
 
 const struct command cmd_watch = {

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/names.h"
-#include "cli/domain-view.h"
+#include "cli/definition.h"
 #include "cli/guest-signs.h"
 #include "domain/xml.h"
 
@@ -32,8 +32,8 @@ is_open(const xmlNode *devices, const char *port)
     return false;
 }
 
-/* Return: the file that has what the guest prints, owned by the caller (free), or NULL: that of the
- * first console or serial port that goes there, or has a copy there. */
+/* Return: the file that has what the guest prints, owned by the caller (free), or NULL:
+ * that of the first console or serial port that goes there, or has a copy there. */
 static char *
 find_console(const xmlNode *devices)
 {

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/failure.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/progress.h"
+#include "cli/io.h"
+#include "cli/wait.h"
 #include "seed/json.h"
 
 /* --- the terminal ------------------------------------------------------------------ */
@@ -65,8 +65,8 @@ append_rows(struct progress *progress, struct buffer *text)
 
         if (row->over)
             continue;
-        /* The cursor's line is the last one, and the line before it counts those for which there
-         * is none. */
+        /* The cursor's line is the last one, and the line before it counts those for
+         * which there is none. */
         if (left > 1 && progress->drawn + 2 >= rows) {
             cleanup_free char *rest = xasprintf("… and %zu more\n", left);
 
