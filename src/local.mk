@@ -305,6 +305,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-done.c \
 	%D%/cli/cmd-complete.c \
 	%D%/cli/cmd-dump.c \
+	%D%/cli/cmd-edit.c \
 	%D%/cli/cmd-gc.c \
 	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \

@@ -194,6 +194,7 @@ functional_tests = \
 	%D%/functional/check.bats \
 	%D%/functional/cli.bats \
 	%D%/functional/completion.bats \
+	%D%/functional/edit.bats \
 	%D%/functional/examples.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \

@@ -114,6 +114,7 @@ extern const struct command cmd_complete;
 extern const struct command cmd_doctor;
 extern const struct command cmd_done;
 extern const struct command cmd_dump;
+extern const struct command cmd_edit;
 extern const struct command cmd_gc;
 extern const struct command cmd_import;
 extern const struct command cmd_inspect;

@@ -3,6 +3,7 @@
 
 libvirt_tests = \
 	%D%/doctor.bats \
+	%D%/edit.bats \
 	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab.bats \
