@@ -22,7 +22,7 @@ build_packages() {
 }
 
 check_packages() {
-    echo bats curl genisoimage groff jq libcmocka-dev libxml2-utils man-db openssh-client procps \
+    echo bats curl genisoimage groff jq libcmocka-dev libxml2-utils man-db mtools openssh-client procps \
         python3 xorriso
 }
 

@@ -136,6 +136,8 @@ libimage_a_SOURCES = \
 	%D%/image/iso.h \
 	%D%/image/label.c \
 	%D%/image/label.h \
+	%D%/image/vfat.c \
+	%D%/image/vfat.h \
 	$(NULL)
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 

@@ -3,6 +3,7 @@
  * descriptors: within bounds of time, memory and output. */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/buffer.h"
@@ -15,6 +16,7 @@ struct child {
     size_t output;            /* bytes that it may print */
     unsigned long memory;     /* bytes that it may have */
     int seconds;              /* that it may take */
+    bool silent;              /* drop what it prints on standard error */
 };
 
 /* What child_run() returns besides an exit status. */

@@ -38,6 +38,11 @@
 #define LIMIT_IMAGE_FILES 1000
 #define LIMIT_IMAGE_DEPTH 8
 #define LIMIT_IMAGE_TREE_BLOCKS 512
+/* Of a vfat image: what mdir may list, and the memory (bytes) and time (seconds) that mtools
+ * has for it. */
+#define LIMIT_VFAT_LIST (512 * KIB)
+#define LIMIT_VFAT_MEMORY (512 * MIB)
+#define LIMIT_VFAT_SECONDS 20
 
 /* A domain's disks, its controllers, its host devices; QEMU itself ends far below. */
 #define LIMIT_DEVICES 4096

@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "image/iso.h"
 #include "image/label.h"
+#include "image/vfat.h"
 #include "seed/layout.h"
 
 struct options {
@@ -199,22 +200,15 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
 
 /* --- the command ---------------------------------------------------------------------- */
 
-/* cloud-init reads vfat as well, this command does not. */
+/* cloud-init reads ISO 9660 and vfat. */
 static int
-explain_vfat(int fd, struct failure **failure)
+read_image(int fd, struct seed *volume, struct failure **failure)
 {
     cleanup_free char *type = NULL;
     cleanup_free char *label = label_read(fd, &type);
 
-    if (!type || strcmp(type, "vfat") != 0)
-        return -1;
-    failure_free(*failure);
-    *failure = NULL;
-    return failure_set(failure, FAILURE_IMAGE,
-                       "a vfat image with the label '%s': cloud-init reads those, this "
-                       "command reads ISO 9660 only\n"
-                       "list it with: mdir -i FILE",
-                       label ? label : "");
+    return type && strcmp(type, "vfat") == 0 ? vfat_read(fd, label, volume, failure)
+                                             : iso_read(fd, volume, failure);
 }
 
 static int
@@ -233,8 +227,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                           path);
         return STATUS_FAILURE;
     }
-    if (iso_read(fd, &volume, failure) < 0) {
-        explain_vfat(fd, failure);
+    if (read_image(fd, &volume, failure) < 0) {
         failure_prefix(failure, "%s", path);
         return STATUS_FAILURE;
     }
@@ -260,7 +253,7 @@ const struct command cmd_inspect = {
     .operands = "IMAGE",
     .summary = "say what is in a seed's image, whoever made it",
     .help =
-        "Reads an ISO 9660 image, of virt-seed's or another tool's: its label, the\n"
+        "Reads an ISO 9660 or vfat image, of virt-seed's or another tool's: its label, the\n"
         "datasource that cloud-init takes it for, and what it takes from each\n"
         "document. Exit status 1 where cloud-init would not take it, or would stumble\n"
         "over a document.\n",
