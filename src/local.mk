@@ -51,7 +51,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.c \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
-	%D%/domain/interface.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -62,9 +61,7 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-read.c \
 	%D%/domain/payload.c \
-	%D%/domain/payload.h \
 	%D%/domain/target.c \
-	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
 	%D%/domain/xml.c \
@@ -74,9 +71,7 @@ libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLA
 
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
-	%D%/wire/disk.h \
 	%D%/wire/foreign.c \
-	%D%/wire/foreign.h \
 	%D%/wire/report.c \
 	%D%/wire/serial.c \
 	%D%/wire/url.c \
@@ -132,12 +127,10 @@ CLEANFILES += %D%/seed/reporter-script.h
 	mv $@.new $@
 
 libimage_a_SOURCES = \
+	%D%/image/image.h \
 	%D%/image/iso.c \
-	%D%/image/iso.h \
 	%D%/image/label.c \
-	%D%/image/label.h \
 	%D%/image/vfat.c \
-	%D%/image/vfat.h \
 	$(NULL)
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
@@ -146,6 +139,7 @@ libstore_a_SOURCES = \
 	%D%/store/configuration.h \
 	%D%/store/deliver-drive.c \
 	%D%/store/deliver-server.c \
+	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
@@ -173,6 +167,8 @@ libstore_a_SOURCES = \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
+	%D%/store/storage.c \
+	%D%/store/storage.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -182,11 +178,10 @@ libcheck_a_SOURCES = \
 	%D%/check/disks.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
+	%D%/check/nocloud-net.c \
 	%D%/check/rules.c \
-	%D%/check/rules.h \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
-	%D%/check/served.c \
 	%D%/check/smbios.c \
 	%D%/check/user-data.c \
 	$(NULL)
@@ -221,7 +216,7 @@ SEED_LIBS = \
 sbin_PROGRAMS += virt-seed-hook virt-seed-lifecycle
 
 # Runs for every domain of the host: libc alone.
-virt_seed_hook_SOURCES = %D%/lifecycle/hook.c
+virt_seed_hook_SOURCES = %D%/lifecycle/hook.c %D%/lifecycle/operation.h
 virt_seed_hook_LDADD = libbase.a
 virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
 
@@ -230,6 +225,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
+	%D%/lifecycle/operation.h \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/result.c \
@@ -258,10 +254,9 @@ bin_PROGRAMS += virt-seed virt-seed-qemu
 noinst_LIBRARIES += libshim.a
 libshim_a_SOURCES = \
 	%D%/shim/arguments.c \
-	%D%/shim/arguments.h \
 	%D%/shim/command.c \
-	%D%/shim/command.h \
 	%D%/shim/report.c \
+	%D%/shim/shim.h \
 	$(NULL)
 
 virt_seed_qemu_SOURCES = %D%/shim/main.c
@@ -298,8 +293,6 @@ endif WITH_IMDS
 
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \
-	%D%/cli/changes.c \
-	%D%/cli/changes.h \
 	%D%/cli/cli.h \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
@@ -319,8 +312,8 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wait.c \
 	%D%/cli/cmd-wire.c \
-	%D%/cli/columns.c \
-	%D%/cli/columns.h \
+	%D%/cli/definition.c \
+	%D%/cli/definition.h \
 	%D%/cli/doctor/confinement.c \
 	%D%/cli/doctor/doctor.h \
 	%D%/cli/doctor/files.c \
@@ -329,26 +322,21 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
-	%D%/cli/domain-view.c \
-	%D%/cli/domain-view.h \
 	%D%/cli/follow.c \
-	%D%/cli/follow.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
+	%D%/cli/io.c \
+	%D%/cli/io.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \
-	%D%/cli/output.c \
-	%D%/cli/output.h \
 	%D%/cli/pending.c \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
-	%D%/cli/progress.h \
-	%D%/cli/source.c \
-	%D%/cli/source.h \
+	%D%/cli/wait.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)

@@ -145,10 +145,11 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
 %C%_unit_test_progress_SOURCES = \
 	%D%/unit/test-progress.c \
-	src/cli/columns.c \
+	src/cli/io.c \
 	src/cli/progress.c \
 	$(NULL)
-%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(SMARTCOLS_CFLAGS)
+%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(LIBVIRT_CFLAGS) \
+	$(SMARTCOLS_CFLAGS)
 %C%_unit_test_progress_LDADD = $(UNIT_LDADD) $(SMARTCOLS_LIBS)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)

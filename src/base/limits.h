@@ -8,6 +8,10 @@
 #define KIB (1024UL)
 #define MIB (1024UL * KIB)
 
+/* A limit that is a plain number, as text for a message. */
+#define DECIMAL(limit) DECIMAL_TEXT(limit)
+#define DECIMAL_TEXT(limit) #limit
+
 /* A message and a hint, in bytes: what people can read, whatever names are in it. */
 #define LIMIT_MESSAGE 2000
 
@@ -23,11 +27,11 @@
 #define LIMIT_USER_DATA 16
 
 /* oVirt's payload: how many files, bytes of a name (Rock Ridge), characters of the
- * volume's name. */
+ * volume's label. */
 #define LIMIT_PAYLOAD_FILES 256
 #define LIMIT_FILE_NAME 255
 #define LIMIT_PATH 1024
-#define LIMIT_VOLUME_ID 16
+#define LIMIT_LABEL 16
 
 /* Everything that goes into one seed. */
 #define LIMIT_SEED (16 * MIB)
@@ -123,6 +127,13 @@
 
 /* What is on the host for domains: files and directories. */
 #define LIMIT_LEFTOVERS 1000000U
+/* How many names a release looks at for records of domains that are gone. */
+#define LIMIT_SWEEP 256
+
+/* Seconds that the hook may take: libvirt has no limit, and holds the domain's lock. */
+#define LIMIT_HOOK_SECONDS 20
+/* From the filter (restore, migrate) to the prepare of that guest libvirt needs milliseconds. */
+#define LIMIT_RESUME_SECONDS 60
 
 /* Directories within each other, in what is removed whole. */
 #define LIMIT_TREE_DEPTH 64

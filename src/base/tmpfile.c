@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/tmpfile.h"
 
 int
@@ -22,7 +23,7 @@ tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target)
 
         if (getrandom(&random, sizeof(random), 0) != sizeof(random))
             return -errno;
-        name = xasprintf("%s.new.%08x", target, random);
+        name = xasprintf("%s" TEMPORARY_SUFFIX "%08x", target, random);
         fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0) {
             *tmpfile = (struct tmpfile){.fd = fd, .dir = dir, .name = name};

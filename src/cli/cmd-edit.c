@@ -23,10 +23,9 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "check/check.h"
-#include "cli/changes.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
 #include "cli/libvirt.h"
-#include "cli/source.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -253,11 +252,11 @@ write_document(const struct editing *editing, const struct domain *domain,
 
 /* Prints what `check` finds in the document. Return: -1 if a start would fail. */
 static int
-check_document(const struct editing *editing, const struct source *source,
+check_document(const struct editing *editing, const struct definition *definition,
                struct failure **failure)
 {
     const struct check_options options = {.root = editing->context->root, .schema = true};
-    cleanup_xml xmlDoc *doc = xmlCopyDoc(source->doc, 1);
+    cleanup_xml xmlDoc *doc = xmlCopyDoc(definition->doc, 1);
     cleanup_domain struct domain domain = {0};
     cleanup_findings struct findings findings = {0};
 
@@ -296,35 +295,36 @@ static int
 define(struct editing *editing, const struct buffer *text, struct failure **failure)
 {
     const char *name = editing->subject->name;
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_buffer struct buffer present = {0};
-    struct changes_options changes = {0};
+    cleanup_free char *host = NULL;
+    struct change_options change = {0};
 
     editing->can_force = false;
-    if (source_load(&source, editing->context, SOURCE_CHANGE, failure) < 0 ||
-        read_document(editing, &source.domain, &present, failure) < 0)
+    if (definition_load(&definition, editing->context, DEFINITION_CHANGE, failure) < 0 ||
+        read_document(editing, &definition.domain, &present, failure) < 0)
         return -1;
     if (!editing->force && !is_same(&present, &editing->original)) {
         editing->can_force = true;
         return failure_set(failure, FAILURE_LIBVIRT,
                            "somebody else changed the %s of '%s' meanwhile", name,
-                           source.domain.name);
+                           definition.domain.name);
     }
-    if (write_document(editing, &source.domain, text, failure) < 0)
+    if (write_document(editing, &definition.domain, text, failure) < 0)
         return -1;
     wiring_note(&wiring, "%s edited", name);
-    if (changes_wire(&source, editing->context, &changes, &wiring, failure) < 0)
+    if (definition_wire(&definition, editing->context, &change, &wiring, failure) < 0)
         return -1;
-    source.request_alone = wiring.change_count == 1;
-    if (!editing->force && !(source.connection && libvirt_is_remote(source.connection)) &&
-        check_document(editing, &source, failure) < 0) {
+    definition.request_alone = wiring.change_count == 1;
+    host = definition.connection ? libvirt_remote_host(definition.connection) : NULL;
+    if (!editing->force && !host && check_document(editing, &definition, failure) < 0) {
         editing->can_force = true;
         return -1;
     }
-    changes.in_place = source.name != NULL;
-    return changes_commit(&source, editing->context, &changes, "is as it was", &wiring,
-                          failure);
+    change.in_place = definition.name != NULL;
+    return definition_commit(&definition, editing->context, &change, "is as it was",
+                             &wiring, failure);
 }
 
 /* --- the temporary file, and the editor ----------------------------------------------- */
@@ -454,7 +454,7 @@ ask(const struct editing *editing)
     }
 }
 
-/* Has `text` edited until it is defined, or given up. */
+/* Has `text` edited until it is defined, or given up. Return: the exit status, or -1. */
 static int
 edit(struct editing *editing, const struct buffer *text, struct failure **failure)
 {
@@ -492,7 +492,7 @@ edit(struct editing *editing, const struct buffer *text, struct failure **failur
         if (answer == 'k')
             keep_file();
         if (answer == 'k' || answer == 'n')
-            return -1;
+            return STATUS_FAILURE;
     }
 }
 
@@ -501,7 +501,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     struct editing editing = {.context = context};
     const char *name = context->operand_count > 1 ? context->operands[1] : NULL;
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition definition = {0};
     cleanup_buffer struct buffer text = {0};
     int result = -1;
 
@@ -518,8 +518,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (strcmp(context->operands[0], "-") == 0 && !context->is_domain)
         return failure_set(failure, FAILURE_USAGE,
                            "standard input cannot be edited\ngive a DOMAIN or a FILE");
-    if (source_load(&source, context, SOURCE_CHANGE, failure) == 0 &&
-        read_document(&editing, &source.domain, &editing.original, failure) == 0) {
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) == 0 &&
+        read_document(&editing, &definition.domain, &editing.original, failure) == 0) {
         buffer_append(&text, editing.original.data, editing.original.size);
         if (text.size == 0)
             buffer_append_string(&text, editing.subject->template);
@@ -530,7 +530,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (*file_path)
         unlink(file_path);
     buffer_clear(&editing.original);
-    return result < 0 ? STATUS_FAILURE : STATUS_OK;
+    return result;
 }
 
 static const struct option_row rows[] = {
@@ -543,9 +543,10 @@ const struct command cmd_edit = {
     .operands = "DOMAIN|FILE [DOCUMENT]",
     .summary = "edit a document of the domain's request in your editor",
     .help =
-        "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on another DOCUMENT:\n"
-        "vendor-data, network-config, or the whole <cloud-init> element (element). The\n"
-        "result is checked, wired and defined; if it is wrong, you can edit it again.\n",
+        "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on another\n"
+        "DOCUMENT: vendor-data, network-config, or the whole <cloud-init> element\n"
+        "(element). The result is checked, wired and defined; if it is wrong, you can\n"
+        "edit it again.\n",
     .options = rows,
     .run = run,
 };

@@ -14,10 +14,8 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "image/iso.h"
-#include "image/label.h"
-#include "image/vfat.h"
+#include "cli/io.h"
+#include "image/image.h"
 #include "seed/layout.h"
 
 struct options {
@@ -33,7 +31,7 @@ struct judgement {
     char *problem; /* NULL if there is none */
 };
 
-struct report {
+struct inspection {
     const struct seed *volume;
     const struct layout *layout; /* NULL if the label is not a seed's */
     struct judgement *judgements;
@@ -42,26 +40,27 @@ struct report {
 };
 
 static struct judgement *
-add_judgement(struct report *report, const char *path, size_t size)
+add_judgement(struct inspection *inspection, const char *path, size_t size)
 {
-    report->judgements =
-        xreallocarray(report->judgements, report->count + 1, sizeof(*report->judgements));
-    report->judgements[report->count] = (struct judgement){.path = path, .size = size};
-    return &report->judgements[report->count++];
+    inspection->judgements = xreallocarray(inspection->judgements, inspection->count + 1,
+                                           sizeof(*inspection->judgements));
+    inspection->judgements[inspection->count] =
+        (struct judgement){.path = path, .size = size};
+    return &inspection->judgements[inspection->count++];
 }
 
 static void
-judge(struct report *report)
+judge(struct inspection *inspection)
 {
-    const struct seed *volume = report->volume;
-    const struct layout *layout = layout_find(volume->volume_id);
+    const struct seed *volume = inspection->volume;
+    const struct layout *layout = layout_find(volume->label);
 
-    report->layout = layout;
-    report->valid = layout != NULL;
+    inspection->layout = layout;
+    inspection->valid = layout != NULL;
     for (size_t i = 0; i < volume->document_count; i++) {
         const struct document *file = &volume->documents[i];
         struct judgement *judgement = add_judgement(
-            report, file->path, file->unread ? file->size : file->data.size);
+            inspection, file->path, file->unread ? file->size : file->data.size);
         const struct layout_document *document =
             layout ? layout_find_document(layout, file->path) : NULL;
         cleanup_failure struct failure *failure = NULL;
@@ -76,29 +75,29 @@ judge(struct report *report)
                 layout_describe(document, file->data.data, file->data.size, &failure);
             judgement->problem = failure ? xstrdup(failure->message) : NULL;
         }
-        report->valid = report->valid && !judgement->problem;
+        inspection->valid = inspection->valid && !judgement->problem;
     }
     for (const struct layout_document *document = layout ? layout->documents : NULL;
          document && document->path; document++) {
         if (!document->required || seed_find_document(volume, document->path))
             continue;
-        add_judgement(report, document->path, 0)->problem =
+        add_judgement(inspection, document->path, 0)->problem =
             xstrdup("is missing: cloud-init does not take the seed");
-        report->valid = false;
+        inspection->valid = false;
     }
 }
 
 static void
-report_clear(struct report *report)
+inspection_clear(struct inspection *inspection)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        free(report->judgements[i].taken);
-        free(report->judgements[i].problem);
+    for (size_t i = 0; i < inspection->count; i++) {
+        free(inspection->judgements[i].taken);
+        free(inspection->judgements[i].problem);
     }
-    free(report->judgements);
+    free(inspection->judgements);
 }
 
-/* --- printing ------------------------------------------------------------------------ */
+/* --- printing --------------------------------------------------------------------- */
 
 /* Names may be in no encoding at all; jansson takes UTF-8 only. */
 static json_t *
@@ -110,12 +109,12 @@ to_json_string(const char *text)
 }
 
 static void
-print_json(const struct report *report)
+print_json(const struct inspection *inspection)
 {
     json_t *documents = json_array();
 
-    for (size_t i = 0; i < report->count; i++) {
-        const struct judgement *judgement = &report->judgements[i];
+    for (size_t i = 0; i < inspection->count; i++) {
+        const struct judgement *judgement = &inspection->judgements[i];
         json_t *object = json_pack("{s:o, s:I}", "path", to_json_string(judgement->path),
                                    "size", (json_int_t)judgement->size);
 
@@ -126,20 +125,20 @@ print_json(const struct report *report)
         json_array_append_new(documents, object);
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
-                         to_json_string(report->volume->volume_id), "datasource",
-                         report->layout ? report->layout->datasource : NULL, "valid",
-                         report->valid, "documents", documents));
+                         to_json_string(inspection->volume->label), "datasource",
+                         inspection->layout ? inspection->layout->datasource : NULL,
+                         "valid", inspection->valid, "documents", documents));
 }
 
 static void
-print_text(const struct report *report)
+print_text(const struct inspection *inspection)
 {
     fputs("label: ", stdout);
-    print_outside_string(stdout, report->volume->volume_id);
+    print_outside_string(stdout, inspection->volume->label);
     printf("\ndatasource: %s\n",
-           report->layout ? report->layout->datasource : "none, by this label");
-    for (size_t i = 0; i < report->count; i++) {
-        const struct judgement *judgement = &report->judgements[i];
+           inspection->layout ? inspection->layout->datasource : "none, by this label");
+    for (size_t i = 0; i < inspection->count; i++) {
+        const struct judgement *judgement = &inspection->judgements[i];
 
         print_outside_string(stdout, judgement->path);
         printf(": %zu bytes: ", judgement->size);
@@ -150,7 +149,7 @@ print_text(const struct report *report)
     }
 }
 
-/* --- extracting ---------------------------------------------------------------------- */
+/* --- extracting ------------------------------------------------------------------- */
 
 /* Return: 0 or -errno. */
 static int
@@ -170,9 +169,9 @@ extract_file(int root, const struct document *file)
     return fd < 0 ? -errno : fs_write_all(fd, file->data.data, file->data.size);
 }
 
-/* Writes the volume's regular files below the directory `path`, which is made if it is missing.
- * Nothing is overwritten, and no symbolic link is followed on the way. Files get mode 0600: they
- * may hold secrets. */
+/* Writes the volume's regular files below the directory `path`, which is made if it is
+ * missing. Nothing is overwritten, and no symbolic link is followed on the way. Files get
+ * mode 0600: they may hold secrets. */
 static int
 extract_volume(const struct seed *volume, const char *path, struct failure **failure)
 {
@@ -198,7 +197,7 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
     return 0;
 }
 
-/* --- the command ---------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------ */
 
 /* cloud-init reads ISO 9660 and vfat. */
 static int
@@ -217,28 +216,25 @@ run(const struct context *context, const void *data, struct failure **failure)
     const struct options *options = data;
     const char *path = context->operands[0];
     cleanup_seed struct seed volume = {0};
-    __attribute__((cleanup(report_clear))) struct report report = {.volume = &volume};
+    __attribute__((cleanup(inspection_clear))) struct inspection inspection = {
+        .volume = &volume};
     cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                          "could not open '%s'\n"
-                          "give the file of an image; 'virt-seed build' makes one",
-                          path);
-        return STATUS_FAILURE;
-    }
-    if (read_image(fd, &volume, failure) < 0) {
-        failure_prefix(failure, "%s", path);
-        return STATUS_FAILURE;
-    }
-    judge(&report);
+    if (fd < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not open '%s'\n"
+                                 "give the file of an image; 'virt-seed build' makes one",
+                                 path);
+    if (read_image(fd, &volume, failure) < 0)
+        return failure_prefix(failure, "%s", path);
+    judge(&inspection);
     if (options->json)
-        print_json(&report);
+        print_json(&inspection);
     else
-        print_text(&report);
+        print_text(&inspection);
     if (options->extract && extract_volume(&volume, options->extract, failure) < 0)
-        return STATUS_FAILURE;
-    return report.valid ? STATUS_OK : STATUS_FAILURE;
+        return -1;
+    return inspection.valid ? STATUS_OK : STATUS_FAILURE;
 }
 
 static const struct option_row rows[] = {
@@ -253,10 +249,10 @@ const struct command cmd_inspect = {
     .operands = "IMAGE",
     .summary = "say what is in a seed's image, whoever made it",
     .help =
-        "Reads an ISO 9660 or vfat image, of virt-seed's or another tool's: its label, the\n"
-        "datasource that cloud-init takes it for, and what it takes from each\n"
-        "document. Exit status 1 where cloud-init would not take it, or would stumble\n"
-        "over a document.\n",
+        "Reads an ISO 9660 or vfat image, of virt-seed's or another tool's: its label,\n"
+        "the datasource that cloud-init takes it for, and what it takes from each\n"
+        "document. Exit status 1 if cloud-init would not take it, or would fail on a\n"
+        "document.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

@@ -15,7 +15,7 @@
 #include "base/child.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/vfat.h"
+#include "image/image.h"
 
 /* What mdir and mtype call the root of the image. */
 #define VOLUME "::/"
@@ -115,7 +115,7 @@ vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure
     size_t total = 0;
     int result;
 
-    *seed = (struct seed){.volume_id = xstrdup(label ? label : "")};
+    *seed = (struct seed){.label = xstrdup(label ? label : "")};
     if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE)
         return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -126,7 +126,7 @@ vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure
                            "a vfat image with the label '%s', and there is no mdir to "
                            "read it\n"
                            "install the package mtools",
-                           seed->volume_id);
+                           seed->label);
     if (result != 0)
         return failure_set(failure, FAILURE_IMAGE,
                            "mtools could not read the vfat image\n"

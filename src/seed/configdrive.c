@@ -68,7 +68,7 @@ configdrive_make(struct seed *seed, struct request *request, struct failure **fa
     struct instance_id id;
 
     instance_id_begin(&id, request);
-    seed->volume_id = xstrdup("config-2");
+    seed->label = xstrdup(SEED_LABEL_CONFIGDRIVE);
     /* It comes first, and is written last: the instance-id may depend on the others. */
     seed_add_document(seed, LATEST "meta_data.json");
     if (combine_user_data(&user_data, request, &id, failure) < 0)

@@ -34,8 +34,8 @@ static const struct layout_document configdrive[] = {
 };
 
 static const struct layout layouts[] = {
-    {"nocloud", "cidata", nocloud},
-    {"configdrive", "config-2", configdrive},
+    {"nocloud", SEED_LABEL_NOCLOUD, nocloud},
+    {"configdrive", SEED_LABEL_CONFIGDRIVE, configdrive},
 };
 
 const struct layout *

@@ -10,7 +10,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "domain/interface.h"
 #include "domain/xml.h"
 #include "seed/instance-id.h"
 #include "seed/json.h"

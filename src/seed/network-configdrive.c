@@ -22,7 +22,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/address.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/network.h"
 #include "seed/json.h"
 #include "seed/network.h"

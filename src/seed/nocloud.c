@@ -23,7 +23,7 @@ nocloud_make(struct seed *seed, struct request *request, struct failure **failur
     struct instance_id id;
 
     instance_id_begin(&id, request);
-    seed->volume_id = xstrdup("cidata");
+    seed->label = xstrdup(SEED_LABEL_NOCLOUD);
     /* It comes first, and is written last: its instance-id may depend on the others. */
     seed_add_document(seed, "meta-data");
     if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one way from a domain to its seed: its request is read; the parts of it that are in files
- * and secrets of this host are resolved; their content is checked as the guest would read it;
- * the seed is made. What differs between the hook and the commands is the policy.
+ * and secrets of this host are resolved; their content is checked as the guest would read it.
+ * What differs between the hook and the commands is the policy. Then seed_make() makes the seed.
  */
 #pragma once
 
@@ -35,26 +35,19 @@ struct pipeline {
     bool hides;              /* with PIPELINE_MASK */
     struct failure **denied; /* the same: gets the first secret that may not be read */
 
-    void *data;
     /* With PIPELINE_COLLECT; takes the failure. */
     void (*found)(void *data, struct failure **failure);
-    /* Looks at the request, with the content of its parts, before the seed takes that; may be
-     * NULL. Return: 0; 1 if no seed is to be made; -1 for a failure. */
-    int (*before_make)(void *data, const struct request *request,
-                       struct failure **failure);
+    void *data;
 };
 
-/* Makes the seed; `request` is what it was made of, and borrows the domain. */
-int pipeline_run(const struct pipeline *pipeline, const struct domain *domain,
-                 struct request *request, struct seed *seed, struct failure **failure);
-
 /*
- * Its middle: adds what the configuration gives to every domain, the host's own vendor-data;
- * leaves of a guest that is recorded as set up (boots="until-done") its identity alone; and
- * reads and checks each part.
+ * Reads the request of the domain, which it borrows, and adds what the configuration gives to
+ * every domain, the host's own vendor-data; leaves of a guest that is recorded as set up
+ * (boots="until-done") its identity alone; and reads and checks each part. seed_make() makes the
+ * seed of that.
  */
-int pipeline_resolve(const struct pipeline *pipeline, struct request *request,
-                     struct failure **failure);
+int pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
+                  struct request *request, struct failure **failure);
 
 /*
  * Reads the part's bytes, if they are not in the domain's XML, and checks them; the key of a

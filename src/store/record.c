@@ -16,6 +16,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "base/tmpfile.h"
 #include "domain/documents.h"
@@ -244,7 +245,7 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
 int
 record_read(int root, const char *uuid, struct record *record, struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s.json", uuid);
+    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
     cleanup_close int directory = statedir_open(root);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
@@ -272,7 +273,7 @@ int
 record_write(int root, const char *uuid, const struct record *record,
              struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s.json", uuid);
+    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
     cleanup_json json_t *json = record_to_json(record);
     cleanup_free char *text = json_text(json);
     cleanup_close int directory = statedir_make(root);
@@ -318,14 +319,17 @@ record_lock(int root)
 /* --- in memory -------------------------------------------------------------------- */
 
 void
-record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
+record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
+                     const struct seed *seed)
 {
-    const struct layout *layout = layout_find(seed->volume_id);
+    const struct layout *layout = layout_find(seed->label);
 
-    if (!seed->served)
-        boot->label = xstrdup(seed->volume_id);
-    if (seed->served || layout)
-        boot->datasource = xstrdup(seed->served ? "nocloud-net" : layout->datasource);
+    if (storage->datasource) {
+        boot->datasource = xstrdup(storage->datasource);
+    } else {
+        boot->label = xstrdup(seed->label);
+        boot->datasource = layout ? xstrdup(layout->datasource) : NULL;
+    }
     boot->documents = xcalloc(seed->document_count, sizeof(*boot->documents));
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *document = &seed->documents[i];

@@ -23,6 +23,7 @@
 #include "base/failure.h"
 #include "domain/documents.h"
 #include "store/guest-report.h"
+#include "store/storage.h"
 
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 
@@ -91,9 +92,10 @@ int record_write(int root, const char *uuid, const struct record *record,
  */
 int record_lock(int root);
 
-/* Adds to an empty boot what the seed says: label, datasource, instance-id, documents. What is
- * served has the documents of NoCloud's volume, and no label. */
-void record_boot_add_seed(struct record_boot *boot, const struct seed *seed);
+/* Adds to an empty boot what the seed that was read there says: label, datasource, instance-id,
+ * documents. What is served has the documents of NoCloud's volume, and no label. */
+void record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
+                          const struct seed *seed);
 
 /* Takes the boot, which is empty then, for the last one; what replaced the seed of the one
  * before it, and its result, are gone. */

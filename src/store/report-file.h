@@ -7,7 +7,7 @@
  * was renamed is removed with the rest, but not read.
  *
  * With the emulator shim QEMU's user writes it, no more than LIMIT_SHIM_REPORT, by its second
- * name UUID.libvirt-UUID (base/names.h, shim/command.h).
+ * name UUID.libvirt-UUID (base/names.h, shim/shim.h).
  *
  * Who may use libvirt may read them; whoever else knows a domain's UUID may not.
  */
@@ -20,18 +20,21 @@
 #include "base/failure.h"
 #include "store/guest-report.h"
 
+/* Who writes the report. */
+enum report_writer {
+    REPORT_BY_VIRTLOGD, /* as root */
+    REPORT_BY_SHIM,     /* as QEMU's user, by its second name, which it gets then */
+};
+
 /*
- * Makes the domain's report, which belongs to the user `writer`; an empty one in the place of
- * all that was there, or with `keep`, for a guest that is resumed, what is there stays.
+ * Makes the domain's report; an empty one in the place of all that was there, or with `keep`,
+ * for a guest that is resumed, what is there stays.
  */
-int report_file_make(int root, const char *uuid, uid_t writer, bool keep,
+int report_file_make(int root, const char *uuid, enum report_writer writer, bool keep,
                      struct failure **failure);
 
 /* Return: whether the domain has a report, and the guest has written something. */
 bool report_file_has_content(int root, const char *uuid);
-
-/* Gives it its second name. */
-int report_file_link(int root, const char *uuid, struct failure **failure);
 
 /* Removes it, with what virtlogd has renamed, and its second name. */
 int report_file_remove(int root, const char *uuid, struct failure **failure);

@@ -8,13 +8,13 @@
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/foreign.h"
+#include "wire/wire.h"
 
-static const char *const labels[] = {"cidata", "config-2"};
+static const char *const labels[] = {SEED_LABEL_NOCLOUD, SEED_LABEL_CONFIGDRIVE};
 
 /* VDSM's payload (lib/vdsm/mkimage.py), before and after it has filled in the path. */
-static const char *const places[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
-                                     "PAYLOAD:*"};
+static const char *const payloads[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
+                                       "PAYLOAD:*"};
 
 static const char *const names[] = {
     "virtinst-*-cloudinit.iso", /* virt-install */
@@ -46,7 +46,7 @@ reason(const struct disk *disk)
 {
     if (!disk->source || seed_path_is(disk->source))
         return NULL;
-    if (matches(places, ARRAY_SIZE(places), disk->source, 0))
+    if (matches(payloads, ARRAY_SIZE(payloads), disk->source, 0))
         return "is where VDSM keeps its payloads";
     if (disk->label)
         return matches(labels, ARRAY_SIZE(labels), disk->label, FNM_CASEFOLD)

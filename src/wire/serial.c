@@ -246,7 +246,8 @@ wire_serial(struct domain *domain, const struct request *request,
                            "give what 'virsh dumpxml DOMAIN' prints");
     if (smbios && xml_attribute_is(smbios, "mode", "host"))
         return fail_host_mode(smbios, request, failure);
-    word = has_disk ? xstrdup(NOCLOUD_WORD) : wire_url_word(domain, options, failure);
+    word = has_disk ? xstrdup(NOCLOUD_WORD)
+                    : wire_url_word(domain, options->imds_address, failure);
     if (!word)
         return -1;
     /* First the mode: it notes whether there was a <sysinfo> before ours. */

@@ -19,8 +19,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/address.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/wire.h"
+#include "wire/url.h"
 
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
@@ -204,7 +205,7 @@ wire_url_check(const struct domain *domain, struct failure **failure)
 }
 
 char *
-wire_url_word(const struct domain *domain, const struct wire_options *options,
+wire_url_word(const struct domain *domain, const char *imds_address,
               struct failure **failure)
 {
     cleanup_seed_url struct seed_url url = {.address = NULL};
@@ -222,10 +223,9 @@ wire_url_word(const struct domain *domain, const struct wire_options *options,
             snprintf(&url.token[2 * i], 3, "%02x", bytes[i]);
     }
     /* If nobody knows the address, the one that is there stays. */
-    if (!url.address || options->imds_address) {
+    if (!url.address || imds_address) {
         free(url.address);
-        url.address = xstrdup(options->imds_address ? options->imds_address
-                                                    : VIRT_SEED_IMDS_ADDRESS);
+        url.address = xstrdup(imds_address ? imds_address : VIRT_SEED_IMDS_ADDRESS);
     }
     return seed_url_word(&url);
 }

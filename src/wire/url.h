@@ -15,7 +15,6 @@
 #include "base/text.h"
 
 struct domain;
-struct wire_options;
 
 #define SEED_URL_TOKEN_LENGTH 32
 /* Where the address has none. */
@@ -66,8 +65,8 @@ int wire_url_check(const struct domain *domain, struct failure **failure);
 
 /*
  * The word that belongs in the domain's serial. The token is made once: if the serial
- * has one that was made for this domain, it stays.
+ * has one that was made for this domain, it stays. `imds_address` is that of struct wire_options.
  * Return: owned by the caller (free); NULL if there are no random bits.
  */
-char *wire_url_word(const struct domain *domain, const struct wire_options *options,
+char *wire_url_word(const struct domain *domain, const char *imds_address,
                     struct failure **failure);

@@ -50,6 +50,9 @@ offers() {
     offers 'virt-seed import k' kubevirt
     offers 'virt-seed import ' kubevirt ovirt
     offers 'virt-seed set --ssh-host-keys=g' generate
+    offers 'virt-seed set --datasource=' nocloud configdrive nocloud-net
+    offers 'virt-seed set --datasource c' configdrive
+    offers 'virt-seed set --instance-id-policy=' content domain
 }
 
 @test "what cannot be completed is left to bash, which offers files" {

@@ -381,6 +381,11 @@ pretend_daemon() {
     printf 1 >"$root/sys/fs/selinux/enforce"
     finds problem/selinux
     [[ $(fix selinux) = 'install virt-seed-selinux' ]]
+    # Debian has no such package.
+    mkdir -p "$root/var/lib/dpkg"
+    touch "$root/var/lib/dpkg/status"
+    finds problem/selinux
+    [[ $(fix selinux) = *'man virt-seed-selinux' ]]
     # That of EL 9 is not confined.
     echo system_u:system_r:virtd_t:s0 >"$root/proc/77/attr/current"
     finds

@@ -329,9 +329,9 @@ END
     run virt-seed import --replace kubevirt c
     assert_refused 2 '--replace belongs to --set'
     run virt-seed import kubevirt none.yaml
-    assert_refused 1 "could not open 'none.yaml'"
+    assert_refused 1 "could not read 'none.yaml'"
     run virt-seed import kubevirt .
-    assert_refused 1 'could not read it'
+    assert_refused 1 "could not read '.'"
 }
 
 @test "--output writes the element to a file, mode 0600" {
@@ -369,7 +369,7 @@ frugally() {
     [[ $(stat -c %s out.xml) -gt $((4 * 1024 * 1024 - 2000)) ]]
     head -c 1000 /dev/zero | tr '\0' '#' >>large.yaml
     run frugally virt-seed import kubevirt large.yaml
-    assert_refused 1 'larger than 4 MiB'
+    assert_refused 1 'has more than 4 MiB'
     {
         echo '<vm><initialization><custom_script>'
         head -c $((4 * 1024 * 1024 - 1000)) /dev/zero | tr '\0' '#'

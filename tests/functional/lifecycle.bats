@@ -559,7 +559,7 @@ shim_xml() {
         unwired.xml >shim.xml
 }
 
-@test "prepare leaves the shim its note, and the seed's second name" {
+@test "prepare writes the shim order, and gives the seed its second name" {
     shim_xml
     lifecycle shim.xml prepare
     [[ $(ls "$seeds") = "$uuid.iso"$'\n'"$uuid.libvirt-$uuid"$'\n'"$uuid.shim" ]]
@@ -571,7 +571,7 @@ shim_xml() {
     nothing_is_left
 }
 
-@test "the note has no serial where the domain shall have none" {
+@test "the shim order has no serial where the domain shall have none" {
     for script in 's|<ci:cloud-init |&serial="no" |' 's|<ci:cloud-init |&datasource="configdrive" |' \
         "s|arch='x86_64' machine='q35'|arch='s390x' machine='s390-ccw-virtio'|"; do
         shim_xml -e "$script"

@@ -16,7 +16,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/print.h"
-#include "shim/command.h"
+#include "shim/shim.h"
 
 #define MAXIMUM 1000
 

@@ -2,7 +2,7 @@
 # shim.bats: what virt-seed-qemu makes of the command lines that libvirt starts QEMU with.
 #
 # A case is a directory of tests/golden/shim: "arguments", as libvirt gave them, a line each, the
-# program's path first; "note", which the hook left; and the expected "out" or "stderr".
+# program's path first; "order", which the hook wrote; and the expected "out" or "stderr".
 # VIRT_SEED_REGENERATE=1 rewrites these two.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -20,8 +20,8 @@ setup() {
     for name in bin/qemu-system-{x86_64,aarch64,s390x,ppc64,riscv64} libexec/qemu-kvm; do
         install -m 0755 /dev/null "$root/usr/$name"
     done
-    note=$root$rundir/$uuid.shim
-    printf 'ds=nocloud;dsmode=net\n' >"$note"
+    order=$root$rundir/$uuid.shim
+    printf 'ds=nocloud;dsmode=net\n' >"$order"
     mkdir -p "$root$reportdir"
     report=$root$reportdir/$uuid.libvirt-$uuid
     : >"$report"
@@ -56,10 +56,10 @@ same_as() {
     local case failed=0
 
     for case in "$golden"/*/; do
-        if [[ -e $case/note ]]; then
-            cp "$case/note" "$note"
+        if [[ -e $case/order ]]; then
+            cp "$case/order" "$order"
         else
-            rm -f "$note"
+            rm -f "$order"
         fi
         echo "$case"
         if [[ -e $case/stderr ]]; then
@@ -81,10 +81,10 @@ same_as() {
     done
 }
 
-@test "probing and what boots nothing pass unchanged, without a note" {
+@test "probing and what boots nothing pass unchanged, without an order" {
     local arguments
 
-    rm "$note"
+    rm "$order"
     for arguments in '-machine none,accel=kvm:tcg' '-M none' '--machine type=none' '-version' \
         '--version' '-help' '-h'; do
         # shellcheck disable=SC2086  # several words
@@ -110,7 +110,7 @@ same_as() {
 }
 
 @test "a domain's start is no probing, whatever else it says" {
-    rm "$note"
+    rm "$order"
     run shim_with "\$a -version"
     assert_refused 1 "could not open $rundir/$uuid.shim"
     run shim_with "\$a -machine\nnone"
@@ -124,50 +124,50 @@ same_as() {
     assert_said "scsi-cd"
 }
 
-@test "a note that is missing, malformed, a link or not ours is refused" {
-    rm "$note"
+@test "an order that is missing, malformed, a link or not ours is refused" {
+    rm "$order"
     run shim
     assert_refused 1 "could not open $rundir/$uuid.shim" "virt-seed-hook makes it"
     printf 'ds=nocloud\n' >"$root$rundir/$other_uuid.shim"
     run shim
     assert_refused 1 "could not open $rundir/$uuid.shim"
 
-    ln -s "$other_uuid.shim" "$note"
+    ln -s "$other_uuid.shim" "$order"
     run shim
     assert_refused 1 "Too many levels of symbolic links"
-    rm "$note"
-    mkfifo "$note"
+    rm "$order"
+    mkfifo "$order"
     run shim
     assert_refused 1 "is not a regular file"
-    rm "$note"
-    mkdir "$note"
+    rm "$order"
+    mkdir "$order"
     run shim
     assert_refused 1 "is not a regular file"
-    rmdir "$note"
+    rmdir "$order"
 
     for content in '' 'ds=nocloud' 'a\nb\n' 'a\001\n' 'a\000\n' 'a\177\n' 'caf\303\251\n'; do
         # shellcheck disable=SC2059  # the escapes are meant
-        printf "$content" >"$note"
+        printf "$content" >"$order"
         run shim
         assert_refused 1 "is not a line of printable"
     done
     for content in 'ds\nreport' 'ds\nother\n' 'ds\n\n' 'ds\nreport\n\n' 'ds\nreport\nreport\n' \
         'report' 'ds\nreport\000'; do
         # shellcheck disable=SC2059  # the escapes are meant
-        printf "$content" >"$note"
+        printf "$content" >"$order"
         run shim
         assert_refused 1 "is not a line of printable" "with or without 'report'"
     done
-    head -c 5000 /dev/zero | tr '\0' x >"$note"
-    echo >>"$note"
+    head -c 5000 /dev/zero | tr '\0' x >"$order"
+    echo >>"$order"
     run shim
     assert_refused 1 "is not a line of printable"
 
-    printf 'ds=nocloud\n' >"$note"
-    chmod 0664 "$note"
+    printf 'ds=nocloud\n' >"$order"
+    chmod 0664 "$order"
     run shim
     assert_refused 1 "may be written by others"
-    chmod 0644 "$note"
+    chmod 0644 "$order"
     chmod 0777 "$root$rundir"
     run shim
     assert_refused 1 "is in a directory that others may write into"
@@ -175,9 +175,9 @@ same_as() {
     run -0 shim
 }
 
-@test "a note that belongs to QEMU's user is refused" {
+@test "an order that belongs to QEMU's user is refused" {
     [[ $EUID -eq 0 ]] || skip "only root can give files away"
-    chown 64055 "$note"
+    chown 64055 "$order"
     run shim
     assert_refused 1 "does not belong to the owner of its directory"
 }
@@ -239,7 +239,7 @@ same_as() {
 # shim_runs SCRIPT: becomes an emulator that runs the script, with the pipe to the report as its
 # standard output.
 shim_runs() {
-    printf 'report\n' >>"$note"
+    printf 'report\n' >>"$order"
     cat >"$root/usr/bin/qemu-system-x86_64" <<END
 #!/bin/bash
 for word; do
@@ -288,7 +288,7 @@ has_size() {
     run ! find_copier
 
     head -c 3145728 /dev/zero >"$report"
-    printf 'ds=nocloud\n' >"$note"
+    printf 'ds=nocloud\n' >"$order"
     shim_runs 'echo more'
     has_size "$report" 3145728
 }
@@ -327,7 +327,7 @@ devices() {
 @test "where the report cannot be opened the devices are the same, and a warning says so" {
     local expected
 
-    printf 'report\n' >>"$note"
+    printf 'report\n' >>"$order"
     expected=$(shim | devices)
     : >precious
 

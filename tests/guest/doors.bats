@@ -31,7 +31,7 @@ END
 
 setup_file() {
     common_start_lab
-    start_by_shim
+    start_with_shim
     start_by_vdsm
     # Both of their ways to say that they have ended.
     wait_for_report shim1
@@ -47,7 +47,7 @@ xml() {
 }
 
 # QEMU's user must be able to come to the shim, under its installed name.
-start_by_shim() {
+start_with_shim() {
     local emulator=$LAB_DIR/bin/virt-seed-qemu-system-x86_64
 
     mkdir -m 0755 "$LAB_DIR/bin"

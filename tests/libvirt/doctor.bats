@@ -164,6 +164,21 @@ end_server() {
     finds problem/metadata-server
 }
 
+@test "another server at the metadata server's address is named, whoever needs it" {
+    link_hook
+    lab_restart_libvirtd
+    lab_run ip address replace 169.254.169.254/32 dev lo
+    lab_run sh -c 'cd /run && python3 -m http.server --bind 169.254.169.254 80 >/dev/null 2>&1 3>&- 4>&- &
+        echo $! >/run/server.pid'
+    wait_until 60 lab_run curl --silent --output /dev/null http://169.254.169.254/
+    finds note/metadata-server
+    [[ $output == *'another server listens at 169.254.169.254, port 80'* ]]
+    interface=user define web1 'datasource="nocloud-net"'
+    finds problem/metadata-server
+    [[ $output == *'another server listens at 169.254.169.254, port 80'* ]]
+    [[ $(fix_of metadata-server) == *"ss -ltnp 'sport = :80'" ]]
+}
+
 @test "files of domains that are gone are counted, and gc is the cure" {
     link_hook
     lab_restart_libvirtd

@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "unit.h"
 
 #define BLOCK 2048
@@ -34,7 +34,7 @@ add_document(struct seed *seed, const char *path, size_t size)
 static void
 make_seed(struct seed *seed)
 {
-    seed->volume_id = xstrdup("cidata");
+    seed->label = xstrdup("cidata");
     add_document(seed, "meta-data", 100);
     add_document(seed, "user-data", 4096);
     add_document(seed, "network-config", 500);
@@ -138,7 +138,7 @@ holds_documents_of_every_size(void **state)
     const size_t sizes[] = {0, 1, BLOCK - 1, BLOCK, BLOCK + 1, MIB, MIB + 1, LIMIT_PART};
 
     for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-        cleanup_seed struct seed seed = {.volume_id = xstrdup("cidata")};
+        cleanup_seed struct seed seed = {.label = xstrdup("cidata")};
         cleanup_close int fd = -1;
 
         add_document(&seed, "meta-data", sizes[i]);
@@ -151,7 +151,7 @@ holds_documents_of_every_size(void **state)
 static void
 holds_documents_in_folders(void **state)
 {
-    cleanup_seed struct seed seed = {.volume_id = xstrdup("config-2")};
+    cleanup_seed struct seed seed = {.label = xstrdup("config-2")};
     cleanup_close int fd = -1;
 
     add_document(&seed, "openstack/latest/meta_data.json", 10);
@@ -185,9 +185,9 @@ rejects_another_label(void **state)
 
     make_seed(&seed);
     fd = write_image(state, "image", &seed);
-    seed.volume_id[5] = 'b';
+    seed.label[5] = 'b';
     assert_rejects(fd, &seed);
-    seed.volume_id[5] = 'a';
+    seed.label[5] = 'a';
     assert_verifies(fd, &seed);
     /* The primary volume descriptor is block 16, its volume identifier begins at byte 40. */
     assert_int_equal(pwrite(fd, &byte, 1, 16 * BLOCK + 40), 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* <network-config from="interfaces">, and the domain's interfaces: domain/network.h,
- * domain/interface.h. */
+ * domain/interface.c. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "unit.h"
 

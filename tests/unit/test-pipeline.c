@@ -24,11 +24,12 @@ resolve(void **state, struct unit_domain *unit, const char *element,
 
     unit_request_read(unit, request, failure);
     assert_no_failure(*failure);
+    request_clear(&unit->request);
     /* Which does not ask for content that a guest could read. */
-    return pipeline_resolve(&(struct pipeline){.policy = PIPELINE_RESUME,
-                                               .root = unit_directory(state),
-                                               .config = config},
-                            &unit->request, failure);
+    return pipeline_read(&(struct pipeline){.policy = PIPELINE_RESUME,
+                                            .root = unit_directory(state),
+                                            .config = config},
+                         &unit->domain, &unit->request, failure);
 }
 
 static void

@@ -78,7 +78,7 @@ has_meta_data_user_data_and_the_reporter_at_least(void **state)
     (void)state;
     make(&seed, "", &failure);
     assert_no_failure(failure);
-    assert_string_equal(seed.volume_id, "cidata");
+    assert_string_equal(seed.label, "cidata");
     assert_int_equal(seed.document_count, 3);
     assert_string_equal(seed.documents[0].path, "meta-data");
     assert_string_equal(seed.documents[1].path, "user-data");

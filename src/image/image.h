@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seed as an ISO 9660 image with Rock Ridge and Joliet, which every reader of seeds
- * mounts: cloud-init, cloudbase-init, Ignition, Talos, nuageinit; and images read back: ours, to
- * verify them, and those of other tools, which may be anything.
+ * mounts: cloud-init, cloudbase-init, Ignition, Talos, nuageinit; images read back: ours, to
+ * verify them, and those of other tools, which may be anything; and the labels of a domain's
+ * other volumes, at which cloud-init's detection in the guest looks.
  */
 #pragma once
 
 #include <sys/types.h>
 
 #include "base/failure.h"
-#include "seed/seed.h"
+#include "domain/documents.h"
+#include "domain/domain.h"
 
 /*
  * Writes the image at the start of the file, which must be empty. Equal seeds give equal
@@ -23,6 +25,13 @@ int iso_write(int fd, const struct seed *seed, struct failure **failure);
  * failure; so is a name that could lead out of a directory.
  */
 int iso_read(int fd, struct seed *seed, struct failure **failure);
+
+/*
+ * Reads the vfat image in the file, whose label label_read() has found, with mtools: nothing
+ * is mounted, and it takes no right but to read the file. The limits are those of iso_read().
+ * A file whose name mtools could take for a pattern is unread.
+ */
+int vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure);
 
 /*
  * Reads the image back from the file and compares its label and each document with the
@@ -45,3 +54,19 @@ struct image_owner {
  */
 int image_publish(int dir, const char *name, const struct image_owner *owner,
                   const struct seed *seed, struct failure **failure);
+
+/* --- labels --------------------------------------------------------------------------- */
+
+/*
+ * Return: the volume's label, owned by the caller (free); NULL where it has none, or is
+ * neither ISO 9660 nor vfat. `type`, where not NULL, gets "iso9660" or "vfat", owned by
+ * the caller as well, or NULL.
+ */
+char *label_read(int fd, char **type);
+
+/*
+ * Looks at each disk of the domain that is a raw image in a regular file and notes its
+ * volume label in the disk, with libblkid, which is what the guest uses. What cannot be
+ * read is left alone: libvirt will say so.
+ */
+void label_read_disks(struct domain *domain);
