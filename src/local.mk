@@ -333,6 +333,7 @@ virt_seed_SOURCES = \
 	%D%/cli/main.c \
 	%D%/cli/pending.c \
 	%D%/cli/pending.h \
+	%D%/cli/remote.c \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \

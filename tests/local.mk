@@ -214,6 +214,7 @@ functional_tests = \
 	%D%/functional/record.bats \
 	%D%/functional/pending.bats \
 	%D%/functional/net.bats \
+	%D%/functional/remote.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/selinux.bats \
 	%D%/functional/set.bats \

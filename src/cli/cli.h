@@ -101,6 +101,7 @@ struct command {
     const char *help;    /* what `virt-seed NAME --help` says of it */
     const struct option_row *options; /* ended by OPTION_END; NULL for none */
     size_t options_size;              /* of its struct options */
+    bool runs_on_host; /* a URI of qemu+ssh:// runs it on the domain's host */
     /* `options` is the command's struct options. Return: the exit status, or -1 with a
      * failure: main prints it, and the status is 1, or 2 if it is FAILURE_USAGE. */
     int (*run)(const struct context *context, const void *options,
@@ -150,6 +151,14 @@ const struct command *command_find(const char *name, struct failure **failure);
  */
 int arguments_read(struct context *context, const struct command *command, void *options,
                    int argc, char **argv, struct failure **failure);
+
+/*
+ * Runs the command on the domain's host, over ssh, if it is one that does so and the URI
+ * names another host; this program does not come back then. Return: 0 if the command runs
+ * here, or -1.
+ */
+int remote_run(const struct context *context, const struct command *command,
+               const void *options, struct failure **failure);
 
 /* Prints the help of the command, or with NULL that of virt-seed. */
 void help_print(FILE *stream, const struct command *command);

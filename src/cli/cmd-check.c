@@ -91,5 +91,6 @@ const struct command cmd_check = {
             "are errors.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
     .run = run,
 };

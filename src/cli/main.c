@@ -79,6 +79,8 @@ run(int argc, char **argv, struct failure **failure)
     result = arguments_read(&context, command, options, argc, argv, failure);
     if (result != 0)
         return result < 0 ? -1 : STATUS_OK;
+    if (remote_run(&context, command, options, failure) < 0)
+        return -1;
     root = fs_open_root(context.root_path);
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
