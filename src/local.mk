@@ -15,28 +15,20 @@ noinst_LIBRARIES += \
 libbase_a_SOURCES = \
 	%D%/base/buffer.c \
 	%D%/base/buffer.h \
-	%D%/base/child.c \
-	%D%/base/child.h \
 	%D%/base/failure.c \
 	%D%/base/failure.h \
 	%D%/base/fs.c \
 	%D%/base/fs.h \
 	%D%/base/inet.c \
 	%D%/base/inet.h \
-	%D%/base/journal.c \
-	%D%/base/journal.h \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
 	%D%/base/names.h \
-	%D%/base/print.c \
-	%D%/base/print.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
-	%D%/base/tmpfile.c \
-	%D%/base/tmpfile.h \
 	$(NULL)
 
 libdomain_a_SOURCES = \
@@ -82,20 +74,15 @@ libwire_a_SOURCES = \
 libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
-	%D%/seed/check-part.c \
 	%D%/seed/cloud-config.c \
 	%D%/seed/combine.c \
-	%D%/seed/combine.h \
 	%D%/seed/configdrive.c \
 	%D%/seed/instance-id.c \
-	%D%/seed/instance-id.h \
 	%D%/seed/json.h \
 	%D%/seed/layout.c \
 	%D%/seed/layout.h \
 	%D%/seed/meta-data.c \
-	%D%/seed/meta-data.h \
 	%D%/seed/network.c \
-	%D%/seed/network.h \
 	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
 	%D%/seed/seed.c \
@@ -103,9 +90,8 @@ libseed_a_SOURCES = \
 	%D%/seed/ssh-host-keys.c \
 	%D%/seed/ssh-host-keys.h \
 	%D%/seed/user-data.c \
-	%D%/seed/user-data.h \
+	%D%/seed/writers.h \
 	%D%/seed/yaml-json.c \
-	%D%/seed/yaml-json.h \
 	%D%/seed/yaml-scalar.c \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \
@@ -274,12 +260,8 @@ libimds_a_SOURCES = \
 	%D%/imds/connections.h \
 	%D%/imds/http.c \
 	%D%/imds/http.h \
-	%D%/imds/log.c \
-	%D%/imds/log.h \
 	%D%/imds/peer.c \
 	%D%/imds/peer.h \
-	%D%/imds/rate.c \
-	%D%/imds/rate.h \
 	%D%/imds/socket.c \
 	%D%/imds/socket.h \
 	$(NULL)

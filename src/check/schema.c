@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#include "base/child.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "check/check.h"
 
 #define SCHEMA_HINT                                                                      \

@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/definition.h"

@@ -14,7 +14,7 @@
 #include <libvirt/libvirt.h>
 
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 

@@ -13,7 +13,6 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"

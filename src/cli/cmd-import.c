@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"

@@ -12,10 +12,11 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "image/image.h"
+#include "seed/json.h"
 #include "seed/layout.h"
 
 struct options {
@@ -99,15 +100,6 @@ inspection_clear(struct inspection *inspection)
 
 /* --- printing --------------------------------------------------------------------- */
 
-/* Names may be in no encoding at all; jansson takes UTF-8 only. */
-static json_t *
-to_json_string(const char *text)
-{
-    json_t *string = json_string(text);
-
-    return string ? string : json_string("(not UTF-8)");
-}
-
 static void
 print_json(const struct inspection *inspection)
 {
@@ -115,17 +107,19 @@ print_json(const struct inspection *inspection)
 
     for (size_t i = 0; i < inspection->count; i++) {
         const struct judgement *judgement = &inspection->judgements[i];
-        json_t *object = json_pack("{s:o, s:I}", "path", to_json_string(judgement->path),
-                                   "size", (json_int_t)judgement->size);
+        json_t *object =
+            json_pack("{s:o, s:I}", "path", json_outside_string(judgement->path), "size",
+                      (json_int_t)judgement->size);
 
         if (judgement->taken)
-            json_object_set_new(object, "taken", to_json_string(judgement->taken));
+            json_object_set_new(object, "taken", json_outside_string(judgement->taken));
         if (judgement->problem)
-            json_object_set_new(object, "problem", to_json_string(judgement->problem));
+            json_object_set_new(object, "problem",
+                                json_outside_string(judgement->problem));
         json_array_append_new(documents, object);
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
-                         to_json_string(inspection->volume->label), "datasource",
+                         json_outside_string(inspection->volume->label), "datasource",
                          inspection->layout ? inspection->layout->datasource : NULL,
                          "valid", inspection->valid, "documents", documents));
 }

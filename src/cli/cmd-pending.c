@@ -7,9 +7,9 @@
 
 #include <jansson.h>
 
-#include "base/child.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/process.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/pending.h"

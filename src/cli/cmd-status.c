@@ -16,9 +16,9 @@
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"

@@ -20,7 +20,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/tmpfile.h"
 #include "cli/io.h"
 
 int

@@ -20,7 +20,7 @@
 #include "cli/pending.h"
 #include "domain/documents.h"
 #include "domain/request.h"
-#include "seed/instance-id.h"
+#include "seed/seed.h"
 #include "store/delivery.h"
 
 /* --- reading ------------------------------------------------------------------------ */

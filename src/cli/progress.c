@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/failure.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/text.h"
 #include "cli/io.h"
 #include "cli/wait.h"

@@ -27,7 +27,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "image/image.h"
 
 #define ISO_BLOCK 2048

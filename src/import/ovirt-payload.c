@@ -13,7 +13,8 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
-#include "seed/yaml-json.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
 
 /* --- keys of the meta-data -------------------------------------------------------- */
 

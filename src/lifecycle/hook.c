@@ -39,8 +39,9 @@
 
 /* The request's namespace (domain/vocabulary.h), the directories of the seeds and of the
  * reports, the emulator shim, and where a seed is served (wire/url.h): a domain that
- * names none of them is none of ours. The directories' last component finds them both, also
- * spelled with "//" or "/./". A test compares these with the schema and the directories. */
+ * names none of them is none of ours. The directories' last component finds them both,
+ * also spelled with "//" or "/./". A test compares these with the schema and the
+ * directories. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed/",
                                       "/" SHIM_NAME};
 #define URL_NEEDLE "ds=nocloud;dsmode=net;s=http://"
@@ -113,9 +114,9 @@ end_well(int signal_number)
 }
 
 /*
- * A child becomes virt-seed-lifecycle: whatever happens to that, a library that is missing,
- * memory that is used up, is not ours. It has no descriptor of libvirt's, who would wait
- * for its end otherwise, even after we have given up.
+ * A child becomes virt-seed-lifecycle: whatever happens to that, a library that is
+ * missing, memory that is used up, is not ours. It has no descriptor of libvirt's, who
+ * would wait for its end otherwise, even after we have given up.
  */
 static int
 run_lifecycle(const struct buffer *xml, int count, char **given)
@@ -126,7 +127,7 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
         return fail("could not make a process", -errno);
     if (child == 0) {
         alarm(LIMIT_HOOK_SECONDS);
-        if (process_detach_descriptors() == 0)
+        if (process_keep_descriptors(-1, -1) == 0)
             become_lifecycle(xml, count, given);
         _exit(EXIT_FAILURE);
     }
@@ -144,7 +145,8 @@ run(bool guest_runs, int argc, char **argv)
 
     if (error == 0)
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
-    /* If the XML is too large, its beginning decides: a domain that is not ours still starts. */
+    /* If the XML is too large, its beginning decides: a domain that is not ours still
+     * starts. */
     if (error < 0 && (error != -EFBIG || concerns_us(&xml)))
         return fail("could not read the domain's XML", error);
     if (!concerns_us(&xml))

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "domain/xml.h"
 #include "lifecycle/lifecycle.h"
@@ -77,7 +77,8 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
                               config_failure);
     if (runs[operation](&lifecycle, failure) == 0)
         return 0;
-    /* The user reads why in the failure itself; the journal tells those who were not there. */
+    /* The user reads why in the failure itself; the journal tells those who were not
+     * there. */
     if (operation == OPERATION_PREPARE) {
         const char *hint = (*failure)->hint;
         const struct journal_field code = {"VIRT_SEED_FAILURE",

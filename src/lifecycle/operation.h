@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libvirt's operations at which there is something to do. At every other there is nothing: start,
- * stopped, reconnect (where a failure would kill a running guest), attach, and whatever libvirt
- * adds. virt-seed-hook, which includes this, links libc alone.
+ * libvirt's operations at which there is something to do. At every other there is
+ * nothing: start, stopped, reconnect (where a failure would kill a running guest),
+ * attach, and whatever libvirt adds. virt-seed-hook, which includes this, links libc
+ * alone.
  */
 #pragma once
 

@@ -6,7 +6,8 @@
  * find: the guest has long read its seed, and its saved state would be lost. It gets
  * the seed that its saved XML asks for, which is the same, byte for byte, as the one it
  * was saved with. What is the guest's own since its first boot, the host key that
- * was made for it, is never made again for it: if it is missing, the guest is not resumed.
+ * was made for it, is never made again for it: if it is missing, the guest is not
+ * resumed.
  */
 #include "config.h"
 
@@ -19,7 +20,7 @@
 #include "store/report-file.h"
 #include "store/rundir.h"
 
-/* A start of the domain; its facts are those of the XML before check_wiring() wires it. */
+/* A start of the domain; its facts are those of before check_wiring() wires it. */
 struct start {
     const struct lifecycle *lifecycle;
     struct domain *domain;
@@ -28,8 +29,8 @@ struct start {
     bool resumes;
 };
 
-/* The one policy: what is wrong, `reason`, refuses a cold boot, and is logged as `what` of a
- * guest that is resumed. */
+/* The one policy: what is wrong, `reason`, refuses a cold boot, and is logged as `what`
+ * of a guest that is resumed. */
 static int
 refuse_or_log(const struct start *start, const char *what, struct failure **reason,
               struct failure **failure)
@@ -79,8 +80,8 @@ check_wiring(const struct start *start, const struct request *request,
     label_read_disks(start->domain);
     if (wire_domain(start->domain, request, &options, &wiring, failure) < 0)
         return -1;
-    /* Whatever the configuration says of unwired domains: no guest gets another's seed, or
-     * writes where another's report belongs. */
+    /* Whatever the configuration says of unwired domains: no guest gets another's seed,
+     * or writes where another's report belongs. */
     if (wiring.change_count > 0 && wiring.needed &&
         (!lifecycle->config->warn_unwired || facts->seed_of_another ||
          facts->report_of_another))
@@ -91,8 +92,8 @@ check_wiring(const struct start *start, const struct request *request,
     return 0;
 }
 
-/* Removes seeds that a failed release or an earlier datasource has left. The file that this start
- * writes anyway is replaced in one step. */
+/* Removes seeds that a failed release or an earlier datasource has left. The file that
+ * this start writes anyway is replaced in one step. */
 static int
 withdraw_others(const struct start *start, const struct storage *own,
                 struct failure **failure)
@@ -110,8 +111,8 @@ withdraw_others(const struct start *start, const struct storage *own,
     return 0;
 }
 
-/* A guest that keeps what it has read, cache="keep", may do without a server; and so does one
- * of a running snapshot, for which unwired = warn is set. */
+/* A guest that keeps what it has read, cache="keep", may do without a server; and so does
+ * one of a running snapshot, for which unwired = warn is set. */
 static int
 check_delivery(const struct start *start, const struct delivery *delivery,
                const struct request *request, struct failure **failure)
@@ -164,9 +165,9 @@ deliver(const struct start *start, const struct request *request, struct seed *s
 }
 
 /*
- * Where the host has crashed there was no release: what the guest said before is read now,
- * while it can still make this boot one of a guest that is set up, and is not left for the
- * end of a boot that has no report of its own.
+ * Where the host has crashed there was no release: what the guest said before is read
+ * now, while it can still make this boot one of a guest that is set up, and is not left
+ * for the end of a boot that has no report of its own.
  */
 static void
 record_boot_before(const struct lifecycle *lifecycle)
@@ -196,8 +197,8 @@ prepare(struct start *start, struct failure **failure)
     cleanup_seed struct seed seed = {0};
     xmlNode *node;
 
-    /* A guest that is resumed has its own seed and report, or somebody has changed what it is
-     * resumed from. */
+    /* A guest that is resumed has its own seed and report, or somebody has changed what
+     * it is resumed from. */
     if (start->resumes && (facts->seed_of_another || facts->report_of_another))
         return failure_set(
             failure, FAILURE_UNASKED_SEED,
@@ -214,7 +215,7 @@ prepare(struct start *start, struct failure **failure)
     if (pipeline_read(&pipeline, start->domain, &request, failure) < 0 ||
         (!start->resumes && check_wiring(start, &request, failure) < 0))
         return -1;
-    /* What is read of it has copies; documents of megabytes need not be there once more. */
+    /* What is read of it has copies; documents of megabytes need not be there twice. */
     node = request_find(start->domain);
     if (node)
         xml_remove(node);

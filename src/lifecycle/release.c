@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How records are swept: libvirt calls no hook when a domain is undefined, so its record stays. libvirt
- * cannot be asked from here; its definitions are files, by the domain's name, and a transient
- * domain that has run for 90 days has its seed in the run-time directory. A domain with
- * another name by now loses its digests, and no more: a record with 'done' is kept.
+ * How records are swept: libvirt calls no hook when a domain is undefined, so its record
+ * stays. libvirt cannot be asked from here; its definitions are files, by the domain's
+ * name, and a transient domain that has run for 90 days has its seed in the run-time
+ * directory. A domain with another name by now loses its digests, and no more: a record
+ * with 'done' is kept.
  */
 #include "config.h"
 
@@ -29,8 +30,8 @@
 #define DAYS 90
 #define DAY (24L * 60 * 60)
 
-/* After a refused start there is none. If the seed in one storage cannot be removed, those in
- * others are removed all the same. */
+/* After a refused start there is none. If the seed in one storage cannot be removed,
+ * those in others are removed all the same. */
 static int
 remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -102,9 +103,10 @@ is_gone(int root, const char *uuid)
     return is_missing(root, VIRT_SEED_DEFINITIONS, definition);
 }
 
-/* Removes records of domains that have not been there for 90 days and have no definition any
- * more; never one that says that a guest is set up, nor anything else than records. Looks at
- * LIMIT_SWEEP names at most, says nothing, and stops if the records cannot be locked. */
+/* Removes records of domains that have not been there for 90 days and have no definition
+ * any more; never one that says that a guest is set up, nor anything else than records.
+ * Looks at LIMIT_SWEEP names at most, says nothing, and stops if the records cannot be
+ * locked. */
 static void
 sweep_records(const struct lifecycle *lifecycle)
 {

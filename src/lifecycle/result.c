@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the report is that of one start of the domain, in which the guest may have
- * booted several times. The last boot that came to its end counts: another that had just begun
- * takes nothing back. Where there is none, because the start has failed, the guest was stopped
- * early, or was resumed and had said all before, the record stays as it is; `started` has
- * taken the result of the boot before out of it.
+ * How it works: the report is that of one start of the domain, in which the guest may
+ * have booted several times. The last boot that came to its end counts: another that had
+ * just begun takes nothing back. Where there is none, because the start has failed, the
+ * guest was stopped early, or was resumed and had said all before, the record stays as it
+ * is; `started` has taken the result of the boot before out of it.
  */
 #include "config.h"
 
@@ -47,8 +47,8 @@ take_end(const struct guest_report *report, void *data)
 
 /* --- the record ------------------------------------------------------------------- */
 
-/* Logs the result, and takes it for the record's; a guest that was to be set up by this boot, and
- * is, is recorded as done. */
+/* Logs the result, and takes it for the record's; a guest that was to be set up by this
+ * boot, and is, is recorded as done. */
 static void
 take_result(const struct lifecycle *lifecycle, struct record *record,
             struct record_result *result)

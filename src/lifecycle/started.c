@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libvirt has started the guest, with the seed that prepare has made. What the
- * guest got is read back from it and recorded now: prepare, for which the guest has to wait,
- * need not do it, and a start that failed leaves the record of the one before alone.
+ * How it works: libvirt has started the guest, with the seed that prepare has made. What
+ * the guest got is read back from it and recorded now: prepare, for which the guest has
+ * to wait, need not do it, and a start that failed leaves the record of the one before
+ * alone.
  */
 #include "config.h"
 
@@ -17,9 +18,9 @@
 #include "store/storage.h"
 
 /*
- * With the seed's digest, unless something of a secret may be in it: who may read the journal
- * could try guesses at a password against the digest of a seed of which all else is known.
- * What is in the XML is known to everybody anyway.
+ * With the seed's digest, unless something of a secret may be in it: who may read the
+ * journal could try guesses at a password against the digest of a seed of which all else
+ * is known. What is in the XML is known to everybody anyway.
  */
 static void
 log_made(const struct lifecycle *lifecycle, const struct request *request,
@@ -61,8 +62,8 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request,
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
 
-/* libvirt runs the hook anew: of the request that prepare has read, this needs whether it names
- * secrets, and what it says of other boots (until_done, cache). */
+/* libvirt runs the hook anew: of the request that prepare has read, this needs whether it
+ * names secrets, and what it says of other boots (until_done, cache). */
 static int
 record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {

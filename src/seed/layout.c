@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "seed/json.h"
 #include "seed/layout.h"
-#include "seed/network.h"
-#include "seed/user-data.h"
+#include "seed/seed.h"
 #include "seed/yaml.h"
 
 /* cloud-init, DataSourceNoCloud (read_fs, util.pathprefix2dict). */

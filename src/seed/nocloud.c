@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * NoCloud (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html): the label
- * "cidata", meta-data and user-data, which it demands even if they are empty, and vendor-data
- * and network-config if they have content. NoCloud without a disk has the same documents.
+ * NoCloud (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html): the
+ * label "cidata", meta-data and user-data, which it demands even if they are empty, and
+ * vendor-data and network-config if they have content. NoCloud without a disk has the
+ * same documents.
  */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "seed/combine.h"
-#include "seed/meta-data.h"
-#include "seed/network.h"
 #include "seed/seed.h"
+#include "seed/writers.h"
 #include "seed/yaml.h"
 
 int

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed as an image, UUID.iso in the run-time directory, in a drive that the domain is wired
- * with.
+ * The seed as an image, UUID.iso in the run-time directory, in a drive that the domain is
+ * wired with.
  *
- * How it works in a guest that runs: the medium is replaced through libvirt, which has QEMU
- * open the file again. To rename another file to its path is not enough: QEMU keeps what it
- * has opened, and libvirt takes an update with the same path for none. So the new image takes
- * the place of the old one, which gets a second name; then the medium is ejected and inserted,
- * by force, since guests lock the tray. If that fails the old image gets its name back and is
- * inserted again.
+ * How it works in a guest that runs: the medium is replaced through libvirt, which has
+ * QEMU open the file again. To rename another file to its path is not enough: QEMU keeps
+ * what it has opened, and libvirt takes an update with the same path for none. So the new
+ * image takes the place of the old one, which gets a second name; then the medium is
+ * ejected and inserted, by force, since guests lock the tray. If that fails the old image
+ * gets its name back and is inserted again.
  *
- * The domain may end at any time, and the hook then removes all that is the domain's. What
- * is published after that is removed here.
+ * The domain may end at any time, and the hook then removes all that is the domain's.
+ * What is published after that is removed here.
  */
 #include "config.h"
 
@@ -78,7 +78,7 @@ medium_clear(struct medium *medium)
     free(medium->loaded);
 }
 
-/* Return: the seed's drive; by our alias if it is empty, as a failure may have left it. */
+/* Return: the seed's drive; if it is empty, as after a failure, by our alias. */
 static const struct disk *
 find_drive(const struct domain *running)
 {
@@ -126,8 +126,8 @@ format(xmlNode *node)
     return text;
 }
 
-/* All that libvirt says of the drive stays, its alias, address, policy and labels: it takes
- * a difference for another drive. `index` counts the media that QEMU has had. */
+/* All that libvirt says of the drive stays, its alias, address, policy and labels: it
+ * takes a difference for another drive. `index` counts the media that QEMU has had. */
 static void
 describe_drive(struct medium *medium, const struct disk *drive)
 {
@@ -217,8 +217,8 @@ is_readable(int root, const struct domain *running)
 #define TRAY_ATTEMPTS 3
 #define TRAY_PAUSE_MICROSECONDS 100000
 
-/* libvirt opens the tray and goes on, in two steps. Between them the guest, when it boots or
- * looks at its drives, may close it: "Tray of device is not open". */
+/* libvirt opens the tray and goes on, in two steps. Between them the guest, when it boots
+ * or looks at its drives, may close it: "Tray of device is not open". */
 static int
 update_device(const struct medium *medium, const char *xml, const char *what,
               struct failure **failure)
@@ -294,9 +294,9 @@ replace(const struct replacement *replacement, struct failure **failure)
     if (result == 0)
         result = exchange(&medium, failure);
     unlinkat(medium.rundir, medium.old_name, 0);
-    /* While the hook works on the domain libvirt does not answer whether it runs; so either its
-     * removal is still to come, or a file that is ours now came after it. One that a new start
-     * has made is another file. */
+    /* While the hook works on the domain libvirt does not answer whether it runs; so
+     * either its removal is still to come, or a file that is ours now came after it. One
+     * that a new start has made is another file. */
     if (medium.guest->has_ended(medium.guest->data) &&
         replace_find_inode(replacement, medium.name) == medium.published)
         unlinkat(medium.rundir, medium.name, 0);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed's disk.
- * Beside NoCloud's documents there is who the guest is, and the same once more in OpenStack's
- * layout. Without the tree that somebody made for the server a cold boot is refused: its guest
- * would come up as a new machine.
+ * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed's
+ * disk. Beside NoCloud's documents there is who the guest is, and the same once more in
+ * OpenStack's layout. Without the tree that somebody made for the server a cold boot is
+ * refused: its guest would come up as a new machine.
  *
- * How it works in a guest that runs: what is served is replaced at once, and whole. The guest's
- * URL stays, since the token is the one in the serial that the domain runs with. The domain may
- * end at any time, and the hook then withdraws what is published of it. What is published after
- * that is withdrawn here.
+ * How it works in a guest that runs: what is served is replaced at once, and whole. The
+ * guest's URL stays, since the token is the one in the serial that the domain runs with.
+ * The domain may end at any time, and the hook then withdraws what is published of it.
+ * What is published after that is withdrawn here.
  */
 #include "config.h"
 
@@ -106,8 +106,8 @@ is_wired(const struct wire_facts *facts)
 
 /* --- whose it is ------------------------------------------------------------------ */
 
-/* Return: whether the host lets nothing pass from the interface that has another MAC, or says
- * so in ARP. */
+/* Return: whether the host lets nothing pass from the interface that has another MAC, or
+ * says so in ARP. */
 static bool
 is_filtered(const xmlNode *interface)
 {
@@ -121,8 +121,9 @@ is_filtered(const xmlNode *interface)
         if (xml_attribute_is(parameter, "name", "MAC"))
             return false;
     }
-    /* Of libvirt's own filters: no-mac-spoofing lets ARP through that names another MAC, by
-     * which the kernel goes; clean-traffic-gateway lets through whatever is for the gateway. */
+    /* Of libvirt's own filters: no-mac-spoofing lets ARP through that names another MAC,
+     * by which the kernel goes; clean-traffic-gateway lets through whatever is for the
+     * gateway. */
     return filter && xml_attribute_is(filter, "filter", "clean-traffic");
 }
 
@@ -192,7 +193,8 @@ static int
 publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
         struct failure **failure)
 {
-    /* Without a URL it starts unwired, as the configuration says: nothing is served of it. */
+    /* Without a URL it starts unwired, as the configuration says: nothing is served of
+     * it. */
     if (!start->facts->own_url)
         return storage_tree.withdraw(start->rundir, start->domain->uuid, failure);
     return publish_documents(start->rundir, start->domain, start->facts->url.token,
@@ -273,9 +275,9 @@ replace(const struct replacement *replacement, struct failure **failure)
     published = find_published(replacement);
     if (!replacement->guest->has_ended(replacement->guest->data))
         return 0;
-    /* While the hook works on the domain libvirt does not answer whether it runs: either the
-     * hook's removal is still to come, or came before. What a new start has published is
-     * another directory. */
+    /* While the hook works on the domain libvirt does not answer whether it runs: either
+     * the hook's removal is still to come, or came before. What a new start has published
+     * is another directory. */
     if (find_published(replacement) == published &&
         storage_tree.withdraw(replacement->rundir, replacement->running->uuid, failure) <
             0)

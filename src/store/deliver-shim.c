@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed as an image in a disk that the emulator shim adds to QEMU's command line. libvirt does
- * not know of that disk; the shim learns of it, of the serial and of the report by an order in the
- * run-time directory (shim/command.c).
+ * The seed as an image in a disk that the emulator shim adds to QEMU's command line.
+ * libvirt does not know of that disk; the shim learns of it, of the serial and of the
+ * report by an order in the run-time directory (shim/command.c).
  */
 #include "config.h"
 

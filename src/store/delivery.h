@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a guest gets at its seed: a row for each way, in a file deliver-NAME.c. The drive that the
- * domain is wired with, the disk that the emulator shim adds, and the metadata server. Where the
- * seed lies on the host is its storage's (storage.h), to which the row points.
+ * How a guest gets at its seed: a row for each way, in a file deliver-NAME.c. The drive
+ * that the domain is wired with, the disk that the emulator shim adds, and the metadata
+ * server. Where the seed lies on the host is its storage's (storage.h), to which the row
+ * points.
  *
- * What happens to a seed after it is made goes through its row: the hook publishes it, `update`
- * and `wait --scrub` replace it in a guest that runs, `check` asks whether the host can deliver.
+ * What happens to a seed after it is made goes through its row: the hook publishes it,
+ * `update` and `wait --scrub` replace it in a guest that runs, `check` asks whether the
+ * host can deliver.
  */
 #pragma once
 
@@ -70,21 +72,23 @@ struct delivery {
     /* Refuses a server that does not answer at the address; NULL if there is none. */
     int (*check_server)(const char *address, struct failure **failure);
 
-    /* Makes the file that the guest's report goes to, if the guest is to report; that of a guest
-     * that is resumed stays. */
+    /* Makes the file that the guest's report goes to, if the guest is to report; that of
+     * a guest that is resumed stays. */
     int (*make_report)(const struct delivery_start *start, struct failure **failure);
 
-    /* Puts the seed there, in place of what was there of the domain; the seed may get more
-     * documents. What cannot be said this way is left out, and `left_out` says why. */
+    /* Puts the seed there, in place of what was there of the domain; the seed may get
+     * more documents. What cannot be said this way is left out, and `left_out` says why.
+     */
     int (*publish)(const struct delivery_start *start, struct seed *seed,
                    struct failure **left_out, struct failure **failure);
 
-    /* Fails if the seed of a running guest cannot be replaced; where it always fails the two
-     * after it are NULL. */
+    /* Fails if the seed of a running guest cannot be replaced; where it always fails the
+     * two after it are NULL. */
     int (*check_replace)(const struct domain *running, struct failure **failure);
-    /* Return: whether the guest can read what is there, and no replacement was cut off. */
+    /* Return: whether the guest can read what is there; no replacement was cut off. */
     bool (*is_readable)(int root, const struct domain *running);
-    /* Replaces it. On failure the domain has its old seed, or the message says what it has. */
+    /* Replaces it. On failure the domain has its old seed, or the message says what it
+     * has. */
     int (*replace)(const struct replacement *replacement, struct failure **failure);
 };
 
@@ -97,20 +101,21 @@ extern const struct delivery delivery_drive;
 const struct delivery *delivery_for(const struct request *request,
                                     const struct domain *domain);
 
-/* Return: how the guest got its seed, by the XML that it runs with; the drive if that says
- * nothing, which is for its check_replace() to say. */
+/* Return: how the guest got its seed, by the XML that it runs with; the drive if that
+ * says nothing, which is for its check_replace() to say. */
 const struct delivery *delivery_of_running(const struct domain *running);
 
-/* --- for the rows: a start ------------------------------------------------------------- */
+/* --- for the rows: a start -------------------------------------------------------- */
 
-/* The make_report() of a domain whose XML has the report channel: virtlogd writes it, as root. */
+/* The make_report() of a domain whose XML has the report channel: virtlogd writes it, as
+ * root. */
 int delivery_make_report(const struct delivery_start *start, struct failure **failure);
 
 /* Writes the image, UUID.iso, for QEMU's user. */
 int delivery_publish_image(int root, int rundir, const char *uuid,
                            const struct seed *seed, struct failure **failure);
 
-/* --- for the rows: a replacement ------------------------------------------------------- */
+/* --- for the rows: a replacement -------------------------------------------------- */
 
 /* Writes the request into the XML as it runs; that goes first: if libvirt does not take
  * it, nothing has changed yet. */
@@ -119,8 +124,8 @@ int replace_request(const struct replacement *replacement, struct failure **fail
 /* Writes the old one again. */
 void replace_request_back(const struct replacement *replacement);
 
-/* Return: the inode of the name in the run-time directory, by which one sees whether it is still
- * what was published; 0 if there is none. */
+/* Return: the inode of the name in the run-time directory, by which one sees whether it
+ * is still what was published; 0 if there is none. */
 ino_t replace_find_inode(const struct replacement *replacement, const char *name);
 
 /* If the domain has ended meanwhile, adds that to the failure. Return: whether it has. */

@@ -11,7 +11,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "seed/ssh-host-keys.h"
 #include "store/host-key.h"
 #include "store/own-directory.h"
@@ -147,8 +146,8 @@ generate(int directory)
     error = tmpfile_open(&tmpfile, directory, PART_HOST_KEY);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, key.data, key.size);
-    /* On the disk before it has its name: the guest will be known by it, whatever happens to
-     * the host. */
+    /* On the disk before it has its name: the guest will be known by it, whatever happens
+     * to the host. */
     if (error == 0 && fsync(tmpfile.fd) < 0)
         error = -errno;
     if (error == 0)

@@ -144,13 +144,13 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
         return part_fail(part, failure);
     if (parts_check_size(&request->parts, failure) < 0)
         return -1;
-    return resume ? 0 : check_part(request, part, failure);
+    return resume ? 0 : seed_check_part(request, part, failure);
 }
 
 /*
- * Of a part that failed, by the policy. What the next start makes need not be there yet; for
- * `check` root's eyes alone see whether it is.
- * Return: 0 if the next part is tried, without a failure then.
+ * Of a part that failed, by the policy. What the next start makes need not be there yet;
+ * for `check` root's eyes alone see whether it is. Return: 0 if the next part is tried,
+ * without a failure then.
  */
 static int
 bear_failure(const struct pipeline *pipeline, struct part *part, struct failure **failure)

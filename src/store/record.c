@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: what is known of an object is taken out of it; what is left are the others,
- * to which the known ones are added when it is written again.
+ * How it works: what is known of an object is taken out of it; what is left are the
+ * others, to which the known ones are added when it is written again.
  */
 #include "config.h"
 
@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "base/tmpfile.h"
 #include "domain/documents.h"
 #include "seed/json.h"
 #include "seed/layout.h"
@@ -298,8 +297,9 @@ record_write(int root, const char *uuid, const struct record *record,
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
-/* The directory itself is locked. Others may be able to open it for that, too, and must not
- * hold off a domain's start or end; whoever changes a record has done so in milliseconds. */
+/* The directory itself is locked. Others may be able to open it for that, too, and must
+ * not hold off a domain's start or end; whoever changes a record has done so in
+ * milliseconds. */
 int
 record_lock(int root)
 {
@@ -348,8 +348,8 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
     }
 }
 
-/* Puts the boot, which is empty then, into the place of the member `key`, even if that is of
- * an unknown type. */
+/* Puts the boot, which is empty then, into the place of the member `key`, even if that is
+ * of an unknown type. */
 static void
 set_boot(struct record *record, const char *key, struct record_boot *place,
          struct record_boot *boot)

@@ -14,7 +14,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "base/tmpfile.h"
 #include "store/libvirt-host.h"
 #include "store/own-directory.h"
 #include "store/rundir.h"

@@ -17,7 +17,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "store/secret.h"
 
 #define SECRETS SECRET_DIRECTORY
@@ -178,7 +177,8 @@ check_allowed(int secret, const char *name, const struct domain *domain,
 
         line += strspn(line, " \t");
         line[strcspn(line, " \t\r#")] = '\0';
-        /* A line that is a UUID means that domain, and no other that was given such a name. */
+        /* A line that is a UUID means that domain, and no other that was given such a
+         * name. */
         if (uuid_parse(line, uuid) == 0 ? strcasecmp(line, domain->uuid) == 0
                                         : *line && fnmatch(line, domain->name, 0) == 0)
             return 0;

@@ -69,8 +69,8 @@ read_documents(int domain, struct seed *seed, struct failure **failure)
                              IMDS_TREE);
 }
 
-/* What is published of the domain, and what a process that was killed has left. The tree is not
- * made for that, nor must it be readable where there is nothing of the domain. */
+/* What is published of the domain, and what a process that was killed has left. The tree
+ * is not made for that, nor must it be readable where there is nothing of the domain. */
 static int
 withdraw_documents(int rundir, const char *uuid, struct failure **failure)
 {

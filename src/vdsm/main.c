@@ -19,10 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "domain/request.h"
 #include "domain/xml.h"

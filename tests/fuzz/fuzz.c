@@ -125,7 +125,7 @@ make_from_domain(const struct domain *domain, struct request *request, struct se
         return false;
     /* What `check` says of it; a resumed guest gets its seed all the same. */
     for (size_t i = 0; i < request->parts.count && result == 0; i++)
-        result = check_part(request, request->parts.list[i], &failure);
+        result = seed_check_part(request, request->parts.list[i], &failure);
     fuzz_succeeded(result, &failure);
     result = seed_make(seed, request, &failure);
     return fuzz_succeeded(result, &failure);

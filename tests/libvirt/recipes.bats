@@ -44,12 +44,12 @@ seed_has() {
     [[ $(virt_seed dump web1 user-data) = "$(<user-data)" ]]
 }
 
-@test "a transient domain is created from XML that set has made" {
+@test "virsh create accepts XML that set has made" {
     domain_xml web1 $web1 | virt_seed --quiet set - --hostname one | lab_virsh create /dev/stdin
     [[ $(seed_has $web1 '."local-hostname"') = one ]]
 }
 
-@test "virsh edit on a wired domain changes what the guest gets" {
+@test "virsh edit of a wired domain changes what the guest gets" {
     domain_define web1 $web1
     virt_seed set web1 --hostname first
     lab_run EDITOR='sed -i s/first/second/' virsh -c qemu:///system edit web1
@@ -57,7 +57,7 @@ seed_has() {
     [[ $(seed_has $web1 '."local-hostname"') = second ]]
 }
 
-@test "a renamed domain keeps its identity, and has its new name" {
+@test "a renamed domain keeps its identity and gets its new name" {
     domain_define web1 $web1
     virt_seed set web1
     lab_virsh domrename web1 web2
@@ -65,7 +65,7 @@ seed_has() {
     [[ $(seed_has $web1 '."instance-id", ."local-hostname"') = $web1$'\nweb2' ]]
 }
 
-@test "a clone gets a seed and an identity of its own, at its second start" {
+@test "a clone gets its own seed and identity at its second start" {
     local uuid
 
     need virt-clone

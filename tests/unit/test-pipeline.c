@@ -67,7 +67,7 @@ make_file(void **state, const char *below, const char *name, const char *content
     unit_make_file(unit_directory(state), path, 0600, content);
 }
 
-/* --- files ----------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------ */
 
 static void
 leaves_text_as_it_is(void **state)
@@ -151,7 +151,7 @@ refuses_more_than_the_limit(void **state)
     assert_refuses(state, "<ci:user-data file='large'/>", FAILURE_LIMIT);
 }
 
-/* --- secrets --------------------------------------------------------------------------- */
+/* --- secrets ---------------------------------------------------------------------- */
 
 static void
 make_secret(void **state, const char *key, const char *content)

@@ -23,8 +23,8 @@
 #define LINE(init, final) LINE_OF(BOOT, init, final, "")
 #define RESULT(errors) ",\"result\":{\"v1\":{\"errors\":[" errors "]}}"
 
-/* Shows each line in turn. Return: the messages that were shown, a line each as "STAGE: TEXT",
- * owned by the caller (free). */
+/* Shows each line in turn. Return: the messages that were shown, a line each as "STAGE:
+ * TEXT", owned by the caller (free). */
 static char *
 show(const char *const *lines)
 {
