@@ -23,7 +23,7 @@ build_packages() {
 
 check_packages() {
     echo bats curl genisoimage groff jq libcmocka-dev libxml2-utils man-db mtools openssh-client procps \
-        python3 xorriso
+        python3 python3-jsonschema xorriso
 }
 
 packages_missing() {

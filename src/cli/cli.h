@@ -103,7 +103,8 @@ struct command {
     size_t options_size;              /* of its struct options */
     bool runs_on_host; /* a URI of qemu+ssh:// runs it on the domain's host */
     /* `options` is the command's struct options. Return: the exit status, or -1 with a
-     * failure: main prints it, and the status is 1, or 2 if it is FAILURE_USAGE. */
+     * failure. main prints a failure; the status is then 2 if it is FAILURE_USAGE, else the
+     * one that was returned, or 1. */
     int (*run)(const struct context *context, const void *options,
                struct failure **failure);
 };
@@ -133,12 +134,16 @@ extern const struct command cmd_wire;
 /* Return: the command of that name, or NULL with a failure. */
 const struct command *command_find(const char *name, struct failure **failure);
 
-/* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, the
- * time is over (as timeout(1) says it). */
+/* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, there is
+ * no such domain, libvirt is not there, the time is over (as timeout(1) says it); of `pending
+ * --exit-code`: something changes. */
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
 #define STATUS_STOPPED 3
+#define STATUS_CHANGES 3
+#define STATUS_NO_DOMAIN 4
+#define STATUS_NO_LIBVIRT 5
 #define STATUS_TIMEOUT 124
 
 /* --- the command line ------------------------------------------------------------- */

@@ -21,7 +21,7 @@
 #include "base/buffer.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/definition.h"

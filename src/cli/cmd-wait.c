@@ -487,7 +487,11 @@ run(const struct context *context, const void *data, struct failure **failure)
     waiting.follow.owner = &waiting;
     progress_open(&waiting.progress, context->quiet, options->json);
     result = wait_for_all(&waiting, milliseconds, failure);
-    status = result < 0 ? STATUS_FAILURE : STATUS_OK;
+    status = STATUS_OK;
+    if (result < 0)
+        status = (*failure)->code == FAILURE_DOMAIN_MISSING    ? STATUS_NO_DOMAIN
+                 : (*failure)->code == FAILURE_LIBVIRT_MISSING ? STATUS_NO_LIBVIRT
+                                                               : STATUS_FAILURE;
     for (size_t i = 0; result == 0 && i < ARRAY_SIZE(order); i++) {
         for (size_t j = 0; j < waiting.count; j++)
             status = waiting.list[j]->status == order[i] ? order[i] : status;

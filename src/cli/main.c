@@ -113,7 +113,9 @@ main(int argc, char **argv)
     }
     if (failure) {
         print_failure(failure);
-        return failure->code == FAILURE_USAGE ? STATUS_USAGE : STATUS_FAILURE;
+        if (failure->code == FAILURE_USAGE)
+            return STATUS_USAGE;
+        return status > STATUS_OK ? status : STATUS_FAILURE;
     }
     return status;
 }

@@ -21,7 +21,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/child.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "image/image.h"
 
 /* What mdir and mtype call the root of the image. */
