@@ -17,7 +17,7 @@
 
 build_packages() {
     echo autoconf automake gcc libc6-dev make pkg-config libxml2-dev libisofs-dev libyaml-dev \
-        libjansson-dev nettle-dev zlib1g-dev uuid-dev libblkid-dev libsmartcols-dev libvirt-dev \
+        libjansson-dev nettle-dev libcrypt-dev zlib1g-dev uuid-dev libblkid-dev libsmartcols-dev libvirt-dev \
         libmicrohttpd-dev libmnl-dev libsystemd-dev
 }
 

@@ -319,9 +319,11 @@ virt_seed_SOURCES = \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
+	%D%/cli/set-guest.c \
+	%D%/cli/set.h \
 	%D%/cli/wait.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS) $(CRYPT_CFLAGS)
 virt_seed_LDADD = libimport.a $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS) \
-	$(SMARTCOLS_LIBS)
+	$(SMARTCOLS_LIBS) $(CRYPT_LIBS)
