@@ -186,6 +186,7 @@ functional_tests = \
 	%D%/functional/check.bats \
 	%D%/functional/cli.bats \
 	%D%/functional/completion.bats \
+	%D%/functional/edit.bats \
 	%D%/functional/examples.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \
@@ -204,6 +205,7 @@ functional_tests = \
 	%D%/functional/record.bats \
 	%D%/functional/pending.bats \
 	%D%/functional/net.bats \
+	%D%/functional/remote.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/selinux.bats \
 	%D%/functional/set.bats \

@@ -3,6 +3,7 @@
 
 libvirt_tests = \
 	%D%/doctor.bats \
+	%D%/edit.bats \
 	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab.bats \
@@ -12,6 +13,7 @@ libvirt_tests = \
 	%D%/pending.bats \
 	%D%/recipes.bats \
 	%D%/record.bats \
+	%D%/remote.bats \
 	%D%/scrub.bats \
 	%D%/served.bats \
 	%D%/set.bats \
