@@ -235,7 +235,7 @@ write_document(const struct editing *editing, const struct domain *domain,
     }
     element = request_find(domain);
     if (!element) {
-        cleanup_xml xmlDoc *doc = element_new();
+        cleanup_xml xmlDoc *doc = request_new();
 
         element = request_insert(domain, xmlDocGetRootElement(doc));
     }

@@ -58,7 +58,7 @@ read_import(struct import *import, const struct context *context, const char *ma
     if (io_read(file, LIMIT_PART, "give the file of a manifest, or - for standard input",
                 &data, failure) < 0)
         return -1;
-    import->doc = element_new();
+    import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (format->read(import, data.data, data.size, machine, failure) < 0 ||
         import_check(import, failure) < 0)

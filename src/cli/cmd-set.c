@@ -344,7 +344,7 @@ write_settings(struct writing *writing, const struct option_values *values,
 
     writing->element = present;
     if (!present) {
-        cleanup_xml xmlDoc *doc = element_new();
+        cleanup_xml xmlDoc *doc = request_new();
 
         writing->element = request_insert(writing->domain, xmlDocGetRootElement(doc));
         wiring_note(wiring, "<cloud-init> added to <metadata>");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A seed: a volume label and documents in a fixed order. It is made of a request (seed/seed.h),
+ * A seed: a label and documents in a fixed order. It is made of a request (seed/seed.h),
  * is in a domain's metadata already (payload_read()), or is read back from an image or from
  * what is served.
  */

@@ -103,7 +103,7 @@ const struct disk *seed_path_find_disk(const struct domain *domain);
 
 /* --- disks: targets and addresses ----------------------------------------------------- */
 
-/* libvirt's names for disk targets ("sda") and the drive addresses that it derives from them. */
+/* libvirt derives a drive's address from the name of its target ("sda"). */
 
 /* Return: libvirt's word for the bus ("scsi"). */
 const char *domain_bus_name(enum domain_bus bus);

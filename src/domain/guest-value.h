@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values that the guest's own programs must understand: names, paths, keys, each on one line. */
+/* Values that the guest's own programs must understand, of one line: names, paths, keys. */
 #pragma once
 
 #include <stdbool.h>
@@ -41,6 +41,6 @@ int hostname_check(const char *hostname, struct failure **failure);
  */
 char *hostname_from_domain(const char *name, const char *uuid);
 
-/* Checks that the text is one line of an authorized_keys file (sshd(8)): options if any, a key's
- * type, the key. */
+/* Checks that the text is one line of an authorized_keys file (sshd(8)): options if any, a
+ * key's type, the key. */
 int ssh_key_check(const char *text, struct failure **failure);

@@ -217,21 +217,6 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
     return 0;
 }
 
-/* No renderer of cloud-init but netplan's knows of an interface that stays down, and
- * oVirt's engine refuses it, too. */
-static int
-check_on_boot(const xmlNode *node, const char *text, struct failure **failure)
-{
-    if (!text || strcasecmp(text, "true") == 0)
-        return 0;
-    if (strcasecmp(text, "false") != 0)
-        return fail_text(node, "on_boot", text, "'true'", failure);
-    return vocabulary_fail(
-        vocabulary_child(node, "on_boot"), failure, FAILURE_NETWORK_CONFIG,
-        "is 'false', and cloud-init brings up every nic it is told of\n"
-        "remove the nic from the configuration, or write 'true'");
-}
-
 static void
 ip_clear(struct ip *ip)
 {
@@ -269,9 +254,18 @@ read_nic(void *data, const xmlNode *node, struct failure **failure)
                                "at most %d nics",
                                LIMIT_NICS);
     nic = array_add(network->nics, network->nic_count);
-    if (set_name(network, nic, node, &words, failure) < 0 ||
-        check_on_boot(node, words.on_boot, failure) < 0 ||
-        read_family(network, nic, node, words.boot_protocol, &words.ip, AF_INET,
+    if (set_name(network, nic, node, &words, failure) < 0)
+        return -1;
+    if (words.on_boot && strcasecmp(words.on_boot, "false") == 0)
+        /* No renderer of cloud-init but netplan's knows of an interface that stays down, and
+         * oVirt's engine refuses it, too. */
+        return vocabulary_fail(
+            vocabulary_child(node, "on_boot"), failure, FAILURE_NETWORK_CONFIG,
+            "is 'false', and cloud-init brings up every nic it is told of\n"
+            "remove the nic from the configuration, or write 'true'");
+    if (words.on_boot && strcasecmp(words.on_boot, "true") != 0)
+        return fail_text(node, "on_boot", words.on_boot, "'true'", failure);
+    if (read_family(network, nic, node, words.boot_protocol, &words.ip, AF_INET,
                     failure) < 0 ||
         read_family(network, nic, node, words.ipv6_boot_protocol, &words.ipv6, AF_INET6,
                     failure) < 0)

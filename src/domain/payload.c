@@ -114,8 +114,8 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
-/* Reads the name of the volume: what fits into both trees of the image (ECMA-119, 8.4.6; Joliet has
- * two bytes a character). */
+/* Reads the volume's label: what fits into both trees of the image (ECMA-119, 8.4.6; Joliet
+ * has two bytes a character). */
 static int
 read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
 {

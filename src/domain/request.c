@@ -116,6 +116,21 @@ request_clear(struct request *request)
 
 /* --- the element ---------------------------------------------------------------------- */
 
+xmlDoc *
+request_new(void)
+{
+    xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
+    xmlNode *root = xmlNewDocNode(doc, NULL, (const xmlChar *)"cloud-init", NULL);
+
+    if (!doc || !root)
+        abort();
+    xmlDocSetRootElement(doc, root);
+    root->ns = xmlNewNs(root, (const xmlChar *)REQUEST_NAMESPACE, (const xmlChar *)"ci");
+    if (!root->ns)
+        abort();
+    return doc;
+}
+
 xmlNode *
 request_insert(const struct domain *domain, const xmlNode *element)
 {

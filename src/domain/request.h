@@ -107,6 +107,10 @@ void request_clear(struct request *request);
 
 /* --- the element as a whole ---------------------------------------------------------- */
 
+/* Return: a document whose root is an empty <ci:cloud-init>, owned by the caller
+ * (cleanup_xml). */
+xmlDoc *request_new(void);
+
 /* Writes a copy of the element into the domain's <metadata>, which has none.
  * Return: the copy, owned by the domain's document. */
 xmlNode *request_insert(const struct domain *domain, const xmlNode *element);
@@ -132,7 +136,7 @@ bool request_is_same(const xmlNode *one, const xmlNode *other);
 xmlNode *payload_find(const struct domain *domain);
 
 /*
- * Reads the payload at that element; the seed is the caller's also after a failure (seed_clear). A
- * path that would lead out of the image, or that is there twice, is an error.
+ * Reads the payload at that element; the seed is the caller's also after a failure
+ * (seed_clear). A path that would lead out of the image, or that is there twice, is an error.
  */
 int payload_read(struct seed *payload, const xmlNode *node, struct failure **failure);

@@ -20,8 +20,8 @@
 bool vocabulary_is_ours(const xmlNode *node);
 bool vocabulary_is(const xmlNode *node, const char *name);
 
-/* Return: the first element of our namespace and of that name below `parent` (of NULL: none), or
- * NULL. */
+/* Return: the first element of our namespace and of that name below `parent` (of NULL:
+ * none), or NULL. */
 xmlNode *vocabulary_child(const xmlNode *parent, const char *name);
 
 /* Sets a failure with "<NAME> MESSAGE", its hint after a line end, and the element's line.

@@ -72,7 +72,7 @@ find_emulator(int root, const char *called, struct failure **failure)
     return NULL;
 }
 
-/* Return: the type of the machine, owned by the caller (free); NULL if the command names none. */
+/* Return: the type of the machine, owned by the caller (free); NULL if none is named. */
 static char *
 machine_type(char **given)
 {
@@ -120,10 +120,9 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
 /* --- the shim order ----------------------------------------------------------------- */
 
 /*
- * UUID.shim, which rundir_write_shim_order() writes: a line, the word to add to the SMBIOS serial, or
- * nothing; and a second one, "report", if the guest is to report. The second follows from the
- * domain's XML alone, so that a guest has the same devices wherever it is restored or migrated
- * to.
+ * UUID.shim, which rundir_write_shim_order() writes (base/names.h). Whether the guest is to
+ * report follows from the domain's XML alone, so that it has the same devices wherever it is
+ * restored or migrated to.
  */
 struct shim_order {
     char *serial; /* the word to add to the SMBIOS serial, or ""; owned */

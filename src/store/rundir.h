@@ -41,8 +41,7 @@ bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
 int rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
                             struct failure **failure);
 
-/* Removes the seed, the one before it, and what was made for the emulator shim; the marks
- * stay. */
+/* Removes the seed, the one before it, and what the shim was given; the marks stay. */
 int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);
 
 /* Removes everything of the domain's, with what killed processes may have left. */

@@ -74,7 +74,7 @@ check_one_seed(const struct domain *domain, struct failure **failure)
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
 
-        if (!foreign_is_seed(disk))
+        if (!foreign_seed_reason(disk))
             continue;
         return failure_set(failure, FAILURE_FOREIGN_SEED,
                            "asks for virt-seed's seed, and has another: disk '%s' "

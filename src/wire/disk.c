@@ -284,18 +284,6 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     set_number(node, "unit", position->address.unit);
 }
 
-static void
-add_controller(xmlNode *disk, long index, struct wiring *wiring)
-{
-    xmlNode *node = xml_add_after(disk, "controller");
-
-    xml_set_attribute(node, "type", "scsi");
-    set_number(node, "index", index);
-    xml_set_attribute(node, "model", "virtio-scsi");
-    xml_set_attribute(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
-    wiring_note(wiring, "virtio-scsi controller %ld added", index);
-}
-
 static int
 add_disk(struct domain *domain, const struct request *request, const char *path,
          struct wiring *wiring, struct failure **failure)
@@ -305,7 +293,7 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     cleanup_free char *target = NULL;
     xmlNode *devices = xml_child(domain->root, "devices");
     xmlNode *last = NULL;
-    xmlNode *disk;
+    xmlNode *disk, *controller;
 
     if (bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
         return failure_set(failure, FAILURE_BUS,
@@ -328,8 +316,14 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     wiring_note(wiring, "%s '%s' added on the %s bus",
                 bus == DOMAIN_BUS_VIRTIO ? "read-only disk" : "cdrom", target,
                 domain_bus_name(bus));
-    if (position.new_controller)
-        add_controller(disk, position.address.controller, wiring);
+    if (!position.new_controller)
+        return 0;
+    controller = xml_add_after(disk, "controller");
+    xml_set_attribute(controller, "type", "scsi");
+    set_number(controller, "index", position.address.controller);
+    xml_set_attribute(controller, "model", "virtio-scsi");
+    xml_set_attribute(xml_add_child(controller, "alias"), "name", CONTROLLER_ALIAS);
+    wiring_note(wiring, "virtio-scsi controller %ld added", position.address.controller);
     return 0;
 }
 

@@ -226,7 +226,7 @@ wire_serial(struct domain *domain, const struct request *request,
     if (has_disk && !(request->serial && has_smbios(domain))) {
         /* A URL that an earlier datasource has left would lead the guest away from its
          * disk. */
-        if (seed_url_find(&url, domain))
+        if (seed_url_find(&url, domain, NULL))
             wire_remove_serial(domain, wiring);
         return 0;
     }

@@ -183,11 +183,11 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
     *facts = (struct wire_facts){
         .disk = seed_path_find_disk(domain),
         .uses_shim = domain_uses_shim(domain),
-        .seed_of_another = seed_url_is_of_another(domain),
         .reports = wire_report_is_there(domain),
         .report_of_another = wire_report_is_of_another(domain),
     };
-    facts->own_url = seed_url_find_own(&facts->url, domain);
+    facts->own_url = seed_url_find(&facts->url, domain, &facts->seed_of_another) &&
+                     strcmp(facts->url.uuid, domain->uuid) == 0;
     for (size_t i = 0; i < domain->disk_count; i++) {
         const char *source = domain->disks[i].source;
 

@@ -50,8 +50,8 @@ void wiring_clear(struct wiring *wiring);
  * Adds to the domain's document what is missing of the wiring; a document that is wired
  * stays as it is, and `wiring` is empty then. The rest of the document is not touched.
  * If the emulator is the shim, what is there of it is removed.
- * Afterwards the domain's disks may not be looked at, since their nodes may be gone; its name, its
- * UUID and its document remain.
+ * Afterwards the domain's disks may not be looked at, since their nodes may be gone; its
+ * name, its UUID and its document remain.
  */
 int wire_domain(struct domain *domain, const struct request *request,
                 const struct wire_options *options, struct wiring *wiring,
@@ -86,7 +86,8 @@ struct wire_facts {
     bool report_of_another; /* a device leads to another domain's report */
 };
 
-/* Reads them; they borrow the domain's disks. After wire_domain() only whether there is one counts. */
+/* Reads them; they borrow the domain's disks. After wire_domain() only whether there is one
+ * counts. */
 void wire_facts_read(struct wire_facts *facts, const struct domain *domain);
 
 /* Return: whether the guest has a place for a seed, its own or another's disk, the shim's, or
@@ -140,18 +141,15 @@ const char *wire_shim_serial(const struct domain *domain, const struct request *
 
 /* --- foreign seeds -------------------------------------------------------------------- */
 
-/* Disks that another tool gave the domain for cloud-init: two seeds in one guest would be a race
- * between them. */
+/* Disks that another tool gave the domain for cloud-init: two seeds in one guest would be a
+ * race between them. */
 
 /*
- * Return: whether the disk carries another tool's seed: by its volume's label, where
- * that was read (label_read_disks()); else, for cdroms, by the names that VDSM,
+ * Return: by what the disk is known as another tool's seed, in words; or NULL. That is its
+ * volume's label, where that was read (label_read_disks()); else, for cdroms, a name that VDSM,
  * virt-install, KubeVirt and people with cloud-localds give them.
  */
-bool foreign_is_seed(const struct disk *disk);
-
-/* Sets the failure that names the disk and what to do. Return: -1. */
-int foreign_fail(const struct disk *disk, struct failure **failure);
+const char *foreign_seed_reason(const struct disk *disk);
 
 /* --- the buses of a domain ------------------------------------------------------------ */
 
