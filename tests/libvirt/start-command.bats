@@ -137,7 +137,7 @@ end_starting() {
 
 @test "nothing is started if a name is wrong" {
     define web1 $web1
-    run -1 virt_seed start --no-wait web1 wbe2
+    run -4 virt_seed start --no-wait web1 wbe2
     [[ $output = *"there is no domain 'wbe2'"* ]]
     run -0 lab_virsh domstate web1
     [[ $output = 'shut off'* ]]
