@@ -195,6 +195,7 @@ functional_tests = \
 	%D%/functional/cli.bats \
 	%D%/functional/completion.bats \
 	%D%/functional/examples.bats \
+	%D%/functional/docs.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \
 	%D%/functional/hostile-environment.bats \
@@ -223,6 +224,7 @@ functional_tests = \
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/wait.bash \
+	%D%/manual.bash \
 	%D%/functional/common.bash \
 	%D%/imds/imds.bash \
 	%D%/imds/raw.py \

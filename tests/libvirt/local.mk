@@ -6,6 +6,7 @@ libvirt_tests = \
 	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab.bats \
+	%D%/manual.bats \
 	%D%/medium.bats \
 	%D%/migrate.bats \
 	%D%/net.bats \
