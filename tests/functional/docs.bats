@@ -59,11 +59,12 @@ initialization() {
 
 # domain_of ELEMENT: the domain of virt-seed-xml(5), wired, with the nics that the page names.
 domain_of() {
-    local nic='<interface type="user"><mac address="52:54:00:12:34:56"/></interface>'
+    local nics='<interface type="user"><mac address="52:54:00:12:34:56"/></interface>' xml
 
-    nic+='<interface type="user"><mac address="52:54:00:12:34:57"/><alias name="ua-storage"/></interface>'
-    domain_xml | awk -v element="$(sed 's/&/\\\\&/g' <<<"$1")" '{ sub(/<ci:cloud-init.*cloud-init>/, element); print }' |
-        sed "s|</devices>|$nic&|" | virt-seed --quiet wire -
+    nics+='<interface type="user"><mac address="52:54:00:12:34:57"/><alias name="ua-storage"/></interface>'
+    xml=$(domain_xml)
+    xml=${xml%%<ci:cloud-init*}$1${xml##*</ci:cloud-init>}
+    virt-seed --quiet wire - <<<"${xml%</devices>*}$nics</devices></domain>"
 }
 
 @test "each example in virt-seed-xml(5) is an element that check and build accept" {
