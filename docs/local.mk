@@ -12,3 +12,7 @@ dist_man_MANS += \
 	%D%/virt-seed-wiring.7 \
 	%D%/virt-seed-xml.5 \
 	$(NULL)
+
+EXTRA_DIST += \
+	%D%/first-start.svg \
+	$(NULL)

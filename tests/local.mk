@@ -225,6 +225,8 @@ dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/wait.bash \
 	%D%/manual.bash \
+	%D%/readme.bash \
+	%D%/transcript.py \
 	%D%/functional/common.bash \
 	%D%/imds/imds.bash \
 	%D%/imds/raw.py \

@@ -12,6 +12,7 @@ libvirt_tests = \
 	%D%/net.bats \
 	%D%/pending.bats \
 	%D%/recipes.bats \
+	%D%/readme.bats \
 	%D%/record.bats \
 	%D%/scrub.bats \
 	%D%/served.bats \
