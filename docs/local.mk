@@ -15,4 +15,5 @@ dist_man_MANS += \
 
 EXTRA_DIST += \
 	%D%/first-start.svg \
+	%D%/recipes.md \
 	$(NULL)
