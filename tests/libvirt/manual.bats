@@ -88,3 +88,25 @@ guest_answers() {
     wait "$guest"
     [[ $count -ge 9 ]]
 }
+
+# A host of which only virt-seed's directory is there.
+@test "the commands in virt-seed-xml(5) give a domain its element, and its secret" {
+    local example count=0
+
+    rm -r examples && mkdir examples
+    manual_examples "$BATS_TEST_DIRNAME/../../docs/virt-seed-xml.5" examples
+    make_domain
+    echo '<cloud-init><user-data secret="web1"/></cloud-init>' >request.xml
+    for example in examples/*; do
+        grep -qE '^(virsh|install) ' "$example" || continue
+        echo "virt-seed-xml.5, line ${example#*/}:"
+        type_example "$example"
+        count=$((count + 1))
+    done
+    [[ $count -eq 2 ]]
+    virt_seed wire web1
+    run virt_seed check --no-schema web1
+    echo "$output"
+    [[ $output = *'no problems found' ]]
+    [[ $(virt_seed dump --show-secrets web1 user-data) = "$(<web1.yaml)" ]]
+}
