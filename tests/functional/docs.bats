@@ -109,3 +109,38 @@ domain_of() {
         <(sed 's/\\-/-/g' "$top_srcdir/docs/virt-seed.conf.5" |
             sed -nE 's/^\.BR ([a-z-]+) " = " .*/\1/p' | sort -u)
 }
+
+# uses FILE: prints each use of virt-seed in a page, a line each, to the end of the command.
+uses() {
+    # shellcheck disable=SC2016  # no variables
+    sed -e 's/\\-/-/g' -e 's/\\f[BIRP]//g' -e 's/\\e$/\\/' -e 's/^\.[BI]* //; s/"//g' "$1" |
+        sed -e ':a; /\\$/{N; s/\\\n//; ba}' |
+        grep -oE '(^|[ `(#$])virt-seed( -q)? [a-z][a-z-]*( [^|;&`)]*)?'
+}
+
+@test "each command and option that a page names exists" {
+    local page use command option count=0
+
+    for command in $(commands); do
+        { virt-seed "$command" --help && virt-seed --help; } | grep -oE -- ' --?[a-zA-Z][a-z-]*' |
+            tr -d " " >"$command.options"
+    done
+    touch help.options
+    for page in "$top_srcdir"/{README,SECURITY,HACKING}.md "$top_srcdir"/docs/*.[1-8] \
+        "$top_srcdir"/docs/*.md "$top_srcdir"/xml/examples/*; do
+        while read -r use; do
+            [[ $use =~ virt-seed( -q)?\ ([a-z-]+)(.*) ]]
+            command=${BASH_REMATCH[2]}
+            if [[ ! -e $command.options ]]; then
+                # In prose it may be any word, in Markdown's code only a command.
+                [[ $use != '`'* ]] || { echo "$page: $use" && return 1; }
+                continue
+            fi
+            while read -r option; do
+                grep -qxF -e "$option" "$command.options" || { echo "$page: $use: $option" && return 1; }
+                count=$((count + 1))
+            done < <(grep -oE -- ' --?[a-z][a-z-]*' <<<"${BASH_REMATCH[3]}" | tr -d ' ')
+        done < <(uses "$page")
+    done
+    [[ $count -ge 40 ]]
+}
