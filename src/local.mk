@@ -15,28 +15,20 @@ noinst_LIBRARIES += \
 libbase_a_SOURCES = \
 	%D%/base/buffer.c \
 	%D%/base/buffer.h \
-	%D%/base/child.c \
-	%D%/base/child.h \
 	%D%/base/failure.c \
 	%D%/base/failure.h \
 	%D%/base/fs.c \
 	%D%/base/fs.h \
 	%D%/base/inet.c \
 	%D%/base/inet.h \
-	%D%/base/journal.c \
-	%D%/base/journal.h \
 	%D%/base/limits.h \
 	%D%/base/memory.c \
 	%D%/base/memory.h \
 	%D%/base/names.h \
-	%D%/base/print.c \
-	%D%/base/print.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
-	%D%/base/tmpfile.c \
-	%D%/base/tmpfile.h \
 	$(NULL)
 
 libdomain_a_SOURCES = \
@@ -51,7 +43,6 @@ libdomain_a_SOURCES = \
 	%D%/domain/initialization.c \
 	%D%/domain/initialization.h \
 	%D%/domain/interface.c \
-	%D%/domain/interface.h \
 	%D%/domain/network.c \
 	%D%/domain/network.h \
 	%D%/domain/network-interfaces.c \
@@ -62,9 +53,7 @@ libdomain_a_SOURCES = \
 	%D%/domain/request.h \
 	%D%/domain/request-read.c \
 	%D%/domain/payload.c \
-	%D%/domain/payload.h \
 	%D%/domain/target.c \
-	%D%/domain/target.h \
 	%D%/domain/vocabulary.c \
 	%D%/domain/vocabulary.h \
 	%D%/domain/xml.c \
@@ -74,9 +63,7 @@ libdomain_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLA
 
 libwire_a_SOURCES = \
 	%D%/wire/disk.c \
-	%D%/wire/disk.h \
 	%D%/wire/foreign.c \
-	%D%/wire/foreign.h \
 	%D%/wire/report.c \
 	%D%/wire/serial.c \
 	%D%/wire/url.c \
@@ -87,20 +74,15 @@ libwire_a_SOURCES = \
 libwire_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(UUID_CFLAGS)
 
 libseed_a_SOURCES = \
-	%D%/seed/check-part.c \
 	%D%/seed/cloud-config.c \
 	%D%/seed/combine.c \
-	%D%/seed/combine.h \
 	%D%/seed/configdrive.c \
 	%D%/seed/instance-id.c \
-	%D%/seed/instance-id.h \
 	%D%/seed/json.h \
 	%D%/seed/layout.c \
 	%D%/seed/layout.h \
 	%D%/seed/meta-data.c \
-	%D%/seed/meta-data.h \
 	%D%/seed/network.c \
-	%D%/seed/network.h \
 	%D%/seed/network-configdrive.c \
 	%D%/seed/nocloud.c \
 	%D%/seed/seed.c \
@@ -108,9 +90,8 @@ libseed_a_SOURCES = \
 	%D%/seed/ssh-host-keys.c \
 	%D%/seed/ssh-host-keys.h \
 	%D%/seed/user-data.c \
-	%D%/seed/user-data.h \
+	%D%/seed/writers.h \
 	%D%/seed/yaml-json.c \
-	%D%/seed/yaml-json.h \
 	%D%/seed/yaml-scalar.c \
 	%D%/seed/yaml.c \
 	%D%/seed/yaml.h \
@@ -132,10 +113,9 @@ CLEANFILES += %D%/seed/reporter-script.h
 	mv $@.new $@
 
 libimage_a_SOURCES = \
+	%D%/image/image.h \
 	%D%/image/iso.c \
-	%D%/image/iso.h \
 	%D%/image/label.c \
-	%D%/image/label.h \
 	$(NULL)
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
@@ -144,6 +124,7 @@ libstore_a_SOURCES = \
 	%D%/store/configuration.h \
 	%D%/store/deliver-drive.c \
 	%D%/store/deliver-server.c \
+	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
 	%D%/store/leftovers.c \
@@ -171,6 +152,8 @@ libstore_a_SOURCES = \
 	%D%/store/rundir.h \
 	%D%/store/secret.c \
 	%D%/store/secret.h \
+	%D%/store/storage.c \
+	%D%/store/storage.h \
 	$(NULL)
 libstore_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(UUID_CFLAGS)
 
@@ -180,11 +163,10 @@ libcheck_a_SOURCES = \
 	%D%/check/disks.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
+	%D%/check/nocloud-net.c \
 	%D%/check/rules.c \
-	%D%/check/rules.h \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \
-	%D%/check/served.c \
 	%D%/check/smbios.c \
 	%D%/check/user-data.c \
 	$(NULL)
@@ -219,7 +201,7 @@ SEED_LIBS = \
 sbin_PROGRAMS += virt-seed-hook virt-seed-lifecycle
 
 # Runs for every domain of the host: libc alone.
-virt_seed_hook_SOURCES = %D%/lifecycle/hook.c
+virt_seed_hook_SOURCES = %D%/lifecycle/hook.c %D%/lifecycle/operation.h
 virt_seed_hook_LDADD = libbase.a
 virt_seed_hook_LDFLAGS = $(HOOK_LDFLAGS)
 
@@ -228,6 +210,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/lifecycle.h \
 	%D%/lifecycle/log.c \
 	%D%/lifecycle/main.c \
+	%D%/lifecycle/operation.h \
 	%D%/lifecycle/prepare.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/result.c \
@@ -256,10 +239,9 @@ bin_PROGRAMS += virt-seed virt-seed-qemu
 noinst_LIBRARIES += libshim.a
 libshim_a_SOURCES = \
 	%D%/shim/arguments.c \
-	%D%/shim/arguments.h \
 	%D%/shim/command.c \
-	%D%/shim/command.h \
 	%D%/shim/report.c \
+	%D%/shim/shim.h \
 	$(NULL)
 
 virt_seed_qemu_SOURCES = %D%/shim/main.c
@@ -277,12 +259,8 @@ libimds_a_SOURCES = \
 	%D%/imds/connections.h \
 	%D%/imds/http.c \
 	%D%/imds/http.h \
-	%D%/imds/log.c \
-	%D%/imds/log.h \
 	%D%/imds/peer.c \
 	%D%/imds/peer.h \
-	%D%/imds/rate.c \
-	%D%/imds/rate.h \
 	%D%/imds/socket.c \
 	%D%/imds/socket.h \
 	$(NULL)
@@ -296,8 +274,6 @@ endif WITH_IMDS
 
 virt_seed_SOURCES = \
 	%D%/cli/arguments.c \
-	%D%/cli/changes.c \
-	%D%/cli/changes.h \
 	%D%/cli/cli.h \
 	%D%/cli/cmd-build.c \
 	%D%/cli/cmd-check.c \
@@ -316,8 +292,8 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wait.c \
 	%D%/cli/cmd-wire.c \
-	%D%/cli/columns.c \
-	%D%/cli/columns.h \
+	%D%/cli/definition.c \
+	%D%/cli/definition.h \
 	%D%/cli/doctor/confinement.c \
 	%D%/cli/doctor/doctor.h \
 	%D%/cli/doctor/files.c \
@@ -326,26 +302,21 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/others.c \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
-	%D%/cli/domain-view.c \
-	%D%/cli/domain-view.h \
 	%D%/cli/follow.c \
-	%D%/cli/follow.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
+	%D%/cli/io.c \
+	%D%/cli/io.h \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \
-	%D%/cli/output.c \
-	%D%/cli/output.h \
 	%D%/cli/pending.c \
 	%D%/cli/pending.h \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
-	%D%/cli/progress.h \
-	%D%/cli/source.c \
-	%D%/cli/source.h \
+	%D%/cli/wait.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)

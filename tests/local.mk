@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The tests behind `make check`: no root, no network, no libvirtd.
 
-# --- unit tests: a program for each file of src/ that has rules of its own -------------------
+# --- unit tests: a program for each subject of src/ that has rules of its own -------------------
 
 if HAVE_CMOCKA
 
 unit_tests = \
 	%D%/unit/test-address \
 	%D%/unit/test-buffer \
-	%D%/unit/test-child \
+	%D%/unit/test-process \
 	%D%/unit/test-cloud-config \
 	%D%/unit/test-check-rules \
-	%D%/unit/test-config \
+	%D%/unit/test-configuration \
 	%D%/unit/test-delivery \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
@@ -32,24 +32,21 @@ unit_tests = \
 	%D%/unit/test-libvirt-host \
 	%D%/unit/test-memory \
 	%D%/unit/test-network \
-	%D%/unit/test-network-config \
 	%D%/unit/test-network-ovirt \
-	%D%/unit/test-network-write \
-	%D%/unit/test-openssh-key \
+	%D%/unit/test-seed-network \
 	%D%/unit/test-part \
 	%D%/unit/test-pipeline \
 	%D%/unit/test-progress \
 	%D%/unit/test-record \
-	%D%/unit/test-report-reader \
+	%D%/unit/test-report-file \
 	%D%/unit/test-request \
 	%D%/unit/test-rundir \
 	%D%/unit/test-secret \
 	%D%/unit/test-seed \
 	%D%/unit/test-ssh-host-keys \
 	%D%/unit/test-target \
-	%D%/unit/test-tmpfile \
 	%D%/unit/test-user-data \
-	%D%/unit/test-utf8 \
+	%D%/unit/test-text \
 	%D%/unit/test-xml \
 	%D%/unit/test-yaml \
 	%D%/unit/test-yaml-json \
@@ -81,14 +78,14 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_address_LDADD = $(UNIT_LDADD)
 %C%_unit_test_buffer_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_buffer_LDADD = $(UNIT_LDADD)
-%C%_unit_test_child_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_child_LDADD = $(UNIT_LDADD)
+%C%_unit_test_process_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_process_LDADD = $(UNIT_LDADD)
 %C%_unit_test_cloud_config_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_cloud_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_check_rules_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_check_rules_LDADD = $(UNIT_LDADD)
-%C%_unit_test_config_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_config_LDADD = $(UNIT_LDADD)
+%C%_unit_test_configuration_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_configuration_LDADD = $(UNIT_LDADD)
 %C%_unit_test_domain_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_domain_LDADD = $(UNIT_LDADD)
 %C%_unit_test_drives_CFLAGS = $(UNIT_CFLAGS)
@@ -133,27 +130,24 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_memory_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_LDADD = $(UNIT_LDADD)
-%C%_unit_test_network_config_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_network_config_LDADD = $(UNIT_LDADD)
 %C%_unit_test_network_ovirt_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_network_ovirt_LDADD = $(UNIT_LDADD)
-%C%_unit_test_network_write_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
-%C%_unit_test_network_write_LDADD = $(UNIT_LDADD)
-%C%_unit_test_openssh_key_CFLAGS = $(UNIT_CFLAGS) $(NETTLE_CFLAGS)
-%C%_unit_test_openssh_key_LDADD = $(UNIT_LDADD)
+%C%_unit_test_seed_network_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_seed_network_LDADD = $(UNIT_LDADD)
 %C%_unit_test_part_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_part_LDADD = $(UNIT_LDADD)
 %C%_unit_test_progress_SOURCES = \
 	%D%/unit/test-progress.c \
-	src/cli/columns.c \
+	src/cli/io.c \
 	src/cli/progress.c \
 	$(NULL)
-%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(SMARTCOLS_CFLAGS)
+%C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(LIBVIRT_CFLAGS) \
+	$(SMARTCOLS_CFLAGS)
 %C%_unit_test_progress_LDADD = $(UNIT_LDADD) $(SMARTCOLS_LIBS)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)
-%C%_unit_test_report_reader_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_report_reader_LDADD = $(UNIT_LDADD)
+%C%_unit_test_report_file_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_report_file_LDADD = $(UNIT_LDADD)
 %C%_unit_test_request_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_request_LDADD = $(UNIT_LDADD)
 %C%_unit_test_pipeline_CFLAGS = $(UNIT_CFLAGS)
@@ -162,20 +156,18 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_rundir_LDADD = $(UNIT_LDADD)
 %C%_unit_test_secret_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_secret_LDADD = $(UNIT_LDADD)
-%C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_seed_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
 %C%_unit_test_seed_LDADD = $(UNIT_LDADD)
 %C%_unit_test_delivery_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_delivery_LDADD = $(UNIT_LDADD)
-%C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS)
+%C%_unit_test_ssh_host_keys_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS)
 %C%_unit_test_ssh_host_keys_LDADD = $(UNIT_LDADD)
 %C%_unit_test_target_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_target_LDADD = $(UNIT_LDADD)
-%C%_unit_test_tmpfile_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_tmpfile_LDADD = $(UNIT_LDADD)
 %C%_unit_test_user_data_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_user_data_LDADD = $(UNIT_LDADD)
-%C%_unit_test_utf8_CFLAGS = $(UNIT_CFLAGS)
-%C%_unit_test_utf8_LDADD = $(UNIT_LDADD)
+%C%_unit_test_text_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_text_LDADD = $(UNIT_LDADD)
 %C%_unit_test_xml_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_xml_LDADD = $(UNIT_LDADD)
 %C%_unit_test_yaml_CFLAGS = $(UNIT_CFLAGS)
@@ -223,6 +215,7 @@ functional_tests = \
 	$(NULL)
 dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
+	%D%/domain.bash \
 	%D%/wait.bash \
 	%D%/manual.bash \
 	%D%/readme.bash \

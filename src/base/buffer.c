@@ -10,12 +10,19 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 
-/* Not realloc: it would leave an unwiped copy behind. */
-static void
-buffer_grow(struct buffer *buffer, size_t capacity)
+char *
+buffer_reserve(struct buffer *buffer, size_t more)
 {
-    char *data = xmalloc(capacity);
+    size_t needed, capacity;
+    char *data;
 
+    if (__builtin_add_overflow(buffer->size, more, &needed) || needed > SIZE_MAX / 4)
+        abort();
+    if (needed + 1 <= buffer->capacity)
+        return buffer->data + buffer->size;
+    /* Not realloc(3), which would leave a copy behind that is not wiped. */
+    capacity = needed + 1 + buffer->capacity;
+    data = xmalloc(capacity);
     if (buffer->data) {
         memcpy(data, buffer->data, buffer->size);
         explicit_bzero(buffer->data, buffer->capacity);
@@ -23,18 +30,7 @@ buffer_grow(struct buffer *buffer, size_t capacity)
     }
     buffer->data = data;
     buffer->capacity = capacity;
-}
-
-char *
-buffer_reserve(struct buffer *buffer, size_t more)
-{
-    size_t needed;
-
-    if (__builtin_add_overflow(buffer->size, more, &needed) || needed > SIZE_MAX / 4)
-        abort();
-    if (needed + 1 > buffer->capacity)
-        buffer_grow(buffer, needed + 1 + buffer->capacity);
-    return buffer->data + buffer->size;
+    return data + buffer->size;
 }
 
 void
@@ -54,7 +50,8 @@ buffer_append_string(struct buffer *buffer, const char *text)
     buffer_append(buffer, text, strlen(text));
 }
 
-/* Straight into the buffer: the text may be secret, so no copy of it is left elsewhere. */
+/* Straight into the buffer: the text may be secret, so no copy of it is left
+ * elsewhere. */
 void
 buffer_printf(struct buffer *buffer, const char *format, ...)
 {

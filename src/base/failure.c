@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,4 +148,25 @@ failure_free(struct failure *failure)
     free(failure->message);
     free(failure->hint);
     free(failure);
+}
+
+/* A line in one write, so that lines of processes that run side by side stay lines. */
+static void
+print_as(const char *kind, const struct failure *failure)
+{
+    fprintf(stderr, "virt-seed: %s: %s\n", kind, failure->message);
+    if (failure->hint)
+        fprintf(stderr, "virt-seed: hint: %s\n", failure->hint);
+}
+
+void
+print_failure(const struct failure *failure)
+{
+    print_as("error", failure);
+}
+
+void
+print_warning(const struct failure *failure)
+{
+    print_as("warning", failure);
 }

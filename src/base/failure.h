@@ -99,6 +99,12 @@ int failure_prefix(struct failure **failure, const char *format, ...)
 /* Return: the code's stable name. */
 const char *failure_code_name(enum failure_code code);
 
+/* For a main: prints "virt-seed: error: …" and, if there is a hint, "virt-seed: hint: …"
+ * on standard error, a line each. */
+void print_failure(const struct failure *failure);
+/* The same for what is done without: "virt-seed: warning: …". */
+void print_warning(const struct failure *failure);
+
 void failure_free(struct failure *failure);
 
 static inline void

@@ -35,8 +35,8 @@ int fs_open_root(const char *path);
 
 /*
  * Opens the directory at the absolute `path`, where "/" is the directory `root`; symbolic
- * links on the way stay below it. The descriptor (O_PATH) is for openat(2) and its kin; who
- * may not list the directory gets it, too.
+ * links on the way stay below it. The descriptor (O_PATH) is for openat(2) and its kin;
+ * who may not list the directory gets it, too.
  */
 int fs_open_directory_in_root(int root, const char *path);
 
@@ -66,7 +66,8 @@ int fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buf
 /* Writes all of it, whatever the kernel takes at a time. */
 int fs_write_all(int fd, const void *data, size_t size);
 
-/* Gives the file `name` of the directory the name `link`, too, in the place of what has it. */
+/* Gives the file `name` of the directory the name `link`, too, in the place of what has
+ * it. */
 int fs_link_again(int dir, const char *name, const char *link);
 
 /*
@@ -77,8 +78,37 @@ int fs_link_again(int dir, const char *name, const char *link);
 int fs_make_directories(int root, const char *path, mode_t mode);
 
 /*
- * Removes the file or the directory, with all that is in it; nothing there is no error. No
- * symbolic link is followed. Return: 0, or the first error as -errno, -ELOOP where it is too deep
- * (LIMIT_TREE_DEPTH).
+ * Removes the file or the directory, with all that is in it; nothing there is no error.
+ * No symbolic link is followed. Return: 0, or the first error as -errno, -ELOOP where it
+ * is too deep (LIMIT_TREE_DEPTH).
  */
 int fs_remove_tree(int dir, const char *name);
+
+/*
+ * A file that appears under its name whole or not at all: opened next to the target
+ * under a name of its own, then published by rename(2), or removed.
+ */
+struct tmpfile {
+    int fd;     /* for reading and writing; owned */
+    int dir;    /* borrowed from the caller of tmpfile_open() */
+    char *name; /* NULL once published */
+};
+
+/*
+ * Opens `TARGET.new.XXXXXX` below `dir`, which must stay open as long as the tmpfile,
+ * with mode 0600. Whatever is left over after a kill begins with the target's name.
+ * Return: 0 or -errno.
+ */
+int tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target);
+
+/* Gives the file its name, replacing what was there. Return: 0 or -errno. */
+int tmpfile_publish(struct tmpfile *tmpfile, const char *target);
+
+/* The same where there is nothing of that name; else -EEXIST, and what is there stays. */
+int tmpfile_publish_new(struct tmpfile *tmpfile, const char *target);
+
+/* Closes it, and removes it where it was not published. */
+void tmpfile_close(struct tmpfile *tmpfile);
+
+#define cleanup_tmpfile __attribute__((cleanup(tmpfile_close)))
+#define TMPFILE_NONE ((struct tmpfile){.fd = -1, .dir = -1, .name = NULL})

@@ -8,6 +8,10 @@
 #define KIB (1024UL)
 #define MIB (1024UL * KIB)
 
+/* A limit that is a plain number, as text for a message. */
+#define DECIMAL(limit) DECIMAL_TEXT(limit)
+#define DECIMAL_TEXT(limit) #limit
+
 /* A message and a hint, in bytes: what people can read, whatever names are in it. */
 #define LIMIT_MESSAGE 2000
 
@@ -23,11 +27,11 @@
 #define LIMIT_USER_DATA 16
 
 /* oVirt's payload: how many files, bytes of a name (Rock Ridge), characters of the
- * volume's name. */
+ * volume's label. */
 #define LIMIT_PAYLOAD_FILES 256
 #define LIMIT_FILE_NAME 255
 #define LIMIT_PATH 1024
-#define LIMIT_VOLUME_ID 16
+#define LIMIT_LABEL 16
 
 /* Everything that goes into one seed. */
 #define LIMIT_SEED (16 * MIB)
@@ -43,8 +47,8 @@
 #define LIMIT_DEVICES 4096
 #define LIMIT_NICS 256
 
-/* A described network: of each nic. The name is the kernel's (IFNAMSIZ); an MTU below 1280
- * has no IPv6 (RFC 8200, section 5), below 68 no IPv4 (RFC 791). */
+/* A described network: of each nic. The name is the kernel's (IFNAMSIZ); an MTU below
+ * 1280 has no IPv6 (RFC 8200, section 5), below 68 no IPv4 (RFC 791). */
 #define LIMIT_NIC_ADDRESSES 32
 #define LIMIT_NIC_NAMESERVERS 16
 #define LIMIT_NIC_SEARCHES 32
@@ -82,19 +86,21 @@
 /* An instance-id: cloud-init makes it a folder's name. */
 #define LIMIT_INSTANCE_ID 128
 
-/* The SMBIOS serial: the kernel shows at most a page of it (drivers/firmware/dmi-id.c).
- */
+/* The SMBIOS serial: the kernel shows at most a page of it
+ * (drivers/firmware/dmi-id.c). */
 #define LIMIT_SERIAL 4094
 
 /* Options of one `virt-seed set`. */
 #define LIMIT_SETTINGS 1024
 
-/* What is kept of a report where the emulator shim writes it and virtlogd does not: bytes of
- * the file. A boot takes about 5 KiB. */
+/* What is kept of a report where the emulator shim writes it and virtlogd does not: bytes
+ * of the file. A boot takes about 5 KiB. */
 #define LIMIT_SHIM_REPORT (2 * MIB)
-/* Seconds of `virt-seed wait --timeout`: what libvirt's timers can count in milliseconds. */
+/* Seconds of `virt-seed wait --timeout`: what libvirt's timers can count in
+ * milliseconds. */
 #define LIMIT_TIMEOUT 2000000
-/* What it shows of one guest: stages, boots, errors, warnings. A guest has some dozens. */
+/* What it shows of one guest: stages, boots, errors, warnings. A guest has some
+ * dozens. */
 #define LIMIT_EVENTS 1000
 
 /* Names of secrets and of their keys: what Kubernetes allows. */
@@ -104,33 +110,41 @@
 #define LIMIT_CONFIG (64 * KIB)
 
 /* The host's files that are looked through for one line: libvirt's qemu.conf, a file of
- * AppArmor's policy (and how deep they include one another), a process's state in /proc. */
+ * AppArmor's policy (and how deep they include one another), a process's state in
+ * /proc. */
 #define LIMIT_QEMU_CONF (1 * MIB)
 #define LIMIT_APPARMOR_FILE (1 * MIB)
 #define LIMIT_APPARMOR_DEPTH 8
 #define LIMIT_PROC (16 * KIB)
 
-/* A record of a domain (store/record.h): bytes, bytes of a text in it, and how many errors
- * or warnings of the guest's. */
+/* A record of a domain (store/record.h): bytes, bytes of a text in it, and how many
+ * errors or warnings of the guest's. */
 #define LIMIT_RECORD (2 * MIB)
 #define LIMIT_RECORD_TEXT 2048
 #define LIMIT_RECORD_TEXTS 100
 
 /* What is on the host for domains: files and directories. */
 #define LIMIT_LEFTOVERS 1000000U
+/* How many names a release looks at for records of domains that are gone. */
+#define LIMIT_SWEEP 256
+
+/* Seconds that the hook may take: libvirt has no limit, and holds the domain's lock. */
+#define LIMIT_HOOK_SECONDS 20
+/* From the filter (restore, migrate) to the prepare of that guest libvirt needs milliseconds. */
+#define LIMIT_RESUME_SECONDS 60
 
 /* Directories within each other, in what is removed whole. */
 #define LIMIT_TREE_DEPTH 64
 
-/* What `check` says of one domain; what an installed cloud-init may say of a document, and
- * the memory (bytes) and time (seconds) that it has for it. */
+/* What `check` says of one domain; what an installed cloud-init may say of a document,
+ * and the memory (bytes) and time (seconds) that it has for it. */
 #define LIMIT_FINDINGS 1000
 #define LIMIT_SCHEMA_OUTPUT (64 * KIB)
 #define LIMIT_SCHEMA_MEMORY (1024 * MIB)
 #define LIMIT_SCHEMA_SECONDS 30
 
-/* What diff(1) may print of one document that has changed, and the memory (bytes) and time
- * (seconds) that it has for it. */
+/* What diff(1) may print of one document that has changed, and the memory (bytes) and
+ * time (seconds) that it has for it. */
 #define LIMIT_DIFF_OUTPUT (1 * MIB)
 #define LIMIT_DIFF_MEMORY (1024 * MIB)
 #define LIMIT_DIFF_SECONDS 10
@@ -145,10 +159,10 @@
 /* Digits of a number in YAML: what Python's int() takes (sys.int_info). */
 #define LIMIT_YAML_NUMBER 4300
 
-/* The guest's report: bytes of a line, of a message, of the datasource's description; how many
- * errors are kept, and how many warnings; how many bytes of its file are read, and how many
- * copies virtlogd may keep (virtlogd.conf, max_backups; 3 by default). An error quotes what a
- * command has put out, and the line of the result has it twice. */
+/* The guest's report: bytes of a line, of a message, of the datasource's description; how
+ * many errors are kept, and how many warnings; how many bytes of its file are read, and
+ * how many copies virtlogd may keep (virtlogd.conf, max_backups; 3 by default). An error
+ * quotes what a command has put out, and the line of the result has it twice. */
 #define LIMIT_REPORT_LINE (1 * MIB)
 #define LIMIT_REPORT_TEXT 2048
 #define LIMIT_REPORT_DATASOURCE 256
@@ -157,17 +171,21 @@
 #define LIMIT_REPORT_COPIES 100
 /*
  * The metadata server. Connections at a time, and those of one peer on another machine;
- * bytes of a request with its headers, and what libmicrohttpd needs to answer it; bytes of
- * answers and of requests that the kernel keeps for each connection (it takes twice that);
- * seconds that a request may take, that an answer may take to be sent, and its end to arrive.
- * Whoever does not take an answer that is larger than the kernel's part of it keeps a place.
+ * bytes of a request with its headers, and what libmicrohttpd needs to answer it; bytes
+ * of answers and of requests that the kernel keeps for each connection (it takes twice
+ * that); seconds that a request may take, that an answer may take to be sent, and its end
+ * to arrive. Whoever does not take an answer that is larger than the kernel's part of it
+ * keeps a place.
  */
 #define LIMIT_IMDS_CONNECTIONS 4096
 #define LIMIT_IMDS_PEER_CONNECTIONS 16
+/* One connection of so many is kept free for those who come. */
+#define LIMIT_IMDS_SPARE 8
 #define LIMIT_IMDS_REQUEST (4 * KIB)
 #define LIMIT_IMDS_SEND_BUFFER (8 * KIB)
 #define LIMIT_IMDS_RECEIVE_BUFFER (8 * KIB)
-/* How long a server may take to accept the question whether it is well, and again to answer. */
+/* How long a server may take to accept the question whether it is well, and again to
+ * answer. */
 #define LIMIT_IMDS_PROBE_SECONDS 2
 #define LIMIT_IMDS_ASK_SECONDS 10
 #define LIMIT_IMDS_ANSWER_SECONDS 60
@@ -183,13 +201,16 @@
 #define LIMIT_IMDS_LOG_BURST 20
 #define LIMIT_IMDS_LOG_CROWD_RATE 20
 #define LIMIT_IMDS_LOG_CROWD_BURST 400
+/* Seconds from one line on what was left out, or on connections that were ended to make
+ * room, to the next. */
+#define LIMIT_IMDS_LOG_SECONDS 10
 
 /* Addresses to listen on; a document up to this size is read at once, a longer one as it
  * is sent. */
 #define LIMIT_IMDS_LISTENERS 16
 #define LIMIT_IMDS_READ_AT_ONCE (16 * KIB)
 
-/* A domain's token and MACs, with room for a line of each; how many domains of one MAC are
- * looked at. */
+/* A domain's token and MACs, with room for a line of each; how many domains of one MAC
+ * are looked at. */
 #define LIMIT_IMDS_ACCESS (64 + LIMIT_NICS * 32UL)
 #define LIMIT_IMDS_SAME_MAC 16

@@ -2,8 +2,8 @@
 /*
  * Memory, and whatever else has an owner.
  *
- * Allocation cannot fail: out of memory aborts. What is allocated from outside's numbers is
- * bounded before (base/limits.h).
+ * Allocation cannot fail: out of memory aborts. What is allocated from outside's numbers
+ * is bounded before (base/limits.h).
  *
  * Ownership is by scope: a variable marked with a cleanup_TYPE is released when its scope
  * ends. steal() hands the value on, so that a transfer of ownership can be seen where it
@@ -34,10 +34,10 @@ char *xvasprintf(const char *format, va_list arguments)
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * Arrays that grow are a pointer and a count, NULL and 0 at first; the caller owns them (free).
- * array_add() adds an element, zeroed. Return: where it is, until the next is added. What may
- * come from outside is bounded before, and there is little of it: each element is a
- * realloc(3), and no capacity is kept.
+ * Arrays that grow are a pointer and a count, NULL and 0 at first; the caller owns them
+ * (free). array_add() adds an element, zeroed. Return: where it is, until the next is
+ * added. What may come from outside is bounded before, and there is little of it: each
+ * element is a realloc(3), and no capacity is kept.
  */
 #define array_add(array, count)                                                          \
     ({                                                                                   \
@@ -62,7 +62,8 @@ void *array_grow(void *array, size_t count, size_t size);
         stolen_;                                                                         \
     })
 
-/* For pointers of any type: not read as a void *, which another type of pointer is not. */
+/* For pointers of any type: not read as a void *, which another type of pointer is
+ * not. */
 static inline void
 free_pointer(void *pointer)
 {

@@ -4,13 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
 
@@ -37,12 +46,6 @@ process_keep_descriptors(int input, int output)
         close_range(3, ~0U, 0) < 0)
         return -errno;
     return 0;
-}
-
-int
-process_detach_descriptors(void)
-{
-    return process_keep_descriptors(-1, -1);
 }
 
 void
@@ -77,4 +80,122 @@ process_path_beside(const char *name)
     }
     slash[1] = '\0';
     return xasprintf("%s%s", path, name);
+}
+
+/* --- other programs --------------------------------------------------------------- */
+
+struct run {
+    const struct child *child;
+    pid_t pid;
+    int output;
+    struct timespec begin;
+};
+
+static int
+milliseconds_left(const struct run *run)
+{
+    const long limit = run->child->seconds * 1000L;
+    struct timespec now;
+    long spent;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    spent = (now.tv_sec - run->begin.tv_sec) * 1000 +
+            (now.tv_nsec - run->begin.tv_nsec) / 1000000;
+    return spent < limit ? (int)(limit - spent) : 0;
+}
+
+/* Return: 0 or an errno. */
+static int
+spawn(struct run *run, int output)
+{
+    const struct child *child = run->child;
+    char *const *environment = child->environment ? child->environment : environ;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error;
+
+    if (posix_spawn_file_actions_init(&actions) != 0 ||
+        posix_spawnattr_init(&attributes) != 0)
+        abort();
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+    /* Each on itself: it stays open over exec. */
+    for (const int *document = child->documents; *document >= 0; document++)
+        posix_spawn_file_actions_adddup2(&actions, *document, *document);
+    clock_gettime(CLOCK_MONOTONIC, &run->begin);
+    error = posix_spawnp(&run->pid, child->words[0], &actions, &attributes, child->words,
+                         environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+/* Return: whether it came to its end, within time and bounds. */
+static bool
+read_output(const struct run *run, struct buffer *buffer)
+{
+    size_t room = run->child->output;
+
+    while (room > 0) {
+        struct pollfd ready = {.fd = run->output, .events = POLLIN};
+        char block[4096];
+        ssize_t size;
+
+        if (poll(&ready, 1, milliseconds_left(run)) <= 0)
+            return false;
+        size = read(run->output, block, room < sizeof(block) ? room : sizeof(block));
+        if (size <= 0)
+            return size == 0;
+        buffer_append(buffer, block, (size_t)size);
+        room -= (size_t)size;
+    }
+    return false;
+}
+
+static int
+finish(const struct run *run, bool ended)
+{
+    cleanup_close int process = (int)syscall(SYS_pidfd_open, run->pid, 0);
+    struct pollfd ready = {.fd = process, .events = POLLIN};
+    int status;
+
+    if (!ended || poll(&ready, 1, milliseconds_left(run)) <= 0)
+        kill(-run->pid, SIGKILL);
+    while (waitpid(run->pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return CHILD_KILLED;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_KILLED;
+}
+
+int
+child_run(const struct child *child, struct buffer *output)
+{
+    const struct rlimit memory = {child->memory, child->memory};
+    struct run run = {.child = child};
+    int ends[2];
+    int result;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return CHILD_MISSING;
+    result = spawn(&run, ends[1]) == 0 ? 0 : CHILD_MISSING;
+    close(ends[1]);
+    if (result == 0) {
+        prlimit(run.pid, RLIMIT_AS, &memory, NULL);
+        run.output = ends[0];
+        result = finish(&run, read_output(&run, output));
+    }
+    close(ends[0]);
+    return result;
+}
+
+int
+child_document(const char *name, const struct buffer *content)
+{
+    cleanup_close int fd = memfd_create(name, MFD_CLOEXEC);
+    int error = fd < 0 ? -errno : fs_write_all(fd, content->data, content->size);
+
+    return error < 0 ? error : steal_fd(fd);
 }

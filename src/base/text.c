@@ -2,15 +2,18 @@
 #include "config.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/text.h"
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 
-/* Return: how many bytes the character has with which the text begins; 0 if it is not one. */
+/* Return: how many bytes the character has with which the text begins; 0 if it is not
+ * one. */
 static size_t
 character_length(const char *text, size_t size)
 {
@@ -22,8 +25,8 @@ character_length(const char *text, size_t size)
                     : first < 0xf0  ? 3
                     : first <= 0xf4 ? 4
                                     : 0;
-    /* The second byte's range depends on the first: no overlong forms, no surrogates, nothing
-     * above U+10FFFF. */
+    /* The second byte's range depends on the first: no overlong forms, no surrogates,
+     * nothing above U+10FFFF. */
     unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
 
@@ -105,6 +108,50 @@ utf8_replace_controls(char *text)
         memset(text, '?', length);
         text += length > 0 ? length : 1;
     }
+}
+
+/* --- printing --------------------------------------------------------------------- */
+
+/* In one write: standard error has no buffer. */
+static void
+print_safely(FILE *stream, const char *text, size_t size, const char *allowed)
+{
+    cleanup_buffer struct buffer safe = {0};
+
+    for (size_t i = 0; i < size;) {
+        size_t length = utf8_unfit_length(text + i, size - i);
+        bool keep = length == 0 || (text[i] && strchr(allowed, text[i]));
+
+        buffer_append(&safe, keep ? &text[i] : "?", 1);
+        i += keep ? 1 : length;
+    }
+    if (safe.size > 0)
+        fwrite(safe.data, 1, safe.size, stream);
+}
+
+void
+print_outside_text(FILE *stream, const char *text, size_t size)
+{
+    print_safely(stream, text, size, "\n\t");
+}
+
+void
+print_outside_string(FILE *stream, const char *text)
+{
+    print_safely(stream, text, strlen(text), "");
+}
+
+void
+print_outside_line(FILE *stream, const char *format, ...)
+{
+    cleanup_free char *line = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    line = xvasprintf(format, arguments);
+    va_end(arguments);
+    print_outside_string(stream, line);
+    putc('\n', stream);
 }
 
 /* --- forms ------------------------------------------------------------------------ */

@@ -9,18 +9,17 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "check/check.h"
-#include "check/rules.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
 #include "wire/wire.h"
 
 /* A subject is one file in this folder and one row here. */
 static void (*const subjects[])(const struct check *check) = {
-    check_secrets, check_user_data, check_cloud_config,
-    check_network, check_served,    check_meta_data,
-    check_smbios,  check_disks,     check_initialization,
+    check_secrets, check_user_data,   check_cloud_config,
+    check_network, check_nocloud_net, check_meta_data,
+    check_smbios,  check_disks,       check_initialization,
 };
 
 /* --- the findings ------------------------------------------------------------------- */
@@ -92,14 +91,14 @@ findings_clear(struct findings *findings)
 
 /* --- the emulator shim, which libvirt may not be able to run ------------------------ */
 
-/* Finds what libvirt would refuse before it asks the hook: it cannot run the shim confined,
- * unless the domain is to have no profile of AppArmor's. */
+/* Finds what libvirt would refuse before it asks the hook: it cannot run the shim
+ * confined, unless the domain is to have no profile of AppArmor's. */
 static void
 check_emulator(struct findings *findings, const struct domain *domain, int root)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    if (!domain_is_by_shim(domain))
+    if (!domain_uses_shim(domain))
         return;
     for (const xmlNode *node = xml_child(domain->root, "seclabel"); node;
          node = xml_next(node, "seclabel")) {
@@ -139,37 +138,10 @@ check_wiring(struct findings *findings, const struct config *config,
 
 /* --- the stages --------------------------------------------------------------------- */
 
-struct look {
-    struct check check;
-    struct domain *domain;
-    bool schema;
-    bool begun; /* there is a request */
-};
-
 static void
 found(void *data, struct failure **failure)
 {
-    const struct look *look = data;
-
-    findings_take(look->check.findings, failure);
-}
-
-static int
-look_at_request(void *data, const struct request *request, struct failure **failure)
-{
-    struct look *look = data;
-    const struct check *check = &look->check;
-
-    (void)request;
-    (void)failure;
-    look->begun = true;
-    label_read_disks(look->domain);
-    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
-        subjects[i](check);
-    if (look->schema)
-        check_schema(check);
-    /* The wiring gives it a UUID, and that is a finding already. */
-    return check->findings->errors > 0 || !*look->domain->uuid;
+    findings_take(data, failure);
 }
 
 void
@@ -181,33 +153,39 @@ check_domain(struct findings *findings, struct domain *domain,
     cleanup_seed struct seed seed = {0};
     cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_failure struct failure *failure = NULL;
-    struct look look = {
-        .check = {.findings = findings,
-                  .domain = domain,
-                  .facts = &facts,
-                  .request = &request,
-                  .config = &config,
-                  .root = options->root},
+    const struct check check = {
+        .findings = findings,
         .domain = domain,
-        .schema = options->schema,
+        .facts = &facts,
+        .request = &request,
+        .config = &config,
+        .root = options->root,
     };
     const struct pipeline pipeline = {
         .policy = PIPELINE_COLLECT,
         .root = options->root,
         .config = &config,
-        .data = &look,
         .found = found,
-        .before_make = look_at_request,
+        .data = findings,
     };
 
     wire_facts_read(&facts, domain);
     check_emulator(findings, domain, options->root);
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);
-    pipeline_run(&pipeline, domain, &request, &seed, &failure);
-    findings_take(findings, &failure);
-    if (!look.begun)
+    if (pipeline_read(&pipeline, domain, &request, &failure) < 0) {
+        findings_take(findings, &failure);
         return;
+    }
+    label_read_disks(domain);
+    for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
+        subjects[i](&check);
+    if (options->schema)
+        check_schema(&check);
+    /* The wiring gives it a UUID, and that is a finding already. */
+    if (findings->errors == 0 && *domain->uuid)
+        seed_make(&seed, &request, &failure);
+    findings_take(findings, &failure);
     check_wiring(findings, &config, domain, &request);
-    check_delivery(&look.check);
+    check_delivery(&check);
 }

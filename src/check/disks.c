@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/disk.h"
+#include "wire/wire.h"
 
 #define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
 
-/* Return: whether the model of the disk's controller is one of virtio's. A controller that is
- * not in the XML is made by libvirt, of its default model. */
+/* Return: whether the model of the disk's controller is one of virtio's. A controller
+ * that is not in the XML is made by libvirt, of its default model. */
 static bool
 is_on_virtio_scsi(const struct domain *domain, const struct disk *disk)
 {

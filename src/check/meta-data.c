@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 
 static const struct meaning {
     const char *key;
@@ -88,8 +88,8 @@ check_meta_data(const struct check *check)
                       "leave cache= away, or use policy=\"domain\"",
                       "policy=\"content\" makes a new instance-id when the seed changes, "
                       "and with cache=\"keep\" the guest does not look at it");
-    /* The seed's path, or its URL, still has the UUID of the domain that this one was cloned
-     * from. */
+    /* The seed's path, or its URL, still has the UUID of the domain that this one was
+     * cloned from. */
     if (check->facts->seed_of_another && policy == INSTANCE_ID_FIXED)
         findings_warn(
             check->findings, WARNING_CLONED_INSTANCE_ID, request->line,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's network against the domain's own interfaces: network-config, versions 1 and 2,
- * and oVirt's <initialization>, with what else of that does nothing. A NIC of network_data.json
- * that the domain lacks is an error (seed/network.h). */
+/* The guest's network against the domain's own interfaces: network-config, versions 1 and
+ * 2, and oVirt's <initialization>, with what else of that does nothing. A NIC of
+ * network_data.json that the domain lacks is an error (seed/network.h). */
 #include "config.h"
 
 #include <string.h>
 
-#include "check/rules.h"
-#include "domain/interface.h"
+#include "check/check.h"
+#include "domain/domain.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "seed/network.h"
+#include "seed/seed.h"
 
 static bool
 lacks_mac(const struct check *check, const struct yaml_node *node)
@@ -124,15 +124,14 @@ check_initialization(const struct check *check)
 {
     const struct request *request = check->request;
     const struct initialization *initialization = request->initialization;
-    const xmlNode *element = xml_first_element(request_find(request->domain));
+    const xmlNode *element =
+        vocabulary_child(request_find(request->domain), "initialization");
     const xmlNode *devices = xml_child(check->domain->root, "devices");
     size_t nic_count = 0;
     int line;
 
     if (!initialization)
         return;
-    while (element && !vocabulary_is(element, "initialization"))
-        element = xml_next_element(element);
     line = element ? xml_line(element) : request->line;
     for (size_t i = 0; i < initialization->note_count; i++)
         findings_warn(check->findings, WARNING_WITHOUT_EFFECT, line,

@@ -5,74 +5,75 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 
 #define ANY_DEPTH "**."
 
-struct application {
+/* Where the reading of a document is. */
+struct walk {
     const struct check *check;
     const struct part *part;
     const char *description;
     const struct rule *rules;
-    /* The keys that lead to a node; NULL for a place in a list. */
+    /* The keys that lead to a node; NULL for an item of a list. */
     const char *keys[LIMIT_YAML_DEPTH];
     size_t depth;
 };
 
 /* Return: whether the keys are those of the rule's path. */
 static bool
-path_matches(const char *path, const struct application *place)
+path_matches(const char *path, const struct walk *walk)
 {
     size_t depth = 0;
 
     if (strncmp(path, ANY_DEPTH, strlen(ANY_DEPTH)) == 0) {
         path += strlen(ANY_DEPTH);
-        depth = place->depth - 1;
+        depth = walk->depth - 1;
     }
     for (;;) {
         size_t length = strcspn(path, ".");
         const char *key;
 
-        if (depth == place->depth)
+        if (depth == walk->depth)
             return false;
-        key = place->keys[depth++];
+        key = walk->keys[depth++];
         if (!(length == 1 && *path == '*') &&
             !(key && strlen(key) == length && strncmp(key, path, length) == 0))
             return false;
         if (!path[length])
-            return depth == place->depth;
+            return depth == walk->depth;
         path += length + 1;
     }
 }
 
 static void
-apply(const struct application *place, const struct yaml_node *node)
+apply(const struct walk *walk, const struct yaml_node *node)
 {
-    for (const struct rule *rule = place->rules; rule->path; rule++) {
+    for (const struct rule *rule = walk->rules; rule->path; rule++) {
         const char *name = rule->path;
 
-        if (!path_matches(rule->path, place) || !rule->applies(place->check, node))
+        if (!path_matches(rule->path, walk) || !rule->applies(walk->check, node))
             continue;
         /* Its leading "*." say nothing to people. */
         while (*name == '*' && strchr(name, '.'))
             name = strchr(name, '.') + 1;
-        if (*name == '*' && place->part->origin != PART_SECRET)
-            name = place->keys[place->depth - 1];
-        findings_warn(place->check->findings, rule->id, place->part->line, rule->hint,
-                      "%s: line %d: '%.256s' %s", place->description, node->line,
+        if (*name == '*' && walk->part->origin != PART_SECRET)
+            name = walk->keys[walk->depth - 1];
+        findings_warn(walk->check->findings, rule->id, walk->part->line, rule->hint,
+                      "%s: line %d: '%.256s' %s", walk->description, node->line,
                       name ? name : "*", rule->message);
     }
 }
 
 static void
-apply_below(struct application *place,
+apply_below(struct walk *walk,
             const struct yaml_node *node) /* NOLINT(misc-no-recursion) */
 {
     for (const struct yaml_item *item = node->items; item; item = item->next) {
-        place->keys[place->depth++] = item->key ? item->key->text : NULL;
-        apply(place, item->value);
-        apply_below(place, item->value);
-        place->depth--;
+        walk->keys[walk->depth++] = item->key ? item->key->text : NULL;
+        apply(walk, item->value);
+        apply_below(walk, item->value);
+        walk->depth--;
     }
 }
 
@@ -81,10 +82,10 @@ rules_apply(const struct check *check, const struct part *part,
             const struct yaml_node *from, const struct rule *rules)
 {
     cleanup_free char *description = part_describe(part);
-    struct application application = {
+    struct walk walk = {
         .check = check, .part = part, .description = description, .rules = rules};
 
-    apply_below(&application, from);
+    apply_below(&walk, from);
 }
 
 const struct yaml_node *
@@ -99,7 +100,7 @@ rules_read(struct yaml *yaml, const struct part *part)
                : NULL;
 }
 
-/* --- values --------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------- */
 
 static bool
 is_canonical_natural(const char *text, size_t length)

@@ -9,19 +9,22 @@
 
 #include <string.h>
 
-#include "base/child.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "check/rules.h"
+#include "base/process.h"
+#include "check/check.h"
 
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's reference of modules; 'virt-seed check --no-schema' leaves this out"
 
-/* Return: as child_run(). */
-static int
-run_schema(const struct buffer *document, const char *type, struct buffer *output)
+/* Makes a warning of each line in which cloud-init finds something.
+ * Return: whether cloud-init is there, and answers. */
+static bool
+check_part_schema(const struct check *check, const struct part *part, const char *type)
 {
-    cleanup_close int file = child_document("cloud-config", document);
+    static const char *const marks[] = {" schema errors: ", " schema deprecations: "};
+    cleanup_free char *description = part_describe(part);
+    cleanup_close int file = child_document("cloud-config", &part->data);
     cleanup_free char *path = xasprintf("/proc/self/fd/%d", file);
     char *words[] = {(char *)"cloud-init",
                      (char *)"schema",
@@ -38,19 +41,8 @@ run_schema(const struct buffer *document, const char *type, struct buffer *outpu
         .memory = LIMIT_SCHEMA_MEMORY,
         .seconds = LIMIT_SCHEMA_SECONDS,
     };
-
-    return file < 0 ? CHILD_MISSING : child_run(&child, output);
-}
-
-/* Makes a warning of each line in which cloud-init finds something.
- * Return: whether cloud-init is there, and answers. */
-static bool
-check_part_schema(const struct check *check, const struct part *part, const char *type)
-{
-    static const char *const marks[] = {" schema errors: ", " schema deprecations: "};
-    cleanup_free char *description = part_describe(part);
     cleanup_buffer struct buffer output = {0};
-    int status = run_schema(&part->data, type, &output);
+    int status = file < 0 ? CHILD_MISSING : child_run(&child, &output);
     char *rest = output.size > 0 ? output.data : NULL;
     bool found = false;
 

@@ -2,8 +2,8 @@
 /*
  * Secrets where others read them. Any local user of the host reads a domain's metadata
  * (virsh -r dumpxml); any user of the guest reads cloud-init's meta-data
- * (/run/cloud-init/instance-data.json); with the emulator shim, any guest of the host that
- * breaks out of its QEMU reads the seeds of all others.
+ * (/run/cloud-init/instance-data.json); with the emulator shim, any guest of the host
+ * that breaks out of its QEMU reads the seeds of all others.
  */
 #include "config.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/xml.h"
-#include "seed/user-data.h"
+#include "seed/seed.h"
 
 #define MOVE_HINT                                                                        \
     "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write secret=\"NAME\""
@@ -118,7 +118,7 @@ warn_of_key(const struct check *check, const struct part *part, const char *key)
 static void
 check_part(const struct check *check, const struct part *part)
 {
-    if (check->facts->by_shim &&
+    if (check->facts->uses_shim &&
         (part->origin == PART_SECRET || part->origin == PART_GENERATED)) {
         const xmlNode *devices = xml_child(check->domain->root, "devices");
         const xmlNode *emulator = xml_child(devices, "emulator");

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the guest's early detection (cloud-init's tools/ds-identify) knows a datasource by:
- * the SMBIOS tables, the system's UUID, labels of disks, the kernel's command line. */
+/* What the guest's early detection (cloud-init's tools/ds-identify) knows a datasource
+ * by: the SMBIOS tables, the system's UUID, labels of disks, the kernel's command
+ * line. */
 #include "config.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
 
@@ -187,7 +188,7 @@ check_visibility(const struct check *check)
     }
 }
 
-/* --- the kernel's command line -------------------------------------------------------- */
+/* --- the kernel's command line ---------------------------------------------------- */
 
 static const struct {
     const char *pattern;

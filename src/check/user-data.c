@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What user-data and vendor-data are; of cloud-configs, the values that YAML makes something
- * else of than cloud-init's modules expect. Which keys there are, cloud-init's own schema says
- * (schema.c). */
+/* What user-data and vendor-data are; of cloud-configs, the values that YAML makes
+ * something else of than cloud-init's modules expect. Which keys there are, cloud-init's
+ * own schema says (schema.c). */
 #include "config.h"
 
 #include <string.h>
 #include <strings.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
-#include "seed/user-data.h"
+#include "check/check.h"
+#include "seed/seed.h"
 
 static void
 warn(const struct check *check, const struct part *part, enum warning id,
@@ -64,8 +64,8 @@ check_includes(const struct check *check, const struct part *part)
     }
 }
 
-/* Return: whether lines end in CR LF, but not the first one: cloud-init converts all lines if
- * the first one ends so (util.dos2unix), and none otherwise. */
+/* Return: whether lines end in CR LF, but not the first one: cloud-init converts all
+ * lines if the first one ends so (util.dos2unix), and none otherwise. */
 static bool
 has_later_cr_lf(const struct buffer *data)
 {
@@ -157,8 +157,8 @@ check_is_cloud_config(const struct part *part)
            strcmp(kind, "cloud-config") == 0;
 }
 
-/* Warns of vendor-data that 'vendor_data: {enabled: …}' switches off: of text, "true", "1",
- * "on" and "yes" alone are true (cloud-init's util.translate_bool). */
+/* Warns of vendor-data that 'vendor_data: {enabled: …}' switches off: of text, "true",
+ * "1", "on" and "yes" alone are true (cloud-init's util.translate_bool). */
 static void
 check_vendor_data(const struct check *check, const struct part *part,
                   const struct yaml_node *root)

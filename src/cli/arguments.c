@@ -181,8 +181,8 @@ int
 arguments_read(struct context *context, const struct command *command, void *options,
                int argc, char **argv, struct failure **failure)
 {
-    /* getopt stops at the first operand, which is the command's name, or goes on to the end;
-     * and in both cases tells a value that is missing from an unknown option. */
+    /* getopt stops at the first operand, which is the command's name, or goes on to the
+     * end; and in both cases tells a value that is missing from an unknown option. */
     struct table table = {.count = 0};
     char *domain = NULL;
     int option, result;

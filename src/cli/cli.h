@@ -2,10 +2,10 @@
 /*
  * What the commands of `virt-seed` share.
  *
- * How it works: a command is one file, cmd-NAME.c. It has a struct options of its own and a
- * table with a row for each option, which says where in that struct the option's value goes.
- * Parsing (arguments.c), --help and the synopsis (help.c), and the completion of the shell
- * (cmd-complete.c) all read this table.
+ * How it works: a command is one file, cmd-NAME.c. It has a struct options of its own and
+ * a table with a row for each option, which says where in that struct the option's value
+ * goes. Parsing (arguments.c), --help and the synopsis (help.c), and the completion of
+ * the shell (cmd-complete.c) all read this table.
  */
 #pragma once
 
@@ -29,7 +29,8 @@ struct context {
 
 /* --- options ---------------------------------------------------------------------- */
 
-/* What an option does; the first three follow from the type of the member that it sets. */
+/* What an option does; the first three follow from the type of the member that it
+ * sets. */
 enum option_kind {
     OPTION_FLAG,    /* bool: true */
     OPTION_TEXT,    /* const char *: the value, borrowed from the command line */
@@ -93,14 +94,15 @@ extern const struct option_row global_options[];
 
 struct command {
     const char *name;
-    /* Words divided by blanks: [OPTIONAL], and the last may be REPEATED…; NULL for none. */
+    /* Words divided by blanks: [OPTIONAL], and the last may be REPEATED…; NULL for
+     * none. */
     const char *operands;
     const char *summary; /* one line for `virt-seed --help`; NULL hides the command */
     const char *help;    /* what `virt-seed NAME --help` says of it */
     const struct option_row *options; /* ended by OPTION_END; NULL for none */
     size_t options_size;              /* of its struct options */
-    /* `options` is the command's struct options. Return: the exit status; main prints a
-     * failure that is set, and the status is then 1, or 2 if it is FAILURE_USAGE. */
+    /* `options` is the command's struct options. Return: the exit status, or -1 with a
+     * failure: main prints it, and the status is 1, or 2 if it is FAILURE_USAGE. */
     int (*run)(const struct context *context, const void *options,
                struct failure **failure);
 };
@@ -129,8 +131,8 @@ extern const struct command cmd_wire;
 /* Return: the command of that name, or NULL with a failure. */
 const struct command *command_find(const char *name, struct failure **failure);
 
-/* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, the time
- * is over (as timeout(1) says it). */
+/* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, the
+ * time is over (as timeout(1) says it). */
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
@@ -140,10 +142,10 @@ const struct command *command_find(const char *name, struct failure **failure);
 /* --- the command line ------------------------------------------------------------- */
 
 /*
- * Reads the options and operands of a command, whose name is argv[0], into the context and
- * into `options`, its zeroed struct options. With NULL for the command, it reads the options
- * before the command's name, and the operands are what follows them.
- * Return: 0 to go on, 1 if what was asked for has been printed, -1 on failure.
+ * Reads the options and operands of a command, whose name is argv[0], into the context
+ * and into `options`, its zeroed struct options. With NULL for the command, it reads the
+ * options before the command's name, and the operands are what follows them. Return: 0 to
+ * go on, 1 if what was asked for has been printed, -1 on failure.
  */
 int arguments_read(struct context *context, const struct command *command, void *options,
                    int argc, char **argv, struct failure **failure);
@@ -151,7 +153,8 @@ int arguments_read(struct context *context, const struct command *command, void 
 /* Prints the help of the command, or with NULL that of virt-seed. */
 void help_print(FILE *stream, const struct command *command);
 
-/* Return: what follows the command's name in its usage line, owned by the caller (free). */
+/* Return: what follows the command's name in its usage line, owned by the caller
+ * (free). */
 char *help_synopsis(const struct command *command);
 
 /* Return: the one of `count` names that is meant by a mistyped word, or NULL. */

@@ -11,9 +11,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/source.h"
-#include "image/iso.h"
+#include "cli/definition.h"
+#include "cli/io.h"
+#include "image/image.h"
 
 struct options {
     const char *output;
@@ -46,11 +46,11 @@ run(const struct context *context, const void *data, struct failure **failure)
     const char *path = options->output ? options->output : "seed.iso";
     bool to_stdout = output_is_standard(path);
     cleanup_output struct output output = {.directory = -1};
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition source = {0};
     cleanup_seed struct seed seed = {0};
     int result;
 
-    if (source_load_seed(&seed, &source, context, false, NULL, failure) < 0)
+    if (definition_load_seed(&seed, &source, context, false, NULL, failure) < 0)
         return STATUS_FAILURE;
     if (seed.served) {
         failure_set(failure, FAILURE_IMAGE,
@@ -68,8 +68,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (result < 0)
         return STATUS_FAILURE;
     if (!context->quiet && !to_stdout)
-        printf("%s: label %s, %zu documents\n", path, seed.volume_id,
-               seed.document_count);
+        printf("%s: label %s, %zu documents\n", path, seed.label, seed.document_count);
     return STATUS_OK;
 }
 

@@ -4,11 +4,11 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "check/check.h"
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/source.h"
+#include "cli/definition.h"
+#include "cli/io.h"
 
 struct options {
     bool json;
@@ -58,17 +58,17 @@ run(const struct context *context, const void *data, struct failure **failure)
     const struct check_options check = {.root = context->root,
                                         .schema = !options->no_schema};
     cleanup_findings struct findings findings = {0};
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition definition = {0};
     cleanup_free char *name = NULL;
 
-    if (source_load(&source, context, SOURCE_READ, failure) < 0)
-        return STATUS_FAILURE;
-    name = xstrdup(source.domain.name);
-    check_domain(&findings, &source.domain, &check);
+    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
+        return -1;
+    name = xstrdup(definition.domain.name);
+    check_domain(&findings, &definition.domain, &check);
     if (options->json)
         print_json(name, &findings);
     else
-        print_text(source.name ? source.name : name, &findings);
+        print_text(definition.name ? definition.name : name, &findings);
     if (!options->json && !context->quiet && findings.count == 0)
         print_outside_line(stdout, "domain '%s': no problems found", name);
     return findings.errors > 0 ? STATUS_FAILURE : STATUS_OK;

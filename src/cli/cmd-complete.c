@@ -2,9 +2,9 @@
 /*
  * What scripts/completion/virt-seed asks: which words may be the last of a command line.
  *
- * How it works: the words are read as the command would read them, but nothing is refused: what
- * cannot be understood has nothing to be completed with. If nothing is printed, the shell offers
- * the names of files.
+ * How it works: the words are read as the command would read them, but nothing is
+ * refused: what cannot be understood has nothing to be completed with. If nothing is
+ * printed, the shell offers the names of files.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include <libvirt/libvirt.h>
 
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/libvirt.h"
 
@@ -28,7 +28,8 @@ struct line {
     bool asks_help;
 };
 
-/* Return: the option that the word is, or NULL; `value` gets its value, if the word has one. */
+/* Return: the option that the word is, or NULL; `value` gets its value, if the word has
+ * one. */
 static const struct option_row *
 find_option(const struct line *line, const char *word, const char **value)
 {

@@ -13,11 +13,10 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
-#include "cli/output.h"
+#include "cli/io.h"
 #include "seed/json.h"
 
 struct options {
@@ -25,7 +24,8 @@ struct options {
     bool json;
 };
 
-/* The subjects are in doctor/. What libvirt says comes first, because others look at it. */
+/* The subjects are in doctor/. What libvirt says comes first, because others look at
+ * it. */
 static void (*const subjects[])(struct doctor *doctor) = {
     doctor_libvirt, doctor_hook,      doctor_files, doctor_apparmor, doctor_selinux,
     doctor_server,  doctor_leftovers, doctor_vdsm,  doctor_schema,
@@ -38,7 +38,7 @@ static const char *const state_words[] = {
     [DOCTOR_PROBLEM] = "problem",
 };
 
-/* --- what the subjects say ------------------------------------------------------------ */
+/* --- what the subjects say -------------------------------------------------------- */
 
 /* Takes over both texts. */
 static void
@@ -96,7 +96,7 @@ doctor_unread(struct doctor *doctor, int error, const char *subject, const char 
                    strerror(abs(error)));
 }
 
-/* --- output --------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
 static void
 print_json(const struct doctor *doctor)
@@ -137,7 +137,7 @@ print_text(const struct doctor *doctor, bool verbose)
         puts(unknown ? "no problems found in what could be seen" : "no problems found");
 }
 
-/* --- the command ---------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------ */
 
 static void
 doctor_clear(struct doctor *doctor)
@@ -147,8 +147,8 @@ doctor_clear(struct doctor *doctor)
         free(doctor->list[i].fix);
     }
     free(doctor->list);
-    free(doctor->served);
-    free(doctor->by_shim);
+    free(doctor->nocloud_net_domain);
+    free(doctor->shim_domain);
     texts_free(doctor->unseen, doctor->unseen_count);
     config_clear(&doctor->config);
     if (doctor->connection)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/definition.h"
 #include "store/record.h"
 
 struct options {
@@ -18,29 +18,27 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition definition = {0};
     cleanup_record struct record record = {0};
     cleanup_close int lock = -1;
     int result;
 
-    if (source_load(&source, context, SOURCE_READ, failure) < 0)
-        return STATUS_FAILURE;
+    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
+        return -1;
     lock = record_lock(context->root);
-    result = domain_require_uuid(&source.domain, failure);
+    result = domain_require_uuid(&definition.domain, failure);
     if (result == 0)
-        result = record_read(context->root, source.domain.uuid, &record, failure);
+        result = record_read(context->root, definition.domain.uuid, &record, failure);
     if (result == 0) {
         free(record.done);
         record.done = options->undo ? NULL : record_time(time(NULL));
-        result = record_write(context->root, source.domain.uuid, &record, failure);
+        result = record_write(context->root, definition.domain.uuid, &record, failure);
     }
-    if (result < 0) {
-        failure_prefix(failure, "domain '%s'", source.domain.name);
-        return STATUS_FAILURE;
-    }
+    if (result < 0)
+        return failure_prefix(failure, "domain '%s'", definition.domain.name);
     if (!context->quiet)
-        print_outside_line(stdout, "domain '%s': %srecorded as done", source.domain.name,
-                           options->undo ? "not " : "");
+        print_outside_line(stdout, "domain '%s': %srecorded as done",
+                           definition.domain.name, options->undo ? "not " : "");
     return STATUS_OK;
 }
 

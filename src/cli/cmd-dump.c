@@ -10,10 +10,10 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "cli/source.h"
+#include "cli/definition.h"
+#include "cli/io.h"
 
 struct options {
     bool show_secrets;
@@ -45,8 +45,8 @@ print_json(const struct seed *seed, const char *path)
                                         (json_int_t)data->size, text ? "text" : "base64",
                                         text ? text : json_string(encoded)));
     }
-    json_print(json_pack("{s:s?, s:o}", "volume-id",
-                         seed->served ? NULL : seed->volume_id, "documents", documents));
+    json_print(json_pack("{s:s?, s:o}", "volume-id", seed->served ? NULL : seed->label,
+                         "documents", documents));
 }
 
 static void
@@ -77,13 +77,13 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     const char *path = context->operand_count > 1 ? context->operands[1] : NULL;
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition definition = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *denied = NULL;
 
-    if (source_load_seed(&seed, &source, context, options->show_secrets, &denied,
-                         failure) < 0)
-        return STATUS_FAILURE;
+    if (definition_load_seed(&seed, &definition, context, options->show_secrets, &denied,
+                             failure) < 0)
+        return -1;
     if (path && !seed_find_document(&seed, path)) {
         cleanup_buffer struct buffer list = {0};
 
@@ -91,9 +91,8 @@ run(const struct context *context, const void *data, struct failure **failure)
             buffer_append_string(&list, i > 0 ? ", " : "");
             buffer_append_string(&list, seed.documents[i].path);
         }
-        failure_set(failure, FAILURE_USAGE, "the seed has no document '%s'\nit has: %s",
-                    path, list.data);
-        return STATUS_FAILURE;
+        return failure_set(failure, FAILURE_USAGE,
+                           "the seed has no document '%s'\nit has: %s", path, list.data);
     }
     if (options->json)
         print_json(&seed, path);
@@ -102,7 +101,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (!denied)
         return STATUS_OK;
     *failure = steal(denied);
-    return STATUS_FAILURE;
+    return -1;
 }
 
 static const struct option_row rows[] = {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/garbage.h"
 #include "cli/libvirt.h"

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
-#include "cli/changes.h"
+#include "base/text.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
-#include "cli/output.h"
-#include "cli/source.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
@@ -40,40 +35,13 @@ static const struct format {
     {"ovirt", import_ovirt},
 };
 
-/* --- reading ---------------------------------------------------------------------- */
-
-static int
-read_file(struct buffer *data, const char *name, struct failure **failure)
-{
-    bool standard_input = strcmp(name, "-") == 0;
-    cleanup_close int opened =
-        standard_input ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    int error;
-
-    if (!standard_input && opened < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                                 "could not open '%s'\n"
-                                 "give the file of a manifest, or - for standard input",
-                                 name);
-    error = fs_read_all(standard_input ? STDIN_FILENO : opened, LIMIT_PART, data);
-    if (error == -EFBIG) {
-        failure_set(failure, FAILURE_LIMIT,
-                    "larger than %lu MiB\n"
-                    "leave away what is not about the virtual machine",
-                    LIMIT_PART / MIB);
-    } else if (error < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, error,
-                          "could not read it\ngive the file of a manifest");
-    }
-    return error;
-}
-
 static int
 read_import(struct import *import, const struct context *context, const char *machine,
             struct failure **failure)
 {
     const char *system = context->operands[0];
     const char *name = context->operands[1];
+    const char *file = strcmp(name, "-") == 0 ? NULL : name;
     const struct format *format = NULL;
     cleanup_buffer struct buffer data = {0};
 
@@ -87,13 +55,14 @@ read_import(struct import *import, const struct context *context, const char *ma
             "'%s' is no system to import from\n"
             "virt-seed import kubevirt FILE, or virt-seed import ovirt FILE",
             system);
-    import->doc = element_new();
+    if (io_read(file, LIMIT_PART, "give the file of a manifest, or - for standard input",
+                &data, failure) < 0)
+        return -1;
+    import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
-    if (read_file(&data, name, failure) < 0 ||
-        format->read(import, data.data, data.size, machine, failure) < 0 ||
+    if (format->read(import, data.data, data.size, machine, failure) < 0 ||
         import_check(import, failure) < 0)
-        return failure_prefix(failure, "%s",
-                              strcmp(name, "-") == 0 ? "standard input" : name);
+        return failure_prefix(failure, "%s", file ? file : "standard input");
     return 0;
 }
 
@@ -131,20 +100,20 @@ write_secrets(struct import *import, const struct context *context,
 /* --- setting ---------------------------------------------------------------------- */
 
 static int
-put_element(struct source *source, const struct import *import, bool replace,
+put_element(struct definition *definition, const struct import *import, bool replace,
             struct wiring *wiring, struct failure **failure)
 {
-    xmlNode *root = xmlDocGetRootElement(source->doc);
-    xmlNode *old = request_find(&source->domain);
+    xmlNode *root = xmlDocGetRootElement(definition->doc);
+    xmlNode *old = request_find(&definition->domain);
     xmlNode *metadata = xml_child(root, "metadata");
-    xmlNode *node = xmlDocCopyNode(import->element, source->doc, 1);
+    xmlNode *node = xmlDocCopyNode(import->element, definition->doc, 1);
 
     if (old && !replace) {
         xmlFreeNode(node);
         return failure_set(failure, FAILURE_DOMAIN,
                            "domain '%s' has a request already\n"
                            "--replace puts the imported one in its place",
-                           source->domain.name);
+                           definition->domain.name);
     }
     if (old) {
         cleanup_free char *was = xml_attribute(old, "smbios-was");
@@ -161,22 +130,6 @@ put_element(struct source *source, const struct import *import, bool replace,
     return 0;
 }
 
-static int
-set_domain(struct import *import, const struct context *context,
-           const struct options *options, struct failure **failure)
-{
-    const struct changes_options nothing = {0};
-    cleanup_source struct source source = {0};
-    cleanup_wiring struct wiring wiring = {0};
-
-    if (source_load_domain(&source, context, options->set, SOURCE_CHANGE, failure) < 0 ||
-        (options->secrets && libvirt_require_local(source.connection, failure) < 0) ||
-        put_element(&source, import, options->replace, &wiring, failure) < 0 ||
-        write_secrets(import, context, options, failure) < 0)
-        return -1;
-    return changes_commit(&source, context, &nothing, "", &wiring, failure);
-}
-
 /* --- the command ------------------------------------------------------------------ */
 
 static int
@@ -189,21 +142,29 @@ run(const struct context *context, const void *data, struct failure **failure)
         failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
     else if (options->replace && !options->set)
         failure_set(failure, FAILURE_USAGE, "--replace belongs to --set");
-    if (*failure) {
-        failure_hint(failure, "print the element, or --set it in a domain");
-        return STATUS_USAGE;
-    }
+    if (*failure)
+        return failure_hint(failure, "print the element, or --set it in a domain");
     if (read_import(&import, context, options->name, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     if (options->set) {
-        if (set_domain(&import, context, options, failure) < 0)
-            return STATUS_FAILURE;
+        const struct change_options change = {0};
+        cleanup_definition struct definition definition = {0};
+        cleanup_wiring struct wiring wiring = {0};
+
+        if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
+                                   failure) < 0 ||
+            (options->secrets &&
+             libvirt_require_local(definition.connection, failure) < 0) ||
+            put_element(&definition, &import, options->replace, &wiring, failure) < 0 ||
+            write_secrets(&import, context, options, failure) < 0 ||
+            definition_commit(&definition, context, &change, "", &wiring, failure) < 0)
+            return -1;
     } else {
         cleanup_free char *text = element_format(import.doc);
 
         if (write_secrets(&import, context, options, failure) < 0 ||
             output_write(options->output, text, strlen(text), failure) < 0)
-            return STATUS_FAILURE;
+            return -1;
     }
     for (size_t i = 0; !context->quiet && i < import.note_count; i++)
         print_outside_line(stderr, "virt-seed: note: %s", import.notes[i]);

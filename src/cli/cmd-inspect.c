@@ -12,11 +12,11 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
-#include "cli/output.h"
-#include "image/iso.h"
-#include "image/label.h"
+#include "cli/io.h"
+#include "image/image.h"
+#include "seed/json.h"
 #include "seed/layout.h"
 
 struct options {
@@ -32,7 +32,7 @@ struct judgement {
     char *problem; /* NULL if there is none */
 };
 
-struct report {
+struct inspection {
     const struct seed *volume;
     const struct layout *layout; /* NULL if the label is not a seed's */
     struct judgement *judgements;
@@ -41,26 +41,27 @@ struct report {
 };
 
 static struct judgement *
-add_judgement(struct report *report, const char *path, size_t size)
+add_judgement(struct inspection *inspection, const char *path, size_t size)
 {
-    report->judgements =
-        xreallocarray(report->judgements, report->count + 1, sizeof(*report->judgements));
-    report->judgements[report->count] = (struct judgement){.path = path, .size = size};
-    return &report->judgements[report->count++];
+    inspection->judgements = xreallocarray(inspection->judgements, inspection->count + 1,
+                                           sizeof(*inspection->judgements));
+    inspection->judgements[inspection->count] =
+        (struct judgement){.path = path, .size = size};
+    return &inspection->judgements[inspection->count++];
 }
 
 static void
-judge(struct report *report)
+judge(struct inspection *inspection)
 {
-    const struct seed *volume = report->volume;
-    const struct layout *layout = layout_find(volume->volume_id);
+    const struct seed *volume = inspection->volume;
+    const struct layout *layout = layout_find(volume->label);
 
-    report->layout = layout;
-    report->valid = layout != NULL;
+    inspection->layout = layout;
+    inspection->valid = layout != NULL;
     for (size_t i = 0; i < volume->document_count; i++) {
         const struct document *file = &volume->documents[i];
         struct judgement *judgement = add_judgement(
-            report, file->path, file->unread ? file->size : file->data.size);
+            inspection, file->path, file->unread ? file->size : file->data.size);
         const struct layout_document *document =
             layout ? layout_find_document(layout, file->path) : NULL;
         cleanup_failure struct failure *failure = NULL;
@@ -75,70 +76,63 @@ judge(struct report *report)
                 layout_describe(document, file->data.data, file->data.size, &failure);
             judgement->problem = failure ? xstrdup(failure->message) : NULL;
         }
-        report->valid = report->valid && !judgement->problem;
+        inspection->valid = inspection->valid && !judgement->problem;
     }
     for (const struct layout_document *document = layout ? layout->documents : NULL;
          document && document->path; document++) {
         if (!document->required || seed_find_document(volume, document->path))
             continue;
-        add_judgement(report, document->path, 0)->problem =
+        add_judgement(inspection, document->path, 0)->problem =
             xstrdup("is missing: cloud-init does not take the seed");
-        report->valid = false;
+        inspection->valid = false;
     }
 }
 
 static void
-report_clear(struct report *report)
+inspection_clear(struct inspection *inspection)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        free(report->judgements[i].taken);
-        free(report->judgements[i].problem);
+    for (size_t i = 0; i < inspection->count; i++) {
+        free(inspection->judgements[i].taken);
+        free(inspection->judgements[i].problem);
     }
-    free(report->judgements);
+    free(inspection->judgements);
 }
 
-/* --- printing ------------------------------------------------------------------------ */
-
-/* Names may be in no encoding at all; jansson takes UTF-8 only. */
-static json_t *
-to_json_string(const char *text)
-{
-    json_t *string = json_string(text);
-
-    return string ? string : json_string("(not UTF-8)");
-}
+/* --- printing --------------------------------------------------------------------- */
 
 static void
-print_json(const struct report *report)
+print_json(const struct inspection *inspection)
 {
     json_t *documents = json_array();
 
-    for (size_t i = 0; i < report->count; i++) {
-        const struct judgement *judgement = &report->judgements[i];
-        json_t *object = json_pack("{s:o, s:I}", "path", to_json_string(judgement->path),
-                                   "size", (json_int_t)judgement->size);
+    for (size_t i = 0; i < inspection->count; i++) {
+        const struct judgement *judgement = &inspection->judgements[i];
+        json_t *object =
+            json_pack("{s:o, s:I}", "path", json_outside_string(judgement->path), "size",
+                      (json_int_t)judgement->size);
 
         if (judgement->taken)
-            json_object_set_new(object, "taken", to_json_string(judgement->taken));
+            json_object_set_new(object, "taken", json_outside_string(judgement->taken));
         if (judgement->problem)
-            json_object_set_new(object, "problem", to_json_string(judgement->problem));
+            json_object_set_new(object, "problem",
+                                json_outside_string(judgement->problem));
         json_array_append_new(documents, object);
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
-                         to_json_string(report->volume->volume_id), "datasource",
-                         report->layout ? report->layout->datasource : NULL, "valid",
-                         report->valid, "documents", documents));
+                         json_outside_string(inspection->volume->label), "datasource",
+                         inspection->layout ? inspection->layout->datasource : NULL,
+                         "valid", inspection->valid, "documents", documents));
 }
 
 static void
-print_text(const struct report *report)
+print_text(const struct inspection *inspection)
 {
     fputs("label: ", stdout);
-    print_outside_string(stdout, report->volume->volume_id);
+    print_outside_string(stdout, inspection->volume->label);
     printf("\ndatasource: %s\n",
-           report->layout ? report->layout->datasource : "none, by this label");
-    for (size_t i = 0; i < report->count; i++) {
-        const struct judgement *judgement = &report->judgements[i];
+           inspection->layout ? inspection->layout->datasource : "none, by this label");
+    for (size_t i = 0; i < inspection->count; i++) {
+        const struct judgement *judgement = &inspection->judgements[i];
 
         print_outside_string(stdout, judgement->path);
         printf(": %zu bytes: ", judgement->size);
@@ -149,7 +143,7 @@ print_text(const struct report *report)
     }
 }
 
-/* --- extracting ---------------------------------------------------------------------- */
+/* --- extracting ------------------------------------------------------------------- */
 
 /* Return: 0 or -errno. */
 static int
@@ -169,9 +163,9 @@ extract_file(int root, const struct document *file)
     return fd < 0 ? -errno : fs_write_all(fd, file->data.data, file->data.size);
 }
 
-/* Writes the volume's regular files below the directory `path`, which is made if it is missing.
- * Nothing is overwritten, and no symbolic link is followed on the way. Files get mode 0600: they
- * may hold secrets. */
+/* Writes the volume's regular files below the directory `path`, which is made if it is
+ * missing. Nothing is overwritten, and no symbolic link is followed on the way. Files get
+ * mode 0600: they may hold secrets. */
 static int
 extract_volume(const struct seed *volume, const char *path, struct failure **failure)
 {
@@ -197,7 +191,7 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
     return 0;
 }
 
-/* --- the command ---------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------ */
 
 /* cloud-init reads vfat as well, this command does not. */
 static int
@@ -223,29 +217,27 @@ run(const struct context *context, const void *data, struct failure **failure)
     const struct options *options = data;
     const char *path = context->operands[0];
     cleanup_seed struct seed volume = {0};
-    __attribute__((cleanup(report_clear))) struct report report = {.volume = &volume};
+    __attribute__((cleanup(inspection_clear))) struct inspection inspection = {
+        .volume = &volume};
     cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                          "could not open '%s'\n"
-                          "give the file of an image; 'virt-seed build' makes one",
-                          path);
-        return STATUS_FAILURE;
-    }
+    if (fd < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not open '%s'\n"
+                                 "give the file of an image; 'virt-seed build' makes one",
+                                 path);
     if (iso_read(fd, &volume, failure) < 0) {
         explain_vfat(fd, failure);
-        failure_prefix(failure, "%s", path);
-        return STATUS_FAILURE;
+        return failure_prefix(failure, "%s", path);
     }
-    judge(&report);
+    judge(&inspection);
     if (options->json)
-        print_json(&report);
+        print_json(&inspection);
     else
-        print_text(&report);
+        print_text(&inspection);
     if (options->extract && extract_volume(&volume, options->extract, failure) < 0)
-        return STATUS_FAILURE;
-    return report.valid ? STATUS_OK : STATUS_FAILURE;
+        return -1;
+    return inspection.valid ? STATUS_OK : STATUS_FAILURE;
 }
 
 static const struct option_row rows[] = {

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/definition.h"
 #include "domain/request.h"
 #include "seed/ssh-host-keys.h"
 #include "store/host-key.h"
@@ -91,20 +91,26 @@ print_keys(const char *host, const char *keys)
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-print_known_hosts(const struct context *context, const struct options *options,
-                  const struct domain *domain, struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
+    cleanup_definition struct definition definition = {0};
     cleanup_request struct request request = {0};
     cleanup_free char *keys = NULL;
     cleanup_free char *name = NULL;
     cleanup_free char *label = NULL;
 
-    if (domain_require_uuid(domain, failure) < 0 ||
-        request_read(&request, domain, failure) < 0)
+    for (size_t i = 0; i < options->hosts.count; i++) {
+        if (check_host(options->hosts.list[i].text, failure) < 0)
+            return -1;
+    }
+    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
-    keys = read_keys(context, &request, failure);
+    if (domain_require_uuid(&definition.domain, failure) == 0 &&
+        request_read(&request, &definition.domain, failure) == 0)
+        keys = read_keys(context, &request, failure);
     if (!keys)
-        return -1;
+        return failure_prefix(failure, "domain '%s'", definition.domain.name);
     /* Its whole name, its first label, and what the user adds. */
     name = request_hostname(&request);
     label = xstrndup(name, strcspn(name, "."));
@@ -113,25 +119,7 @@ print_known_hosts(const struct context *context, const struct options *options,
         print_keys(label, keys);
     for (size_t i = 0; i < options->hosts.count; i++)
         print_keys(options->hosts.list[i].text, keys);
-    return 0;
-}
-
-static int
-run(const struct context *context, const void *data, struct failure **failure)
-{
-    const struct options *options = data;
-    cleanup_source struct source source = {0};
-
-    for (size_t i = 0; i < options->hosts.count; i++) {
-        if (check_host(options->hosts.list[i].text, failure) < 0)
-            return STATUS_USAGE;
-    }
-    if (source_load(&source, context, SOURCE_READ, failure) < 0)
-        return STATUS_FAILURE;
-    if (print_known_hosts(context, options, &source.domain, failure) == 0)
-        return STATUS_OK;
-    failure_prefix(failure, "domain '%s'", source.domain.name);
-    return STATUS_FAILURE;
+    return STATUS_OK;
 }
 
 static const struct option_row rows[] = {

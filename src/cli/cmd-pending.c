@@ -7,11 +7,11 @@
 
 #include <jansson.h>
 
-#include "base/child.h"
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/process.h"
+#include "base/text.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "cli/io.h"
 #include "cli/pending.h"
 #include "cli/replace.h"
 #include "import/import.h"
@@ -164,7 +164,7 @@ advise_keeping(const struct pending *pending, const char *name)
 static void
 print_boot(const struct pending *pending)
 {
-    const struct source *source = &pending->source;
+    const struct definition *source = &pending->source;
     const char *id = pending->identity.instance_id;
     const char *other = pending_other_instance_id(pending);
     bool differs = pending->boot == PENDING_BOOT_NEW_INSTANCE ||
@@ -230,9 +230,9 @@ print_circumstances(const struct pending *pending)
     if (pending->is_saved)
         puts("it has been saved: its next start resumes the guest, and that one reads no "
              "seed");
-    if (pending->is_replaced && pending->has_current)
+    if (pending->is_replaced && pending->storage)
         printf("the seed %s has been replaced since it was started",
-               pending->current.served ? delivery_server.where : delivery_drive.where);
+               pending->storage->location);
     else if (pending->is_replaced)
         fputs("its seed was replaced after it was started", stdout);
     /* A guest that keeps what it has read has read neither. */
@@ -245,13 +245,14 @@ print_circumstances(const struct pending *pending)
         puts("; where the guest has been rebooted since, it has read that one");
     /* What a reboot within the guest reads, and how it would read the new seed. */
     if (pending->running.doc && pending->has_changes) {
-        const struct delivery *delivery = delivery_of_running(&pending->running.domain);
+        const struct storage *storage =
+            delivery_of_running(&pending->running.domain)->storage;
 
         printf("it runs: a reboot within the guest%s reads what is %s",
                pending->boot == PENDING_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
-               delivery->where);
+               storage->location);
         /* If it is not there already, and would not be refused. */
-        if (pending->next.served == delivery->served && !pending->is_as_replaced) {
+        if (pending->next_storage == storage && !pending->is_as_replaced) {
             cleanup_free char *name = xshellquote(pending->source.domain.name);
 
             fputs("; to put the new seed there: virt-seed update ", stdout);

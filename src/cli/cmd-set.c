@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: first everything that a setting names is removed, then each setting adds its
- * value; so all values of a setting that is given several times stay. An empty one only removes.
- * Whether the result makes sense is for request_read() to say, in changes_wire().
+ * How it works: first everything that a setting names is removed, then each setting adds
+ * its value; so all values of a setting that is given several times stay. An empty one
+ * only removes. Whether the result makes sense is for request_read() to say, in
+ * definition_wire().
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include <libxml/tree.h>
 
 #include "base/buffer.h"
-#include "base/fs.h"
 #include "base/memory.h"
-#include "cli/changes.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
-#include "cli/source.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -29,16 +27,17 @@
 struct options {
     struct option_values settings;
     bool print;
-    struct changes_options changes;
+    struct change_options change;
 };
 
 /* The key that --root-password-file makes, in the secret of the domain's name. */
 #define PASSWORD_KEY "root-password"
+#define FILE_HINT "name a file that you may read"
 
 struct writing {
     const struct domain *domain;
-    xmlNode *element;       /* <cloud-init> */
-    struct buffer password; /* of --root-password-file */
+    xmlNode *element;        /* <cloud-init> */
+    struct buffer *password; /* of --root-password-file */
 };
 
 /* What an option of the table below means for the element. */
@@ -53,17 +52,6 @@ struct setting {
 
 /* --- the element ------------------------------------------------------------------ */
 
-/* Return: the first child of that name in our namespace, or NULL; of no parent, NULL. */
-static xmlNode *
-find(const xmlNode *parent, const char *name)
-{
-    xmlNode *node = parent ? xml_first_element(parent) : NULL;
-
-    while (node && !vocabulary_is(node, name))
-        node = xml_next_element(node);
-    return node;
-}
-
 /* Gives an element that was added last the white space of its neighbours. Return: it. */
 static xmlNode *
 indent(xmlNode *node)
@@ -77,7 +65,7 @@ indent(xmlNode *node)
 static xmlNode *
 find_or_add(xmlNode *parent, const char *name)
 {
-    xmlNode *node = find(parent, name);
+    xmlNode *node = vocabulary_child(parent, name);
 
     return node ? node : indent(element_add(parent, name));
 }
@@ -85,7 +73,8 @@ find_or_add(xmlNode *parent, const char *name)
 static void
 remove_all(xmlNode *parent, const char *name)
 {
-    for (xmlNode *node = find(parent, name); node; node = find(parent, name))
+    for (xmlNode *node = vocabulary_child(parent, name); node;
+         node = vocabulary_child(parent, name))
         xml_remove(node);
 }
 
@@ -107,25 +96,6 @@ check_text(const struct option_value *value, const char *text, size_t size,
                        "--%s has characters that XML cannot hold\n"
                        "write UTF-8 without control characters",
                        value->row->name);
-}
-
-/* A FIFO is welcome: `set` may be given the output of another program. */
-static int
-read_file(const char *path, size_t limit, struct buffer *content,
-          struct failure **failure)
-{
-    cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    int error = fd < 0 ? -errno : fs_read_all(fd, limit, content);
-
-    if (error == -EFBIG)
-        return failure_set(failure, FAILURE_LIMIT,
-                           "'%s' has more than %zu bytes\ngive a smaller file", path,
-                           limit);
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not read '%s'\nname a file that you may read",
-                                 path);
-    return 0;
 }
 
 /* --- what an option removes, and adds ----------------------------------------------- */
@@ -152,7 +122,7 @@ add_document(struct writing *writing, const struct option_value *value,
     const struct setting *setting = value->row->data;
     cleanup_buffer struct buffer content = {0};
 
-    if (read_file(value->text, LIMIT_PART, &content, failure) < 0)
+    if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0)
         return -1;
     indent(
         element_add_data(writing->element, setting->element, content.data, content.size));
@@ -182,7 +152,7 @@ add_instance_id(struct writing *writing, const struct option_value *value,
 {
     if (add_text(writing, value, failure) < 0)
         return -1;
-    element_set(find(writing->element, "instance-id"), "policy", "fixed");
+    element_set(vocabulary_child(writing->element, "instance-id"), "policy", "fixed");
     return 0;
 }
 
@@ -201,7 +171,7 @@ add_instance_id_policy(struct writing *writing, const struct option_value *value
 static void
 remove_entry(struct writing *writing, const struct option_value *value)
 {
-    xmlNode *parent = find(writing->element, "meta-data");
+    xmlNode *parent = vocabulary_child(writing->element, "meta-data");
     cleanup_free char *key = xstrndup(value->text, strcspn(value->text, "="));
     xmlNode *next;
 
@@ -247,7 +217,7 @@ add_ssh_keys(struct writing *writing, const struct option_value *value,
     xmlNode *parent = find_or_add(writing->element, "ssh-authorized-keys");
     char *rest = NULL, *line;
 
-    if (read_file(value->text, LIMIT_PART, &content, failure) < 0 ||
+    if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0 ||
         check_text(value, content.data, content.size, failure) < 0)
         return -1;
     for (line = content.size > 0 ? strtok_r(content.data, "\r\n", &rest) : NULL; line;
@@ -265,11 +235,11 @@ add_root_password(struct writing *writing, const struct option_value *value,
                   struct failure **failure)
 {
     const struct setting *setting = value->row->data;
-    struct buffer *password = &writing->password;
+    struct buffer *password = writing->password;
     xmlNode *node;
 
     buffer_clear(password);
-    if (read_file(value->text, LIMIT_PASSWORD + 1, password, failure) < 0)
+    if (io_read(value->text, LIMIT_PASSWORD + 1, FILE_HINT, password, failure) < 0)
         return -1;
     if (password->size == 0 || strspn(password->data, "\r\n") == password->size)
         return failure_set(failure, FAILURE_REQUEST,
@@ -312,7 +282,7 @@ static void
 remove_secret(struct writing *writing, const struct option_value *value)
 {
     const struct secret_part *part = find_secret_part(value->text);
-    xmlNode *node = part ? find(writing->element, part->name) : NULL;
+    xmlNode *node = part ? vocabulary_child(writing->element, part->name) : NULL;
 
     if (!node)
         return;
@@ -358,8 +328,8 @@ add_secret(struct writing *writing, const struct option_value *value,
 
 /* --- all of them ------------------------------------------------------------------ */
 
-/* Writes the settings into the element, which is added if there is none. What has changed is
- * noted in `wiring`; nothing, if all was as it should be. */
+/* Writes the settings into the element, which is added if there is none. What has changed
+ * is noted in `wiring`; nothing, if all was as it should be. */
 static int
 write_settings(struct writing *writing, const struct option_values *values,
                struct wiring *wiring, struct failure **failure)
@@ -370,7 +340,7 @@ write_settings(struct writing *writing, const struct option_values *values,
 
     writing->element = present;
     if (!present) {
-        cleanup_xml xmlDoc *doc = element_new();
+        cleanup_xml xmlDoc *doc = request_new();
 
         writing->element = request_insert(writing->domain, xmlDocGetRootElement(doc));
         wiring_note(wiring, "<cloud-init> added to <metadata>");
@@ -385,7 +355,7 @@ write_settings(struct writing *writing, const struct option_values *values,
             continue;
         }
         if (setting->below)
-            parent = find(parent, setting->below);
+            parent = vocabulary_child(parent, setting->below);
         remove_all(parent, setting->element);
         if (setting->below)
             remove_if_empty(parent);
@@ -409,57 +379,43 @@ write_settings(struct writing *writing, const struct option_values *values,
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-set(const struct context *context, const struct options *options,
-    const struct changes_options *changes, struct source *source, struct writing *writing,
-    struct failure **failure)
+run(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
+    struct change_options change = options->change;
+    cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
+    cleanup_buffer struct buffer password = {0};
+    struct writing writing = {.domain = &definition.domain, .password = &password};
     size_t written;
 
-    if (write_settings(writing, &options->settings, &wiring, failure) < 0)
+    if (options->print && (change.output || change.in_place))
+        return failure_set(failure, FAILURE_USAGE,
+                           "--print is in the place of -o and -i\nchoose one of them");
+    if (options->print)
+        change.output = "-";
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
+        write_settings(&writing, &options->settings, &wiring, failure) < 0)
         return -1;
     written = wiring.change_count;
     /* What is written must be what the hook can read: it is looked at before anything is
      * defined, and wired in the same definition. */
-    if (changes_wire(source, context, changes, &wiring, failure) < 0)
+    if (definition_wire(&definition, context, &change, &wiring, failure) < 0)
         return -1;
-    source->request_alone = wiring.change_count == written;
+    definition.request_alone = wiring.change_count == written;
     /* The secret comes first: the domain may start as soon as it is defined. */
-    if (writing->password.size > 0 && !options->print) {
-        const struct secret_key key = {(char *)PASSWORD_KEY, writing->password};
+    if (password.size > 0 && !options->print) {
+        const struct secret_key key = {(char *)PASSWORD_KEY, password};
 
-        if ((source->connection &&
-             libvirt_require_local(source->connection, failure) < 0) ||
-            secret_replace(context->root, source->domain.name, &key, failure) < 0)
+        if ((definition.connection &&
+             libvirt_require_local(definition.connection, failure) < 0) ||
+            secret_replace(context->root, definition.domain.name, &key, failure) < 0)
             return -1;
         wiring_note(&wiring, "secret '%s' has the key " PASSWORD_KEY " now",
-                    source->domain.name);
+                    definition.domain.name);
     }
-    return changes_commit(source, context, changes, "asks for that already", &wiring,
-                          failure);
-}
-
-static int
-run(const struct context *context, const void *data, struct failure **failure)
-{
-    const struct options *options = data;
-    struct changes_options changes = options->changes;
-    cleanup_source struct source source = {0};
-    struct writing writing = {.domain = &source.domain};
-    int result;
-
-    if (options->print && (changes.output || changes.in_place)) {
-        failure_set(failure, FAILURE_USAGE,
-                    "--print is in the place of -o and -i\nchoose one of them");
-        return STATUS_USAGE;
-    }
-    if (options->print)
-        changes.output = "-";
-    if (source_load(&source, context, SOURCE_CHANGE, failure) < 0)
-        return STATUS_FAILURE;
-    result = set(context, options, &changes, &source, &writing, failure);
-    buffer_clear(&writing.password);
-    return result < 0 ? STATUS_FAILURE : STATUS_OK;
+    return definition_commit(&definition, context, &change, "asks for that already",
+                             &wiring, failure);
 }
 
 #define SETTING(NAME, ARGUMENT, HELP, ...)                                               \
@@ -484,9 +440,9 @@ static const struct option_row rows[] = {
             add_text),
     SETTING("instance-id", "ID", "instead of the domain's UUID", NULL, "instance-id",
             NULL, add_instance_id),
-    SETTING("instance-id-policy", "POLICY",
-            "content: a new one whenever the seed changes; or domain", NULL,
-            "instance-id", NULL, add_instance_id_policy),
+    SETTING("instance-id-policy", "content|domain",
+            "content: a new one whenever the seed changes", NULL, "instance-id", NULL,
+            add_instance_id_policy),
     SETTING("user", "NAME", "the default user's name", "initialization", "user_name",
             NULL, add_text),
     SETTING("root-password-file", "FILE", "becomes the secret DOMAIN/root-password",
@@ -495,14 +451,15 @@ static const struct option_row rows[] = {
         "secret", "PART=NAME[/KEY]",
         "take user-data, vendor-data, network-config, meta-data, ssh-authorized-keys, ssh-host-keys or admin-password from a secret of the host *",
         NULL, NULL, remove_secret, add_secret),
-    SETTING("datasource", "NAME", "nocloud, configdrive or nocloud-net", NULL, NULL,
-            remove_attribute, add_attribute),
+    SETTING("datasource", "nocloud|configdrive|nocloud-net",
+            "the datasource that the seed is for", NULL, NULL, remove_attribute,
+            add_attribute),
     OPTION_HEADING_ROW("Options:"),
     OPTION(0, "print", NULL, print,
            "print the XML; nothing is defined, no secret written"),
-    OPTION(0, "replace", NULL, changes.replace,
+    OPTION(0, "replace", NULL, change.replace,
            "put our seed in the place of another tool's"),
-    CHANGES_ROWS,
+    CHANGE_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };

@@ -16,14 +16,13 @@
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "cli/cli.h"
-#include "cli/columns.h"
-#include "cli/domain-view.h"
+#include "cli/definition.h"
+#include "cli/io.h"
 #include "cli/libvirt.h"
-#include "cli/output.h"
 #include "seed/json.h"
 #include "store/configuration.h"
 #include "store/delivery.h"
@@ -91,9 +90,10 @@ static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    const struct delivery *delivery =
-        view->has_request ? delivery_for(&view->request, &view->domain) : &delivery_drive;
-    cleanup_free char *name = delivery->name(status->uuid);
+    const struct storage *storage =
+        view->has_request ? delivery_for(&view->request, &view->domain)->storage
+                          : &storage_image;
+    cleanup_free char *name = storage->name(status->uuid);
     cleanup_failure struct failure *failure = NULL;
     struct stat found;
     int error = rundir;

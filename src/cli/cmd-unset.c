@@ -1,38 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "cli/changes.h"
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/definition.h"
 #include "wire/wire.h"
 
 struct options {
     bool wiring_only;
-    struct changes_options changes;
+    struct change_options change;
 };
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
 
-    if (source_load(&source, context, SOURCE_CHANGE, failure) < 0)
-        return STATUS_FAILURE;
-    wire_remove(&source.domain, &wiring);
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
+        return -1;
+    wire_remove(&definition.domain, &wiring);
     if (!options->wiring_only)
-        wire_remove_request(&source.domain, &wiring);
-    return changes_commit(&source, context, &options->changes,
-                          "has nothing of virt-seed's", &wiring, failure) < 0
-               ? STATUS_FAILURE
-               : STATUS_OK;
+        wire_remove_request(&definition.domain, &wiring);
+    return definition_commit(&definition, context, &options->change,
+                             "has nothing of virt-seed's", &wiring, failure);
 }
 
 static const struct option_row rows[] = {
     OPTION(0, "wiring-only", NULL, wiring_only,
            "leave the <cloud-init> element where it is"),
-    CHANGES_ROWS,
+    CHANGE_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };

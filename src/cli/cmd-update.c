@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/print.h"
+#include "base/text.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
 #include "cli/libvirt.h"
 #include "cli/replace.h"
-#include "cli/source.h"
 #include "domain/request.h"
 #include "seed/layout.h"
 #include "store/record.h"
@@ -60,28 +60,23 @@ print_outcome(enum outcome outcome, const char *where)
 
 /* --- what is done ----------------------------------------------------------------- */
 
-static const char *
-in_words(bool served)
-{
-    return served ? "that is served" : "on a disk";
-}
-
 /* The guest looks for the seed where it was when it was started, and by its label. */
 static int
-check_datasource(const struct delivery *delivery, const struct seed *old,
-                 const struct seed *seed, struct failure **failure)
+check_datasource(const struct delivery *delivery, const struct delivery *next,
+                 const struct seed *old, const struct seed *seed,
+                 struct failure **failure)
 {
-    if (delivery->served != seed->served)
+    if (delivery->storage != next->storage)
         failure_set(failure, FAILURE_DOMAIN,
                     "runs with a seed %s, and the new one is one %s: the guest would not "
                     "find it",
-                    in_words(delivery->served), in_words(seed->served));
-    else if (old->volume_id && strcmp(old->volume_id, seed->volume_id) != 0)
+                    delivery->storage->kind, next->storage->kind);
+    else if (old->label && strcmp(old->label, seed->label) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
             "runs with a seed of the label '%s', and the new one has '%s': the guest "
             "would not find it",
-            old->volume_id, seed->volume_id);
+            old->label, seed->label);
     else
         return 0;
     return failure_hint(failure, "shut it down and start it: a start changes the "
@@ -97,7 +92,7 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
     cleanup_failure struct failure *ignored = NULL;
     cleanup_identity struct identity old_identity = {0};
     cleanup_identity struct identity identity = {0};
-    const struct layout *layout = layout_find(seed->volume_id);
+    const struct layout *layout = layout_find(seed->label);
 
     if (record_read(context->root, uuid, &record, &ignored) == 0 &&
         record.boot.cache_keep)
@@ -112,31 +107,32 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
 
 /* `where` gets the place of the seed, in words. */
 static enum outcome
-update(const struct context *context, const struct source *source, const char **where,
+update(const struct context *context, const struct definition *source, const char **where,
        struct failure **failure)
 {
-    cleanup_source struct source running = {0};
+    cleanup_definition struct definition running = {0};
     cleanup_request struct request request = {0};
     cleanup_seed struct seed old = {0};
     cleanup_seed struct seed seed = {0};
     const struct delivery *delivery;
-    bool found = false;
+    const struct storage *storage;
 
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
-    if (source_load_running(&running, source, failure) < 0)
+    if (definition_load_running(&running, source, failure) < 0)
         return OUTCOME_FAILURE;
     delivery = delivery_of_running(&running.domain);
-    *where = delivery->where;
+    *where = delivery->storage->location;
     if (replace_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
-        source_make_seed(&seed, &request, &source->domain, context, false, NULL,
-                         failure) < 0 ||
-        delivery_read(context->root, running.domain.uuid, &old, &found, failure) < 0 ||
-        check_datasource(delivery, &old, &seed, failure) < 0)
+        definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
+                             failure) < 0 ||
+        storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0 ||
+        check_datasource(delivery, delivery_for(&request, &source->domain), &old, &seed,
+                         failure) < 0)
         return OUTCOME_FAILURE;
-    if (found && seed_is_same(&old, &seed) &&
-        delivery->is_in(context->root, &running.domain) &&
+    if (storage && seed_is_same(&old, &seed) &&
+        delivery->is_readable(context->root, &running.domain) &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
     if (replace_seed(context, source, &running, &request, &seed, failure) < 0)
@@ -149,14 +145,14 @@ update(const struct context *context, const struct source *source, const char **
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition source = {0};
     const char *where = NULL;
     enum outcome outcome;
 
     (void)data;
     /* There is no guest in a file. */
-    if (source_load_domain(&source, context, context->operands[0], SOURCE_DEVICE,
-                           failure) < 0)
+    if (definition_load_domain(&source, context, context->operands[0], DEFINITION_DEVICE,
+                               failure) < 0)
         return STATUS_FAILURE;
     outcome = update(context, &source, &where, failure);
     if (outcome == OUTCOME_FAILURE) {

@@ -15,10 +15,9 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
-#include "cli/domain-view.h"
-#include "cli/follow.h"
-#include "cli/progress.h"
+#include "cli/definition.h"
 #include "cli/replace.h"
+#include "cli/wait.h"
 #include "store/record.h"
 
 /* Where cloud-init writes what the commands of user-data print, and its own errors. */
@@ -235,6 +234,44 @@ finish_by_record(struct waited *waited)
     finish_by_report(waited, &report);
 }
 
+/*
+ * Checks that a report can come of the domain; `has_file` says whether there is a file for it.
+ * Return: 0, or -1 with the reason why there will never be one.
+ */
+static int
+require_report(const struct domain_view *view, bool has_file, struct failure **failure)
+{
+    bool wired = domain_uses_shim(&view->domain) || wire_report_is_there(&view->domain);
+    const char *reason, *hint;
+
+    if (wired && has_file)
+        return 0;
+    if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {
+        reason = "it asks for no seed";
+        hint = "'virt-seed set DOMAIN' makes it ask for one; start it anew then";
+    } else if (view->refused) {
+        reason = view->refused->message;
+        hint = view->refused->hint;
+    } else if (!view->request.report) {
+        reason = "its <cloud-init> says report=\"no\"";
+        hint = "take that away with 'virsh edit', and start it anew";
+    } else if (!request_wants_report(&view->request)) {
+        reason = "for Windows and for oVirt's payload there is no reporter";
+        hint = "look into the guest itself";
+    } else if (!wired) {
+        reason = "it has no report channel";
+        hint = "'virt-seed wire DOMAIN' adds it; start it anew then";
+    } else if (!view->active) {
+        return 0;
+    } else {
+        reason = "its report is missing: no hook made it when it was started";
+        hint = "start it anew, with virt-seed's hook installed";
+    }
+    failure_set(failure, FAILURE_DOMAIN, "domain '%s' will never report: %s",
+                view->domain.name, reason);
+    return hint ? failure_hint(failure, "%s", hint) : -1;
+}
+
 /* Ends the waiting at once if no report can ever come. */
 static void
 check_report(struct waited *waited)
@@ -255,7 +292,7 @@ check_report(struct waited *waited)
         finish(waited, "error", STATUS_FAILURE, NULL, failure);
     else if (!view.active && !options->next)
         finish_unstarted(waited);
-    else if (domain_view_check_report(&view, has_file, &failure) < 0)
+    else if (require_report(&view, has_file, &failure) < 0)
         finish(waited, "silent", STATUS_FAILURE, NULL, failure);
 }
 

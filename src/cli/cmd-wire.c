@@ -8,15 +8,14 @@
 #include <libvirt/libvirt.h>
 
 #include "base/memory.h"
-#include "cli/changes.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
 #include "cli/libvirt.h"
-#include "cli/source.h"
 #include "wire/wire.h"
 
 struct options {
     bool after_refusal;
-    struct changes_options changes;
+    struct change_options change;
 };
 
 /* --- after a refused start -------------------------------------------------------- */
@@ -30,17 +29,17 @@ struct options {
  * have been changed meanwhile.
  */
 static int
-load_after_refusal(struct source *source, const struct context *context,
+load_after_refusal(struct definition *definition, const struct context *context,
                    struct failure **failure)
 {
     const struct timespec pause = {.tv_nsec = WAIT_MILLISECONDS * 1000000L};
 
     for (int round = 0; round < WAIT_ROUNDS; round++) {
-        if (source_load(source, context, SOURCE_CHANGE, failure) < 0)
+        if (definition_load(definition, context, DEFINITION_CHANGE, failure) < 0)
             return -1;
-        if (virDomainIsActive(source->libvirt) == 0)
+        if (virDomainIsActive(definition->libvirt) == 0)
             return 0;
-        source_clear(source);
+        definition_clear(definition);
         nanosleep(&pause, NULL);
     }
     return failure_set(failure, FAILURE_LIBVIRT, "the domain runs");
@@ -49,21 +48,21 @@ load_after_refusal(struct source *source, const struct context *context,
 /* --- wiring ----------------------------------------------------------------------- */
 
 static int
-wire_source(const struct context *context, const struct options *options,
-            struct wiring *wiring, struct failure **failure)
+wire(const struct context *context, const struct options *options, struct wiring *wiring,
+     struct failure **failure)
 {
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition definition = {0};
 
     if (options->after_refusal && !context->is_domain)
         return failure_set(failure, FAILURE_USAGE, "--after-refusal needs --domain");
     if (options->after_refusal
-            ? load_after_refusal(&source, context, failure) < 0
-            : source_load(&source, context, SOURCE_CHANGE, failure) < 0)
+            ? load_after_refusal(&definition, context, failure) < 0
+            : definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
         return -1;
-    if (changes_wire(&source, context, &options->changes, wiring, failure) < 0)
+    if (definition_wire(&definition, context, &options->change, wiring, failure) < 0)
         return -1;
-    return changes_commit(&source, context, &options->changes, "is wired already", wiring,
-                          failure);
+    return definition_commit(&definition, context, &options->change, "is wired already",
+                             wiring, failure);
 }
 
 static int
@@ -71,9 +70,10 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_wiring struct wiring wiring = {0};
-    int result = wire_source(context, options, &wiring, failure);
+    int result = wire(context, options, &wiring, failure);
 
-    /* Nobody reads the standard error of what the hook runs: the log gets what happened. */
+    /* Nobody reads the standard error of what the hook runs: the log gets what
+     * happened. */
     if (options->after_refusal) {
         const char *name = context->operands[0];
 
@@ -83,13 +83,13 @@ run(const struct context *context, const void *data, struct failure **failure)
         for (size_t i = 0; !*failure && i < wiring.change_count; i++)
             syslog(LOG_NOTICE, "domain %s: %s", name, wiring.changes[i]);
     }
-    return result < 0 ? STATUS_FAILURE : STATUS_OK;
+    return result;
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "replace", NULL, changes.replace,
+    OPTION(0, "replace", NULL, change.replace,
            "put our seed in the place of another tool's"),
-    CHANGES_ROWS,
+    CHANGE_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION(
         0, "after-refusal", NULL, after_refusal,

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cli/follow.h"
 #include "cli/libvirt.h"
+#include "cli/wait.h"
 
 /* What is read of a report before other things get their turn. */
 #define TURN MIB

@@ -9,8 +9,11 @@
 #include "cli/cli.h"
 
 #define COLUMNS 79
+/* A longer label has the line for itself. */
+#define LABEL_COLUMNS 32
 
-/* Prints the text from this column on, where the cursor is, in lines of as many words as fit. */
+/* Prints the text from this column on, where the cursor is, in lines of as many words as
+ * fit. */
 static void
 print_wrapped(FILE *stream, int column, const char *text)
 {
@@ -41,7 +44,7 @@ make_label(const struct option_row *row)
                      row->argument ? "=" : "", row->argument ? row->argument : "");
 }
 
-/* Return: how wide the longest label is. */
+/* Return: how wide the longest label is, of those that share their line. */
 static int
 measure_rows(const struct option_row *rows)
 {
@@ -49,8 +52,10 @@ measure_rows(const struct option_row *rows)
 
     for (const struct option_row *row = rows; row && row->name; row++) {
         cleanup_free char *label = make_label(row);
+        const int length = (int)strlen(label);
 
-        width = (int)strlen(label) > width ? (int)strlen(label) : width;
+        if (length > width && length <= LABEL_COLUMNS)
+            width = length;
     }
     return width;
 }
@@ -65,12 +70,15 @@ print_row(FILE *stream, const struct option_row *row, int width)
         return;
     }
     label = make_label(row);
-    fprintf(stream, "%-*s  ", width, label);
+    if ((int)strlen(label) > width)
+        fprintf(stream, "%s\n%*s", label, width + 2, "");
+    else
+        fprintf(stream, "%-*s  ", width, label);
     print_wrapped(stream, width + 2, row->help);
 }
 
-/* Without --domain, which is another way to write an operand. A line that would be too long
- * names no option at all. */
+/* Without --domain, which is another way to write an operand. A line that would be too
+ * long names no option at all. */
 char *
 help_synopsis(const struct command *command)
 {

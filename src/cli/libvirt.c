@@ -63,9 +63,8 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
     return NULL;
 }
 
-/* Return: the host that the URI names, owned by the caller (free); NULL for this one. */
-static char *
-remote_host(virConnectPtr connection)
+char *
+libvirt_remote_host(virConnectPtr connection)
 {
     cleanup_free char *text = virConnectGetURI(connection);
     xmlURI *uri = text ? xmlParseURI(text) : NULL;
@@ -75,18 +74,10 @@ remote_host(virConnectPtr connection)
     return host;
 }
 
-bool
-libvirt_is_remote(virConnectPtr connection)
-{
-    cleanup_free char *host = remote_host(connection);
-
-    return host != NULL;
-}
-
 int
 libvirt_require_local(virConnectPtr connection, struct failure **failure)
 {
-    cleanup_free char *host = remote_host(connection);
+    cleanup_free char *host = libvirt_remote_host(connection);
 
     if (!host)
         return 0;

@@ -20,15 +20,16 @@ libvirt_close_pointer(virConnectPtr *connection)
 
 #define cleanup_connection __attribute__((cleanup(libvirt_close_pointer)))
 
-/* Return: whether the daemon runs on another host. */
-bool libvirt_is_remote(virConnectPtr connection);
+/* Return: the other host that the daemon runs on, owned by the caller (free); NULL for
+ * this one. */
+char *libvirt_remote_host(virConnectPtr connection);
 
 /* Fails if the daemon runs on another host, whose secrets and files are not ours to
  * read. */
 int libvirt_require_local(virConnectPtr connection, struct failure **failure);
 
-/* Fails unless it is this host's daemon for QEMU (qemu:///system), whose hooks run: any other
- * knows none of the domains that have files here. */
+/* Fails unless it is this host's daemon for QEMU (qemu:///system), whose hooks run: any
+ * other knows none of the domains that have files here. */
 int libvirt_require_system(virConnectPtr connection, struct failure **failure);
 
 /* Return: the domain of that UUID or name, owned by the caller (virDomainFree), or

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* virt-seed: the command that people type. Each command is a file of its own, cmd-NAME.c. */
+/* virt-seed: the command that people type. Each command is a file of its own,
+ * cmd-NAME.c. */
 #include "config.h"
 
 #include <poll.h>
@@ -8,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "cli/cli.h"
 
@@ -44,35 +45,17 @@ command_find(const char *name, struct failure **failure)
 }
 
 static int
-run_command(struct context *context, const struct command *command, int argc, char **argv,
-            struct failure **failure)
-{
-    cleanup_free void *options = xcalloc(1, command->options_size + 1);
-    int status = arguments_read(context, command, options, argc, argv, failure);
-
-    if (status != 0)
-        return status < 0 ? STATUS_USAGE : STATUS_OK;
-    context->root = fs_open_root(context->root_path);
-    if (context->root < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, context->root, "could not open '%s'",
-                          context->root_path);
-        return STATUS_FAILURE;
-    }
-    status = command->run(context, options, failure);
-    close(context->root);
-    return status;
-}
-
-static int
 run(int argc, char **argv, struct failure **failure)
 {
     struct context context = {.root_path = "/", .root = -1};
     int result = arguments_read(&context, NULL, NULL, argc, argv, failure);
     const struct command *command;
+    cleanup_free void *options = NULL;
+    cleanup_close int root = -1;
     bool asks_help;
 
     if (result != 0)
-        return result < 0 ? STATUS_USAGE : STATUS_OK;
+        return result < 0 ? -1 : STATUS_OK;
     if (context.operand_count == 0) {
         help_print(stderr, NULL);
         return STATUS_USAGE;
@@ -86,11 +69,21 @@ run(int argc, char **argv, struct failure **failure)
     }
     command = command_find(argv[asks_help ? 1 : 0], failure);
     if (!command)
-        return STATUS_USAGE;
-    if (!asks_help)
-        return run_command(&context, command, argc, argv, failure);
-    help_print(stdout, command);
-    return STATUS_OK;
+        return -1;
+    if (asks_help) {
+        help_print(stdout, command);
+        return STATUS_OK;
+    }
+    options = xcalloc(1, command->options_size + 1);
+    result = arguments_read(&context, command, options, argc, argv, failure);
+    if (result != 0)
+        return result < 0 ? -1 : STATUS_OK;
+    root = fs_open_root(context.root_path);
+    if (root < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
+                                 context.root_path);
+    context.root = root;
+    return command->run(&context, options, failure);
 }
 
 int
@@ -106,8 +99,8 @@ main(int argc, char **argv)
     if (fflush(stdout) != 0 || ferror(stdout)) {
         struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-        /* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored, which
-         * leaves no file half written. */
+        /* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored,
+         * which leaves no file half written. */
         if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)) {
             signal(SIGPIPE, SIG_DFL);
             raise(SIGPIPE);

@@ -16,11 +16,11 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/changes.h"
+#include "cli/definition.h"
 #include "cli/pending.h"
 #include "domain/documents.h"
 #include "domain/request.h"
-#include "seed/instance-id.h"
+#include "seed/seed.h"
 #include "store/delivery.h"
 
 /* --- reading ------------------------------------------------------------------------ */
@@ -46,13 +46,12 @@ read_past(struct pending *pending, const struct context *context)
         deny(pending, &failure);
         pending->past_is_denied = true;
     }
-    if (delivery_read(context->root, uuid, &pending->current, &pending->has_current,
-                      &failure) == 0) {
+    if (storage_read(context->root, uuid, &pending->storage, &pending->current,
+                     &failure) == 0) {
         /* It tells enough if there is no record. */
-        pending->past_is_denied = pending->past_is_denied && !pending->has_current;
+        pending->past_is_denied = pending->past_is_denied && !pending->storage;
         return;
     }
-    pending->has_current = false;
     if (pending->record.boot.time) {
         failure_free(failure);
         return;
@@ -118,7 +117,7 @@ find_secrets(struct secret_documents *documents, const struct domain *domain)
         documents->all = true;
         return;
     }
-    layout = layout_find(one.volume_id);
+    layout = layout_find(one.label);
     documents->instance_id =
         layout &&
         (layout_read_identity(layout, &one, &identity, &ignored) < 0 ||
@@ -187,7 +186,7 @@ is_replaced(const struct pending *pending)
 
     if (!boot->time)
         return false;
-    if (pending->has_current && !is_recorded(boot, &pending->current))
+    if (pending->storage && !is_recorded(boot, &pending->current))
         return true;
     if (!update->time)
         return false;
@@ -216,7 +215,7 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
 {
     const struct record_boot *boot = &pending->record.boot;
     const struct layout *layout =
-        pending->has_current ? layout_find(pending->current.volume_id) : NULL;
+        pending->storage ? layout_find(pending->current.label) : NULL;
     cleanup_identity struct identity identity = {0};
 
     if (boot->time) {
@@ -234,7 +233,7 @@ find_last_instance_id(struct pending *pending, struct failure **failure)
 static enum pending_boot
 judge_boot(const struct pending *pending, bool instance_id_denied)
 {
-    bool has_past = pending->record.boot.time || pending->has_current;
+    bool has_past = pending->record.boot.time || pending->storage;
     const char *last = pending->last_instance_id;
     const char *next = pending->identity.instance_id;
     const char *other = pending_other_instance_id(pending);
@@ -263,7 +262,7 @@ add_document(struct pending *pending, const char *path, bool secret, bool is_den
     const struct record_boot *boot = &pending->record.boot;
     const struct document *next = seed_find_document(&pending->next, path);
     const struct document *before =
-        pending->has_current ? seed_find_document(&pending->current, path) : NULL;
+        pending->storage ? seed_find_document(&pending->current, path) : NULL;
     bool was_there =
         boot->time ? record_find_document(boot, path) != NULL : before != NULL;
     enum pending_state state = PENDING_CHANGED;
@@ -295,7 +294,7 @@ path_before(const struct pending *pending, size_t index)
 
     if (boot->time)
         return index < boot->document_count ? boot->documents[index].path : NULL;
-    return pending->has_current && index < pending->current.document_count
+    return pending->storage && index < pending->current.document_count
                ? pending->current.documents[index].path
                : NULL;
 }
@@ -307,7 +306,7 @@ compare(struct pending *pending, struct failure **failure)
 {
     cleanup_secret_documents struct secret_documents next = {0};
     cleanup_secret_documents struct secret_documents before = {0};
-    const struct layout *layout = layout_find(pending->next.volume_id);
+    const struct layout *layout = layout_find(pending->next.label);
     const char *path;
     cleanup_request struct request request = {0};
     cleanup_request struct request running = {0};
@@ -327,7 +326,7 @@ compare(struct pending *pending, struct failure **failure)
     if (pending->running.doc)
         find_secrets(&before, &pending->running.domain);
     else
-        before.all = pending->has_current;
+        before.all = pending->storage != NULL;
     if ((layout &&
          layout_read_identity(layout, &pending->next, &pending->identity, failure) < 0) ||
         find_last_instance_id(pending, failure) < 0)
@@ -352,27 +351,28 @@ int
 pending_read(struct pending *pending, const struct context *context,
              struct failure **failure)
 {
-    const struct changes_options nothing = {0};
-    struct source *source = &pending->source;
+    const struct change_options nothing = {0};
+    struct definition *source = &pending->source;
     cleanup_request struct request request = {0};
-    cleanup_source struct source copy = {0};
+    cleanup_definition struct definition copy = {0};
     struct failure *denied = NULL;
 
     *pending = (struct pending){0};
-    if (source_load(source, context, SOURCE_READ, failure) < 0)
+    if (definition_load(source, context, DEFINITION_READ, failure) < 0)
         return -1;
     if (source->libvirt)
         pending->is_saved = virDomainHasManagedSaveImage(source->libvirt, 0) == 1;
     if (source->libvirt && virDomainIsActive(source->libvirt) == 1 &&
-        source_load_running(&pending->running, source, failure) < 0)
+        definition_load_running(&pending->running, source, failure) < 0)
         return -1;
     /* The secrets first: if they are denied, that is the reason to give. This is the true
      * content: what of it is shown is decided later. */
-    if (source_make_seed(&pending->next, &request, &source->domain, context, true,
-                         &denied, failure) < 0) {
+    if (definition_make_seed(&pending->next, &request, &source->domain, context, true,
+                             &denied, failure) < 0) {
         failure_free(denied);
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     }
+    pending->next_storage = delivery_for(&request, &source->domain)->storage;
     pending->secrets_are_denied = denied != NULL;
     pending->denied = denied;
     read_past(pending, context);
@@ -384,14 +384,14 @@ pending_read(struct pending *pending, const struct context *context,
         abort();
     if (domain_read(&copy.domain, copy.doc, failure) < 0)
         return -1;
-    return changes_wire(&copy, context, &nothing, &pending->wiring, failure);
+    return definition_wire(&copy, context, &nothing, &pending->wiring, failure);
 }
 
 void
 pending_clear(struct pending *pending)
 {
-    source_clear(&pending->source);
-    source_clear(&pending->running);
+    definition_clear(&pending->source);
+    definition_clear(&pending->running);
     seed_clear(&pending->next);
     seed_clear(&pending->current);
     record_clear(&pending->record);

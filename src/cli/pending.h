@@ -6,10 +6,11 @@
 #include <stddef.h>
 
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/definition.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/record.h"
+#include "store/storage.h"
 #include "wire/wire.h"
 
 enum pending_state {
@@ -41,16 +42,17 @@ enum pending_boot {
 };
 
 struct pending {
-    struct source source;
-    struct source running; /* empty if the domain does not run, or came from a file */
+    struct definition source;
+    struct definition running; /* empty if the domain does not run, or came from a file */
     bool is_done;     /* recorded as set up: the next start gives the identity alone */
     bool is_kept;     /* the guest reads no seed, if its disk is still the same */
     bool is_saved;    /* the next start resumes the guest, which reads no seed */
     bool is_replaced; /* what it has, or had at its end, is not what it had at the boot */
-    bool is_as_replaced; /* and the next start makes that one, too */
-    bool has_current;
-    struct seed current; /* that the running domain has, if it may be read */
-    struct seed next;    /* the documents that the next start makes */
+    bool is_as_replaced;                /* and the next start makes that one, too */
+    struct seed current;                /* that the running domain has */
+    const struct storage *storage;      /* where that is; NULL if it may not be read */
+    struct seed next;                   /* the documents that the next start makes */
+    const struct storage *next_storage; /* where that will be */
     struct record record;
     struct identity identity; /* of the next start */
     char *last_instance_id;   /* of the last one; NULL if it is not known */

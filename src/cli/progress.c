@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/failure.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/progress.h"
+#include "cli/io.h"
+#include "cli/wait.h"
 #include "seed/json.h"
 
 /* --- the terminal ------------------------------------------------------------------ */

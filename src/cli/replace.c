@@ -78,10 +78,10 @@ update_device(void *domain, const char *xml, const char *what, struct failure **
 static int
 check_inserted(void *domain, struct failure **failure)
 {
-    const struct source source = {.libvirt = domain};
-    cleanup_source struct source running = {0};
+    const struct definition source = {.libvirt = domain};
+    cleanup_definition struct definition running = {0};
 
-    if (source_load_running(&running, &source, failure) < 0)
+    if (definition_load_running(&running, &source, failure) < 0)
         return -1;
     if (seed_path_find_disk(&running.domain))
         return 0;
@@ -103,21 +103,22 @@ record_replacement(const struct replacement *replacement)
     cleanup_record_boot struct record_boot update = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_close int lock = record_lock(replacement->root);
-    bool found = false;
+    const struct storage *storage;
 
     (void)lock;
-    if (delivery_read(replacement->root, uuid, &seed, &found, &ignored) < 0 || !found ||
-        record_read(replacement->root, uuid, &record, &ignored) < 0 || !record.boot.time)
+    if (storage_read(replacement->root, uuid, &storage, &seed, &ignored) < 0 ||
+        !storage || record_read(replacement->root, uuid, &record, &ignored) < 0 ||
+        !record.boot.time)
         return;
     update.time = record_time(time(NULL));
-    record_boot_add_seed(&update, &seed);
+    record_boot_add_seed(&update, storage, &seed);
     record_set_update(&record, &update);
     record_write(replacement->root, uuid, &record, &ignored);
 }
 
 int
-replace_seed(const struct context *context, const struct source *source,
-             const struct source *running, const struct request *request,
+replace_seed(const struct context *context, const struct definition *source,
+             const struct definition *running, const struct request *request,
              struct seed *seed, struct failure **failure)
 {
     cleanup_close int rundir = rundir_open(context->root, failure);
@@ -177,7 +178,7 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
     element_set(child, "policy", "fixed");
     if (request_read(request, running, failure) < 0 ||
         seed_make(seed, request, failure) < 0 ||
-        layout_read_identity(layout_find(seed->volume_id), seed, &identity, failure) < 0)
+        layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
     /* That it is the same for cloud-init is not taken on trust: a ConfigDrive's is derived. */
     if (strcmp(identity.instance_id, old->instance_id) == 0)
@@ -190,11 +191,11 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
 }
 
 static int
-scrub_domain(const struct context *context, const struct source *source,
+scrub_domain(const struct context *context, const struct definition *source,
              struct failure **failure)
 {
-    cleanup_source struct source running = {0};
-    cleanup_source struct source scrubbed = {0};
+    cleanup_definition struct definition running = {0};
+    cleanup_definition struct definition scrubbed = {0};
     cleanup_identity struct identity identity = {0};
     cleanup_record struct record record = {0};
     cleanup_request struct request request = {0};
@@ -202,18 +203,18 @@ scrub_domain(const struct context *context, const struct source *source,
     cleanup_seed struct seed seed = {0};
     const struct delivery *delivery;
     const struct layout *layout;
+    const struct storage *storage;
     const char *uuid, *booted;
-    bool found = false;
 
-    if (source_load_running(&running, source, failure) < 0)
+    if (definition_load_running(&running, source, failure) < 0)
         return -1;
     uuid = running.domain.uuid;
     delivery = delivery_of_running(&running.domain);
     if (replace_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
-        delivery_read(context->root, uuid, &old, &found, failure) < 0)
+        storage_read(context->root, uuid, &storage, &old, failure) < 0)
         return -1;
-    layout = found ? layout_find(old.volume_id) : NULL;
+    layout = storage ? layout_find(old.label) : NULL;
     if (!layout)
         return failure_set(failure, FAILURE_RUNDIR,
                            "%s has no seed of it\n"
@@ -230,11 +231,12 @@ scrub_domain(const struct context *context, const struct source *source,
                            "the seed %s is for the instance '%s', and it was started as "
                            "'%s'\n"
                            "its content stays until the domain is started anew",
-                           delivery->where, identity.instance_id, booted);
-    if (source_load_running(&scrubbed, source, failure) < 0 ||
+                           delivery->storage->location, identity.instance_id, booted);
+    if (definition_load_running(&scrubbed, source, failure) < 0 ||
         make_scrubbed(&seed, &request, &scrubbed.domain, &identity, failure) < 0)
         return -1;
-    if (seed_is_same(&old, &seed) && delivery->is_in(context->root, &running.domain))
+    if (seed_is_same(&old, &seed) &&
+        delivery->is_readable(context->root, &running.domain))
         return 0;
     return replace_seed(context, source, &running, &request, &seed, failure);
 }
@@ -242,9 +244,9 @@ scrub_domain(const struct context *context, const struct source *source,
 int
 replace_scrub(const struct context *context, const char *uuid, struct failure **failure)
 {
-    cleanup_source struct source source = {0};
+    cleanup_definition struct definition source = {0};
 
-    if (source_load_domain(&source, context, uuid, SOURCE_DEVICE, failure) < 0)
+    if (definition_load_domain(&source, context, uuid, DEFINITION_DEVICE, failure) < 0)
         return -1;
     if (scrub_domain(context, &source, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source.domain.name);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/cli.h"
-#include "cli/source.h"
+#include "cli/definition.h"
 #include "domain/request.h"
 #include "store/delivery.h"
 
@@ -18,8 +18,8 @@ int replace_check_caller(const struct context *context, struct failure **failure
  *
  * On failure the domain has its old seed, or the message says what it has.
  */
-int replace_seed(const struct context *context, const struct source *source,
-                 const struct source *running, const struct request *request,
+int replace_seed(const struct context *context, const struct definition *source,
+                 const struct definition *running, const struct request *request,
                  struct seed *seed, struct failure **failure);
 
 /*

@@ -43,7 +43,7 @@ document_is_same(const struct document *one, const struct document *other)
 bool
 seed_is_same(const struct seed *one, const struct seed *other)
 {
-    if (strcmp(one->volume_id, other->volume_id) != 0 ||
+    if (strcmp(one->label, other->label) != 0 ||
         one->document_count != other->document_count)
         return false;
     for (size_t i = 0; i < one->document_count; i++) {
@@ -64,7 +64,7 @@ seed_clear(struct seed *seed)
         buffer_clear(&seed->documents[i].data);
     }
     free(seed->documents);
-    free(seed->volume_id);
+    free(seed->label);
     *seed = (struct seed){0};
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A seed: a volume label and documents in a fixed order. It is made of a request (seed/seed.h),
- * is in a domain's metadata already (domain/payload.h), or is read back from an image or from
+ * A seed: a label and documents in a fixed order. It is made of a request (seed/seed.h),
+ * is in a domain's metadata already (payload_read()), or is read back from an image or from
  * what is served.
  */
 #pragma once
@@ -20,9 +20,13 @@ struct document {
     size_t size;
 };
 
+/* The labels by which cloud-init knows the volume of a datasource. */
+#define SEED_LABEL_NOCLOUD "cidata"
+#define SEED_LABEL_CONFIGDRIVE "config-2"
+
 struct seed {
-    char *volume_id; /* what a volume with these documents is called */
-    bool served;     /* there is none: the guest fetches them from the metadata server */
+    char *label; /* what a volume with these documents is called: SEED_LABEL_NOCLOUD, … */
+    bool served; /* there is none: the guest fetches them from the metadata server */
     struct document *documents;
     size_t document_count;
 };

@@ -159,7 +159,7 @@ domain_emulator(const struct domain *domain)
 }
 
 bool
-domain_is_by_shim(const struct domain *domain)
+domain_uses_shim(const struct domain *domain)
 {
     cleanup_free char *name = domain_emulator(domain);
 
@@ -224,7 +224,7 @@ domain_clear(struct domain *domain)
 char *
 seed_path(const char *uuid)
 {
-    return xasprintf("%s/%s.iso", VIRT_SEED_RUNDIR, uuid);
+    return xasprintf("%s/%s" SEED_SUFFIX, VIRT_SEED_RUNDIR, uuid);
 }
 
 bool

@@ -12,7 +12,24 @@
 
 #include "base/failure.h"
 #include "base/text.h"
-#include "domain/target.h"
+
+/* The bus of a disk's <target>; DOMAIN_BUS_OTHER is any that we never choose. */
+enum domain_bus {
+    DOMAIN_BUS_OTHER,
+    DOMAIN_BUS_VIRTIO,
+    DOMAIN_BUS_SCSI,
+    DOMAIN_BUS_SATA,
+    DOMAIN_BUS_IDE,
+    DOMAIN_BUS_USB,
+};
+
+/* <address type='drive'>; what the numbers mean depends on the bus. */
+struct drive_address {
+    long controller;
+    long bus;
+    long target;
+    long unit;
+};
 
 struct disk {
     xmlNode *node; /* borrowed from the document */
@@ -20,8 +37,7 @@ struct disk {
     char *source;  /* the file's or device's path; NULL for none and for the network's */
     char *format;  /* the driver's type ("raw", "qcow2"); NULL where it is not said */
     char *target;  /* "sda"; never NULL, but perhaps empty */
-    char
-        *label; /* the volume's label, where somebody looked (image/label.h); else NULL */
+    char *label; /* the volume's, where somebody looked (label_read_disks()); else NULL */
     enum domain_bus bus;
     long boot_order;              /* 0 where there is none */
     struct drive_address address; /* libvirt's own choice where none is written */
@@ -56,7 +72,7 @@ bool domain_is_windows(const struct domain *domain);
 char *domain_emulator(const struct domain *domain);
 
 /* Return: whether the emulator is virt-seed-qemu, the shim, by its name. */
-bool domain_is_by_shim(const struct domain *domain);
+bool domain_uses_shim(const struct domain *domain);
 
 void domain_clear(struct domain *domain);
 
@@ -84,3 +100,77 @@ bool seed_path_is(const char *path);
 
 /* Return: the domain's disk with such a path, or NULL. */
 const struct disk *seed_path_find_disk(const struct domain *domain);
+
+/* --- disks: targets and addresses ----------------------------------------------------- */
+
+/* libvirt derives a drive's address from the name of its target ("sda"). */
+
+/* Return: libvirt's word for the bus ("scsi"). */
+const char *domain_bus_name(enum domain_bus bus);
+/* Return: the bus of that name; DOMAIN_BUS_OTHER for every other. */
+enum domain_bus domain_bus_parse(const char *name);
+
+/* Return: what the letters count to ("sda" 0, "sdz" 25, "sdaa" 26), or -1 when the name
+ * is none (virDiskNameToIndex). */
+long target_index(const char *target);
+
+/* Return: "PREFIX" and the letters of that index, owned by the caller (free). */
+char *target_name(const char *prefix, long index);
+
+/* Return: the prefix that targets on the bus have: "sd", "hd" or "vd". */
+const char *target_prefix(enum domain_bus bus);
+
+/* Return: the bus that libvirt gives a target without bus=, by its name
+ * (virDomainDiskDefParseXML). */
+enum domain_bus target_default_bus(const char *target);
+
+/*
+ * Return: the disk's <address type='drive'>, or, where `address` is NULL or of another
+ * type, what libvirt makes of the target's name (virDomainDiskDefAssignAddress). All
+ * numbers are -1 where the bus has no such address.
+ */
+struct drive_address target_address(enum domain_bus bus, const char *target,
+                                    const xmlNode *address);
+
+/* --- interfaces, and what all devices have in common --------------------------------- */
+
+struct interface {
+    const xmlNode *node; /* borrowed from the document */
+    char *mac;   /* in lower case with two digits each; NULL where none is written */
+    char *alias; /* NULL where there is none */
+    char *type;  /* "network"; NULL where the XML does not say */
+    char *model; /* "virtio"; NULL where the XML does not say */
+    char *pci;   /* "0000:01:00.0"; NULL where no PCI address is written */
+};
+
+struct interfaces {
+    struct interface *items;
+    size_t count;
+};
+
+/* Reads them in the domain's order. */
+int interfaces_read(struct interfaces *interfaces, const struct domain *domain,
+                    struct failure **failure);
+void interfaces_clear(struct interfaces *interfaces);
+
+#define cleanup_interfaces __attribute__((cleanup(interfaces_clear)))
+
+/* Return: the MAC in lower case with two digits each, owned by the caller (free); NULL when
+ * it is none that libvirt takes (virMacAddrParse). */
+char *interface_normalize_mac(const char *text);
+
+/*
+ * Return: whether it is known that no interface of the domain has that MAC. It is not known
+ * if an interface has none yet (libvirt gives it one), or if a device of the host is
+ * passed through, which may be a NIC.
+ */
+bool interface_mac_is_missing(const struct domain *domain, const char *mac);
+
+/* A user's own alias begins so (VIR_DOMAIN_USER_ALIAS_PREFIX); libvirt's do not. */
+#define DEVICE_USER_ALIAS "ua-"
+
+/* Return: the device's alias, its MAC, or its PCI address ("0000:01:00.0"), owned by the
+ * caller (free); NULL where there is none. */
+char *device_alias(const xmlNode *node);
+char *device_mac(const xmlNode *node);
+char *device_pci_address(const xmlNode *node);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values that the guest's own programs must understand: names, paths, keys, each on one line. */
+/* Values that the guest's own programs must understand, of one line: names, paths, keys. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "base/failure.h"
+#include "base/limits.h"
 
 /* A user's name, as useradd(8) takes it; not "default", which cloud-init takes for the
  * image's own user. */
 bool guest_value_is_user_name(const char *text);
 #define GUEST_VALUE_USER_NAME                                                            \
-    "at most 32 letters, digits and '_.-', as useradd(8) takes them, and not 'default'"
+    "at most " DECIMAL(                                                                  \
+        LIMIT_USER_NAME) " letters, digits and '_.-', as useradd(8) takes them, "        \
+                         "and not 'default'"
 
 /* The name of a file below /usr/share/zoneinfo: "Asia/Jerusalem", "Etc/GMT+1", "UTC". */
 bool guest_value_is_timezone(const char *text);
@@ -26,7 +29,8 @@ bool guest_value_is_url(const char *text);
 
 /*
  * Checks a host name that a person wrote (RFC 952; RFC 1123, section 2.1), one label or
- * several. An address is refused: cloud-init would make "ip-192-0-2-1" of it (DataSource.get_hostname).
+ * several. An address is refused: cloud-init would make
+ * "ip-192-0-2-1" of it (DataSource.get_hostname).
  */
 int hostname_check(const char *hostname, struct failure **failure);
 
@@ -37,6 +41,6 @@ int hostname_check(const char *hostname, struct failure **failure);
  */
 char *hostname_from_domain(const char *name, const char *uuid);
 
-/* Checks that the text is one line of an authorized_keys file (sshd(8)): options if any, a key's
- * type, the key. */
+/* Checks that the text is one line of an authorized_keys file (sshd(8)): options if any, a
+ * key's type, the key. */
 int ssh_key_check(const char *text, struct failure **failure);

@@ -73,7 +73,7 @@ read_host_name(void *data, const xmlNode *node, struct failure **failure)
         return 0;
     if (initialization->host_name)
         return vocabulary_fail(node, failure, FAILURE_HOSTNAME,
-                               "is the second element with the host's name",
+                               "is the second element with the host's name\n"
                                "keep one of <host_name> and <host>");
     initialization->host_name = steal(word);
     if (hostname_check(initialization->host_name, failure) == 0)
@@ -118,8 +118,10 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
             return &initialization->users[i];
     }
     if (initialization->user_count == LIMIT_USERS) {
-        vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
-                        "at most 64 users");
+        vocabulary_fail(node, failure, FAILURE_LIMIT,
+                        "is one of too many\n"
+                        "at most %d users",
+                        LIMIT_USERS);
         return NULL;
     }
     user = array_add(initialization->users, initialization->user_count);
@@ -142,7 +144,7 @@ read_password(void *data, const xmlNode *node, struct failure **failure)
         return -1;
     if (part->origin == PART_INLINE && strcmp(word, OVIRT_MASK) == 0)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has the stars that oVirt prints in place of a password",
+                               "has the stars that oVirt prints in place of a password\n"
                                "write the password, or better secret=\"NAME\"");
     user->password = part;
     return 0;
@@ -155,9 +157,8 @@ set_password(struct part **slot, struct part *password, const xmlNode *node,
     if (!password)
         return 0;
     if (*slot)
-        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                              "<%s> gives '%s' a second password\nkeep one of them",
-                              node->name, name);
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "gives '%s' a second password\nkeep one of them", name);
     *slot = password;
     return 0;
 }
@@ -192,7 +193,8 @@ read_user(void *data, const xmlNode *node, struct failure **failure)
     if (vocabulary_read_children(node, user_elements, &read, failure) < 0)
         return -1;
     if (!read.name)
-        return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <user_name>",
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has no <user_name>\n"
                                "write <user_name>NAME</user_name>");
     if (strcmp(read.name, "root") == 0)
         return set_password(&initialization->root_password, read.password, node, "root",
@@ -214,8 +216,10 @@ append_key(char ***keys, size_t *count, const char *key, const xmlNode *node,
            struct failure **failure)
 {
     if (*count == LIMIT_SSH_KEYS)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "has one of too many keys",
-                               "at most 256 keys of one user");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "has one of too many keys\n"
+                               "at most %d keys of one user",
+                               LIMIT_SSH_KEYS);
     texts_add(keys, count, xstrdup(key));
     return 0;
 }
@@ -254,7 +258,8 @@ read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
     if (vocabulary_read_children(node, authorized_key_elements, &read, failure) < 0)
         return -1;
     if (!read.key)
-        return vocabulary_fail(node, failure, FAILURE_SSH_KEY, "has no <key>",
+        return vocabulary_fail(node, failure, FAILURE_SSH_KEY,
+                               "has no <key>\n"
                                "write <key>ssh-ed25519 AAAA…</key>");
     if (!read.name || strcmp(read.name, "root") == 0)
         return append_key(&initialization->ssh_keys, &initialization->ssh_key_count,
@@ -352,16 +357,19 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
         return -1;
     if (!file.path || !file.content)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               file.path ? "has no <content>" : "has no <name>",
-                               "write <name>PATH</name><content>TEXT</content>");
+                               "has no <%s>\n"
+                               "write <name>PATH</name><content>TEXT</content>",
+                               file.path ? "content" : "name");
     if (initialization->file_count == LIMIT_FILES)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
-                               "at most 64 files");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "is one of too many\n"
+                               "at most %d files",
+                               LIMIT_FILES);
     base64 = file.type && strcasecmp(file.type, "BASE64") == 0;
     if (base64 && (xmlHasProp(file.content, (const xmlChar *)"file") ||
                    xmlHasProp(file.content, (const xmlChar *)"secret")))
         return vocabulary_fail(file.content, failure, FAILURE_REQUEST,
-                               "is of type BASE64, which is for text in the element",
+                               "is of type BASE64, which is for text in the element\n"
                                "remove <type>: files and secrets are taken as they are");
     content = base64 ? parts_add_base64(reading->parts, PART_VALUE, file.content, failure)
                      : parts_add(reading->parts, PART_VALUE, file.content, failure);

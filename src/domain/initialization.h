@@ -3,7 +3,7 @@
  * oVirt's <initialization>, in the words of its REST API (types Initialization,
  * NicConfiguration; the deprecated CloudInit) and of its engine. What it says of the host's
  * name, keys and network is handed on to the request; the rest becomes a cloud-config
- * (seed/combine.h).
+ * (seed/cloud-config.c).
  */
 #pragma once
 

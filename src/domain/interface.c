@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 
 #define MAC_BYTES 6

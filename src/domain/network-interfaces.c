@@ -14,7 +14,7 @@
 #include "base/buffer.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/network.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
@@ -35,8 +35,9 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
     if (!mac == !alias)
         return vocabulary_fail(
             node, failure, FAILURE_REQUEST,
-            mac ? "has both mac= and alias=" : "has no mac= or alias=",
-            "write one of them, as the domain's own <interface> has it");
+            "%s\n"
+            "write one of them, as the domain's own <interface> has it",
+            mac ? "has both mac= and alias=" : "has no mac= or alias=");
     if (mac && !usual)
         return vocabulary_fail_value(node, "mac", mac,
                                      "an address such as \"52:54:00:12:34:56\"", failure);
@@ -53,12 +54,11 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
         buffer_append_string(&there, i > 0 ? ", " : "");
         buffer_append_string(&there, name);
     }
-    return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(node),
-                          "<%s> has %s=\"%.64s\", and the domain has no such "
-                          "interface\n"
-                          "the domain has %s",
-                          node->name, mac ? "mac" : "alias", mac ? mac : alias,
-                          there.data);
+    return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
+                           "has %s=\"%.64s\", and the domain has no such "
+                           "interface\n"
+                           "the domain has %s",
+                           mac ? "mac" : "alias", mac ? mac : alias, there.data);
 }
 
 /* --- what is said of it ------------------------------------------------------------- */
@@ -69,19 +69,19 @@ read_route(struct nic *nic, const xmlNode *node, struct failure **failure)
     const char *const attributes[] = {"to", "via", "metric", NULL};
     cleanup_free char *to = xml_attribute(node, "to");
     cleanup_free char *via = xml_attribute(node, "via");
-    cleanup_free char *metric = xml_attribute(node, "metric");
-    long number = xml_attribute_number(node, "metric", LIMIT_METRIC);
+    long metric = -1;
 
     if (vocabulary_check_attributes(node, attributes, failure) < 0 ||
         vocabulary_check_no_children(node, failure) < 0 ||
         vocabulary_check_no_text(node, failure) < 0)
         return -1;
     if (!to || !via)
-        return vocabulary_fail(node, failure, FAILURE_REQUEST, "lacks to= or via=",
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "lacks to= or via=\n"
                                "write <route to=\"198.51.100.0/24\" via=\"192.0.2.1\"/>");
-    if (metric && number < 1)
-        return vocabulary_fail_value(node, "metric", metric, "1 to 4294967295", failure);
-    if (nic_add_route(nic, to, via, number, failure) < 0)
+    if (vocabulary_read_number(node, "metric", 1, LIMIT_METRIC, &metric, failure) < 0)
+        return -1;
+    if (nic_add_route(nic, to, via, metric, failure) < 0)
         return failure_at_line(failure, xml_line(node));
     return 0;
 }
@@ -131,7 +131,6 @@ read_nic(const struct network *network, struct nic *nic, const xmlNode *node,
 {
     const char *const attributes[] = {"mac",       "alias",    "dhcp4", "dhcp6",
                                       "accept-ra", "optional", "mtu",   NULL};
-    cleanup_free char *mtu = xml_attribute(node, "mtu");
     bool accept_ra = false;
 
     if (vocabulary_check_attributes(node, attributes, failure) < 0 ||
@@ -146,15 +145,12 @@ read_nic(const struct network *network, struct nic *nic, const xmlNode *node,
     if (vocabulary_read_yes_no(node, "dhcp4", &nic->dhcp4, failure) < 0 ||
         vocabulary_read_yes_no(node, "dhcp6", &nic->dhcp6, failure) < 0 ||
         vocabulary_read_yes_no(node, "optional", &nic->optional, failure) < 0 ||
-        vocabulary_read_yes_no(node, "accept-ra", &accept_ra, failure) < 0)
+        vocabulary_read_yes_no(node, "accept-ra", &accept_ra, failure) < 0 ||
+        vocabulary_read_number(node, "mtu", LIMIT_MTU_MIN, LIMIT_MTU, &nic->mtu,
+                               failure) < 0)
         return -1;
     if (xmlHasProp(node, (const xmlChar *)"accept-ra"))
         nic->accept_ra = accept_ra ? ACCEPT_RA_YES : ACCEPT_RA_NO;
-    if (mtu) {
-        nic->mtu = xml_attribute_number(node, "mtu", LIMIT_MTU);
-        if (nic->mtu < LIMIT_MTU_MIN)
-            return vocabulary_fail_value(node, "mtu", mtu, "68 to 65535", failure);
-    }
     return nic_finish(nic, failure) < 0 ? failure_at_line(failure, xml_line(node)) : 0;
 }
 
@@ -215,7 +211,7 @@ read_nics(struct network *network, const struct interfaces *interfaces,
             return -1;
         if (named[index])
             return vocabulary_fail(child, failure, FAILURE_NETWORK_CONFIG,
-                                   "names an interface for the second time",
+                                   "names an interface for the second time\n"
                                    "put all of it into one element");
         named[index] = true;
         if (read_nic(network, &network->nics[index], child, failure) < 0)
@@ -237,7 +233,7 @@ network_read(const xmlNode *node, const struct domain *domain, struct failure **
         return NULL;
     if (interfaces.count == 0) {
         vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
-                        "has from=\"interfaces\", and the domain has no <interface>",
+                        "has from=\"interfaces\", and the domain has no <interface>\n"
                         "remove the element, or add an interface");
         return NULL;
     }

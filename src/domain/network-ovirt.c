@@ -121,7 +121,7 @@ add_static(const struct network *network, struct nic *nic, const struct ip *ip,
         return fail_text(ip->node, "address", ip->address, expected, failure);
     if (!ip->netmask)
         return vocabulary_fail(ip->node, failure, FAILURE_NETWORK_CONFIG,
-                               "has an <address> without <netmask>",
+                               "has an <address> without <netmask>\n"
                                "write <netmask>24</netmask> or "
                                "<netmask>255.255.255.0</netmask>, as the network has it");
     if (!address_set_prefix(&address, ip->netmask))
@@ -163,10 +163,10 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
         return fail_text(ip->node, "version", ip->version,
                          is4 ? "'v4' in <ip>" : "'v6' in <ipv6>", failure);
     if (protocol == STATIC && !ip->address)
-        return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(node),
-                              "<%s> has a <%s> 'static' without an <address>\n"
-                              "write <%s><address>…</address>…</%s>",
-                              node->name, name, is4 ? "ip" : "ipv6", is4 ? "ip" : "ipv6");
+        return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
+                               "has a <%s> 'static' without an <address>\n"
+                               "write <%s><address>…</address>…</%s>",
+                               name, is4 ? "ip" : "ipv6", is4 ? "ip" : "ipv6");
     if (protocol == STATIC)
         return add_static(network, nic, ip, family, failure);
     /* They would be ignored. */
@@ -195,16 +195,17 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
      * is wider. */
     const char *const known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789._-";
+    cleanup_free char *expected = xasprintf(
+        "1 to %d letters, digits, dots, dashes and underscores", LIMIT_NIC_NAME);
 
     if (!words->name)
-        return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG, "has no <name>",
+        return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
+                               "has no <name>\n"
                                "write the name that the guest has for it: "
                                "<name>eth0</name>");
     if (strlen(words->name) > LIMIT_NIC_NAME || strchr("._-", *words->name) ||
         words->name[strspn(words->name, known)] || strcmp(words->name, "lo") == 0)
-        return fail_text(node, "name", words->name,
-                         "1 to 15 letters, digits, dots, dashes and underscores",
-                         failure);
+        return fail_text(node, "name", words->name, expected, failure);
     for (size_t i = 0; i < network->nic_count; i++) {
         if (!network->nics[i].name || strcmp(network->nics[i].name, words->name) != 0)
             continue;
@@ -214,21 +215,6 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
     }
     nic->name = steal(words->name);
     return 0;
-}
-
-/* No renderer of cloud-init but netplan's knows of an interface that stays down, and
- * oVirt's engine refuses it, too. */
-static int
-check_on_boot(const xmlNode *node, const char *text, struct failure **failure)
-{
-    if (!text || strcasecmp(text, "true") == 0)
-        return 0;
-    if (strcasecmp(text, "false") != 0)
-        return fail_text(node, "on_boot", text, "'true'", failure);
-    return vocabulary_fail(vocabulary_child(node, "on_boot"), failure,
-                           FAILURE_NETWORK_CONFIG,
-                           "is 'false', and cloud-init brings up every nic it is told of",
-                           "remove the nic from the configuration, or write 'true'");
 }
 
 static void
@@ -263,12 +249,23 @@ read_nic(void *data, const xmlNode *node, struct failure **failure)
             &words, failure) < 0)
         return -1;
     if (network->nic_count == LIMIT_NICS)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
-                               "at most 256 nics");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "is one of too many\n"
+                               "at most %d nics",
+                               LIMIT_NICS);
     nic = array_add(network->nics, network->nic_count);
-    if (set_name(network, nic, node, &words, failure) < 0 ||
-        check_on_boot(node, words.on_boot, failure) < 0 ||
-        read_family(network, nic, node, words.boot_protocol, &words.ip, AF_INET,
+    if (set_name(network, nic, node, &words, failure) < 0)
+        return -1;
+    if (words.on_boot && strcasecmp(words.on_boot, "false") == 0)
+        /* No renderer of cloud-init but netplan's knows of an interface that stays down, and
+         * oVirt's engine refuses it, too. */
+        return vocabulary_fail(
+            vocabulary_child(node, "on_boot"), failure, FAILURE_NETWORK_CONFIG,
+            "is 'false', and cloud-init brings up every nic it is told of\n"
+            "remove the nic from the configuration, or write 'true'");
+    if (words.on_boot && strcasecmp(words.on_boot, "true") != 0)
+        return fail_text(node, "on_boot", words.on_boot, "'true'", failure);
+    if (read_family(network, nic, node, words.boot_protocol, &words.ip, AF_INET,
                     failure) < 0 ||
         read_family(network, nic, node, words.ipv6_boot_protocol, &words.ipv6, AF_INET6,
                     failure) < 0)

@@ -240,9 +240,9 @@ add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
     struct part *part;
 
     if (parts->count == LIMIT_PARTS) {
-        failure_set_at(failure, FAILURE_LIMIT, xml_line(node),
-                       "<%s> is one of too many\nat most %d parts, files and values",
-                       node->name, LIMIT_PARTS);
+        vocabulary_fail(node, failure, FAILURE_LIMIT,
+                        "is one of too many\nat most %d parts, files and values",
+                        LIMIT_PARTS);
         return NULL;
     }
     part = new_part(parts, kind, (const char *)node->name);

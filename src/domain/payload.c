@@ -7,27 +7,16 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/part.h"
-#include "domain/payload.h"
+#include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
 #define OVIRT_NAMESPACE "http://ovirt.org/vm/1.0"
 
-static bool
-is_element(const xmlNode *node, const char *name)
-{
-    return node->ns && strcmp((const char *)node->ns->href, OVIRT_NAMESPACE) == 0 &&
-           strcmp((const char *)node->name, name) == 0;
-}
-
 static xmlNode *
 child(const xmlNode *parent, const char *name)
 {
-    xmlNode *node = parent ? xml_first_element(parent) : NULL;
-
-    while (node && !is_element(node, name))
-        node = xml_next_element(node);
-    return node;
+    return xml_child_in(parent, OVIRT_NAMESPACE, name);
 }
 
 /* VDSM makes an image of the payload of a disk; a floppy's is sysprep's. */
@@ -39,7 +28,8 @@ payload_find(const struct domain *domain)
     for (; device; device = xml_next_element(device)) {
         xmlNode *payload = child(device, "payload");
 
-        if (!is_element(device, "device") || xml_attribute_is(device, "name", "fda"))
+        if (!xml_is_in(device, OVIRT_NAMESPACE, "device") ||
+            xml_attribute_is(device, "name", "fda"))
             continue;
         if (!payload)
             payload = child(child(device, "specParams"), "vmPayload");
@@ -75,11 +65,11 @@ check_path(const struct seed *payload, const xmlNode *node, const char *path,
            struct failure **failure)
 {
     if (!path || !is_path(path))
-        return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                              "<%s> has path=\"%.64s\", no relative path\n"
-                              "write at most 8 names with '/' between them, none '.', "
-                              "'..', empty or longer than 255",
-                              node->name, path ? path : "");
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has path=\"%.64s\", no relative path\n"
+                               "write at most %d names with '/' between them, none '.', "
+                               "'..', empty or longer than %d",
+                               path ? path : "", LIMIT_IMAGE_DEPTH, LIMIT_FILE_NAME);
     for (size_t i = 0; i < payload->document_count; i++) {
         const char *other = payload->documents[i].path;
         size_t shorter = strlen(path) < strlen(other) ? strlen(path) : strlen(other);
@@ -105,65 +95,65 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
     struct document *file;
 
     if (payload->document_count == LIMIT_PAYLOAD_FILES)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
-                               "at most 256 files");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "is one of too many\n"
+                               "at most %d files",
+                               LIMIT_PAYLOAD_FILES);
     if (check_path(payload, node, path, failure) < 0)
         return -1;
     file = seed_add_document(payload, path);
     if (base64_append(&file->data, text) < 0)
-        return vocabulary_fail(node, failure, FAILURE_BASE64, "is not base64",
+        return vocabulary_fail(node, failure, FAILURE_BASE64,
+                               "is not base64\n"
                                "encode the file with 'base64 FILE'");
     if (file->data.size > LIMIT_PART)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "has more than 4 MiB",
-                               "let the guest fetch large files itself");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "has more than %lu MiB\n"
+                               "let the guest fetch large files itself",
+                               LIMIT_PART / MIB);
     return 0;
 }
 
-/* Reads the name of the volume: what fits into both trees of the image (ECMA-119, 8.4.6; Joliet has
- * two bytes a character). */
+/* Reads the volume's label: what fits into both trees of the image (ECMA-119, 8.4.6; Joliet
+ * has two bytes a character). */
 static int
-read_volume_id(struct seed *payload, const xmlNode *node, struct failure **failure)
+read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
     const xmlNode *id = child(node, "volId");
     const char *at;
 
     if (!id)
-        return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <volId>",
-                               "name the volume, 'config-2' or 'cidata'");
-    at = payload->volume_id = vocabulary_word(id);
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has no <volId>\n"
+                               "name the volume, '" SEED_LABEL_CONFIGDRIVE
+                               "' or '" SEED_LABEL_NOCLOUD "'");
+    at = payload->label = vocabulary_word(id);
     while (*at >= ' ' && *at < 0x7f && *at != '/')
         at++;
-    if (!*at && at != payload->volume_id && strlen(payload->volume_id) <= LIMIT_VOLUME_ID)
+    if (!*at && at != payload->label && strlen(payload->label) <= LIMIT_LABEL)
         return 0;
-    return vocabulary_fail(id, failure, FAILURE_REQUEST, "is not the name of a volume",
-                           "write 1 to 16 characters of ASCII, 'config-2' or 'cidata'");
+    return vocabulary_fail(id, failure, FAILURE_REQUEST,
+                           "is not the name of a volume\n"
+                           "write 1 to %d characters of ASCII, '" SEED_LABEL_CONFIGDRIVE
+                           "' or '" SEED_LABEL_NOCLOUD "'",
+                           LIMIT_LABEL);
 }
 
-struct seed *
-payload_read(const xmlNode *node, struct failure **failure)
+int
+payload_read(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
-    struct seed *payload = xcalloc(1, sizeof(*payload));
-    int result = read_volume_id(payload, node, failure);
-
-    for (const xmlNode *file = xml_first_element(node); file && result == 0;
+    *payload = (struct seed){0};
+    if (read_label(payload, node, failure) < 0)
+        return -1;
+    for (const xmlNode *file = xml_first_element(node); file;
          file = xml_next_element(file)) {
-        if (is_element(file, "file"))
-            result = read_file(payload, file, failure);
+        if (xml_is_in(file, OVIRT_NAMESPACE, "file") &&
+            read_file(payload, file, failure) < 0)
+            return -1;
     }
-    if (result == 0 && payload->document_count == 0)
-        result = vocabulary_fail(node, failure, FAILURE_REQUEST, "has no <file>",
-                                 "an empty payload is no seed: remove it");
-    if (result == 0)
-        return payload;
-    payload_free(payload);
-    return NULL;
-}
-
-void
-payload_free(struct seed *payload)
-{
-    if (!payload)
-        return;
-    seed_clear(payload);
-    free(payload);
+    if (payload->document_count > 0)
+        return 0;
+    return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                           "has no <file>\n"
+                           "an empty payload is no seed: remove it");
 }

@@ -86,17 +86,17 @@ read_instance_id(void *data, const xmlNode *node, struct failure **failure)
     while (word && i < ARRAY_SIZE(policies) && strcmp(policies[i].word, word) != 0)
         i++;
     if (i == ARRAY_SIZE(policies))
-        return failure_set_at(failure, FAILURE_INSTANCE_ID, xml_line(node),
-                              "<%s> has policy=\"%.64s\", expected \"domain\", "
-                              "\"content\" or \"fixed\"\n"
-                              "\"domain\" is the same at each start, \"content\" new "
-                              "when the seed changes, \"fixed\" is the element's text",
-                              node->name, word);
+        return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
+                               "has policy=\"%.64s\", expected \"domain\", "
+                               "\"content\" or \"fixed\"\n"
+                               "\"domain\" is the same at each start, \"content\" new "
+                               "when the seed changes, \"fixed\" is the element's text",
+                               word);
     /* Without the attribute it is the first of them. */
     request->instance_id_policy = policy = policies[i].policy;
     if (policy != INSTANCE_ID_CONTENT && xmlHasProp(node, (const xmlChar *)"covers"))
         return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
-                               "has covers=, which belongs to policy=\"content\"",
+                               "has covers=, which belongs to policy=\"content\"\n"
                                "write policy=\"content\", or remove covers=");
     if (policy == INSTANCE_ID_FIXED) {
         request->instance_id = vocabulary_word(node);
@@ -104,13 +104,14 @@ read_instance_id(void *data, const xmlNode *node, struct failure **failure)
             return 0;
         return vocabulary_fail(
             node, failure, FAILURE_INSTANCE_ID,
-            "has policy=\"fixed\", but its text is no instance-id",
-            "write 1 to 128 printable ASCII characters without space, slash, "
-            "backslash, semicolon or quote, and no dot in front");
+            "has policy=\"fixed\", but its text is no instance-id\n"
+            "write 1 to %d printable ASCII characters without space, slash, "
+            "backslash, semicolon or quote, and no dot in front",
+            LIMIT_INSTANCE_ID);
     }
     if (vocabulary_has_text(node))
         return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
-                               "has text, which belongs to policy=\"fixed\"",
+                               "has text, which belongs to policy=\"fixed\"\n"
                                "write policy=\"fixed\", or remove the text");
     return policy == INSTANCE_ID_CONTENT ? read_covers(request, node, failure) : 0;
 }
@@ -166,8 +167,10 @@ read_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
             continue;
         }
         if (request->ssh_key_count == LIMIT_SSH_KEYS)
-            return vocabulary_fail(key, failure, FAILURE_LIMIT, "is one of too many",
-                                   "at most 256 keys");
+            return vocabulary_fail(key, failure, FAILURE_LIMIT,
+                                   "is one of too many\n"
+                                   "at most %d keys",
+                                   LIMIT_SSH_KEYS);
         text = vocabulary_word(key);
         texts_add(&request->ssh_keys, &request->ssh_key_count, text);
         if (ssh_key_check(text, failure) < 0)
@@ -185,7 +188,8 @@ read_secret_only(void *data, const xmlNode *node, struct failure **failure)
         vocabulary_is(node, "admin-password") ? PART_ADMIN_PASSWORD : PART_SSH_HOST_KEYS;
 
     if (!xmlHasProp(node, (const xmlChar *)"secret"))
-        return vocabulary_fail(node, failure, FAILURE_REQUEST, "has no secret=",
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has no secret=\n"
                                "put it into a secret of the host and write "
                                "secret=\"NAME\"");
     return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
@@ -211,15 +215,19 @@ read_meta_data(void *data, const xmlNode *node, struct failure **failure)
             return -1;
         if (!key || !*key || strlen(key) > LIMIT_ENTRY_KEY)
             return vocabulary_fail(entry, failure, FAILURE_META_DATA,
-                                   "has no name= of 1 to 256 characters",
-                                   "write name=\"KEY\"");
+                                   "has no name= of 1 to %d characters\n"
+                                   "write name=\"KEY\"",
+                                   LIMIT_ENTRY_KEY);
         if (strlen(value) > LIMIT_ENTRY_VALUE)
             return vocabulary_fail(entry, failure, FAILURE_LIMIT,
-                                   "has a value of more than 64 KiB",
-                                   "put large values into user-data");
+                                   "has a value of more than %lu KiB\n"
+                                   "put large values into user-data",
+                                   LIMIT_ENTRY_VALUE / KIB);
         if (request->meta_data_count == LIMIT_ENTRIES)
-            return vocabulary_fail(entry, failure, FAILURE_LIMIT, "is one of too many",
-                                   "at most 256 entries");
+            return vocabulary_fail(entry, failure, FAILURE_LIMIT,
+                                   "is one of too many\n"
+                                   "at most %d entries",
+                                   LIMIT_ENTRIES);
         for (size_t i = 0; i < request->meta_data_count; i++) {
             if (strcmp(request->meta_data[i].key, key) != 0)
                 continue;
@@ -246,9 +254,11 @@ read_document(void *data, const xmlNode *node, struct failure **failure)
          part = parts_next(&request->parts, part))
         count++;
     if (count == LIMIT_USER_DATA)
-        return vocabulary_fail(node, failure, FAILURE_LIMIT, "is one of too many",
-                               "at most 16; write one MIME message or one "
-                               "#cloud-config-archive");
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "is one of too many\n"
+                               "at most %d; write one MIME message or one "
+                               "#cloud-config-archive",
+                               LIMIT_USER_DATA);
     return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
 }
 
@@ -278,8 +288,9 @@ read_instance_type(void *data, const xmlNode *node, struct failure **failure)
     if (*request->instance_type && strlen(request->instance_type) <= LIMIT_ENTRY_KEY)
         return 0;
     return vocabulary_fail(node, failure, FAILURE_META_DATA,
-                           "has no text of 1 to 256 characters",
-                           "write the type's name, or remove the element");
+                           "has no text of 1 to %d characters\n"
+                           "write the type's name, or remove the element",
+                           LIMIT_ENTRY_KEY);
 }
 
 static int
@@ -367,12 +378,12 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     /* What a seed without a disk, whose address is in the serial, cannot have. */
     if (!request_has_disk(request) && request->bus != DOMAIN_BUS_OTHER)
         return vocabulary_fail(node, failure, FAILURE_BUS,
-                               "has bus=, and datasource=\"nocloud-net\" has no disk",
+                               "has bus=, and datasource=\"nocloud-net\" has no disk\n"
                                "leave bus= away, or use datasource=\"nocloud\"");
     if (!request_has_disk(request) && !request->serial)
         return vocabulary_fail(node, failure, FAILURE_SERIAL,
                                "has serial=\"no\", and datasource=\"nocloud-net\" has "
-                               "its address in the serial",
+                               "its address in the serial\n"
                                "leave serial= away, or use datasource=\"nocloud\"");
     return 0;
 }
@@ -387,17 +398,17 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
 
     if (request_is_nocloud(request) && parts_find(&request->parts, PART_ADMIN_PASSWORD))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has <admin-password>, which NoCloud has no place for",
+                               "has <admin-password>, which NoCloud has no place for\n"
                                "use datasource=\"configdrive\", or set it in user-data");
     if (request->until_done && request->instance_id_policy == INSTANCE_ID_CONTENT)
         return vocabulary_fail(
             node, failure, FAILURE_INSTANCE_ID,
             "has boots=\"until-done\", and <instance-id policy=\"content\">, which would "
-            "make the guest a new instance once it is done and its seed empty",
+            "make the guest a new instance once it is done and its seed empty\n"
             "use policy=\"domain\", or boots=\"always\"");
     if (host_keys && parts_next(&request->parts, host_keys))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has ssh-host-keys=\"generate\" and <ssh-host-keys>",
+                               "has ssh-host-keys=\"generate\" and <ssh-host-keys>\n"
                                "keep one of them");
     if (!initialization)
         return 0;
@@ -428,7 +439,7 @@ request_read(struct request *request, const struct domain *domain,
     const xmlNode *payload = node ? NULL : payload_find(domain);
 
     *request = (struct request){.domain = domain, .serial = true, .report = true};
-    if (!node && !payload && domain_is_by_shim(domain))
+    if (!node && !payload && domain_uses_shim(domain))
         return 0;
     if (!node && !payload)
         return failure_set(failure, FAILURE_REQUEST_MISSING,
@@ -441,15 +452,15 @@ request_read(struct request *request, const struct domain *domain,
     request->line = xml_line(node ? node : payload);
     if (payload) {
         request->datasource = DATASOURCE_PAYLOAD;
-        request->payload = payload_read(payload, failure);
-        return request->payload ? 0 : -1;
+        request->payload = xcalloc(1, sizeof(*request->payload));
+        return payload_read(request->payload, payload, failure);
     }
     for (const xmlNode *other = xml_first_element(node->parent); other;
          other = xml_next_element(other)) {
         if (other != node && vocabulary_is_ours(other))
             return vocabulary_fail(
                 other, failure, FAILURE_REQUEST,
-                "is a second element of virt-seed's in <metadata>",
+                "is a second element of virt-seed's in <metadata>\n"
                 "keep <cloud-init> alone: libvirt keeps the first only");
     }
     if (read_attributes(request, node, failure) < 0 ||

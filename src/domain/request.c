@@ -28,11 +28,7 @@ request_datasource_name(enum datasource datasource)
 xmlNode *
 request_find(const struct domain *domain)
 {
-    xmlNode *node = xml_first_element(xml_child(domain->root, "metadata"));
-
-    while (node && !vocabulary_is(node, "cloud-init"))
-        node = xml_next_element(node);
-    return node;
+    return vocabulary_child(xml_child(domain->root, "metadata"), "cloud-init");
 }
 
 char *
@@ -48,7 +44,8 @@ bool
 request_is_by_label(const struct request *request)
 {
     return request->datasource == DATASOURCE_CONFIGDRIVE ||
-           (request->payload && strcasecmp(request->payload->volume_id, "cidata") != 0);
+           (request->payload &&
+            strcasecmp(request->payload->label, SEED_LABEL_NOCLOUD) != 0);
 }
 
 bool
@@ -84,7 +81,9 @@ clear_content(struct request *request)
     network_free(request->network);
     initialization_free(request->initialization);
     parts_clear(&request->parts);
-    payload_free(request->payload);
+    if (request->payload)
+        seed_clear(request->payload);
+    free(request->payload);
 }
 
 void
@@ -116,6 +115,21 @@ request_clear(struct request *request)
 }
 
 /* --- the element ---------------------------------------------------------------------- */
+
+xmlDoc *
+request_new(void)
+{
+    xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
+    xmlNode *root = xmlNewDocNode(doc, NULL, (const xmlChar *)"cloud-init", NULL);
+
+    if (!doc || !root)
+        abort();
+    xmlDocSetRootElement(doc, root);
+    root->ns = xmlNewNs(root, (const xmlChar *)REQUEST_NAMESPACE, (const xmlChar *)"ci");
+    if (!root->ns)
+        abort();
+    return doc;
+}
 
 xmlNode *
 request_insert(const struct domain *domain, const xmlNode *element)

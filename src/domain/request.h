@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "domain/documents.h"
 #include "domain/domain.h"
 #include "domain/initialization.h"
 #include "domain/network.h"
 #include "domain/part.h"
-#include "domain/payload.h"
 #include "domain/vocabulary.h"
 
 enum datasource {
@@ -107,6 +107,10 @@ void request_clear(struct request *request);
 
 /* --- the element as a whole ---------------------------------------------------------- */
 
+/* Return: a document whose root is an empty <ci:cloud-init>, owned by the caller
+ * (cleanup_xml). */
+xmlDoc *request_new(void);
+
 /* Writes a copy of the element into the domain's <metadata>, which has none.
  * Return: the copy, owned by the domain's document. */
 xmlNode *request_insert(const struct domain *domain, const xmlNode *element);
@@ -118,3 +122,21 @@ char *request_format(const xmlNode *element);
 /* Return: whether both ask for the same, whatever the prefix, the white space between
  * elements, and what the wiring notes in the element. NULL is no element. */
 bool request_is_same(const xmlNode *one, const xmlNode *other);
+
+/* --- oVirt's payload ----------------------------------------------------------------- */
+
+/*
+ * A seed that oVirt's engine has made, in the domain's metadata (namespace
+ * "http://ovirt.org/vm/1.0"): <volId>, and <file path="…"> elements of base64, in
+ * <device><payload>, or in <specParams><vmPayload> before oVirt 4.2 (VDSM,
+ * lib/vdsm/virt/vmdevices/storagexml.py). It becomes an image as it stands.
+ */
+
+/* Return: the payload's element in the metadata, or NULL. */
+xmlNode *payload_find(const struct domain *domain);
+
+/*
+ * Reads the payload at that element; the seed is the caller's also after a failure
+ * (seed_clear). A path that would lead out of the image, or that is there twice, is an error.
+ */
+int payload_read(struct seed *payload, const xmlNode *node, struct failure **failure);

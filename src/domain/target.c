@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "domain/target.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 
 /* libvirt's own bounds of <address type='drive'> are narrower (controller 0…, unit

@@ -17,25 +17,13 @@ vocabulary_is_ours(const xmlNode *node)
 bool
 vocabulary_is(const xmlNode *node, const char *name)
 {
-    return vocabulary_is_ours(node) && strcmp((const char *)node->name, name) == 0;
+    return xml_is_in(node, REQUEST_NAMESPACE, name);
 }
 
-const xmlNode *
-vocabulary_child(const xmlNode *node, const char *name)
+xmlNode *
+vocabulary_child(const xmlNode *parent, const char *name)
 {
-    const xmlNode *child = xml_first_element(node);
-
-    while (child && !vocabulary_is(child, name))
-        child = xml_next_element(child);
-    return child;
-}
-
-int
-vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,
-                const char *message, const char *hint)
-{
-    return failure_set_at(failure, code, xml_line(node), "<%s> %s\n%s", node->name,
-                          message, hint);
+    return xml_child_in(parent, REQUEST_NAMESPACE, name);
 }
 
 /* --- what may stand where --------------------------------------------------------- */
@@ -53,10 +41,10 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
             match++;
         if (*match && !attribute->ns)
             continue;
-        return failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(node),
-                              "<%s> has an unknown attribute '%s'\n"
-                              "remove it, or see virt-seed-xml(5) for its name",
-                              node->name, name);
+        return vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
+                               "has an unknown attribute '%s'\n"
+                               "remove it, or see virt-seed-xml(5) for its name",
+                               name);
     }
     return 0;
 }
@@ -78,7 +66,7 @@ vocabulary_check_no_text(const xmlNode *node, struct failure **failure)
     if (!vocabulary_has_text(node))
         return 0;
     return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                           "has text next to its elements",
+                           "has text next to its elements\n"
                            "put the text into one of the elements of virt-seed-xml(5)");
 }
 
@@ -128,20 +116,20 @@ int
 vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *value,
                       const char *expected, struct failure **failure)
 {
-    return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                          "<%s> has %s=\"%.64s\", expected %s\n"
-                          "correct it, or omit %s=",
-                          node->name, attribute, value, expected, attribute);
+    return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                           "has %s=\"%.64s\", expected %s\n"
+                           "correct it, or omit %s=",
+                           attribute, value, expected, attribute);
 }
 
 int
 vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected,
                      struct failure **failure)
 {
-    return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                          "<%s> has '%.64s', expected %s\n"
-                          "correct it, or remove the element",
-                          node->name, text, expected);
+    return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                           "has '%.64s', expected %s\n"
+                           "correct it, or remove the element",
+                           text, expected);
 }
 
 int
@@ -158,6 +146,21 @@ vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
     return vocabulary_fail_value(node, attribute, text, "\"yes\" or \"no\"", failure);
 }
 
+int
+vocabulary_read_number(const xmlNode *node, const char *attribute, long minimum,
+                       long maximum, long *value, struct failure **failure)
+{
+    cleanup_free char *text = xml_attribute(node, attribute);
+    cleanup_free char *expected = xasprintf("%ld to %ld", minimum, maximum);
+
+    if (!text)
+        return 0;
+    *value = xml_attribute_number(node, attribute, maximum);
+    return *value < minimum
+               ? vocabulary_fail_value(node, attribute, text, expected, failure)
+               : 0;
+}
+
 /* --- tables of elements ------------------------------------------------------------- */
 
 static int
@@ -170,7 +173,8 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
     for (; other && !(element->flags & VOCABULARY_SEVERAL);
          other = xmlPreviousElementSibling((xmlNode *)other)) {
         if (vocabulary_is(other, element->name))
-            return vocabulary_fail(node, failure, FAILURE_REQUEST, "is there twice",
+            return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                                   "is there twice\n"
                                    "keep one of them");
     }
     if (vocabulary_check_attributes(node, element->attributes, failure) < 0)

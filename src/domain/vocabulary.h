@@ -12,6 +12,7 @@
 #include <libxml/tree.h>
 
 #include "base/failure.h"
+#include "domain/xml.h"
 
 #define REQUEST_NAMESPACE "urn:virt-seed:cloud-init:1"
 
@@ -19,12 +20,15 @@
 bool vocabulary_is_ours(const xmlNode *node);
 bool vocabulary_is(const xmlNode *node, const char *name);
 
-/* Return: the first element of our namespace and of that name below `node`, or NULL. */
-const xmlNode *vocabulary_child(const xmlNode *node, const char *name);
+/* Return: the first element of our namespace and of that name below `parent` (of NULL:
+ * none), or NULL. */
+xmlNode *vocabulary_child(const xmlNode *parent, const char *name);
 
-/* Sets a failure with "<NAME> MESSAGE" and the element's line. Return: -1. */
-int vocabulary_fail(const xmlNode *node, struct failure **failure, enum failure_code code,
-                    const char *message, const char *hint);
+/* Sets a failure with "<NAME> MESSAGE", its hint after a line end, and the element's line.
+ * Return: -1. */
+#define vocabulary_fail(node, failure, code, format, ...)                                \
+    failure_set_at(failure, code, xml_line(node), "<%s> " format, (node)->name,          \
+                   ##__VA_ARGS__)
 /* The same for an attribute's value, and an element's text: "<NAME> has 'VALUE', expected
  * …". */
 int vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *value,
@@ -50,6 +54,10 @@ char *vocabulary_word(const xmlNode *node);
 /* An attribute of "yes" or "no"; `value` stays as it is if there is none. */
 int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                            struct failure **failure);
+
+/* An attribute of a decimal number; `value` stays as it is if there is none. */
+int vocabulary_read_number(const xmlNode *node, const char *attribute, long minimum,
+                           long maximum, long *value, struct failure **failure);
 
 /*
  * One element that another may contain. `read` reads it; without it, its children are read by

@@ -194,6 +194,23 @@ xml_next_element(const xmlNode *node)
     return xmlNextElementSibling((xmlNode *)node);
 }
 
+bool
+xml_is_in(const xmlNode *node, const char *space, const char *name)
+{
+    return node->ns && strcmp((const char *)node->ns->href, space) == 0 &&
+           strcmp((const char *)node->name, name) == 0;
+}
+
+xmlNode *
+xml_child_in(const xmlNode *parent, const char *space, const char *name)
+{
+    xmlNode *node = xml_first_element(parent);
+
+    while (node && !xml_is_in(node, space, name))
+        node = xml_next_element(node);
+    return node;
+}
+
 /* libxml2 allocates with malloc unless it is told otherwise, which nothing here does: free()
  * releases its text. */
 char *
@@ -314,10 +331,10 @@ xml_add_child(xmlNode *parent, const char *name)
 xmlNode *
 xml_insert_child(xmlNode *parent, xmlNode *node)
 {
-    xmlNode *place = xml_add_child(parent, "place");
+    xmlNode *placeholder = xml_add_child(parent, "placeholder");
 
-    xmlReplaceNode(place, node);
-    xmlFreeNode(place);
+    xmlReplaceNode(placeholder, node);
+    xmlFreeNode(placeholder);
     return node;
 }
 

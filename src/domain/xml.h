@@ -40,6 +40,11 @@ xmlNode *xml_next(const xmlNode *node, const char *name);
 xmlNode *xml_first_element(const xmlNode *parent);
 xmlNode *xml_next_element(const xmlNode *node);
 
+/* Return: whether the element has that name in that namespace. */
+bool xml_is_in(const xmlNode *node, const char *space, const char *name);
+/* Return: the first child element (of NULL: none) of that name in that namespace, or NULL. */
+xmlNode *xml_child_in(const xmlNode *parent, const char *space, const char *name);
+
 /* Return: the attribute's value or the text below the element, owned by the caller
  * (free); NULL if there is no such attribute. */
 char *xml_attribute(const xmlNode *node, const char *name);

@@ -27,8 +27,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
-#include "image/iso.h"
+#include "image/image.h"
 
 #define ISO_BLOCK 2048
 
@@ -201,7 +200,7 @@ iso_write(int fd, const struct seed *seed, struct failure **failure)
 
     if (libisofs_start(failure) < 0)
         return -1;
-    code = iso_image_new(seed->volume_id, &image);
+    code = iso_image_new(seed->label, &image);
     if (code < 0)
         return libisofs_fail(failure, code, "making of the volume");
     for (size_t i = 0; i < seed->document_count; i++) {
@@ -343,7 +342,7 @@ add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
 
         /* Names come from the image and become paths. */
         if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            strchr(name, '/') || strlen(name) > 255)
+            strchr(name, '/') || strlen(name) > LIMIT_FILE_NAME)
             return failure_set(failure, FAILURE_IMAGE,
                                "the image has a file whose name could lead out of its "
                                "directory\n"
@@ -400,7 +399,7 @@ iso_read(int fd, struct seed *seed, struct failure **failure)
     if (code < 0)
         return fail_unreadable(failure, iso_error_to_msg(code));
     label = iso_image_get_volume_id(image);
-    seed->volume_id = xstrdup(label ? label : "");
+    seed->label = xstrdup(label ? label : "");
     blocks.blocks_left = LIMIT_IMAGE / ISO_BLOCK;
     return add_directory(seed, iso_image_get_root(image), "", 1, failure);
 }
@@ -424,7 +423,7 @@ iso_verify(int fd, const struct seed *seed, struct failure **failure)
 
     if (iso_read(fd, &image, failure) < 0)
         return failure_prefix(failure, "the image that was written");
-    if (strcmp(image.volume_id, seed->volume_id) != 0)
+    if (strcmp(image.label, seed->label) != 0)
         return fail_different(failure, "label");
     if (image.document_count != seed->document_count)
         return fail_different(failure, "number of documents");

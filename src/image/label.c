@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "image/label.h"
+#include "image/image.h"
 
 static void
 probe_pointer(blkid_probe *probe)

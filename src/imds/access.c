@@ -18,8 +18,8 @@
 #define VERSIONS "openstack"
 #define OPENSTACK VERSIONS "/latest/"
 
-/* cloud-init asks ten times, for ten seconds, for each of the first four that is a 404, and
- * takes the seed for none without the first two. */
+/* cloud-init asks ten times, for ten seconds, for each of the first four that is a 404,
+ * and takes the seed for none without the first two. */
 static const struct document_kind documents[] = {
     {.path = IMDS_META_DATA, .type = TEXT, .always = true},
     {.path = IMDS_USER_DATA, .type = BYTES, .always = true},
@@ -144,8 +144,8 @@ refuse_broken(struct answer *answer, int error)
 
 /* --- who may read it -------------------------------------------------------------- */
 
-/* Return: the domain's directory, or -errno; it is granted where the token is right and the
- * peer may have it. */
+/* Return: the domain's directory, or -errno; it is granted where the token is right and
+ * the peer may have it. */
 static int
 open_by_token(struct answer *answer, const struct imds_tree *tree,
               const struct path *path, const struct peer *peer)
@@ -259,7 +259,8 @@ answer_document(struct answer *answer, const struct http_request *request,
                    "without the header 'Metadata: true'");
         else if (answer->granted)
             give_document(answer, tree, domain, kind);
-        /* If the domain was replaced or removed meanwhile, what was missing says nothing. */
+        /* If the domain was replaced or removed meanwhile, what was missing says
+         * nothing. */
         if (domain < 0 || answer->fd >= 0 ||
             imds_tree_is_current(tree, answer->uuid, domain))
             return;

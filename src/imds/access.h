@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a request asks for, and who may have it: the answer is a function of the request, the
- * peer and the tree alone.
+ * What a request asks for, and who may have it: the answer is a function of the request,
+ * the peer and the tree alone.
  *
- * Paths are compared as they came: nothing is decoded, for no name here needs it, and so no
- * spelling but one leads anywhere.
+ * Paths are compared as they came: nothing is decoded, for no name here needs it, and so
+ * no spelling but one leads anywhere.
  *
  *   /healthz
  *   /UUID/TOKEN/NAME            for NAME the names of the documents
@@ -77,8 +77,8 @@ struct answer {
 };
 
 /*
- * Makes the answer; always succeeds. `tree` is NULL if there is none, for `tree_error`; it and
- * `peer` may be NULL if they are not needed. The caller clears the answer.
+ * Makes the answer; always succeeds. `tree` is NULL if there is none, for `tree_error`;
+ * it and `peer` may be NULL if they are not needed. The caller clears the answer.
  */
 void answer_make(struct answer *answer, const struct http_request *request,
                  const struct peer *peer, const struct imds_tree *tree, int tree_error);

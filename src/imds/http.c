@@ -1,15 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <poll.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "imds/http.h"
-#include "imds/log.h"
+
+/* --- the log ---------------------------------------------------------------------- */
+
+static unsigned int left_out;
+
+/* Return: whether there is room for a line now. While the journal is stuck, guests are
+ * served all the same. */
+static bool
+has_room(void)
+{
+    struct pollfd log = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    return poll(&log, 1, 0) != 0;
+}
+
+void
+log_leave_out(void)
+{
+    left_out++;
+}
+
+void
+log_end(void)
+{
+    if (left_out == 0 || !has_room())
+        return;
+    fprintf(stderr, "virt-seed-imds: %u messages were left out\n", left_out);
+    left_out = 0;
+}
+
+void
+log_line(const char *format, ...)
+{
+    static time_t said;
+    cleanup_free char *text = NULL;
+    struct timespec now;
+    va_list arguments;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - said >= LIMIT_IMDS_LOG_SECONDS) {
+        said = now.tv_sec;
+        log_end();
+    }
+    va_start(arguments, format);
+    text = xvasprintf(format, arguments);
+    va_end(arguments);
+    utf8_repair(text);
+    utf8_replace_controls(text);
+    if (has_room())
+        fprintf(stderr, "virt-seed-imds: %s\n", text);
+    else
+        left_out++;
+}
 
 /* --- the host --------------------------------------------------------------------- */
 
@@ -44,10 +101,10 @@ http_check_host(struct http *http)
     http_forget_host(http);
 }
 
-/* --- limits and the log ----------------------------------------------------------- */
+/* --- what one may have ----------------------------------------------------------- */
 
-/* A guest is known by its domain; who has none of them, by what he is. So nobody uses up what
- * another may have. */
+/* A guest is known by its domain; who has none of them, by what he is. So nobody uses up
+ * what another may have. */
 static bool
 take_share(struct http *http, struct rate *rate, const struct peer *peer,
            const struct answer *answer)
@@ -280,8 +337,9 @@ leave_escapes(void *context, struct MHD_Connection *connection, char *text)
 #define MHD_USE_NO_THREAD_SAFETY 0
 #endif
 
-/* So many may be there before some are ended (connections_end_old): libmicrohttpd must not come
- * to its own limit, for then it waits with the next until something else happens. */
+/* So many may be there before some are ended (connections_end_old): libmicrohttpd must
+ * not come to its own limit, for then it waits with the next until something else
+ * happens. */
 #define ACCEPTED_AT_ONCE 64
 
 struct MHD_Daemon *

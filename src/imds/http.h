@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * HTTP, by libmicrohttpd: from a request that it has read to the answer that it sends. Who asks,
- * what that one may have, how often, and what the log says of it.
+ * HTTP, by libmicrohttpd: from a request that it has read to the answer that it sends.
+ * Who asks, what that one may have, how often, and what the log says of it.
  *
- * Nothing is kept of a domain. The tree is opened again in each turn of the server's loop, and
- * for each request its domain in it, and what is answered comes from what was opened; so
- * both may be replaced at any time, and a server that is started in the place of this one
- * gives the same bytes.
+ * Nothing is kept of a domain. The tree is opened again in each turn of the server's
+ * loop, and for each request its domain in it, and what is answered comes from what was
+ * opened; so both may be replaced at any time, and a server that is started in the place
+ * of this one gives the same bytes.
  */
 #pragma once
 
@@ -19,7 +19,6 @@
 #include "imds/access.h"
 #include "imds/connections.h"
 #include "imds/peer.h"
-#include "imds/rate.h"
 #include "store/imds-tree.h"
 
 struct http_options {
@@ -53,8 +52,8 @@ int http_open(struct http *http, const struct http_options *options, size_t conn
               struct failure **failure);
 void http_close(struct http *http);
 
-/* Return: a daemon that accepts what comes to the socket `fd`, which listens and stays the
- * caller's (MHD_quiesce_daemon, MHD_stop_daemon); NULL if there can be none. */
+/* Return: a daemon that accepts what comes to the socket `fd`, which listens and stays
+ * the caller's (MHD_quiesce_daemon, MHD_stop_daemon); NULL if there can be none. */
 struct MHD_Daemon *http_start(struct http *http, int fd);
 
 /* Logs what of the host is not as it must be for guests to be served. */
@@ -62,9 +61,23 @@ void http_check_host(struct http *http);
 /* The next request looks at the host again. */
 void http_forget_host(struct http *http);
 
-/* The limits: takes one request, or one line of the log, of what that one may have now. Return:
- * whether there was one. */
+/* The limits: takes one request, or one line of the log, of what that one may have now.
+ * Return: whether there was one. */
 bool http_may_ask(struct http *http, const struct peer *peer,
                   const struct answer *answer);
 bool http_may_log(struct http *http, const struct peer *peer,
                   const struct answer *answer);
+
+/* --- the log ---------------------------------------------------------------------- */
+
+/*
+ * What the server says while it runs, on standard error: a line each, not many, none
+ * where nobody takes them, and what was left out is counted. Nothing here may hold a
+ * token or content.
+ */
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Counts a line that is left out. */
+void log_leave_out(void);
+/* Says how many were left out, where there is room; which is otherwise said with the next
+ * line that is not. */
+void log_end(void);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * virt-seed-imds: the metadata server. It serves seeds over HTTP, each to its own guest,
- * from the tree that the hook keeps for it (store/imds-tree.h); peer.h says whom it believes.
+ * from the tree that the hook keeps for it (store/imds-tree.h); peer.h says whom it
+ * believes.
  *
- * How it works: there is one thread, and it waits in one poll(2): for signals, and for the
- * epoll(7) that libmicrohttpd keeps for each listening socket and its connections. A connection
- * carries one request, as cloud-init's do: what could hide after a first one, in a body or in
- * the pipe, is never read, and nothing is lost when the server ends.
+ * How it works: there is one thread, and it waits in one poll(2): for signals, and for
+ * the epoll(7) that libmicrohttpd keeps for each listening socket and its connections. A
+ * connection carries one request, as cloud-init's do: what could hide after a first one,
+ * in a body or in the pipe, is never read, and nothing is lost when the server ends.
  *
- * At SIGTERM or SIGINT it ends as soon as everything that it had accepted is answered. If one
- * guest takes its answer slowly, the others are served meanwhile, and whoever comes then has a
- * few seconds when that is over. With sockets from systemd, new connections wait there for the
- * next server. A second signal ends it at once.
+ * At SIGTERM or SIGINT it ends as soon as everything that it had accepted is answered. If
+ * one guest takes its answer slowly, the others are served meanwhile, and whoever comes
+ * then has a few seconds when that is over. With sockets from systemd, new connections
+ * wait there for the next server. A second signal ends it at once.
  */
 #include "config.h"
 
@@ -29,12 +30,11 @@
 #include <systemd/sd-daemon.h>
 #endif
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "imds/http.h"
-#include "imds/log.h"
 #include "imds/socket.h"
 
 #define DEFAULT_LISTEN VIRT_SEED_IMDS_ADDRESS ":80"
@@ -96,10 +96,8 @@ has_ended(struct server *server)
            (connections->count == 0 || server->http.now >= server->end);
 }
 
-/* Milliseconds from one word on want of room to the next. */
-#define PRESSURE_PERIOD 10000
-
-/* Whoever has to look after the host should know that somebody uses up the connections. */
+/* Whoever has to look after the host should know that somebody uses up the
+ * connections. */
 static void
 say_pressure(struct server *server)
 {
@@ -143,7 +141,7 @@ turn(struct server *server)
     for (size_t i = 0; i < server->daemon_count; i++)
         MHD_run(server->daemons[i]);
     http_forget_host(&server->http);
-    if (server->http.now - server->pressure_said >= PRESSURE_PERIOD)
+    if (server->http.now - server->pressure_said >= LIMIT_IMDS_LOG_SECONDS * 1000UL)
         say_pressure(server);
     if (waits[0].revents != 0 &&
         read(server->signals, &info, sizeof(info)) == sizeof(info)) {

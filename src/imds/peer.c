@@ -64,9 +64,9 @@ begin(union message *question, unsigned short type, size_t size)
 }
 
 /*
- * Sends the question and waits for the message of that type that answers it, with at least
- * `size` bytes of its own; an answer to an earlier question, which took too long, is skipped.
- * Return: 0 or -errno, also if the kernel answers with an error.
+ * Sends the question and waits for the message of that type that answers it, with at
+ * least `size` bytes of its own; an answer to an earlier question, which took too long,
+ * is skipped. Return: 0 or -errno, also if the kernel answers with an error.
  */
 static int
 ask(struct netlink *netlink, struct mnl_socket *socket, union message *question,
@@ -100,8 +100,8 @@ ask(struct netlink *netlink, struct mnl_socket *socket, union message *question,
     }
 }
 
-/* Return: the attribute of that type with `size` bytes, after the `header` bytes of the reply's
- * own, or NULL. */
+/* Return: the attribute of that type with `size` bytes, after the `header` bytes of the
+ * reply's own, or NULL. */
 static const void *
 find_attribute(const union message *reply, size_t header, unsigned short type,
                size_t size)
@@ -145,9 +145,8 @@ ask_for_socket(struct netlink *netlink, const struct endpoint *local,
 }
 
 /*
- * Finds the socket of this host that has `local` and is connected with `remote`, and still
- * is some process's.
- * Return: 0; -ENOENT where there is none; another -errno.
+ * Finds the socket of this host that has `local` and is connected with `remote`, and
+ * still is some process's. Return: 0; -ENOENT where there is none; another -errno.
  */
 static int
 find_socket_owner(struct netlink *netlink, const struct endpoint *local,
@@ -161,10 +160,10 @@ find_socket_owner(struct netlink *netlink, const struct endpoint *local,
     if (error != 0)
         return error;
     /*
-     * The kernel gives a listening socket where none is connected. Any process can have one
-     * that begins to connect from an address of another machine (IPV6_FREEBIND); it never comes
-     * to be connected, since the answer goes there. One that its process has closed has no
-     * inode, and root for its owner.
+     * The kernel gives a listening socket where none is connected. Any process can have
+     * one that begins to connect from an address of another machine (IPV6_FREEBIND); it
+     * never comes to be connected, since the answer goes there. One that its process has
+     * closed has no inode, and root for its owner.
      */
     if (found.idiag_state == TCP_LISTEN || found.idiag_state == TCP_SYN_SENT ||
         found.idiag_inode == 0 || found.id.idiag_dport != htons(remote->port))
@@ -247,10 +246,10 @@ find_route(struct netlink *netlink, int fd, const struct endpoint *from,
 }
 
 /*
- * Finds whom the packets of the connected socket `fd`, from `from` to `to`, are handed to on
- * the link: what it is bound to and its mark say it, besides the addresses.
- * Return: 0; -EADDRINUSE where `to` is this host; -ENETUNREACH where a router is in
- * between; -ENOENT where the kernel knows no MAC of it; another -errno.
+ * Finds whom the packets of the connected socket `fd`, from `from` to `to`, are handed to
+ * on the link: what it is bound to and its mark say it, besides the addresses. Return: 0;
+ * -EADDRINUSE where `to` is this host; -ENETUNREACH where a router is in between; -ENOENT
+ * where the kernel knows no MAC of it; another -errno.
  */
 static int
 find_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,

@@ -83,7 +83,8 @@ endpoint_format(const struct endpoint *endpoint, bool port, char text[ENDPOINT_T
 
 /* --- listening -------------------------------------------------------------------- */
 
-/* Guests that boot at the same time wait here; the kernel cuts it to net.core.somaxconn. */
+/* Guests that boot at the same time wait here; the kernel cuts it to
+ * net.core.somaxconn. */
 #define BACKLOG 4096
 
 static int
@@ -108,8 +109,8 @@ keep(struct listeners *listeners, int fd)
 
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
         return -errno;
-    /* Its connections inherit them. A guest that takes nothing, or sends more than its request,
-     * costs the kernel no more. */
+    /* Its connections inherit them. A guest that takes nothing, or sends more than its
+     * request, costs the kernel no more. */
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending)) < 0 ||
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiving, sizeof(receiving)) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &size) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ends of TCP connections; and the sockets that the server listens on, its own or those that
- * systemd hands it. */
+/* The ends of TCP connections; and the sockets that the server listens on, its own or
+ * those that systemd hands it. */
 #pragma once
 
 #include <netinet/in.h>

@@ -87,22 +87,6 @@ own(xmlNode *node)
     return node;
 }
 
-xmlDoc *
-element_new(void)
-{
-    xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlNode *root;
-
-    if (!doc)
-        abort();
-    root = own(xmlNewDocNode(doc, NULL, (const xmlChar *)"cloud-init", NULL));
-    xmlDocSetRootElement(doc, root);
-    root->ns = xmlNewNs(root, (const xmlChar *)REQUEST_NAMESPACE, (const xmlChar *)"ci");
-    if (!root->ns)
-        abort();
-    return doc;
-}
-
 xmlNode *
 element_add(xmlNode *parent, const char *name)
 {

@@ -56,10 +56,6 @@ void import_clear(struct import *import);
 
 /* --- writing the element: xml/cloud-init.rng ---------------------------------------- */
 
-/* Return: a document whose root is an empty <ci:cloud-init>, owned by the caller
- * (cleanup_xml). */
-xmlDoc *element_new(void);
-
 /* Adds an element as the last child. Return: it, owned by the document. */
 xmlNode *element_add(xmlNode *parent, const char *name);
 /* The same, with text; in CDATA where that is easier to read. */

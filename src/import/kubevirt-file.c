@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "domain/part.h"
 #include "import/kubevirt.h"
-#include "seed/yaml-json.h"
+#include "seed/yaml.h"
 #include "store/secret.h"
 
 /* --- values ------------------------------------------------------------------------- */

@@ -81,7 +81,7 @@ add_hostname(struct import *import, const struct kubevirt_machine *machine,
     if (serial) {
         field = "firmware.serial";
         hostname = xstrdup(serial);
-    } else if (given && !machine->metadata_server) {
+    } else if (given && !machine->imds) {
         field = "spec.hostname";
         hostname = xstrdup(given);
     } else if (name) {
@@ -89,7 +89,7 @@ add_hostname(struct import *import, const struct kubevirt_machine *machine,
 
         if (label > LIMIT_HOSTNAME_LABEL)
             label = LIMIT_HOSTNAME_LABEL;
-        hostname = machine->metadata_server ? xstrdup(name) : xstrndup(name, label);
+        hostname = machine->imds ? xstrdup(name) : xstrndup(name, label);
     } else {
         import_note(import, "the machine has no name of its own: the domain's name "
                             "becomes its host name");
@@ -116,11 +116,11 @@ add_instance_id(struct import *import, const struct kubevirt_machine *machine,
         return manifest_fail(&machine->firmware, "uuid", "is not a UUID",
                              "write 32 hexadecimal digits with dashes, or remove it",
                              failure);
-    if (machine->metadata_server && machine->name)
+    if (machine->imds && machine->name)
         name = xasprintf("%s-%s", namespace ? namespace : "default", machine->name);
     id = serial_text(machine, "i");
     if (!id)
-        id = machine->metadata_server ? name : uuid;
+        id = machine->imds ? name : uuid;
     if (id)
         element_set(element_add_text(import->element, "instance-id", id), "policy",
                     "fixed");
@@ -145,7 +145,7 @@ add_instance_type(struct import *import, const struct kubevirt_machine *machine,
         return -1;
     type = cluster ? cluster : namespaced ? namespaced : own;
     /* The metadata server does not tell. */
-    if (!type || machine->metadata_server)
+    if (!type || machine->imds)
         return 0;
     if (!element_can_hold(type, strlen(type)) || strlen(type) > LIMIT_ENTRY_KEY)
         return failure_set(failure, FAILURE_REQUEST,
@@ -271,30 +271,33 @@ add_keys(struct import *import, const struct kubevirt_machine *machine,
 
 /* --- the metadata server ---------------------------------------------------------- */
 
-#define IMDS "imds.kubevirt.io/"
+#define IMDS_ANNOTATION "imds.kubevirt.io/"
 
 static int
-read_metadata_server(struct kubevirt_machine *machine, const char **user_data,
-                     struct failure **failure)
+read_imds(struct kubevirt_machine *machine, const char **user_data,
+          struct failure **failure)
 {
     const struct manifest *annotations = &machine->annotations;
-    cleanup_free char *annotation = manifest_path(annotations, IMDS "user-data");
+    cleanup_free char *annotation =
+        manifest_path(annotations, IMDS_ANNOTATION "user-data");
     cleanup_free char *serial = manifest_path(&machine->firmware, "serial");
     const char *url = serial_text(machine, "s");
     const char *map, *enabled;
 
-    if (manifest_get_text(user_data, annotations, IMDS "user-data", failure) < 0 ||
-        manifest_get_text(&map, annotations, IMDS "user-data-configmap", failure) < 0)
+    if (manifest_get_text(user_data, annotations, IMDS_ANNOTATION "user-data", failure) <
+            0 ||
+        manifest_get_text(&map, annotations, IMDS_ANNOTATION "user-data-configmap",
+                          failure) < 0)
         return -1;
     if (map)
-        return manifest_fail(annotations, IMDS "user-data-configmap",
-                             "names a ConfigMap, which cannot be imported",
-                             "put its text into the annotation " IMDS "user-data",
-                             failure);
-    if (manifest_get_text(&enabled, annotations, IMDS "enabled", failure) < 0)
+        return manifest_fail(
+            annotations, IMDS_ANNOTATION "user-data-configmap",
+            "names a ConfigMap, which cannot be imported",
+            "put its text into the annotation " IMDS_ANNOTATION "user-data", failure);
+    if (manifest_get_text(&enabled, annotations, IMDS_ANNOTATION "enabled", failure) < 0)
         return -1;
-    machine->metadata_server = *user_data || (enabled && strcmp(enabled, "true") == 0);
-    if (url && !machine->metadata_server)
+    machine->imds = *user_data || (enabled && strcmp(enabled, "true") == 0);
+    if (url && !machine->imds)
         return failure_set(failure, FAILURE_REQUEST,
                            "%s leads to a web server, whose seed is not in the file\n"
                            "put its documents into a cloud-init volume, and remove the "
@@ -307,28 +310,7 @@ read_metadata_server(struct kubevirt_machine *machine, const char **user_data,
                            "%s and %s are two seeds\n"
                            "keep one of them: the guest would take the metadata server's",
                            machine->source.path, *user_data ? annotation : serial);
-    machine->metadata_server = false;
-    return 0;
-}
-
-/* The URL of a seed that is served stands in the SMBIOS serial, which s390x has not. */
-static int
-note_metadata_server(struct import *import, const struct kubevirt_machine *machine,
-                     struct failure **failure)
-{
-    const char *architecture;
-
-    if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
-        return -1;
-    if (architecture && strcmp(architecture, "s390x") == 0)
-        import_note(import,
-                    "what KubeVirt's metadata server would serve becomes a seed on "
-                    "a disk");
-    else
-        import_note(import,
-                    "what KubeVirt's metadata server would serve becomes a seed on "
-                    "a disk; with datasource=\"nocloud-net\" in the element "
-                    "virt-seed-imds serves it");
+    machine->imds = false;
     return 0;
 }
 
@@ -369,13 +351,13 @@ static int
 add_machine(struct import *import, struct kubevirt_machine *machine,
             struct failure **failure)
 {
-    const char *user_data;
+    const char *user_data, *architecture;
 
     if (read_machine(machine, failure) < 0 ||
         kubevirt_find_source(machine, failure) < 0 || read_serial(machine, failure) < 0 ||
-        read_metadata_server(machine, &user_data, failure) < 0)
+        read_imds(machine, &user_data, failure) < 0)
         return -1;
-    if (!machine->source.value && !machine->metadata_server)
+    if (!machine->source.value && !machine->imds)
         return manifest_fail(&machine->spec, "volumes", "has no cloud-init volume",
                              "there is nothing to import: add a cloudInitNoCloud or "
                              "cloudInitConfigDrive volume",
@@ -391,11 +373,20 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
     if (machine->serial)
         import_note(import, "what the serial says to cloud-init is in the element: "
                             "virt-seed writes the serial itself");
-    if (!machine->metadata_server)
+    if (!machine->imds)
         return 0;
     if (user_data)
         element_add_data(import->element, "user-data", user_data, strlen(user_data));
-    return note_metadata_server(import, machine, failure);
+    if (manifest_get_text(&architecture, &machine->spec, "architecture", failure) < 0)
+        return -1;
+    /* s390x has no SMBIOS serial for the URL. */
+    import_note(import,
+                "what KubeVirt's metadata server would serve becomes a seed on a disk%s",
+                architecture && strcmp(architecture, "s390x") == 0
+                    ? ""
+                    : "; with datasource=\"nocloud-net\" in the element virt-seed-imds "
+                      "serves it");
+    return 0;
 }
 
 static void

@@ -83,7 +83,7 @@ struct kubevirt_machine {
     struct manifest firmware; /* of spec.domain */
     struct manifest source;   /* the first cloud-init volume; no value if there is none */
     bool config_drive;
-    bool metadata_server; /* its annotations ask for the IMDS */
+    bool imds;      /* its annotations ask for KubeVirt's metadata server */
     json_t *serial; /* what the serial says to cloud-init: an object of text; owned */
 };
 

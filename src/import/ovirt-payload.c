@@ -10,10 +10,11 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/payload.h"
+#include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
-#include "seed/yaml-json.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
 
 /* --- keys of the meta-data -------------------------------------------------------- */
 
@@ -213,12 +214,6 @@ static const struct known_file nocloud_files[] = {
     {0},
 };
 
-static void
-payload_free_pointer(struct seed **payload)
-{
-    payload_free(*payload);
-}
-
 static int
 add_file(struct import *import, const struct document *file,
          const struct known_file *known, struct failure **failure)
@@ -242,7 +237,7 @@ add_file(struct import *import, const struct document *file,
 int
 import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failure)
 {
-    __attribute__((cleanup(payload_free_pointer))) struct seed *payload = NULL;
+    cleanup_seed struct seed payload = {0};
     cleanup_domain struct domain domain = {0};
     const xmlNode *node;
     bool config_drive;
@@ -254,20 +249,20 @@ import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failur
         return failure_set_at(failure, FAILURE_REQUEST, xml_line(domain.root),
                               "the domain has no oVirt payload in its <metadata>\n"
                               "there is nothing to import");
-    payload = payload_read(node, failure);
-    if (!payload)
+    if (payload_read(&payload, node, failure) < 0)
         return -1;
-    config_drive = strcmp(payload->volume_id, "config-2") == 0;
-    if (!config_drive && strcasecmp(payload->volume_id, "cidata") != 0)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "the payload has the volId '%s', expected 'config-2' or "
-                           "'cidata'\n"
-                           "cloud-init would not find it either",
-                           payload->volume_id);
+    config_drive = strcmp(payload.label, SEED_LABEL_CONFIGDRIVE) == 0;
+    if (!config_drive && strcasecmp(payload.label, SEED_LABEL_NOCLOUD) != 0)
+        return failure_set(
+            failure, FAILURE_REQUEST,
+            "the payload has the volId '%s', expected '" SEED_LABEL_CONFIGDRIVE
+            "' or '" SEED_LABEL_NOCLOUD "'\n"
+            "cloud-init would not find it either",
+            payload.label);
     if (config_drive)
         element_set(import->element, "datasource", "configdrive");
-    for (size_t i = 0; i < payload->document_count; i++) {
-        const struct document *file = &payload->documents[i];
+    for (size_t i = 0; i < payload.document_count; i++) {
+        const struct document *file = &payload.documents[i];
 
         if (add_file(import, file, config_drive ? configdrive_files : nocloud_files,
                      failure) < 0)

@@ -88,13 +88,9 @@ check_attributes(const xmlNode *node, struct failure **failure)
 static int
 check_no_text(const xmlNode *node, struct failure **failure)
 {
-    for (xmlNode *child = node->children; child; child = child->next) {
-        if ((child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE) &&
-            !xmlIsBlankNode(child))
-            return fail(node, "has text next to its elements", "put it into one of them",
-                        failure);
-    }
-    return 0;
+    return vocabulary_has_text(node) ? fail(node, "has text next to its elements",
+                                            "put it into one of them", failure)
+                                     : 0;
 }
 
 /* --- text ------------------------------------------------------------------------- */
@@ -103,17 +99,14 @@ check_no_text(const xmlNode *node, struct failure **failure)
 static char *
 read_text(const xmlNode *node, unsigned int flags)
 {
-    cleanup_free char *text = xml_text(node);
-    char *begin = text + strspn(text, " \t\r\n");
-    size_t length = strlen(begin);
+    char *text = flags & VOCABULARY_VERBATIM ? xml_text(node) : vocabulary_word(node);
 
-    if (flags & VOCABULARY_VERBATIM)
-        return xstrdup(*begin ? text : "");
-    while (length > 0 && isspace((unsigned char)begin[length - 1]))
-        length--;
-    for (size_t i = 0; flags & VOCABULARY_KEYWORD && i < length; i++)
-        begin[i] = (char)tolower((unsigned char)begin[i]);
-    return xstrndup(begin, length);
+    /* White space alone is no text either. */
+    if (!text[strspn(text, " \t\r\n")])
+        *text = '\0';
+    for (char *at = text; flags & VOCABULARY_KEYWORD && *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return text;
 }
 
 static int

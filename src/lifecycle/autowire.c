@@ -20,8 +20,8 @@
 #include "domain/domain.h"
 #include "lifecycle/lifecycle.h"
 
-/* Starts `virt-seed wire`, the one next to this program, as in a build directory, or the one
- * that is installed. Return: whether the child was started. */
+/* Starts `virt-seed wire`, the one next to this program, as in a build directory, or the
+ * one that is installed. Return: whether the child was started. */
 static bool
 start_wiring(const struct lifecycle *lifecycle)
 {
@@ -42,7 +42,7 @@ start_wiring(const struct lifecycle *lifecycle)
     child = fork();
     if (child != 0)
         return child > 0;
-    if (setsid() < 0 || chdir("/") < 0 || process_detach_descriptors() < 0)
+    if (setsid() < 0 || chdir("/") < 0 || process_keep_descriptors(-1, -1) < 0)
         _exit(EXIT_FAILURE);
     alarm(0);
     execv(command, arguments);

@@ -35,28 +35,18 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/process.h"
+#include "lifecycle/operation.h"
 
 /* The request's namespace (domain/vocabulary.h), the directories of the seeds and of the
  * reports, the emulator shim, and where a seed is served (wire/url.h): a domain that
- * names none of them is none of ours. The directories' last component finds them both, also
- * spelled with "//" or "/./". A test compares these with the schema and the directories. */
+ * names none of them is none of ours. The directories' last component finds them both,
+ * also spelled with "//" or "/./". A test compares these with the schema and the
+ * directories. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed/",
                                       "/" SHIM_NAME};
 #define URL_NEEDLE "ds=nocloud;dsmode=net;s=http://"
 /* What all but the last have: two searches tell most domains from ours. */
 #define COMMON_NEEDLE "virt-seed"
-
-#define TIME_LIMIT_SECONDS 20
-
-/* At every other operation there is nothing to do: start, stopped, reconnect (where a
- * failure would kill a running guest), attach, and whatever libvirt adds. */
-static const struct operation {
-    const char *name;
-    bool guest_runs; /* a failure would kill it */
-} operations[] = {
-    {"prepare", false}, {"started", true},  {"release", false},
-    {"restore", false}, {"migrate", false},
-};
 
 static bool
 has(const struct buffer *xml, const char *needle)
@@ -90,30 +80,17 @@ fail(const char *what, int error)
     return EXIT_FAILURE;
 }
 
-/* Makes the XML standard input. Return: 0 or -errno. */
-static int
-replace_stdin(const struct buffer *xml)
-{
-    cleanup_close int fd = memfd_create("domain.xml", MFD_CLOEXEC);
-    int error;
-
-    if (fd < 0)
-        return -errno;
-    error = fs_write_all(fd, xml->data, xml->size);
-    if (error < 0)
-        return error;
-    if (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0)
-        return -errno;
-    return 0;
-}
-
+/* The XML becomes its standard input. */
 static int
 become_lifecycle(const struct buffer *xml, int count, char **given)
 {
     char *program = process_path_beside("virt-seed-lifecycle");
     char **arguments = xcalloc((size_t)count + 2, sizeof(*arguments));
-    int error = replace_stdin(xml);
+    cleanup_close int fd = memfd_create("domain.xml", MFD_CLOEXEC);
+    int error = fd < 0 ? -errno : fs_write_all(fd, xml->data, xml->size);
 
+    if (error == 0 && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
+        error = -errno;
     if (error < 0)
         return fail("could not hand on the domain's XML", error);
     if (!program)
@@ -137,9 +114,9 @@ end_well(int signal_number)
 }
 
 /*
- * A child becomes virt-seed-lifecycle: whatever happens to that, a library that is missing,
- * memory that is used up, is not ours. It has no descriptor of libvirt's, who would wait
- * for its end otherwise, even after we have given up.
+ * A child becomes virt-seed-lifecycle: whatever happens to that, a library that is
+ * missing, memory that is used up, is not ours. It has no descriptor of libvirt's, who
+ * would wait for its end otherwise, even after we have given up.
  */
 static int
 run_lifecycle(const struct buffer *xml, int count, char **given)
@@ -149,8 +126,8 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
     if (child < 0)
         return fail("could not make a process", -errno);
     if (child == 0) {
-        alarm(TIME_LIMIT_SECONDS);
-        if (process_detach_descriptors() == 0)
+        alarm(LIMIT_HOOK_SECONDS);
+        if (process_keep_descriptors(-1, -1) == 0)
             become_lifecycle(xml, count, given);
         _exit(EXIT_FAILURE);
     }
@@ -168,7 +145,8 @@ run(bool guest_runs, int argc, char **argv)
 
     if (error == 0)
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
-    /* If the XML is too large, its beginning decides: a domain that is not ours still starts. */
+    /* If the XML is too large, its beginning decides: a domain that is not ours still
+     * starts. */
     if (error < 0 && (error != -EFBIG || concerns_us(&xml)))
         return fail("could not read the domain's XML", error);
     if (!concerns_us(&xml))
@@ -180,24 +158,22 @@ run(bool guest_runs, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-    const struct operation *operation = NULL;
+    /* Session daemons run the same hooks, as their user. */
+    const enum operation operation =
+        argc >= 3 && geteuid() == 0 ? operation_find(argv[2]) : OPERATION_NONE;
+    const bool guest_runs = operation == OPERATION_STARTED;
     int status;
 
-    /* Session daemons run the same hooks, as their user. */
-    for (size_t i = 0; argc >= 3 && !operation && i < ARRAY_SIZE(operations); i++) {
-        if (strcmp(operations[i].name, argv[2]) == 0 && geteuid() == 0)
-            operation = &operations[i];
-    }
-    if (!operation)
+    if (operation == OPERATION_NONE)
         return EXIT_SUCCESS;
-    if (operation->guest_runs) {
+    if (guest_runs) {
         signal(SIGALRM, end_well);
         /* When there is no memory left. */
         signal(SIGABRT, end_well);
     }
     /* Both survive execve: no wait without end, and errors where a signal would kill. */
-    alarm(TIME_LIMIT_SECONDS);
+    alarm(LIMIT_HOOK_SECONDS);
     signal(SIGXFSZ, SIG_IGN);
-    status = run(operation->guest_runs, argc, argv);
-    return operation->guest_runs ? EXIT_SUCCESS : status;
+    status = run(guest_runs, argc, argv);
+    return guest_runs ? EXIT_SUCCESS : status;
 }

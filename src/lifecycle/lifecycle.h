@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "base/failure.h"
-#include "base/journal.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "store/configuration.h"
@@ -26,8 +25,8 @@ struct lifecycle {
  * not have the seed that was asked for; never a resumed start for its wiring. */
 int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
 
-/* started: the guest runs, with the seed of this prepare; it is recorded. Never fails: that
- * would kill the guest. */
+/* started: the guest runs, with the seed of this prepare; it is recorded. Never fails:
+ * that would kill the guest. */
 int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
 
 /* restore, migrate: the prepare that follows resumes a guest. Never fails. */
@@ -41,20 +40,26 @@ int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
 /*
  * Refuses the start, with what is missing and what to type. Where the configuration
  * allows it and libvirt keeps a definition of the domain, a detached `virt-seed wire`
- * is started, which waits for the end of this start and wires the definition. `placed` says
- * whether the start's XML had a place for a seed before that.
+ * is started, which waits for the end of this start and wires the definition. `placed`
+ * says whether the start's XML had a place for a seed before that.
  */
 int autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
                     bool placed, const struct wiring *wiring, struct failure **failure);
 
 /*
- * Reads the report of the guest that has ended and records what its cloud-init said at the
- * end; a guest that is set up by that (boots="until-done") is recorded as done. What fails is
- * logged.
+ * Reads the report of the guest that has ended and records what its cloud-init said at
+ * the end; a guest that is set up by that (boots="until-done") is recorded as done. What
+ * fails is logged.
  */
 void result_record(const struct lifecycle *lifecycle);
 
 /* --- the system's log ------------------------------------------------------------- */
+
+/* A field of an entry in the journal. Nothing in its value can be taken for another field. */
+struct journal_field {
+    const char *name;  /* upper case letters, digits and underscores */
+    const char *value; /* NULL: there is no such field */
+};
 
 enum lifecycle_event {
     LIFECYCLE_SEED_MADE,

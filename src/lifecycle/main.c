@@ -19,26 +19,19 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "domain/xml.h"
 #include "lifecycle/lifecycle.h"
+#include "lifecycle/operation.h"
 
-#define TIME_LIMIT_SECONDS 20
-
-static const struct operation {
-    const char *name;
-    int (*run)(struct lifecycle *lifecycle, struct failure **failure);
-    int failed; /* exit status of a failure; where a guest runs, that would kill it */
-} operations[] = {
-    {"prepare", lifecycle_prepare, EXIT_FAILURE},
-    {"started", lifecycle_started, EXIT_SUCCESS},
-    {"release", lifecycle_release, EXIT_FAILURE},
-    {"restore", lifecycle_resume, EXIT_FAILURE},
-    {"migrate", lifecycle_resume, EXIT_FAILURE},
+static int (*const runs[])(struct lifecycle *lifecycle, struct failure **failure) = {
+    [OPERATION_PREPARE] = lifecycle_prepare, [OPERATION_STARTED] = lifecycle_started,
+    [OPERATION_RELEASE] = lifecycle_release, [OPERATION_RESTORE] = lifecycle_resume,
+    [OPERATION_MIGRATE] = lifecycle_resume,
 };
 
 /* --- no end without an answer ------------------------------------------------------- */
@@ -62,7 +55,7 @@ on_alarm(int signal_number)
 /* --- one operation ---------------------------------------------------------------- */
 
 static int
-run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
+run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
               struct failure **failure)
 {
     cleanup_domain struct domain domain = {0};
@@ -71,7 +64,7 @@ run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
     struct lifecycle lifecycle = {
         .root = root,
         .config = &config,
-        .operation = operation->name,
+        .operation = name,
         .domain = &domain,
     };
 
@@ -82,10 +75,11 @@ run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
     if (config_read(&config, root, &config_failure) < 0)
         lifecycle_log_failure(&lifecycle, "goes on without this in the configuration",
                               config_failure);
-    if (operation->run(&lifecycle, failure) == 0)
+    if (runs[operation](&lifecycle, failure) == 0)
         return 0;
-    /* The user reads why in the failure itself; the journal tells those who were not there. */
-    if (operation->run == lifecycle_prepare) {
+    /* The user reads why in the failure itself; the journal tells those who were not
+     * there. */
+    if (operation == OPERATION_PREPARE) {
         const char *hint = (*failure)->hint;
         const struct journal_field code = {"VIRT_SEED_FAILURE",
                                            failure_code_name((*failure)->code)};
@@ -98,7 +92,8 @@ run_on_domain(int root, xmlDoc *doc, const struct operation *operation,
 }
 
 static int
-run(const char *root_path, const struct operation *operation, struct failure **failure)
+run(const char *root_path, enum operation operation, const char *name,
+    struct failure **failure)
 {
     /* Not freed: the process ends with it. */
     static xmlDoc *doc;
@@ -119,7 +114,7 @@ run(const char *root_path, const struct operation *operation, struct failure **f
                                  LIMIT_DOMAIN_XML / MIB);
     doc = xml_parse(text.data, text.size, "standard input", failure);
     buffer_clear(&text);
-    return doc ? run_on_domain(root, doc, operation, failure) : -1;
+    return doc ? run_on_domain(root, doc, operation, name, failure) : -1;
 }
 
 static void
@@ -147,7 +142,7 @@ main(int argc, char **argv)
         {NULL, 0, NULL, 0},
     };
     cleanup_failure struct failure *failure = NULL;
-    const struct operation *operation = NULL;
+    enum operation operation;
     const char *root = "/";
     int option;
 
@@ -155,7 +150,7 @@ main(int argc, char **argv)
         return EXIT_FAILURE;
     process_harden();
     signal(SIGALRM, on_alarm);
-    alarm(TIME_LIMIT_SECONDS);
+    alarm(LIMIT_HOOK_SECONDS);
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
     while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
         switch (option) {
@@ -177,19 +172,17 @@ main(int argc, char **argv)
         usage(stderr);
         return 2;
     }
-    for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
-        if (strcmp(operations[i].name, argv[optind + 1]) == 0)
-            operation = &operations[i];
-    }
-    if (!operation)
+    operation = operation_find(argv[optind + 1]);
+    if (operation == OPERATION_NONE)
         return EXIT_SUCCESS;
-    status_of_failure = operation->failed;
-    if (run(root, operation, &failure) == 0)
+    if (operation == OPERATION_STARTED)
+        status_of_failure = EXIT_SUCCESS;
+    if (run(root, operation, argv[optind + 1], &failure) == 0)
         return EXIT_SUCCESS;
     print_failure(failure);
     /* libvirt throws away what a hook says that succeeds. */
-    if (operation->failed == EXIT_SUCCESS)
-        syslog(LOG_WARNING, "domain '%.256s': %s: %s", argv[optind], operation->name,
+    if (status_of_failure == EXIT_SUCCESS)
+        syslog(LOG_WARNING, "domain '%.256s': %s: %s", argv[optind], argv[optind + 1],
                failure->message);
-    return operation->failed;
+    return status_of_failure;
 }

@@ -6,22 +6,21 @@
  * find: the guest has long read its seed, and its saved state would be lost. It gets
  * the seed that its saved XML asks for, which is the same, byte for byte, as the one it
  * was saved with. What is the guest's own since its first boot, the host key that
- * was made for it, is never made again for it: if it is missing, the guest is not resumed.
+ * was made for it, is never made again for it: if it is missing, the guest is not
+ * resumed.
  */
 #include "config.h"
 
-#include <unistd.h>
-
 #include "base/memory.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "lifecycle/lifecycle.h"
 #include "store/delivery.h"
 #include "store/pipeline.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
 
-/* A start of the domain; its facts are those of the XML before check_wiring() wires it. */
+/* A start of the domain; its facts are those of before check_wiring() wires it. */
 struct start {
     const struct lifecycle *lifecycle;
     struct domain *domain;
@@ -30,8 +29,8 @@ struct start {
     bool resumes;
 };
 
-/* The one policy: what is wrong, `reason`, refuses a cold boot, and is logged as `what` of a
- * guest that is resumed. */
+/* The one policy: what is wrong, `reason`, refuses a cold boot, and is logged as `what`
+ * of a guest that is resumed. */
 static int
 refuse_or_log(const struct start *start, const char *what, struct failure **reason,
               struct failure **failure)
@@ -81,8 +80,8 @@ check_wiring(const struct start *start, const struct request *request,
     label_read_disks(start->domain);
     if (wire_domain(start->domain, request, &options, &wiring, failure) < 0)
         return -1;
-    /* Whatever the configuration says of unwired domains: no guest gets another's seed, or
-     * writes where another's report belongs. */
+    /* Whatever the configuration says of unwired domains: no guest gets another's seed,
+     * or writes where another's report belongs. */
     if (wiring.change_count > 0 && wiring.needed &&
         (!lifecycle->config->warn_unwired || facts->seed_of_another ||
          facts->report_of_another))
@@ -93,44 +92,27 @@ check_wiring(const struct start *start, const struct request *request,
     return 0;
 }
 
+/* Removes seeds that a failed release or an earlier datasource has left. The file that
+ * this start writes anyway is replaced in one step. */
 static int
-check_wiring_and_drop_request(void *data, const struct request *request,
-                              struct failure **failure)
-{
-    const struct start *start = data;
-    xmlNode *node;
-
-    if (!start->resumes && check_wiring(start, request, failure) < 0)
-        return -1;
-    /* What is read of it has copies; documents of megabytes need not be there once more. */
-    node = request_find(start->domain);
-    if (node)
-        xml_remove(node);
-    return 0;
-}
-
-/* Removes seeds that a failed release or an earlier datasource has left. The file that this start
- * writes anyway is replaced in one step. */
-static int
-withdraw_others(const struct start *start, const struct delivery *own,
+withdraw_others(const struct start *start, const struct storage *own,
                 struct failure **failure)
 {
     const char *uuid = start->domain->uuid;
 
-    for (size_t i = 0; deliveries[i]; i++) {
+    for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *reason = NULL;
 
-        if (deliveries[i]->name != own->name &&
-            delivery_is_there(deliveries[i], start->rundir, uuid))
-            deliveries[i]->withdraw(start->rundir, uuid, &reason);
+        if (storages[i] != own && storage_has_seed(storages[i], start->rundir, uuid))
+            storages[i]->withdraw(start->rundir, uuid, &reason);
         if (refuse_or_log(start, "a seed from before stays", &reason, failure) < 0)
             return -1;
     }
     return 0;
 }
 
-/* A guest that keeps what it has read, cache="keep", may do without a server; and so does one
- * of a running snapshot, for which unwired = warn is set. */
+/* A guest that keeps what it has read, cache="keep", may do without a server; and so does
+ * one of a running snapshot, for which unwired = warn is set. */
 static int
 check_delivery(const struct start *start, const struct delivery *delivery,
                const struct request *request, struct failure **failure)
@@ -141,8 +123,8 @@ check_delivery(const struct start *start, const struct delivery *delivery,
         return 0;
     if (delivery->check_host && delivery->check_host(start->lifecycle->root, failure) < 0)
         return -1;
-    if (!delivery->check_answer ||
-        delivery->check_answer(start->facts->url.address, &reason) == 0)
+    if (!delivery->check_server ||
+        delivery->check_server(start->facts->url.address, &reason) == 0)
         return 0;
     if (!request->cache && !start->lifecycle->config->warn_unwired) {
         *failure = steal(reason);
@@ -153,55 +135,39 @@ check_delivery(const struct start *start, const struct delivery *delivery,
 }
 
 static int
-publish(const struct start *start, const struct request *request, struct seed *seed,
-        bool reports, struct failure **failure)
+deliver(const struct start *start, const struct request *request, struct seed *seed,
+        struct failure **failure)
 {
     const struct delivery *delivery = delivery_for(request, start->domain);
     const struct delivery_start what = {
         .root = start->lifecycle->root,
         .rundir = start->rundir,
+        .resumes = start->resumes,
         .domain = start->domain,
         .facts = start->facts,
         .request = request,
-        .reports = reports,
     };
     cleanup_failure struct failure *left_out = NULL;
     cleanup_failure struct failure *reason = NULL;
 
-    if (withdraw_others(start, delivery, failure) < 0 ||
+    if (delivery->make_report(&what, failure) < 0 ||
+        withdraw_others(start, delivery->storage, failure) < 0 ||
         check_delivery(start, delivery, request, failure) < 0)
         return -1;
     delivery->publish(&what, seed, &left_out, &reason);
     if (left_out)
         lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
-    if (reason && !delivery->resumes_without) {
+    if (reason && !delivery->may_resume_without) {
         *failure = steal(reason);
         return -1;
     }
     return refuse_or_log(start, "resumes without its documents", &reason, failure);
 }
 
-/* The file at the end of the domain's channel. virtlogd opens it, as root; if there is the
- * emulator shim, QEMU's user does. */
-static int
-make_report(const struct start *start, struct failure **failure)
-{
-    int root = start->lifecycle->root;
-    const char *uuid = start->domain->uuid;
-    uid_t writer = geteuid();
-    gid_t group;
-
-    if (start->facts->by_shim)
-        rundir_seed_owner(root, &writer, &group);
-    if (report_file_make(root, uuid, writer, start->resumes, failure) < 0)
-        return -1;
-    return start->facts->by_shim ? report_file_link(root, uuid, failure) : 0;
-}
-
 /*
- * Where the host has crashed there was no release: what the guest said before is read now,
- * while it can still make this boot one of a guest that is set up, and is not left for the
- * end of a boot that has no report of its own.
+ * Where the host has crashed there was no release: what the guest said before is read
+ * now, while it can still make this boot one of a guest that is set up, and is not left
+ * for the end of a boot that has no report of its own.
  */
 static void
 record_boot_before(const struct lifecycle *lifecycle)
@@ -226,15 +192,13 @@ prepare(struct start *start, struct failure **failure)
         .policy = start->resumes ? PIPELINE_RESUME : PIPELINE_COLD_BOOT,
         .root = lifecycle->root,
         .config = lifecycle->config,
-        .data = start,
-        .before_make = check_wiring_and_drop_request,
     };
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
-    bool reports;
+    xmlNode *node;
 
-    /* A guest that is resumed has its own seed and report, or somebody has changed what it is
-     * resumed from. */
+    /* A guest that is resumed has its own seed and report, or somebody has changed what
+     * it is resumed from. */
     if (start->resumes && (facts->seed_of_another || facts->report_of_another))
         return failure_set(
             failure, FAILURE_UNASKED_SEED,
@@ -248,14 +212,16 @@ prepare(struct start *start, struct failure **failure)
         return 0;
     if (!start->resumes)
         record_boot_before(lifecycle);
-    if (pipeline_run(&pipeline, start->domain, &request, &seed, failure) < 0)
+    if (pipeline_read(&pipeline, start->domain, &request, failure) < 0 ||
+        (!start->resumes && check_wiring(start, &request, failure) < 0))
         return -1;
-    /* The guest will have a port for its report: in the XML, or by the shim. */
-    reports = facts->reports || (facts->by_shim && request_wants_report(&request) &&
-                                 !wire_report_is_by_user(start->domain));
-    if (reports && make_report(start, failure) < 0)
-        return -1;
-    return publish(start, &request, &seed, reports, failure);
+    /* What is read of it has copies; documents of megabytes need not be there twice. */
+    node = request_find(start->domain);
+    if (node)
+        xml_remove(node);
+    return seed_make(&seed, &request, failure) < 0
+               ? -1
+               : deliver(start, &request, &seed, failure);
 }
 
 int

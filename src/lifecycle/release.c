@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How records are swept: libvirt calls no hook when a domain is undefined, so its record stays. libvirt
- * cannot be asked from here; its definitions are files, by the domain's name, and a transient
- * domain that has run for 90 days has its seed in the run-time directory. A domain with
- * another name by now loses its digests, and no more: a record with 'done' is kept.
+ * How records are swept: libvirt calls no hook when a domain is undefined, so its record
+ * stays. libvirt cannot be asked from here; its definitions are files, by the domain's
+ * name, and a transient domain that has run for 90 days has its seed in the run-time
+ * directory. A domain with another name by now loses its digests, and no more: a record
+ * with 'done' is kept.
  */
 #include "config.h"
 
@@ -15,21 +16,22 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "lifecycle/lifecycle.h"
-#include "store/delivery.h"
 #include "store/leftovers.h"
 #include "store/own-directory.h"
 #include "store/record.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
+#include "store/storage.h"
 
-#define NAMES 256
 #define DAYS 90
 #define DAY (24L * 60 * 60)
 
-/* After a refused start there is none. If the seed of one delivery cannot be removed, those of the
- * others are removed all the same. */
+/* After a refused start there is none. If the seed in one storage cannot be removed,
+ * those in others are removed all the same. */
 static int
 remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -39,13 +41,13 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 
     if (rundir < 0)
         return -1;
-    for (size_t i = 0; deliveries[i]; i++)
-        was_there = was_there || delivery_is_there(deliveries[i], rundir, uuid);
+    for (size_t i = 0; storages[i]; i++)
+        was_there = was_there || storage_has_seed(storages[i], rundir, uuid);
     rundir_remove(rundir, uuid, failure);
-    for (size_t i = 0; deliveries[i]; i++) {
+    for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *another = NULL;
 
-        if (deliveries[i]->withdraw(rundir, uuid, *failure ? &another : failure) < 0 &&
+        if (storages[i]->withdraw(rundir, uuid, *failure ? &another : failure) < 0 &&
             another)
             lifecycle_log_failure(lifecycle, "more of it stays", another);
     }
@@ -92,8 +94,8 @@ is_gone(int root, const char *uuid)
         !record.boot.name)
         return false;
     definition = xasprintf("%s.xml", record.boot.name);
-    for (size_t i = 0; deliveries[i]; i++) {
-        cleanup_free char *seed = deliveries[i]->name(uuid);
+    for (size_t i = 0; storages[i]; i++) {
+        cleanup_free char *seed = storages[i]->name(uuid);
 
         if (!is_missing(root, VIRT_SEED_RUNDIR, seed))
             return false;
@@ -101,9 +103,10 @@ is_gone(int root, const char *uuid)
     return is_missing(root, VIRT_SEED_DEFINITIONS, definition);
 }
 
-/* Removes records of domains that have not been there for 90 days and have no definition any
- * more; never one that says that a guest is set up, nor anything else than records. Looks at
- * 256 names at most, says nothing, and stops if the records cannot be locked. */
+/* Removes records of domains that have not been there for 90 days and have no definition
+ * any more; never one that says that a guest is set up, nor anything else than records.
+ * Looks at LIMIT_SWEEP names at most, says nothing, and stops if the records cannot be
+ * locked. */
 static void
 sweep_records(const struct lifecycle *lifecycle)
 {
@@ -111,13 +114,13 @@ sweep_records(const struct lifecycle *lifecycle)
     cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 
-    for (int i = 0; dir && i < NAMES && (entry = readdir(dir)); i++) {
+    for (int i = 0; dir && i < LIMIT_SWEEP && (entry = readdir(dir)); i++) {
         const char *name = entry->d_name;
         cleanup_close int lock = -1;
         char uuid[UUID_LENGTH + 1];
 
         if (!leftover_names_domain(name, uuid) ||
-            strcmp(name + strlen(uuid), ".json") != 0 || !is_old(dirfd(dir), name))
+            strcmp(name + strlen(uuid), RECORD_SUFFIX) != 0 || !is_old(dirfd(dir), name))
             continue;
         lock = record_lock(lifecycle->root);
         if (lock < 0)

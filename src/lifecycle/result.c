@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the report is that of one start of the domain, in which the guest may have
- * booted several times. The last boot that came to its end counts: another that had just begun
- * takes nothing back. Where there is none, because the start has failed, the guest was stopped
- * early, or was resumed and had said all before, the record stays as it is; `started` has
- * taken the result of the boot before out of it.
+ * How it works: the report is that of one start of the domain, in which the guest may
+ * have booted several times. The last boot that came to its end counts: another that had
+ * just begun takes nothing back. Where there is none, because the start has failed, the
+ * guest was stopped early, or was resumed and had said all before, the record stays as it
+ * is; `started` has taken the result of the boot before out of it.
  */
 #include "config.h"
 
@@ -45,26 +45,10 @@ take_end(const struct guest_report *report, void *data)
     };
 }
 
-static int
-read_result(const struct lifecycle *lifecycle, struct record_result *result,
-            struct failure **failure)
-{
-    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
-    const struct report_listener listener = {.said = take_end, .data = result};
-    time_t written;
-
-    if (report_read(lifecycle->root, lifecycle->domain->uuid, &report, &listener,
-                    &written, failure) < 0)
-        return -1;
-    if (guest_state_is_end(result->state) && written != 0)
-        result->time = record_time(written);
-    return 0;
-}
-
 /* --- the record ------------------------------------------------------------------- */
 
-/* Logs the result, and takes it for the record's; a guest that was to be set up by this boot, and
- * is, is recorded as done. */
+/* Logs the result, and takes it for the record's; a guest that was to be set up by this
+ * boot, and is, is recorded as done. */
 static void
 take_result(const struct lifecycle *lifecycle, struct record *record,
             struct record_result *result)
@@ -92,18 +76,25 @@ take_result(const struct lifecycle *lifecycle, struct record *record,
 }
 
 static int
-update_record(const struct lifecycle *lifecycle, struct record_result *result,
-              struct failure **failure)
+read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
 {
     const char *uuid = lifecycle->domain->uuid;
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_record_result struct record_result result = {0};
+    const struct report_listener listener = {.said = take_end, .data = &result};
     cleanup_record struct record record = {0};
-    cleanup_close int lock = record_lock(lifecycle->root);
+    cleanup_close int lock = -1;
+    time_t written;
 
-    (void)lock;
+    if (report_read(lifecycle->root, uuid, &report, &listener, &written, failure) < 0)
+        return -1;
+    if (guest_state_is_end(result.state) && written != 0)
+        result.time = record_time(written);
+    lock = record_lock(lifecycle->root);
     if (record_read(lifecycle->root, uuid, &record, failure) < 0)
         return -1;
-    if (guest_state_is_end(result->state))
-        take_result(lifecycle, &record, result);
+    if (guest_state_is_end(result.state))
+        take_result(lifecycle, &record, &result);
     /* Also if nothing is new: the file's time says when the domain was last there. */
     return record_write(lifecycle->root, uuid, &record, failure);
 }
@@ -111,10 +102,8 @@ update_record(const struct lifecycle *lifecycle, struct record_result *result,
 void
 result_record(const struct lifecycle *lifecycle)
 {
-    cleanup_record_result struct record_result result = {0};
     cleanup_failure struct failure *failure = NULL;
 
-    if (read_result(lifecycle, &result, &failure) < 0 ||
-        update_record(lifecycle, &result, &failure) < 0)
+    if (read_and_record(lifecycle, &failure) < 0)
         lifecycle_log_failure(lifecycle, "its result is not recorded", failure);
 }

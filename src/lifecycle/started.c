@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libvirt has started the guest, with the seed that prepare has made. What the
- * guest got is read back from it and recorded now: prepare, for which the guest has to wait,
- * need not do it, and a start that failed leaves the record of the one before alone.
+ * How it works: libvirt has started the guest, with the seed that prepare has made. What
+ * the guest got is read back from it and recorded now: prepare, for which the guest has
+ * to wait, need not do it, and a start that failed leaves the record of the one before
+ * alone.
  */
 #include "config.h"
 
@@ -12,18 +13,18 @@
 #include "domain/documents.h"
 #include "domain/request.h"
 #include "lifecycle/lifecycle.h"
-#include "store/delivery.h"
 #include "store/record.h"
 #include "store/rundir.h"
+#include "store/storage.h"
 
 /*
- * With the seed's digest, unless something of a secret may be in it: who may read the journal
- * could try guesses at a password against the digest of a seed of which all else is known.
- * What is in the XML is known to everybody anyway.
+ * With the seed's digest, unless something of a secret may be in it: who may read the
+ * journal could try guesses at a password against the digest of a seed of which all else
+ * is known. What is in the XML is known to everybody anyway.
  */
 static void
 log_made(const struct lifecycle *lifecycle, const struct request *request,
-         const struct delivery *delivery, int seed)
+         const struct storage *storage, int seed)
 {
     cleanup_buffer struct buffer image = {0};
     cleanup_free char *digest = NULL;
@@ -31,7 +32,7 @@ log_made(const struct lifecycle *lifecycle, const struct request *request,
 
     for (size_t i = 0; i < request->parts.count; i++)
         has_secret = has_secret || request->parts.list[i]->origin == PART_SECRET;
-    if (!has_secret && !delivery->served && fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
+    if (!has_secret && storage->has_image && fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
         digest = digest_make(&image);
     lifecycle_log_event(lifecycle, LIFECYCLE_SEED_MADE,
                         &(struct journal_field){"VIRT_SEED_DIGEST", digest}, "seed made");
@@ -39,7 +40,7 @@ log_made(const struct lifecycle *lifecycle, const struct request *request,
 
 static int
 record_boot(const struct lifecycle *lifecycle, const struct request *request,
-            const struct delivery *delivery, int seed, struct failure **failure)
+            const struct storage *storage, int seed, struct failure **failure)
 {
     cleanup_seed struct seed made = {0};
     cleanup_record_boot struct record_boot boot = {0};
@@ -47,7 +48,7 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request,
     cleanup_close int lock = record_lock(lifecycle->root);
 
     (void)lock;
-    if (delivery->read(seed, &made, failure) < 0 ||
+    if (storage->read(seed, &made, failure) < 0 ||
         record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
         return -1;
     boot.time = record_time(time(NULL));
@@ -56,11 +57,13 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request,
     boot.identity_alone = request->until_done && record.done;
     /* Who was told so once does not hear of anything else. */
     boot.cache_keep = request->cache || record.boot.cache_keep;
-    record_boot_add_seed(&boot, &made);
+    record_boot_add_seed(&boot, storage, &made);
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
 
+/* libvirt runs the hook anew: of the request that prepare has read, this needs whether it
+ * names secrets, and what it says of other boots (until_done, cache). */
 static int
 record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -68,7 +71,7 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
     cleanup_close int rundir = rundir_open(lifecycle->root, failure);
     cleanup_wire_facts struct wire_facts facts = {0};
     cleanup_close int seed = -1;
-    const struct delivery *delivery;
+    const struct storage *storage;
     struct stat status;
 
     if (rundir < 0)
@@ -76,15 +79,15 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
     wire_facts_read(&facts, lifecycle->domain);
     if (!wire_facts_are_wired(&facts))
         return 0;
-    seed = delivery_open(rundir, lifecycle->domain->uuid, &delivery, &status);
+    seed = storage_open(rundir, lifecycle->domain->uuid, &storage, &status);
     if (seed < 0)
         return 0;
     if (request_read(&request, lifecycle->domain, failure) < 0)
         return -1;
-    log_made(lifecycle, &request, delivery, seed);
+    log_made(lifecycle, &request, storage, seed);
     return rundir_is_resumed(rundir, lifecycle->domain->uuid, &status)
                ? 0
-               : record_boot(lifecycle, &request, delivery, seed, failure);
+               : record_boot(lifecycle, &request, storage, seed, failure);
 }
 
 int

@@ -7,12 +7,12 @@
 #include <nettle/base64.h>
 
 #include "base/memory.h"
-#include "seed/combine.h"
 #include "seed/json.h"
 #include "seed/ssh-host-keys.h"
-#include "seed/yaml-json.h"
+#include "seed/writers.h"
+#include "seed/yaml.h"
 
-/* --- users and passwords ---------------------------------------------------------------- */
+/* --- users and passwords ---------------------------------------------------------- */
 
 /*
  * A user of its own is made without a password, that is locked; its password comes with
@@ -81,8 +81,9 @@ add_password(json_t *list, const char *user, const struct part *part,
 }
 
 /*
- * chpasswd's "users", since "list" is deprecated, and plain_text_passwd of a user would be
- * locked again by 22.4, where the image's own user is meant: there its lock_passwd wins.
+ * chpasswd's "users", since "list" is deprecated, and plain_text_passwd of a user would
+ * be locked again by 22.4, where the image's own user is meant: there its lock_passwd
+ * wins.
  */
 static int
 set_passwords(json_t *config, const struct initialization *initialization,
@@ -107,10 +108,10 @@ set_passwords(json_t *config, const struct initialization *initialization,
     return 0;
 }
 
-/* --- the document ----------------------------------------------------------------------- */
+/* --- the document ----------------------------------------------------------------- */
 
-/* root's, with mode 0644, which is write_files' default. A ConfigDrive has files of its own
- * (seed.c). */
+/* root's, with mode 0644, which is write_files' default. A ConfigDrive has files of its
+ * own (seed.c). */
 static void
 set_files(json_t *config, const struct initialization *initialization)
 {
@@ -174,8 +175,8 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
 
     if (set_initialization(config, request, failure) < 0)
         return -1;
-    /* With keys that are given the guest has no others: those of the image are known to all
-     * who have it. */
+    /* With keys that are given the guest has no others: those of the image are known to
+     * all who have it. */
     if (keys || renew != INITIALIZATION_UNSAID)
         json_must(json_object_set_new(config, "ssh_deletekeys",
                                       json_boolean(keys || renew == INITIALIZATION_YES)));

@@ -16,8 +16,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/combine.h"
-#include "seed/user-data.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
 
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the
  * host's, how to cache, the reporter. */
@@ -33,15 +33,17 @@
 #define PREPEND "dict(recurse_list)+list(prepend)"
 
 /*
- * The reporter: a script that runs in the guest next to cloud-init and writes lines of JSON to
- * the virtio port of the domain's report channel (wire/wire.h):
+ * The reporter: a script that runs in the guest next to cloud-init and writes lines of
+ * JSON to the virtio port of the domain's report channel (wire/wire.h):
  *
- *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS}                  whenever a stage starts or ends
- *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS,"result":RESULT}  once, at the end
+ *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS}
+ *       whenever a stage starts or ends
+ *   {"virt-seed":1,"boot":"BOOT-ID","status":STATUS,"result":RESULT}
+ *       once, at the end
  *
- * An empty line comes first. STATUS and RESULT are cloud-init's own status.json and result.json
- * (cmd/main.py, status_wrapper); BOOT-ID is the kernel's random/boot_id. It is a boothook, which
- * cloud-init runs at every boot.
+ * An empty line comes first. STATUS and RESULT are cloud-init's own status.json and
+ * result.json (cmd/main.py, status_wrapper); BOOT-ID is the kernel's random/boot_id. It
+ * is a boothook, which cloud-init runs at every boot.
  */
 static const char reporter_script[] = "#cloud-boothook\n"
 #include "seed/reporter-script.h"
@@ -90,8 +92,8 @@ cover_pieces(struct instance_id *id, enum request_cover cover, const char *name,
 
 #define BOUNDARY "==virt-seed-"
 
-/* Return: a boundary that is in none of the pieces, owned by the caller (free): its number is
- * above all that follow BOUNDARY in them. */
+/* Return: a boundary that is in none of the pieces, owned by the caller (free): its
+ * number is above all that follow BOUNDARY in them. */
 static char *
 choose_boundary(const struct pieces *pieces)
 {
@@ -126,8 +128,8 @@ append_piece(struct buffer *buffer, const struct piece *piece)
         buffer_append_string(buffer, "\n");
         return;
     }
-    /* Python's email takes other text than ASCII for Latin-1 here; a carriage return could be
-     * lost on the way. */
+    /* Python's email takes other text than ASCII for Latin-1 here; a carriage return
+     * could be lost on the way. */
     for (size_t i = 0; i < data->size && plain; i++) {
         unsigned char c = (unsigned char)data->data[i];
 
@@ -138,11 +140,8 @@ append_piece(struct buffer *buffer, const struct piece *piece)
                                      : "Content-Type: text/plain; charset=\"utf-8\"\n");
     if (!plain)
         buffer_append_string(buffer, "Content-Transfer-Encoding: base64\n");
-    if (piece->merge_type) {
-        buffer_append_string(buffer, "Merge-Type: ");
-        buffer_append_string(buffer, piece->merge_type);
-        buffer_append_string(buffer, "\n");
-    }
+    if (piece->merge_type)
+        buffer_printf(buffer, "Merge-Type: %s\n", piece->merge_type);
     buffer_append_string(buffer, "\n");
     if (plain) {
         buffer_append(buffer, data->data, data->size);
@@ -164,27 +163,22 @@ static void
 combine(struct buffer *buffer, struct pieces *pieces)
 {
     cleanup_free char *boundary = NULL;
-    cleanup_free char *header = NULL;
 
     if (pieces->count == 1)
         *buffer = steal_buffer(&pieces->list[0].data);
     if (pieces->count <= 1)
         return;
     boundary = choose_boundary(pieces);
-    header = xasprintf("Content-Type: multipart/mixed; boundary=\"%s\"\n"
-                       "MIME-Version: 1.0\n"
-                       "\n",
-                       boundary);
-    buffer_append_string(buffer, header);
+    buffer_printf(buffer,
+                  "Content-Type: multipart/mixed; boundary=\"%s\"\n"
+                  "MIME-Version: 1.0\n"
+                  "\n",
+                  boundary);
     for (size_t i = 0; i < pieces->count; i++) {
-        buffer_append_string(buffer, "--");
-        buffer_append_string(buffer, boundary);
-        buffer_append_string(buffer, "\n");
+        buffer_printf(buffer, "--%s\n", boundary);
         append_piece(buffer, &pieces->list[i]);
     }
-    buffer_append_string(buffer, "--");
-    buffer_append_string(buffer, boundary);
-    buffer_append_string(buffer, "--\n");
+    buffer_printf(buffer, "--%s--\n", boundary);
 }
 
 /* --- the documents ---------------------------------------------------------------- */
@@ -240,7 +234,8 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
             add_piece(&pieces, &part->data, PREPEND);
     }
     /* cloud-init reads the setting from the vendor-data, too, that it has stored of the
-     * instance (helpers.py, ConfigMerger). In user-data its own schema would not know it. */
+     * instance (helpers.py, ConfigMerger). In user-data its own schema would not know
+     * it. */
     if (request->cache)
         buffer_append_string(&cache, "#cloud-config\nmanual_cache_clean: true\n");
     add_piece(&pieces, &cache, APPEND);

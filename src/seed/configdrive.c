@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ConfigDrive, version 2: OpenStack's "config drive" as cloud-init
- * (sources/DataSourceConfigDrive.py, helpers/openstack.py) and cloudbase-init read it. Only
- * openstack/latest is written: every reader takes it if there is no dated directory.
+ * (sources/DataSourceConfigDrive.py, helpers/openstack.py) and cloudbase-init read it.
+ * Only openstack/latest is written: every reader takes it if there is no dated directory.
  */
 #include "config.h"
 
@@ -11,11 +11,9 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "seed/combine.h"
 #include "seed/json.h"
-#include "seed/meta-data.h"
-#include "seed/network.h"
 #include "seed/seed.h"
+#include "seed/writers.h"
 
 #define LATEST "openstack/latest/"
 
@@ -26,12 +24,10 @@ add_vendor_data(struct seed *seed, const struct buffer *data)
 {
     cleanup_json json_t *object =
         json_pack("{s:o*}", "cloud-init", json_stringn(data->data, data->size));
-    cleanup_free char *text = NULL;
 
     if (!object || json_object_size(object) == 0)
         return false;
-    text = json_text(object);
-    buffer_append_string(&seed_add_document(seed, LATEST "vendor_data.json")->data, text);
+    json_append(&seed_add_document(seed, LATEST "vendor_data.json")->data, object);
     return true;
 }
 
@@ -68,7 +64,7 @@ configdrive_make(struct seed *seed, struct request *request, struct failure **fa
     struct instance_id id;
 
     instance_id_begin(&id, request);
-    seed->volume_id = xstrdup("config-2");
+    seed->label = xstrdup(SEED_LABEL_CONFIGDRIVE);
     /* It comes first, and is written last: the instance-id may depend on the others. */
     seed_add_document(seed, LATEST "meta_data.json");
     if (combine_user_data(&user_data, request, &id, failure) < 0)

@@ -9,7 +9,8 @@
 #include <nettle/base16.h>
 
 #include "base/memory.h"
-#include "seed/instance-id.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
 
 /* Bytes of the digest that are in the id: the whole fits where a folder's name, or the
  * UUID that a ConfigDrive makes of it, has to tell a domain's instances apart. */

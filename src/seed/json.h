@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* jansson's values, released by scope, and what is made of text that is UTF-8: it was in
- * XML, or was looked at before; jansson can only run out of memory there, which aborts. */
+ * XML, or was looked at before; jansson can only run out of memory there, which
+ * aborts. */
 #pragma once
 
 #include <stdlib.h>
 
 #include <jansson.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -32,9 +34,9 @@ json_set_string(json_t *object, const char *key, const char *value)
 }
 
 /*
- * Text of files and secrets, which was found to be UTF-8 at a cold boot (check_part()).
- * What changed since must not keep a guest from being resumed: '?' stands for what is none.
- * Return: the string, owned by the caller.
+ * Text of files and secrets, which was found to be UTF-8 at a cold boot
+ * (seed_check_part()). What changed since must not keep a guest from being resumed: '?'
+ * stands for what is none. Return: the string, owned by the caller.
  */
 static inline json_t *
 json_outside_string(const char *text)
@@ -57,4 +59,13 @@ json_text(const json_t *json)
     if (!text)
         abort();
     return xasprintf("%s\n", text);
+}
+
+/* Appends the same to a document. */
+static inline void
+json_append(struct buffer *buffer, const json_t *json)
+{
+    cleanup_free char *text = json_text(json);
+
+    buffer_append_string(buffer, text);
 }

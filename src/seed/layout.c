@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "seed/json.h"
 #include "seed/layout.h"
-#include "seed/network.h"
-#include "seed/user-data.h"
+#include "seed/seed.h"
 #include "seed/yaml.h"
 
 /* cloud-init, DataSourceNoCloud (read_fs, util.pathprefix2dict). */
@@ -34,8 +33,8 @@ static const struct layout_document configdrive[] = {
 };
 
 static const struct layout layouts[] = {
-    {"nocloud", "cidata", nocloud},
-    {"configdrive", "config-2", configdrive},
+    {"nocloud", SEED_LABEL_NOCLOUD, nocloud},
+    {"configdrive", SEED_LABEL_CONFIGDRIVE, configdrive},
 };
 
 const struct layout *

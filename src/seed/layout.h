@@ -39,7 +39,8 @@ const struct layout *layout_find(const char *label);
 const struct layout_document *layout_find_document(const struct layout *layout,
                                                    const char *path);
 
-/* Who the guest is by its seed; NULL for what is not said, else owned (identity_clear). */
+/* Who the guest is by its seed; NULL for what is not said, else owned
+ * (identity_clear). */
 struct identity {
     char *instance_id; /* what cloud-init takes for it: of a ConfigDrive, the uuid */
     char *request_id;  /* the request's, of which virt-seed makes that uuid */
@@ -58,14 +59,14 @@ void identity_clear(struct identity *identity);
 #define cleanup_identity __attribute__((cleanup(identity_clear)))
 
 /*
- * Says in a few words what cloud-init takes from the document: "cloud-config", "instance-id
- * web1, local-hostname web1". Return: owned by the caller (free), or NULL with the failure
- * that cloud-init would run into.
+ * Says in a few words what cloud-init takes from the document: "cloud-config",
+ * "instance-id web1, local-hostname web1". Return: owned by the caller (free), or NULL
+ * with the failure that cloud-init would run into.
  */
 char *layout_describe(const struct layout_document *document, const char *data,
                       size_t size, struct failure **failure);
 
-/* Return: the instance-id that cloud-init takes from the document, owned by the caller (free),
- * or NULL where there is none, or it is no meta-data. */
+/* Return: the instance-id that cloud-init takes from the document, owned by the caller
+ * (free), or NULL where there is none, or it is no meta-data. */
 char *layout_instance_id(const struct layout_document *document, const char *data,
                          size_t size);

@@ -10,19 +10,18 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "domain/interface.h"
 #include "domain/xml.h"
-#include "seed/instance-id.h"
 #include "seed/json.h"
-#include "seed/meta-data.h"
-#include "seed/yaml-json.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
+#include "seed/yaml.h"
 
 /* --- metadata of the user's own ----------------------------------------------------- */
 
 /*
- * KubeVirt's VEP 100: the request's entries, every key of its secrets, the mapping of its file,
- * flat beside the generated keys. The guest asks for them with
- * 'cloud-init query ds.meta_data.KEY'.
+ * KubeVirt's VEP 100: the request's entries, every key of its secrets, the mapping of its
+ * file, flat beside the generated keys. The guest asks for them with 'cloud-init query
+ * ds.meta_data.KEY'.
  */
 
 /* A key that virt-seed generates, and the element that sets it (NULL: none does). */
@@ -108,7 +107,8 @@ check_value(const json_t *value, struct failure **failure)
     return 0;
 }
 
-/* A secret's keys are texts; a file is any mapping that JSON can hold, as YAML says it. */
+/* A secret's keys are texts; a file is any mapping that JSON can hold, as YAML says
+ * it. */
 static int
 add_part(struct custom *custom, const struct part *part, const char *origin,
          struct failure **failure)
@@ -142,8 +142,8 @@ add_part(struct custom *custom, const struct part *part, const char *origin,
     return 0;
 }
 
-/* Adds them to the generated object. A key that has an owner, or that is there twice, is an
- * error which names the key and who gives it. `owners` ends with a NULL key. */
+/* Adds them to the generated object. A key that has an owner, or that is there twice, is
+ * an error which names the key and who gives it. `owners` ends with a NULL key. */
 static int
 custom_meta_data_add(json_t *object, const struct request *request,
                      const struct custom_owner *owners, struct failure **failure)
@@ -169,8 +169,8 @@ custom_meta_data_add(json_t *object, const struct request *request,
 /* --- devices ------------------------------------------------------------------------ */
 
 /*
- * As OpenStack ("device role tagging") and KubeVirt have it: type, bus, address, mac, tags; read
- * from the domain's own devices that have an alias of the user's (ua-TAG).
+ * As OpenStack ("device role tagging") and KubeVirt have it: type, bus, address, mac,
+ * tags; read from the domain's own devices that have an alias of the user's (ua-TAG).
  */
 static const struct {
     const char *element;
@@ -181,8 +181,8 @@ static const struct {
     {"disk", "disk"},
 };
 
-/* Return: the device, owned by the caller; NULL if it has no tag of the user's. The seed's own disk
- * has none, so that wiring changes nothing in the seed. */
+/* Return: the device, owned by the caller; NULL if it has no tag of the user's. The
+ * seed's own disk has none, so that wiring changes nothing in the seed. */
 static json_t *
 describe(const xmlNode *node, const char *type)
 {
@@ -231,8 +231,8 @@ devices_to_json(const struct domain *domain)
 
 /* --- the generated keys ------------------------------------------------------------- */
 
-/* Keys of which the generated part is the owner, whether it has a value for them or not, or
- * that have a meaning of their own for the guest. */
+/* Keys of which the generated part is the owner, whether it has a value for them or not,
+ * or that have a meaning of their own for the guest. */
 static const struct custom_owner nocloud_keys[] = {
     {"instance-id", "instance-id"},
     {"local-hostname", "hostname"},
@@ -366,8 +366,8 @@ derived_uuid(const char *domain_uuid, const char *instance_id)
     return xstrdup(text);
 }
 
-/* What belongs to the domain's devices; and what is referred to by a path of the drive, if there is
- * one. */
+/* What belongs to the domain's devices; and what is referred to by a path of the drive,
+ * if there is one. */
 static void
 set_references(json_t *object, const struct request *request)
 {
@@ -411,7 +411,6 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
     cleanup_free char *uuid = NULL;
-    cleanup_free char *text = NULL;
 
     /* Their places are the first; their values are known last. */
     json_set_string(object, "uuid", "");
@@ -441,7 +440,6 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     uuid = derived_uuid(request->domain->uuid, instance_id);
     json_set_string(object, "uuid", uuid);
     json_set_string(object, "instance_id", instance_id);
-    text = json_text(object);
-    buffer_append_string(buffer, text);
+    json_append(buffer, object);
     return 0;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A ConfigDrive's two forms of a network, network_data.json and interfaces(5); and the check of a
- * network_data.json that somebody else has written.
+ * A ConfigDrive's two forms of a network, network_data.json and interfaces(5); and the
+ * check of a network_data.json that somebody else has written.
  *
  * How network_data.json works: a nic is a link; each of its addresses, DHCP and
  * autoconfiguration is a network of that link. cloud-init makes "static" and DHCP of the
- * networks' types, and accept-ra of the last of them that is IPv6: after "ipv6" it is off, after
- * "ipv6_dhcp" on. Routes and name servers belong to the first network of their family that has an
- * address: the renderer for netplan reads them nowhere else.
+ * networks' types, and accept-ra of the last of them that is IPv6: after "ipv6" it is
+ * off, after "ipv6_dhcp" on. Routes and name servers belong to the first network of their
+ * family that has an address: the renderer for netplan reads them nowhere else.
  *
- * Of interfaces(5), cloud-init's own reader takes one stanza for each name: the second address is
- * one of "NAME:1", which it puts together with NAME again.
+ * Of interfaces(5), cloud-init's own reader takes one stanza for each name: the second
+ * address is one of "NAME:1", which it puts together with NAME again.
  */
 #include "config.h"
 
@@ -22,10 +22,11 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/address.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/network.h"
 #include "seed/json.h"
-#include "seed/network.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
 
 static bool
 is_ipv6(const char *text)
@@ -59,8 +60,8 @@ check_nic(const struct nic *nic, struct failure **failure)
     return 0;
 }
 
-/* Return: whether a nic with an address has each of the servers, or search domains: the guest's
- * resolver is one. */
+/* Return: whether a nic with an address has each of the servers, or search domains: the
+ * guest's resolver is one. */
 static bool
 are_carried(const struct network *network, char *const *list, size_t count)
 {
@@ -231,7 +232,6 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
     cleanup_json json_t *object = json_object();
     json_t *links = json_array();
     json_t *networks = json_array();
-    cleanup_free char *text = NULL;
 
     json_must(json_object_set_new(object, "links", links));
     json_must(json_object_set_new(object, "networks", networks));
@@ -244,7 +244,8 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
         json_must(json_array_append_new(links, link));
         json_set_string(link, "id", id);
         json_set_string(link, "type", "phy");
-        /* The name is honoured, so it is written only if there is nothing else to find it by. */
+        /* The name is honoured, so it is written only if there is nothing else to find it
+         * by. */
         if (nic->mac)
             json_set_string(link, "ethernet_mac_address", nic->mac);
         else
@@ -254,8 +255,7 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
         if (check_nic(nic, failure) < 0 || write_nic(networks, nic, id, failure) < 0)
             return -1;
     }
-    text = json_text(object);
-    buffer_append_string(buffer, text);
+    json_append(buffer, object);
     return 0;
 }
 
@@ -264,14 +264,12 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
 static void
 append_words(struct buffer *buffer, const char *key, char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        cleanup_free char *start = i == 0 ? xasprintf("    %s", key) : NULL;
-
-        buffer_append_string(buffer, start ? start : "");
-        buffer_append_string(buffer, " ");
-        buffer_append_string(buffer, words[i]);
-    }
-    buffer_append_string(buffer, count > 0 ? "\n" : "");
+    if (count == 0)
+        return;
+    buffer_printf(buffer, "    %s", key);
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(buffer, " %s", words[i]);
+    buffer_append_string(buffer, "\n");
 }
 
 static void
@@ -288,15 +286,13 @@ begin_stanza(struct buffer *buffer, const struct nic *nic, size_t index,
 {
     cleanup_free char *name =
         index > 0 ? xasprintf("%s:%zu", nic->name, index) : xstrdup(nic->name);
-    cleanup_free char *text =
-        xasprintf("%sauto %s\niface %s %s %s\n", buffer->size > 0 ? "\n" : "", name, name,
-                  family, method);
 
-    buffer_append_string(buffer, text);
+    buffer_printf(buffer, "%sauto %s\niface %s %s %s\n", buffer->size > 0 ? "\n" : "",
+                  name, name, family, method);
 }
 
-/* The gateway is at the first address of its family, name servers are at the first address:
- * netplan's renderer does not see them at DHCP's. */
+/* The gateway is at the first address of its family, name servers are at the first
+ * address: netplan's renderer does not see them at DHCP's. */
 static void
 append_nic(struct buffer *buffer, const struct nic *nic)
 {
@@ -312,15 +308,13 @@ append_nic(struct buffer *buffer, const struct nic *nic)
         struct address address;
         cleanup_free char *host = NULL;
         cleanup_free char *netmask = NULL;
-        cleanup_free char *lines = NULL;
 
         address_parse_with_prefix(&address, nic->addresses[i]);
         host = address_format(&address);
         netmask =
             ipv6 ? xasprintf("%d", address.prefix) : address_format_netmask(&address);
         begin_stanza(buffer, nic, index++, ipv6 ? "inet6" : "inet", "static");
-        lines = xasprintf("    address %s\n    netmask %s\n", host, netmask);
-        buffer_append_string(buffer, lines);
+        buffer_printf(buffer, "    address %s\n    netmask %s\n", host, netmask);
         append_words(buffer, "gateway", &gateways[ipv6], gateways[ipv6] ? 1 : 0);
         gateways[ipv6] = NULL;
         if (i == 0)
@@ -354,7 +348,7 @@ network_write_eni(struct buffer *buffer, const struct network *network,
     return 0;
 }
 
-/* --- a network_data.json of the user's own --------------------------------------------- */
+/* --- a network_data.json of the user's own ---------------------------------------- */
 
 static const struct list {
     const char *name;

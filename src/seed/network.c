@@ -9,7 +9,8 @@
 #include "base/memory.h"
 #include "domain/network.h"
 #include "seed/json.h"
-#include "seed/network.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
 #include "seed/yaml.h"
 
 int
@@ -112,7 +113,6 @@ network_write_v2(struct buffer *buffer, const struct network *network)
 {
     cleanup_json json_t *object = json_pack("{s:i}", "version", 2);
     json_t *ethernets = json_object();
-    cleanup_free char *text = NULL;
 
     for (size_t i = 0; i < network->nic_count; i++) {
         const struct nic *nic = &network->nics[i];
@@ -121,6 +121,5 @@ network_write_v2(struct buffer *buffer, const struct network *network)
         json_must(json_object_set_new(ethernets, id, ethernet(nic)));
     }
     json_must(json_object_set_new(object, "ethernets", ethernets));
-    text = json_text(object);
-    buffer_append_string(buffer, text);
+    json_append(buffer, object);
 }

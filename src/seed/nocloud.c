@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * NoCloud (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html): the label
- * "cidata", meta-data and user-data, which it demands even if they are empty, and vendor-data
- * and network-config if they have content. NoCloud without a disk has the same documents.
+ * NoCloud (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html): the
+ * label "cidata", meta-data and user-data, which it demands even if they are empty, and
+ * vendor-data and network-config if they have content. NoCloud without a disk has the
+ * same documents.
  */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "seed/combine.h"
-#include "seed/meta-data.h"
-#include "seed/network.h"
 #include "seed/seed.h"
+#include "seed/writers.h"
 #include "seed/yaml.h"
 
 int
@@ -23,7 +22,7 @@ nocloud_make(struct seed *seed, struct request *request, struct failure **failur
     struct instance_id id;
 
     instance_id_begin(&id, request);
-    seed->volume_id = xstrdup("cidata");
+    seed->label = xstrdup(SEED_LABEL_NOCLOUD);
     /* It comes first, and is written last: its instance-id may depend on the others. */
     seed_add_document(seed, "meta-data");
     if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "domain/guest-value.h"
 #include "seed/seed.h"
+#include "seed/ssh-host-keys.h"
+#include "seed/writers.h"
+#include "seed/yaml.h"
 
 /* oVirt's payload is a seed as it stands. */
 static int
@@ -39,4 +47,122 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
                        "the seed has %zu bytes, at most %lu\n"
                        "let the guest fetch large files itself",
                        size, LIMIT_SEED);
+}
+
+/* --- what the guest would reject -------------------------------------------------- */
+
+static int
+check_ssh_keys(const struct buffer *data, struct failure **failure)
+{
+    cleanup_free char *text = xstrndup(data->size > 0 ? data->data : "", data->size);
+    char *rest = text;
+    int number = 0;
+
+    if (data->size > 0 &&
+        (!utf8_is_valid(data->data, data->size) || memchr(data->data, '\0', data->size)))
+        return failure_set(failure, FAILURE_REQUEST,
+                           "is not text in UTF-8\nsave it as UTF-8, without NUL");
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        number++;
+        line[strcspn(line, "\r")] = '\0';
+        line += strspn(line, " \t");
+        if (*line && *line != '#' && ssh_key_check(line, failure) < 0)
+            return failure_prefix(failure, "line %d", number);
+    }
+    return 0;
+}
+
+/* One line of UTF-8 without control characters: where the document's readers end a line,
+ * the rest of the password would be lost. */
+static int
+check_password(const struct part *part, struct failure **failure)
+{
+    cleanup_free char *word = part_word(part);
+    cleanup_free char *printable = xstrdup(word);
+
+    utf8_repair(printable);
+    utf8_replace_controls(printable);
+    if (*word && strcmp(printable, word) == 0 && strlen(word) <= LIMIT_PASSWORD &&
+        !memchr(part->data.data, '\0', part->data.size))
+        return 0;
+    return failure_set(failure, FAILURE_REQUEST,
+                       "%s\n"
+                       "put the password alone there, in UTF-8, without tabs and other "
+                       "control characters",
+                       *word ? "the password is not one line of at most 512 bytes of text"
+                             : "the password is empty");
+}
+
+static int
+check_meta_data_value(const struct buffer *data, struct failure **failure)
+{
+    if (data->size <= LIMIT_ENTRY_VALUE)
+        return 0;
+    return failure_set(failure, FAILURE_LIMIT,
+                       "has a value of more than %lu KiB\n"
+                       "put large values into user-data",
+                       LIMIT_ENTRY_VALUE / KIB);
+}
+
+static int
+check_data(const struct request *request, const struct part *part,
+           struct failure **failure)
+{
+    const char *data = part->data.data;
+    const size_t size = part->data.size;
+
+    switch (part->kind) {
+    case PART_USER_DATA:
+    case PART_VENDOR_DATA:
+        return user_data_check(data, size, failure);
+    case PART_NETWORK_CONFIG:
+        return request->datasource == DATASOURCE_CONFIGDRIVE
+                   ? network_data_check(data, size, request->domain, failure)
+                   : network_config_check(data, size, failure);
+    case PART_META_DATA:
+        return part->origin == PART_SECRET
+                   ? check_meta_data_value(&part->data, failure)
+                   : yaml_check(data, size, YAML_ONE_MAPPING, failure);
+    case PART_SSH_KEYS:
+        return check_ssh_keys(&part->data, failure);
+    case PART_ADMIN_PASSWORD:
+    case PART_VALUE:
+        if (part_is_password(part))
+            return check_password(part, failure);
+        if (strcmp(part->element, "custom_script") != 0)
+            return 0;
+        /* oVirt's custom script: the rest of a cloud-config, or a whole document. */
+        return strcmp(user_data_kind(data, size), "unknown") == 0
+                   ? yaml_check(data, size, YAML_ONE_MAPPING, failure)
+                   : user_data_check(data, size, failure);
+    case PART_SSH_HOST_KEYS:
+        break;
+    }
+    return 0;
+}
+
+int
+seed_check_part(const struct request *request, const struct part *part,
+                struct failure **failure)
+{
+    const bool needs_data = part->kind == PART_ADMIN_PASSWORD || part->kind == PART_VALUE;
+    int result = 0;
+
+    if (part->masked)
+        return 0;
+    for (size_t i = 0; i < part->entry_count && result == 0; i++) {
+        const struct part_entry *entry = &part->entries[i];
+
+        if (part->kind == PART_SSH_KEYS)
+            result = check_ssh_keys(&entry->data, failure);
+        else if (part->kind == PART_SSH_HOST_KEYS)
+            result = ssh_host_key_check(part, entry, failure);
+        else if (part->kind == PART_META_DATA)
+            result = check_meta_data_value(&entry->data, failure);
+        if (result < 0)
+            failure_prefix(failure, "key '%s'", entry->key);
+    }
+    if (result == 0 && !part_is_whole_secret(part) && (part->data.size > 0 || needs_data))
+        result = check_data(request, part, failure);
+    return result == 0 ? 0 : part_fail(part, failure);
 }

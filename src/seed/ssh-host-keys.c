@@ -89,7 +89,7 @@ find_entry(const struct part *part, const struct key_type *type,
     return NULL;
 }
 
-/* --- checks --------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------- */
 
 static int
 check_private(const char *text, struct failure **failure)
@@ -163,13 +163,14 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
     }
     if (!is_text)
         return failure_set(failure, FAILURE_SSH_KEY,
-                           "is not text of at most 16 KiB\ngive what ssh-keygen writes");
+                           "is not text of at most %lu KiB\ngive what ssh-keygen writes",
+                           LIMIT_SSH_KEY / KIB);
     return name.role == &roles[ROLE_PRIVATE]
                ? check_private(data->data, failure)
                : check_public(part, &name, data->data, failure);
 }
 
-/* --- cloud-init's words ----------------------------------------------------------------- */
+/* --- cloud-init's words ----------------------------------------------------------- */
 
 json_t *
 ssh_host_keys_to_json(const struct part *part)
@@ -196,19 +197,19 @@ ssh_host_keys_to_json(const struct part *part)
     return object;
 }
 
-/* --- OpenSSH's own form of a private key -------------------------------------------------- */
+/* --- OpenSSH's own form of a private key ------------------------------------------ */
 
 /*
  * How it works: a file is base64, between two lines, of numbers, 32 bits with the most
- * significant byte first, and strings, their length before them. Without a passphrase, all is
- * as long as it is for any other ed25519 key:
+ * significant byte first, and strings, their length before them. Without a passphrase,
+ * all is as long as it is for any other ed25519 key:
  *
  *   "openssh-key-v1" NUL, cipher, kdf, kdf's options, number of keys, public key,
  *   block: check, check, type, public key's bytes, secret and public bytes, comment,
  *          1, 2, 3, 4 up to a multiple of 8
  *
- * The key is nettle's, which is linked anyway. ssh-keygen takes 19.5 million instructions for
- * one, four times what the start of a domain costs, and the host need not have it.
+ * The key is nettle's, which is linked anyway. ssh-keygen takes 19.5 million instructions
+ * for one, four times what the start of a domain costs, and the host need not have it.
  */
 #define BEGIN "-----BEGIN OPENSSH PRIVATE KEY-----\n"
 #define END "-----END OPENSSH PRIVATE KEY-----"
@@ -315,7 +316,7 @@ openssh_key_public(const char *text)
     return xasprintf("%.*s %s", (int)length, type, encoded);
 }
 
-/* --- what others know the guest by ------------------------------------------------------ */
+/* --- what others know the guest by ------------------------------------------------ */
 
 char *
 ssh_host_keys_public(const struct part *part)

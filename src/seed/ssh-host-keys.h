@@ -29,7 +29,7 @@ json_t *ssh_host_keys_to_json(const struct part *part);
  */
 char *ssh_host_keys_public(const struct part *part);
 
-/* --- OpenSSH's own form of a private key (its PROTOCOL.key), without a passphrase ---- */
+/* --- OpenSSH's own form of a private key (its PROTOCOL.key), without a passphrase - */
 
 #define OPENSSH_SECRET_SIZE 32
 

@@ -13,10 +13,10 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "seed/user-data.h"
+#include "seed/seed.h"
 #include "seed/yaml.h"
 
-/* --- gzip (RFC 1952), which cloud-init takes, too (util.decomp_gzip) -------------------- */
+/* --- gzip (RFC 1952), which cloud-init takes, too (util.decomp_gzip) -------------- */
 
 /* zlib's code for "gzip alone, with its largest window". */
 #define GZIP_WINDOW (MAX_WBITS + 16)
@@ -119,8 +119,8 @@ is_mime(const char *data, size_t size)
     }
     if (!colon)
         return false;
-    /* Python's email parser (feedparser.headerRE) goes on to the text at the first line that
-     * is no header; white space goes on with the header before. */
+    /* Python's email parser (feedparser.headerRE) goes on to the text at the first line
+     * that is no header; white space goes on with the header before. */
     while (length < size && data[length] > ' ' && data[length] < 0x7f &&
            data[length] != ':')
         length++;
@@ -165,7 +165,8 @@ user_data_kind(const char *data, size_t size)
 }
 
 /* What the template becomes is taken where it is a cloud-config or a script
- * (handlers/jinja_template.py); what begins with a tag of jinja's, nobody knows before. */
+ * (handlers/jinja_template.py); what begins with a tag of jinja's, nobody knows
+ * before. */
 static int
 check_template(const char *data, size_t size, struct failure **failure)
 {

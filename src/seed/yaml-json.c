@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "seed/yaml-json.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
 
 static json_t *
 own(json_t *value)
@@ -74,7 +75,8 @@ load_mapping(const struct yaml_node *node,
                 return NULL;
             if (json_is_object(loaded))
                 json_must(json_object_update(merged, loaded));
-            /* Of several mappings the first that has a key gives its value, PyYAML's way. */
+            /* Of several mappings the first that has a key gives its value, PyYAML's
+             * way. */
             for (size_t i = json_array_size(loaded); i > 0; i--)
                 json_must(json_object_update(merged, json_array_get(loaded, i - 1)));
             continue;
@@ -123,7 +125,7 @@ yaml_load(const char *data, size_t size, enum yaml_shape shape, struct failure *
     return yaml.root ? load_node(yaml.root, failure) : json_null();
 }
 
-/* --- JSON for readers of YAML ------------------------------------------------------------ */
+/* --- JSON for readers of YAML ----------------------------------------------------- */
 
 /* The characters that are escaped all stand within strings. */
 void

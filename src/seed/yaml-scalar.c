@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the first character of plain text says what it can be (PyYAML's resolver.py
- * does the same): a word, such as yes or null, or a number or date. A value with a tag must be
- * what its text would be without it, but for text, bytes and whole numbers that are to be
- * floats.
+ * How it works: the first character of plain text says what it can be (PyYAML's
+ * resolver.py does the same): a word, such as yes or null, or a number or date. A value
+ * with a tag must be what its text would be without it, but for text, bytes and whole
+ * numbers that are to be floats.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
-/* --- integers ------------------------------------------------------------------------- */
+/* --- integers --------------------------------------------------------------------- */
 
 enum number {
     NUMBER_NONE, /* the text is not a number */
@@ -132,7 +132,7 @@ read_integer(struct yaml_node *node)
     return result;
 }
 
-/* --- floats --------------------------------------------------------------------------- */
+/* --- floats ----------------------------------------------------------------------- */
 
 static bool
 is_decimal_float(const char *text)
@@ -190,7 +190,8 @@ read_float(struct yaml_node *node)
             digits[length++] = *at;
     }
     digits[length] = '\0';
-    /* "190:20:30.15"; the last part is added first, as PyYAML does, for the same rounding. */
+    /* "190:20:30.15"; the last part is added first, as PyYAML does, for the same
+     * rounding. */
     for (char *colon; (colon = strrchr(digits, ':')); base *= 60) {
         sum += strtod(colon + 1, NULL) * base;
         *colon = '\0';
@@ -200,9 +201,10 @@ read_float(struct yaml_node *node)
     return true;
 }
 
-/* --- dates ---------------------------------------------------------------------------- */
+/* --- dates ------------------------------------------------------------------------ */
 
-/* Return: the text behind a number of so many digits, or NULL; also if the text is NULL. */
+/* Return: the text behind a number of so many digits, or NULL; also if the text is
+ * NULL. */
 static const char *
 take_digits(const char *text, size_t least, size_t most, int *number)
 {
@@ -265,7 +267,7 @@ read_timestamp(const char *text, bool *possible)
     return true;
 }
 
-/* --- plain text ----------------------------------------------------------------------- */
+/* --- plain text ------------------------------------------------------------------- */
 
 static const struct word {
     const char *text;
@@ -333,7 +335,7 @@ resolve_plain(struct yaml_node *node, bool is_key)
     return NULL;
 }
 
-/* --- tags ----------------------------------------------------------------------------- */
+/* --- tags ------------------------------------------------------------------------- */
 
 static const struct tag {
     const char *name;

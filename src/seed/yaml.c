@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: libyaml's events are walked once, and read_node() calls itself for what a
- * collection contains. As each node begins, it is counted, with its text, and so is all that
- * an alias stands for: a document that would be too large or too deep with its aliases
- * written out ends there.
+ * collection contains. As each node begins, it is counted, with its text, and so is all
+ * that an alias stands for: a document that would be too large or too deep with its
+ * aliases written out ends there.
  *
- * libyaml takes more than PyYAML does: its events do not tell of tabs between words, say. So
- * the text between the scalars is looked at as well.
+ * libyaml takes more than PyYAML does: its events do not tell of tabs between words, say.
+ * So the text between the scalars is looked at as well.
  */
 #include "config.h"
 
@@ -52,8 +52,8 @@ struct reader {
     /* So far, with aliases written out. */
     size_t nodes;
     size_t bytes;
-    /* The data from the last scalar on, if they may have a blank that PyYAML does not take;
-     * libyaml counts characters. */
+    /* The data from the last scalar on, if they may have a blank that PyYAML does not
+     * take; libyaml counts characters. */
     const char *rest;
     const char *end;
     size_t index;
@@ -96,9 +96,10 @@ line_of(const yaml_event_t *event)
     return (int)event->start_mark.line + 1;
 }
 
-/* --- blanks --------------------------------------------------------------------------- */
+/* --- blanks ----------------------------------------------------------------------- */
 
-/* Return: whether PyYAML may not take one of the blanks. Most documents have none of these. */
+/* Return: whether PyYAML may not take one of the blanks. Most documents have none of
+ * these. */
 static bool
 is_suspect(const char *data, size_t size)
 {
@@ -184,8 +185,8 @@ find_in_scalar(yaml_scalar_style_t style, const char *text, const char *end)
     return find_in_blanks(text, content);
 }
 
-/* Refuses what libyaml takes for a blank and PyYAML does not, up to the end of the scalar: a
- * tab, a byte order mark, nothing at all between '|' or '>' and a comment. */
+/* Refuses what libyaml takes for a blank and PyYAML does not, up to the end of the
+ * scalar: a tab, a byte order mark, nothing at all between '|' or '>' and a comment. */
 static int
 check_blanks(struct reader *reader, const yaml_event_t *event, struct failure **failure)
 {
@@ -208,7 +209,7 @@ check_blanks(struct reader *reader, const yaml_event_t *event, struct failure **
                      "the guest's parser takes only spaces there", failure);
 }
 
-/* --- events --------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------- */
 
 /* The event before is deleted. */
 static int
@@ -233,7 +234,7 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
     return failure_hint(failure, "fix the YAML");
 }
 
-/* --- nodes ---------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------ */
 
 static int
 count(struct reader *reader, int line, size_t nodes, size_t bytes,
@@ -447,7 +448,7 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
     return node;
 }
 
-/* --- documents ------------------------------------------------------------------------ */
+/* --- documents -------------------------------------------------------------------- */
 
 static int
 read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
@@ -575,7 +576,8 @@ yaml_get(const struct yaml_node *mapping, const char *key) /* NOLINT(misc-no-rec
             own = strcmp(item->key->text, key) == 0 ? value : own;
             continue;
         }
-        /* Of several merged mappings the first that has the key gives its value; of several
+        /* Of several merged mappings the first that has the key gives its value; of
+         * several
          * '<<' the last: PyYAML's flatten_mapping(). */
         if (value->kind == YAML_MAPPING)
             found = yaml_get(value, key);

@@ -3,8 +3,9 @@
  * YAML as the guest reads it: PyYAML's safe_load, whose grammar is libyaml's (YAML 1.1).
  *
  * A document becomes a tree in which every node knows its line and every scalar its type.
- * What safe_load would raise on is a failure here. So is what it takes, but nobody can mean:
- * a collection that contains itself, and tags other than those of plain values ('!!str',
+ * What safe_load would raise on is a failure here. So is what it takes, but nobody can
+ * mean: a collection that contains itself, and tags other than those of plain values
+ * ('!!str',
  * '!!int', '!!binary', …) or tags that disagree with their value.
  *
  * The limits are LIMIT_YAML_… of base/limits.h. They hold with aliases written out, so
@@ -17,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
+#include "base/buffer.h"
 #include "base/failure.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
@@ -87,8 +91,8 @@ void yaml_clear(struct yaml *yaml);
 int yaml_check(const char *data, size_t size, enum yaml_shape shape,
                struct failure **failure);
 
-/* Return: the value of the mapping's key, its own or a merged one; NULL if there is none, or
- * the node is not a mapping, or NULL. */
+/* Return: the value of the mapping's key, its own or a merged one; NULL if there is none,
+ * or the node is not a mapping, or NULL. */
 const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
 
 /* Sets a failure that names the line. Return: -1. */
@@ -96,11 +100,33 @@ int yaml_fail(int line, enum failure_code code, const char *problem, const char 
               struct failure **failure);
 
 /*
- * Sets a node's type and value from its text, if it is plain (neither quoted nor tagged), or
- * from its tag, which may be NULL: resolver.py and constructor.py of PyYAML.
- * Return: what is wrong with it, as a phrase without its content, or NULL.
+ * Sets a node's type and value from its text, if it is plain (neither quoted nor tagged),
+ * or from its tag, which may be NULL: resolver.py and constructor.py of PyYAML. Return:
+ * what is wrong with it, as a phrase without its content, or NULL.
  */
 const char *yaml_resolve(struct yaml_node *node, const char *tag, bool plain,
                          bool is_key);
 
 #define cleanup_yaml __attribute__((cleanup(yaml_clear)))
+
+/* --- YAML's values in jansson's types, and JSON for readers of YAML --------------- */
+
+/*
+ * Reads YAML as values: timestamps are text, a key is the text that was written, merge
+ * keys
+ * ('<<') are applied, and an alias is what it stands for. What JSON cannot hold is
+ * refused: bytes, numbers beyond 64 bits or without a value (.nan), NUL in text, the same
+ * key twice.
+ *
+ * Return: the value, null if there is none, owned by the caller (cleanup_json), or NULL.
+ * Of a YAML_STREAM it is an array of the documents.
+ */
+json_t *yaml_load(const char *data, size_t size, enum yaml_shape shape,
+                  struct failure **failure);
+
+/*
+ * Appends the value as JSON that is YAML as well: what JSON may hold as it is, and YAML
+ * may not (control characters) or would take for a line's end (U+0085, U+2028, U+2029),
+ * is written as \uXXXX, which both read.
+ */
+void yaml_text_append(struct buffer *buffer, const json_t *json);

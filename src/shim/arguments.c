@@ -2,11 +2,12 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "shim/arguments.h"
+#include "shim/shim.h"
 
 /* --- options ---------------------------------------------------------------------- */
 

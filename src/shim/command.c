@@ -15,8 +15,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "shim/arguments.h"
-#include "shim/command.h"
+#include "shim/shim.h"
 
 /* Takes ownership of the argument. */
 static void
@@ -73,21 +72,29 @@ find_emulator(int root, const char *called, struct failure **failure)
     return NULL;
 }
 
+/* Return: the type of the machine, owned by the caller (free); NULL if none is named. */
+static char *
+machine_type(char **given)
+{
+    const char *value;
+
+    if (arguments_find(given, "machine", &value) == 0 &&
+        arguments_find(given, "M", &value) == 0)
+        return NULL;
+    return list_value(value, "type", "type");
+}
+
 static bool
 boots_nothing(char **given)
 {
     static const char *const options[] = {"version", "help", "h"};
-    cleanup_free char *type = NULL;
+    cleanup_free char *type = machine_type(given);
     const char *value;
 
     for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
         if (arguments_find(given, options[i], &value) > 0)
             return true;
     }
-    if (arguments_find(given, "machine", &value) == 0 &&
-        arguments_find(given, "M", &value) == 0)
-        return false;
-    type = list_value(value, "type", "type");
     return type && strcmp(type, "none") == 0;
 }
 
@@ -110,16 +117,15 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
                                  "<qemu:commandline>");
 }
 
-/* --- what the hook leaves for the shim ---------------------------------------------- */
+/* --- the shim order ----------------------------------------------------------------- */
 
 /*
- * UUID.shim, which rundir_leave_note() writes: a line, the word to add to the SMBIOS serial, or
- * nothing; and a second one, "report", if the guest is to report. The second follows from the
- * domain's XML alone, so that a guest has the same devices wherever it is restored or migrated
- * to.
+ * UUID.shim, which rundir_write_shim_order() writes (base/names.h). Whether the guest is to
+ * report follows from the domain's XML alone, so that it has the same devices wherever it is
+ * restored or migrated to.
  */
-struct order {
-    char *serial; /* owned */
+struct shim_order {
+    char *serial; /* the word to add to the SMBIOS serial, or ""; owned */
     bool report;
 };
 
@@ -142,7 +148,7 @@ fail_open(const char *name, int error, struct failure **failure)
 
 /* Return: whether the content is what it must be. */
 static bool
-order_take_lines(struct order *order, const struct buffer *content)
+order_take_lines(struct shim_order *order, const struct buffer *content)
 {
     const char *end = memchr(content->data, '\n', content->size);
     size_t length = end ? (size_t)(end - content->data) : 0;
@@ -155,18 +161,18 @@ order_take_lines(struct order *order, const struct buffer *content)
             return false;
     }
     order->report = rest > 0;
-    if (order->report && (rest != strlen(SHIM_REPORT_LINE) ||
-                          memcmp(end + 1, SHIM_REPORT_LINE, rest) != 0))
+    if (order->report && (rest != strlen(SHIM_ORDER_REPORT) ||
+                          memcmp(end + 1, SHIM_ORDER_REPORT, rest) != 0))
         return false;
     order->serial = xstrndup(content->data, length);
     return true;
 }
 
 static int
-order_read(struct order *order, int root, const char *uuid, struct failure **failure)
+order_read(struct shim_order *order, int root, const char *uuid, struct failure **failure)
 {
-    const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_REPORT_LINE);
-    cleanup_free char *name = xasprintf("%s" SHIM_SUFFIX, uuid);
+    const size_t limit = LIMIT_SERIAL + 1 + strlen(SHIM_ORDER_REPORT);
+    cleanup_free char *name = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     /* O_PATH: QEMU's user may not list it. The path without its slash is below root. */
     cleanup_close int directory =
         openat(root, &VIRT_SEED_RUNDIR[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -208,9 +214,9 @@ order_read(struct order *order, int root, const char *uuid, struct failure **fai
  * for the seed's and function 1 for the report's; on s390x the device numbers fe.0.f01c and
  * fe.0.f01d.
  */
-#define PLACE_PCI_SLOT 0x1c
-#define PLACE_CCW_SCSI "fe.0.f01c"
-#define PLACE_CCW_SERIAL "fe.0.f01d"
+#define CONTROLLERS_PCI_SLOT 0x1c
+#define SCSI_CCW_NUMBER "fe.0.f01c"
+#define SERIAL_CCW_NUMBER "fe.0.f01d"
 
 /* libvirt's own names of the machines (qemuDomainMachineIsQ35 and its neighbours). */
 static const struct machine {
@@ -223,27 +229,6 @@ static const struct machine {
     {"s390-ccw-virtio-*", NULL},
 };
 
-static const struct machine *
-find_machine(char **arguments, struct failure **failure)
-{
-    const char *option;
-    cleanup_free char *type = NULL;
-
-    if (arguments_find(arguments, "machine", &option) > 0 ||
-        arguments_find(arguments, "M", &option) > 0)
-        type = list_value(option, "type", "type");
-    for (size_t i = 0; type && i < ARRAY_SIZE(machines); i++) {
-        if (fnmatch(machines[i].pattern, type, 0) == 0)
-            return &machines[i];
-    }
-    failure_set(failure, FAILURE_DOMAIN,
-                "machine '%s' has no place that virt-seed-qemu knows for the seed\n"
-                "use q35, pc, virt, pseries or s390-ccw-virtio; or name QEMU itself in "
-                "<emulator>, and wire the domain: virt-seed wire",
-                type ? type : "");
-    return NULL;
-}
-
 static bool
 is_there(const char *device, const char *bus)
 {
@@ -252,10 +237,10 @@ is_there(const char *device, const char *bus)
     cleanup_free char *number = list_value(device, "devno", NULL);
 
     if (!bus)
-        return number && (strcmp(number, PLACE_CCW_SCSI) == 0 ||
-                          strcmp(number, PLACE_CCW_SERIAL) == 0);
+        return number && (strcmp(number, SCSI_CCW_NUMBER) == 0 ||
+                          strcmp(number, SERIAL_CCW_NUMBER) == 0);
     return address && (!device_bus || strcmp(device_bus, bus) == 0) &&
-           strtoul(address, NULL, 16) == PLACE_PCI_SLOT;
+           strtoul(address, NULL, 16) == CONTROLLERS_PCI_SLOT;
 }
 
 static void
@@ -268,27 +253,41 @@ fail_taken(const char *device, const char *bus, struct failure **failure)
     if (bus)
         failure_set(failure, FAILURE_BUS,
                     "slot 0x%x of '%s', where virt-seed-qemu puts the seed, has '%s'",
-                    PLACE_PCI_SLOT, bus, name);
+                    CONTROLLERS_PCI_SLOT, bus, name);
     else
         failure_set(failure, FAILURE_BUS,
-                    "device number " PLACE_CCW_SCSI " or " PLACE_CCW_SERIAL
+                    "device number " SCSI_CCW_NUMBER " or " SERIAL_CCW_NUMBER
                     ", where virt-seed-qemu puts the seed, has '%s'",
                     name);
     failure_hint(failure, "give that device another <address>; or name QEMU itself in "
                           "<emulator>, and wire the domain: virt-seed wire");
 }
 
-/* Finds the machine that the command starts. It fails if the machine has no place for the
- * controllers, or a device of the command has theirs, even if it would be free without a
- * report. */
+/* Finds the machine that the command starts. It fails if the shim does not know where the
+ * controllers go in it, or a device of the command has their address, even if it would be free
+ * without a report. */
 static const struct machine *
-find_place(char **arguments, struct failure **failure)
+find_machine(char **given, struct failure **failure)
 {
-    const struct machine *machine = find_machine(arguments, failure);
+    cleanup_free char *type = machine_type(given);
+    const struct machine *machine = NULL;
     struct option_at option;
     size_t index = 1;
 
-    while (machine && (option = arguments_next(arguments, &index)).name) {
+    for (size_t i = 0; type && !machine && i < ARRAY_SIZE(machines); i++) {
+        if (fnmatch(machines[i].pattern, type, 0) == 0)
+            machine = &machines[i];
+    }
+    if (!machine) {
+        failure_set(
+            failure, FAILURE_DOMAIN,
+            "machine '%s' has no place that virt-seed-qemu knows for the seed\n"
+            "use q35, pc, virt, pseries or s390-ccw-virtio; or name QEMU itself in "
+            "<emulator>, and wire the domain: virt-seed wire",
+            type ? type : "");
+        return NULL;
+    }
+    while ((option = arguments_next(given, &index)).name) {
         if (strcmp(option.name, "device") == 0 && is_there(option.value, machine->bus)) {
             fail_taken(option.value, machine->bus, failure);
             return NULL;
@@ -304,14 +303,15 @@ static void
 add_seed(struct command *command, const char *uuid, const char *bus, bool reports)
 {
     cleanup_free char *controller =
-        bus ? xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", bus, PLACE_PCI_SLOT,
+        bus ? xasprintf("virtio-scsi-pci,bus=%s,addr=0x%x%s", bus, CONTROLLERS_PCI_SLOT,
                         reports ? ",multifunction=on" : "")
-            : xstrdup("virtio-scsi-ccw,devno=" PLACE_CCW_SCSI);
+            : xstrdup("virtio-scsi-ccw,devno=" SCSI_CCW_NUMBER);
+    cleanup_free char *seed = second_name(uuid);
 
     add_option(command, "-blockdev",
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
-                         "file.filename=%s/%s" SHIM_LINK_SUFFIX "%s",
-                         VIRT_SEED_RUNDIR, uuid, uuid));
+                         "file.filename=%s/%s",
+                         VIRT_SEED_RUNDIR, seed));
     /* One queue: the default follows the number of CPUs, which may change while the guest
      * runs and would not fit a migrated one then. */
     add_option(command, "-device",
@@ -332,8 +332,9 @@ add_report(struct command *command, int root, const char *uuid, const char *bus,
            char **given)
 {
     cleanup_free char *controller =
-        bus ? xasprintf("virtio-serial-pci,bus=%s,addr=0x%x.0x1", bus, PLACE_PCI_SLOT)
-            : xstrdup("virtio-serial-ccw,devno=" PLACE_CCW_SERIAL);
+        bus ? xasprintf("virtio-serial-pci,bus=%s,addr=0x%x.0x1", bus,
+                        CONTROLLERS_PCI_SLOT)
+            : xstrdup("virtio-serial-ccw,devno=" SERIAL_CCW_NUMBER);
     int pipe = report_begin(root, uuid, given, &command->warning);
 
     if (pipe >= 0) {
@@ -410,7 +411,7 @@ command_make(struct command *command, int root, char **given, struct failure **f
     char *program = find_emulator(root, given[0], failure);
     const struct machine *machine = NULL;
     cleanup_free char *serial = NULL;
-    struct order order = {0};
+    struct shim_order order = {0};
     const char *uuid;
     size_t count;
 
@@ -423,7 +424,7 @@ command_make(struct command *command, int root, char **given, struct failure **f
     if (count == 0 && boots_nothing(given))
         return 0;
     if (check_uuid(count, uuid, failure) == 0)
-        machine = find_place(given, failure);
+        machine = find_machine(given, failure);
     if (!machine || order_read(&order, root, uuid, failure) < 0)
         return -1;
     serial = order.serial;

@@ -3,10 +3,10 @@
  * virt-seed-qemu: the emulator of domains that nobody wires.
  *
  * How it works: libvirt runs it in QEMU's place, as QEMU's user, after it has labelled
- * what it knows of. The hook has made the seed at prepare, and a note of what to add. So
- * there is only the command line to complete; then this process becomes QEMU, with all
- * that libvirt has prepared for it: descriptors, groups, labels. What is said on standard
- * error libvirt shows as QEMU's own words.
+ * what it knows of. The hook has made the seed at prepare, and the shim order, which says
+ * what to add. So there is only the command line to complete; then this process becomes
+ * QEMU, with all that libvirt has prepared for it: descriptors, groups, labels. What is said
+ * on standard error libvirt shows as QEMU's own words.
  *
  * It decides nothing that keeps one guest from another: whoever may write a domain's
  * <emulator> may name QEMU itself.
@@ -19,11 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
-#include "shim/command.h"
+#include "shim/shim.h"
 
 static int
 become(char **given, struct failure **failure)

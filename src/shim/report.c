@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/process.h"
-#include "shim/command.h"
+#include "shim/shim.h"
 
 /* --- the file --------------------------------------------------------------------- */
 
@@ -127,7 +127,7 @@ begin(int root, const char *name, char **given)
 int
 report_begin(int root, const char *uuid, char **given, struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+    cleanup_free char *name = second_name(uuid);
     int pipe = begin(root, name, given);
 
     if (pipe >= 0)

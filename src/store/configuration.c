@@ -49,8 +49,8 @@ next_component(char **rest)
 }
 
 /*
- * Where it holds the secrets, or is one of them, file= would hand them to every domain. So
- * does what leads there by "..", of which nobody can tell by its text where it leads.
+ * Where it holds the secrets, or is one of them, file= would hand them to every domain.
+ * So does what leads there by "..", of which nobody can tell by its text where it leads.
  */
 static int
 take_file_directory(struct config *config, const char *value)

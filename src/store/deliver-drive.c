@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed as an image, UUID.iso in the run-time directory: in a drive that the domain is wired
- * with; or in a disk that the emulator shim adds to QEMU's command line. libvirt does not know of
- * the latter; the shim learns of it, of the serial and of the report by an order in the run-time
- * directory (shim/command.h).
+ * The seed as an image, UUID.iso in the run-time directory, in a drive that the domain is
+ * wired with.
  *
- * How it works in a guest that runs: the medium is replaced through libvirt, which has QEMU
- * open the file again. To rename another file to its path is not enough: QEMU keeps what it
- * has opened, and libvirt takes an update with the same path for none. So the new image takes
- * the place of the old one, which gets a second name; then the medium is ejected and inserted,
- * by force, since guests lock the tray. If that fails the old image gets its name back and is
- * inserted again.
+ * How it works in a guest that runs: the medium is replaced through libvirt, which has
+ * QEMU open the file again. To rename another file to its path is not enough: QEMU keeps
+ * what it has opened, and libvirt takes an update with the same path for none. So the new
+ * image takes the place of the old one, which gets a second name; then the medium is
+ * ejected and inserted, by force, since guests lock the tray. If that fails the old image
+ * gets its name back and is inserted again.
  *
- * The domain may end at any time, and the hook then removes all that is the domain's. What
- * is published after that is removed here.
+ * The domain may end at any time, and the hook then removes all that is the domain's.
+ * What is published after that is removed here.
  */
 #include "config.h"
 
@@ -27,13 +25,19 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "domain/domain.h"
-#include "domain/interface.h"
 #include "domain/xml.h"
-#include "image/iso.h"
 #include "store/delivery.h"
 #include "store/rundir.h"
 #include "wire/wire.h"
+
+static bool
+is_for(const struct request *request, const struct domain *domain)
+{
+    (void)domain;
+    return request_has_disk(request);
+}
 
 static bool
 is_wired(const struct wire_facts *facts)
@@ -41,37 +45,13 @@ is_wired(const struct wire_facts *facts)
     return facts->disk;
 }
 
-/* --- the image -------------------------------------------------------------------- */
-
-static int
-publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
-              struct failure **failure)
-{
-    cleanup_free char *name = rundir_seed_name(uuid);
-    struct image_owner owner;
-
-    rundir_seed_owner(root, &owner.uid, &owner.gid);
-    if (image_publish(rundir, name, &owner, seed, failure) == 0)
-        return 0;
-    failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "see that it can be written and has room: df %s",
-                        VIRT_SEED_RUNDIR);
-}
-
 static int
 publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
         struct failure **failure)
 {
     (void)left_out;
-    return publish_image(start->root, start->rundir, start->domain->uuid, seed, failure);
-}
-
-static int
-open_image(int rundir, const char *uuid, struct stat *status)
-{
-    cleanup_free char *name = rundir_seed_name(uuid);
-
-    return fs_open_regular_beneath(rundir, name, status);
+    return delivery_publish_image(start->root, start->rundir, start->domain->uuid, seed,
+                                  failure);
 }
 
 /* --- the drive of a guest that runs ------------------------------------------------- */
@@ -98,7 +78,7 @@ medium_clear(struct medium *medium)
     free(medium->loaded);
 }
 
-/* Return: the seed's drive; by our alias if it is empty, as a failure may have left it. */
+/* Return: the seed's drive; if it is empty, as after a failure, by our alias. */
 static const struct disk *
 find_drive(const struct domain *running)
 {
@@ -146,8 +126,8 @@ format(xmlNode *node)
     return text;
 }
 
-/* All that libvirt says of the drive stays, its alias, address, policy and labels: it takes
- * a difference for another drive. `index` counts the media that QEMU has had. */
+/* All that libvirt says of the drive stays, its alias, address, policy and labels: it
+ * takes a difference for another drive. `index` counts the media that QEMU has had. */
 static void
 describe_drive(struct medium *medium, const struct disk *drive)
 {
@@ -182,9 +162,7 @@ describe_drive(struct medium *medium, const struct disk *drive)
 static char *
 old_seed_name(const char *uuid)
 {
-    cleanup_free char *name = rundir_seed_name(uuid);
-
-    return xasprintf("%s.old", name);
+    return xasprintf("%s" SEED_OLD_SUFFIX, uuid);
 }
 
 static int
@@ -216,15 +194,15 @@ publish_medium(struct medium *medium, struct failure **failure)
         return fail_file(medium, "make room for", failure);
     if (linkat(rundir, medium->name, rundir, medium->old_name, 0) < 0 && errno != ENOENT)
         return fail_file(medium, "keep", failure);
-    if (publish_image(medium->replacement->root, rundir, medium->uuid,
-                      medium->replacement->seed, failure) < 0)
+    if (delivery_publish_image(medium->replacement->root, rundir, medium->uuid,
+                               medium->replacement->seed, failure) < 0)
         return -1;
     medium->published = replace_find_inode(medium->replacement, medium->name);
     return 0;
 }
 
 static bool
-is_in(int root, const struct domain *running)
+is_readable(int root, const struct domain *running)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
     cleanup_free char *old_name = old_seed_name(running->uuid);
@@ -239,8 +217,8 @@ is_in(int root, const struct domain *running)
 #define TRAY_ATTEMPTS 3
 #define TRAY_PAUSE_MICROSECONDS 100000
 
-/* libvirt opens the tray and goes on, in two steps. Between them the guest, when it boots or
- * looks at its drives, may close it: "Tray of device is not open". */
+/* libvirt opens the tray and goes on, in two steps. Between them the guest, when it boots
+ * or looks at its drives, may close it: "Tray of device is not open". */
 static int
 update_device(const struct medium *medium, const char *xml, const char *what,
               struct failure **failure)
@@ -316,9 +294,9 @@ replace(const struct replacement *replacement, struct failure **failure)
     if (result == 0)
         result = exchange(&medium, failure);
     unlinkat(medium.rundir, medium.old_name, 0);
-    /* While the hook works on the domain libvirt does not answer whether it runs; so either its
-     * removal is still to come, or a file that is ours now came after it. One that a new start
-     * has made is another file. */
+    /* While the hook works on the domain libvirt does not answer whether it runs; so
+     * either its removal is still to come, or a file that is ours now came after it. One
+     * that a new start has made is another file. */
     if (medium.guest->has_ended(medium.guest->data) &&
         replace_find_inode(replacement, medium.name) == medium.published)
         unlinkat(medium.rundir, medium.name, 0);
@@ -326,73 +304,12 @@ replace(const struct replacement *replacement, struct failure **failure)
 }
 
 const struct delivery delivery_drive = {
-    .where = "in its drive",
+    .storage = &storage_image,
+    .is_for = is_for,
     .is_wired = is_wired,
+    .make_report = delivery_make_report,
     .publish = publish,
-    .withdraw = rundir_remove_seed,
-    .name = rundir_seed_name,
-    .open = open_image,
-    .read = iso_read,
     .check_replace = check_replace,
-    .is_in = is_in,
+    .is_readable = is_readable,
     .replace = replace,
-};
-
-/* --- the emulator shim -------------------------------------------------------------- */
-
-static bool
-shim_is_wired(const struct wire_facts *facts)
-{
-    return facts->by_shim;
-}
-
-static int
-shim_publish(const struct delivery_start *start, struct seed *seed,
-             struct failure **left_out, struct failure **failure)
-{
-    /* A cold boot is refused earlier if the serial is wrong (wire_domain()). */
-    const char *word = wire_shim_serial(start->domain, start->request, left_out);
-
-    if (publish(start, seed, left_out, failure) < 0)
-        return -1;
-    return rundir_leave_note(start->rundir, start->domain->uuid, word ? word : "",
-                             start->reports, failure);
-}
-
-static int
-shim_check_replace(const struct domain *running, struct failure **failure)
-{
-    (void)running;
-    return failure_set(failure, FAILURE_DOMAIN,
-                       "the drive is virt-seed-qemu's: libvirt does not know of it, and "
-                       "cannot change its medium\n"
-                       "shut it down and start it: each start has the new seed");
-}
-
-static bool
-shim_is_in(int root, const struct domain *running)
-{
-    (void)root;
-    (void)running;
-    return false;
-}
-
-static int
-shim_replace(const struct replacement *replacement, struct failure **failure)
-{
-    return shim_check_replace(replacement->running, failure);
-}
-
-const struct delivery delivery_shim = {
-    .where = "in its drive",
-    .incomplete = "resumes without our serial",
-    .is_wired = shim_is_wired,
-    .publish = shim_publish,
-    .withdraw = rundir_remove_seed,
-    .name = rundir_seed_name,
-    .open = open_image,
-    .read = iso_read,
-    .check_replace = shim_check_replace,
-    .is_in = shim_is_in,
-    .replace = shim_replace,
 };

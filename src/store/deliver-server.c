@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed's disk.
- * Beside NoCloud's documents there is who the guest is, and the same once more in OpenStack's
- * layout. Without the tree that somebody made for the server a cold boot is refused: its guest
- * would come up as a new machine.
+ * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed's
+ * disk. Beside NoCloud's documents there is who the guest is, and the same once more in
+ * OpenStack's layout. Without the tree that somebody made for the server a cold boot is
+ * refused: its guest would come up as a new machine.
  *
- * How it works in a guest that runs: what is served is replaced at once, and whole. The guest's
- * URL stays, since the token is the one in the serial that the domain runs with. The domain may
- * end at any time, and the hook then withdraws what is published of it. What is published after
- * that is withdrawn here.
+ * How it works in a guest that runs: what is served is replaced at once, and whole. The
+ * guest's URL stays, since the token is the one in the serial that the domain runs with.
+ * The domain may end at any time, and the hook then withdraws what is published of it.
+ * What is published after that is withdrawn here.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "seed/json.h"
 #include "seed/seed.h"
@@ -92,6 +92,13 @@ check_host(int root, struct failure **failure)
 }
 
 static bool
+is_for(const struct request *request, const struct domain *domain)
+{
+    (void)domain;
+    return !request_has_disk(request);
+}
+
+static bool
 is_wired(const struct wire_facts *facts)
 {
     return facts->own_url;
@@ -99,8 +106,8 @@ is_wired(const struct wire_facts *facts)
 
 /* --- whose it is ------------------------------------------------------------------ */
 
-/* Return: whether the host lets nothing pass from the interface that has another MAC, or says
- * so in ARP. */
+/* Return: whether the host lets nothing pass from the interface that has another MAC, or
+ * says so in ARP. */
 static bool
 is_filtered(const xmlNode *interface)
 {
@@ -114,8 +121,9 @@ is_filtered(const xmlNode *interface)
         if (xml_attribute_is(parameter, "name", "MAC"))
             return false;
     }
-    /* Of libvirt's own filters: no-mac-spoofing lets ARP through that names another MAC, by
-     * which the kernel goes; clean-traffic-gateway lets through whatever is for the gateway. */
+    /* Of libvirt's own filters: no-mac-spoofing lets ARP through that names another MAC,
+     * by which the kernel goes; clean-traffic-gateway lets through whatever is for the
+     * gateway. */
     return filter && xml_attribute_is(filter, "filter", "clean-traffic");
 }
 
@@ -158,34 +166,6 @@ add_identity(struct seed *seed, const struct domain *domain)
 
 /* --- what is done with it --------------------------------------------------------- */
 
-/* Return: whether there is, of the domain, what is published or what a process that was killed
- * has left. */
-static bool
-has_generation(int rundir, const char *uuid)
-{
-    cleanup_close int tree =
-        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    cleanup_closedir DIR *dir = tree < 0 ? NULL : fs_list(tree);
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir))) {
-        if (strncmp(entry->d_name, uuid, UUID_LENGTH) == 0)
-            return true;
-    }
-    return false;
-}
-
-static int
-withdraw(int rundir, const char *uuid, struct failure **failure)
-{
-    cleanup_close int tree = -1;
-
-    if (!has_generation(rundir, uuid))
-        return 0;
-    tree = imds_tree_open(rundir, failure);
-    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
-}
-
 /* The interfaces of the domain and the token say who may read it. */
 static int
 publish_documents(int rundir, const struct domain *domain, const char *token,
@@ -213,15 +193,16 @@ static int
 publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
         struct failure **failure)
 {
-    /* Without a URL it starts unwired, as the configuration says: nothing is served of it. */
+    /* Without a URL it starts unwired, as the configuration says: nothing is served of
+     * it. */
     if (!start->facts->own_url)
-        return withdraw(start->rundir, start->domain->uuid, failure);
+        return storage_tree.withdraw(start->rundir, start->domain->uuid, failure);
     return publish_documents(start->rundir, start->domain, start->facts->url.token,
                              start->request, seed, left_out, failure);
 }
 
 static bool
-is_in(int root, const struct domain *domain)
+is_readable(int root, const struct domain *domain)
 {
     cleanup_seed_url struct seed_url url = {.address = NULL};
     cleanup_interfaces struct interfaces interfaces = {0};
@@ -251,41 +232,6 @@ is_in(int root, const struct domain *domain)
         count++;
     }
     return count == mac_count && strcmp(access.text, url.token) == 0;
-}
-
-/* --- what is there ---------------------------------------------------------------- */
-
-static int
-open_served(int rundir, const char *uuid, struct stat *status)
-{
-    cleanup_free char *path = imds_domain_name(uuid);
-    cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
-
-    if (fd < 0)
-        return fd;
-    return fstat(fd, status) < 0 ? -errno : steal_fd(fd);
-}
-
-static int
-read_served(int domain, struct seed *seed, struct failure **failure)
-{
-    static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
-                                        IMDS_NETWORK_CONFIG};
-    int error = 0;
-
-    *seed = (struct seed){.volume_id = xstrdup("cidata"), .served = true};
-    for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
-        cleanup_close int fd = fs_open_strictly_beneath(domain, paths[i], 0);
-
-        if (fd >= 0)
-            error = fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, paths[i])->data);
-        else if (fd != -ENOENT)
-            error = fd;
-    }
-    if (error == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
-                             IMDS_TREE);
 }
 
 /* --- the seed of a guest that runs -------------------------------------------------- */
@@ -329,11 +275,12 @@ replace(const struct replacement *replacement, struct failure **failure)
     published = find_published(replacement);
     if (!replacement->guest->has_ended(replacement->guest->data))
         return 0;
-    /* While the hook works on the domain libvirt does not answer whether it runs: either the
-     * hook's removal is still to come, or came before. What a new start has published is
-     * another directory. */
+    /* While the hook works on the domain libvirt does not answer whether it runs: either
+     * the hook's removal is still to come, or came before. What a new start has published
+     * is another directory. */
     if (find_published(replacement) == published &&
-        withdraw(replacement->rundir, replacement->running->uuid, failure) < 0)
+        storage_tree.withdraw(replacement->rundir, replacement->running->uuid, failure) <
+            0)
         return -1;
     failure_set(failure, FAILURE_DOMAIN, "its seed came too late");
     replace_has_ended(replacement, failure);
@@ -341,20 +288,17 @@ replace(const struct replacement *replacement, struct failure **failure)
 }
 
 const struct delivery delivery_server = {
-    .where = "at its URL",
-    .served = true,
+    .storage = &storage_tree,
     /* It has long read its documents. */
-    .resumes_without = true,
+    .may_resume_without = true,
     .incomplete = "not served in OpenStack's layout",
+    .is_for = is_for,
     .is_wired = is_wired,
     .check_host = check_host,
-    .check_answer = imds_health_check,
+    .check_server = imds_health_check,
+    .make_report = delivery_make_report,
     .publish = publish,
-    .withdraw = withdraw,
-    .name = imds_domain_name,
-    .open = open_served,
-    .read = read_served,
     .check_replace = check_replace,
-    .is_in = is_in,
+    .is_readable = is_readable,
     .replace = replace,
 };

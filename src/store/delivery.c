@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
-#include "base/fs.h"
 #include "base/memory.h"
 #include "domain/request.h"
+#include "image/image.h"
 #include "store/delivery.h"
-#include "store/imds-tree.h"
+#include "store/report-file.h"
+#include "store/rundir.h"
 
-const struct delivery *const deliveries[] = {
+/* The first that is for a domain, or wired in it, is the one. */
+static const struct delivery *const deliveries[] = {
     &delivery_server,
     &delivery_shim,
     &delivery_drive,
@@ -21,9 +21,11 @@ const struct delivery *const deliveries[] = {
 const struct delivery *
 delivery_for(const struct request *request, const struct domain *domain)
 {
-    if (!request_has_disk(request))
-        return &delivery_server;
-    return domain_is_by_shim(domain) ? &delivery_shim : &delivery_drive;
+    const struct delivery *const *delivery = deliveries;
+
+    while (!(*delivery)->is_for(request, domain))
+        delivery++;
+    return *delivery;
 }
 
 const struct delivery *
@@ -39,63 +41,30 @@ delivery_of_running(const struct domain *running)
     return &delivery_drive;
 }
 
-/* --- what is there ---------------------------------------------------------------- */
+/* --- a start ---------------------------------------------------------------------- */
 
-bool
-delivery_is_there(const struct delivery *delivery, int rundir, const char *uuid)
+int
+delivery_make_report(const struct delivery_start *start, struct failure **failure)
 {
-    cleanup_free char *name = delivery->name(uuid);
-
-    return faccessat(rundir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    return start->facts->reports
+               ? report_file_make(start->root, start->domain->uuid, REPORT_BY_VIRTLOGD,
+                                  start->resumes, failure)
+               : 0;
 }
 
 int
-delivery_open(int rundir, const char *uuid, const struct delivery **delivery,
-              struct stat *status)
+delivery_publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
+                       struct failure **failure)
 {
-    int fd = -ENOENT;
+    cleanup_free char *name = rundir_seed_name(uuid);
+    struct image_owner owner;
 
-    for (size_t i = 0; deliveries[i] && fd < 0; i++) {
-        *delivery = deliveries[i];
-        fd = deliveries[i]->open(rundir, uuid, status);
-    }
-    return fd;
-}
-
-int
-delivery_read(int root, const char *uuid, struct seed *seed, bool *found,
-              struct failure **failure)
-{
-    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-
-    for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
-        const struct delivery *delivery;
-        struct stat opened, current;
-        cleanup_close int fd =
-            rundir < 0 ? rundir : delivery_open(rundir, uuid, &delivery, &opened);
-        cleanup_close int again = -1;
-
-        *found = fd != -ENOENT;
-        if (!*found)
-            return 0;
-        if (fd < 0)
-            return failure_set_errno(failure, FAILURE_RUNDIR, fd,
-                                     "could not read %s/%s.iso\nroot may read it",
-                                     VIRT_SEED_RUNDIR, uuid);
-        if (delivery->read(fd, seed, failure) < 0)
-            return failure_prefix(failure, "the seed of domain %s in %s", uuid,
-                                  VIRT_SEED_RUNDIR);
-        if (!S_ISDIR(opened.st_mode))
-            return 0;
-        /* A directory that has given way to another meanwhile is being emptied: what was
-         * missing in it says nothing. */
-        again = delivery_open(rundir, uuid, &delivery, &current);
-        if (again >= 0 && current.st_ino == opened.st_ino)
-            return 0;
-        seed_clear(seed);
-    }
-    return failure_set(failure, FAILURE_RUNDIR,
-                       "the seed of domain %s is replaced again and again", uuid);
+    rundir_seed_owner(root, &owner.uid, &owner.gid);
+    if (image_publish(rundir, name, &owner, seed, failure) == 0)
+        return 0;
+    failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "see that it can be written and has room: df %s",
+                        VIRT_SEED_RUNDIR);
 }
 
 /* --- a replacement ---------------------------------------------------------------- */

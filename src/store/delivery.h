@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a seed reaches its guest: a row for each way, in a file deliver-NAME.c. The drive that
- * the domain is wired with, the disk that the emulator shim adds, and the metadata server.
- * Whatever happens to a seed after it is made goes through its row: the hook publishes and
- * withdraws it, `update` and `wait --scrub` replace it in a guest that runs, the others look at
- * what is there.
+ * How a guest gets at its seed: a row for each way, in a file deliver-NAME.c. The drive
+ * that the domain is wired with, the disk that the emulator shim adds, and the metadata
+ * server. Where the seed lies on the host is its storage's (storage.h), to which the row
+ * points.
+ *
+ * What happens to a seed after it is made goes through its row: the hook publishes it,
+ * `update` and `wait --scrub` replace it in a guest that runs, `check` asks whether the
+ * host can deliver.
  */
 #pragma once
 
@@ -15,16 +18,17 @@
 #include "domain/documents.h"
 #include "domain/domain.h"
 #include "domain/request.h"
+#include "store/storage.h"
 #include "wire/wire.h"
 
 /* What is published for a start; all of it is borrowed. */
 struct delivery_start {
     int root;                       /* the host's "/" */
     int rundir;                     /* rundir_open() */
+    bool resumes;                   /* the guest that was saved or migrated */
     const struct domain *domain;    /* once it was wired */
     const struct wire_facts *facts; /* before that */
     const struct request *request;  /* that the seed was made of */
-    bool reports;                   /* the guest is to report */
 };
 
 /* A guest that runs, as far as libvirt must be asked for it: the command sets this. */
@@ -52,10 +56,12 @@ struct replacement {
 };
 
 struct delivery {
-    const char *where;      /* a guest that runs has its seed, in words: "in its drive" */
-    bool served;            /* what a seed for it must be (struct seed) */
-    bool resumes_without;   /* a guest that is resumed may do without it */
-    const char *incomplete; /* what it means if publish() leaves something out */
+    const struct storage *storage;
+    bool may_resume_without; /* a guest that is resumed may do without its seed */
+    const char *incomplete;  /* what it means if publish() leaves something out */
+
+    /* Return: whether a domain with such a request gets its seed this way. */
+    bool (*is_for)(const struct request *request, const struct domain *domain);
 
     /* Return: whether the domain's XML leads its guest to a seed delivered this way. */
     bool (*is_wired)(const struct wire_facts *facts);
@@ -64,69 +70,52 @@ struct delivery {
      * caller may not look, it may be that it can. */
     int (*check_host)(int root, struct failure **failure);
     /* Refuses a server that does not answer at the address; NULL if there is none. */
-    int (*check_answer)(const char *address, struct failure **failure);
+    int (*check_server)(const char *address, struct failure **failure);
 
-    /* Puts the seed there, in place of what was there of the domain; the seed may get more
-     * documents. What cannot be said this way is left out, and `left_out` says why. */
+    /* Makes the file that the guest's report goes to, if the guest is to report; that of
+     * a guest that is resumed stays. */
+    int (*make_report)(const struct delivery_start *start, struct failure **failure);
+
+    /* Puts the seed there, in place of what was there of the domain; the seed may get
+     * more documents. What cannot be said this way is left out, and `left_out` says why.
+     */
     int (*publish)(const struct delivery_start *start, struct seed *seed,
                    struct failure **left_out, struct failure **failure);
 
-    /* Removes what is there of the domain; without one, does nothing. */
-    int (*withdraw)(int rundir, const char *uuid, struct failure **failure);
-
-    /* Return: what there is of a domain that has one, below the run-time directory, owned by
-     * the caller (free). */
-    char *(*name)(const char *uuid);
-
-    /* Opens the seed that is there. Return: a descriptor, owned by the caller, or -errno;
-     * `status` gets what fstat(2) says. */
-    int (*open)(int rundir, const char *uuid, struct stat *status);
-    /* Reads what was opened. */
-    int (*read)(int fd, struct seed *seed, struct failure **failure);
-
-    /* Fails if the seed of a running guest cannot be replaced. */
+    /* Fails if the seed of a running guest cannot be replaced; where it always fails the
+     * two after it are NULL. */
     int (*check_replace)(const struct domain *running, struct failure **failure);
-    /* Return: whether the guest can read what is there, and no replacement was cut off. */
-    bool (*is_in)(int root, const struct domain *running);
-    /* Replaces it. On failure the domain has its old seed, or the message says what it has. */
+    /* Return: whether the guest can read what is there; no replacement was cut off. */
+    bool (*is_readable)(int root, const struct domain *running);
+    /* Replaces it. On failure the domain has its old seed, or the message says what it
+     * has. */
     int (*replace)(const struct replacement *replacement, struct failure **failure);
 };
 
-extern const struct delivery delivery_drive;
-extern const struct delivery delivery_shim;
+/* A new one is a row of deliveries[], too, before those that are for the same domains. */
 extern const struct delivery delivery_server;
-
-/* All of them; ends with NULL. The first that has a seed is the one that a guest reads. */
-extern const struct delivery *const deliveries[];
+extern const struct delivery delivery_shim;
+extern const struct delivery delivery_drive;
 
 /* Return: how a domain with such a request gets its seed. */
 const struct delivery *delivery_for(const struct request *request,
                                     const struct domain *domain);
 
-/* Return: how the guest got its seed, by the XML that it runs with; the drive if that says
- * nothing, which is for its check_replace() to say. */
+/* Return: how the guest got its seed, by the XML that it runs with; the drive if that
+ * says nothing, which is for its check_replace() to say. */
 const struct delivery *delivery_of_running(const struct domain *running);
 
-/* Return: whether there is something of the domain. */
-bool delivery_is_there(const struct delivery *delivery, int rundir, const char *uuid);
+/* --- for the rows: a start -------------------------------------------------------- */
 
-/*
- * Opens what is there of the domain, by whatever delivery; `delivery` gets it.
- * Return: a descriptor, owned by the caller, or -errno. Whoever may not look into the tree of
- * what is served finds the image alone.
- */
-int delivery_open(int rundir, const char *uuid, const struct delivery **delivery,
-                  struct stat *status);
+/* The make_report() of a domain whose XML has the report channel: virtlogd writes it, as
+ * root. */
+int delivery_make_report(const struct delivery_start *start, struct failure **failure);
 
-/*
- * Reads it, below `root`. `found` says whether there is one: a domain that does not run has
- * none.
- * Return: 0, or -1 if there is one that cannot be read.
- */
-int delivery_read(int root, const char *uuid, struct seed *seed, bool *found,
-                  struct failure **failure);
+/* Writes the image, UUID.iso, for QEMU's user. */
+int delivery_publish_image(int root, int rundir, const char *uuid,
+                           const struct seed *seed, struct failure **failure);
 
-/* --- for the rows: a replacement ------------------------------------------------------- */
+/* --- for the rows: a replacement -------------------------------------------------- */
 
 /* Writes the request into the XML as it runs; that goes first: if libvirt does not take
  * it, nothing has changed yet. */
@@ -135,8 +124,8 @@ int replace_request(const struct replacement *replacement, struct failure **fail
 /* Writes the old one again. */
 void replace_request_back(const struct replacement *replacement);
 
-/* Return: the inode of the name in the run-time directory, by which one sees whether it is still
- * what was published; 0 if there is none. */
+/* Return: the inode of the name in the run-time directory, by which one sees whether it
+ * is still what was published; 0 if there is none. */
 ino_t replace_find_inode(const struct replacement *replacement, const char *name);
 
 /* If the domain has ended meanwhile, adds that to the failure. Return: whether it has. */

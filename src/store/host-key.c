@@ -11,7 +11,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "seed/ssh-host-keys.h"
 #include "store/host-key.h"
 #include "store/own-directory.h"
@@ -35,15 +34,6 @@ public_name(const char *uuid)
     return xasprintf("%s." PART_HOST_KEY_PUBLIC, uuid);
 }
 
-static int
-fail_at(const char *path, int error, const char *what, struct failure **failure)
-{
-    return failure_set_errno(failure, FAILURE_SECRET, error,
-                             "could not %s %s\n"
-                             "see what is there: ls -ld %s; root may write there",
-                             what, path, path);
-}
-
 /* --- reading ---------------------------------------------------------------------- */
 
 static int
@@ -55,7 +45,7 @@ fail_not_made(const char *path, struct failure **failure)
                        path);
 }
 
-/* Where there is none, the failure is FAILURE_SECRET_MISSING, and says no more. */
+/* Return: 0; 1 if there is none; or -1. */
 static int
 read_private(int root, const char *uuid, struct buffer *key, struct failure **failure)
 {
@@ -66,20 +56,13 @@ read_private(int root, const char *uuid, struct buffer *key, struct failure **fa
 
     if (parent >= 0)
         directory = secret_open_directory(root, directory_name, failure);
-    if (directory < 0)
-        return -1;
-    return secret_read_file(directory, PART_HOST_KEY, path, LIMIT_SSH_KEY, key, failure);
-}
-
-/* Return: whether the failure says only that there is none; it is freed then. */
-static bool
-was_missing(struct failure **failure)
-{
+    if (directory >= 0 && secret_read_file(directory, PART_HOST_KEY, path, LIMIT_SSH_KEY,
+                                           key, failure) == 0)
+        return 0;
     if ((*failure)->code != FAILURE_SECRET_MISSING)
-        return false;
-    failure_free(*failure);
-    *failure = NULL;
-    return true;
+        return -1;
+    failure_free(steal(*failure));
+    return 1;
 }
 
 /* Return: the line of the public key, owned by the caller (free), or NULL. */
@@ -107,8 +90,14 @@ host_key_read(int root, const char *uuid, struct part *part, struct failure **fa
     cleanup_free char *path = private_path(uuid);
     cleanup_free char *line = NULL;
 
-    if (read_private(root, uuid, &key, failure) < 0)
-        return was_missing(failure) ? fail_not_made(path, failure) : -1;
+    switch (read_private(root, uuid, &key, failure)) {
+    case 0:
+        break;
+    case 1:
+        return fail_not_made(path, failure);
+    default:
+        return -1;
+    }
     line = public_line(uuid, &key, failure);
     if (!line)
         return -1;
@@ -132,7 +121,7 @@ host_key_read_public(int root, const char *uuid, struct part *part,
     if (error == -ENOENT)
         return fail_not_made(path, failure);
     if (error < 0)
-        return fail_at(path, error, "read", failure);
+        return secret_fail("read", path, error, failure);
     *part_add_entry(part, PART_HOST_KEY_PUBLIC) = steal_buffer(&line);
     return 0;
 }
@@ -157,8 +146,8 @@ generate(int directory)
     error = tmpfile_open(&tmpfile, directory, PART_HOST_KEY);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, key.data, key.size);
-    /* On the disk before it has its name: the guest will be known by it, whatever happens to
-     * the host. */
+    /* On the disk before it has its name: the guest will be known by it, whatever happens
+     * to the host. */
     if (error == 0 && fsync(tmpfile.fd) < 0)
         error = -errno;
     if (error == 0)
@@ -179,7 +168,7 @@ make_private(int root, const char *uuid, struct failure **failure)
     int error;
 
     if (state < 0)
-        return fail_at(VIRT_SEED_STATEDIR, state, "make", failure);
+        return secret_fail("make", VIRT_SEED_STATEDIR, state, failure);
     parent = secret_make_directory(root, HOST_KEY_DIRECTORY, failure);
     if (parent < 0)
         return -1;
@@ -187,7 +176,7 @@ make_private(int root, const char *uuid, struct failure **failure)
     if (directory < 0)
         return -1;
     error = generate(directory);
-    return error < 0 ? fail_at(path, error, "make a key in", failure) : 0;
+    return error < 0 ? secret_fail("make a key in", path, error, failure) : 0;
 }
 
 /* Written again if it is another one: the private key may have come from elsewhere. */
@@ -216,33 +205,32 @@ publish_public(int root, const char *uuid, const struct buffer *key,
         error = -errno;
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
-    return error < 0
-               ? fail_at(VIRT_SEED_STATEDIR, error, "write a public key into", failure)
-               : 0;
+    return error < 0 ? secret_fail("write a public key into", VIRT_SEED_STATEDIR, error,
+                                   failure)
+                     : 0;
 }
 
 int
 host_key_prepare(int root, const char *uuid, bool may_make, struct failure **failure)
 {
     cleanup_buffer struct buffer key = {0};
+    int missing = read_private(root, uuid, &key, failure);
 
-    if (read_private(root, uuid, &key, failure) < 0) {
-        if (!was_missing(failure))
-            return -1;
-        if (!may_make) {
-            cleanup_free char *path = private_path(uuid);
-            cleanup_free char *directory = directory_path(uuid);
+    if (missing < 0)
+        return -1;
+    if (missing && !may_make) {
+        cleanup_free char *path = private_path(uuid);
+        cleanup_free char *directory = directory_path(uuid);
 
-            return failure_set(failure, FAILURE_SECRET_MISSING,
-                               "there is no %s, the host key that the guest has since "
-                               "its first start\n"
-                               "bring it over from the host where it was made: rsync "
-                               "-aR HOST:%s /",
-                               path, directory);
-        }
-        if (make_private(root, uuid, failure) < 0 ||
-            read_private(root, uuid, &key, failure) < 0)
-            return -1;
+        return failure_set(failure, FAILURE_SECRET_MISSING,
+                           "there is no %s, the host key that the guest has since its "
+                           "first start\n"
+                           "bring it over from the host where it was made: rsync -aR "
+                           "HOST:%s /",
+                           path, directory);
     }
+    if (missing && (make_private(root, uuid, failure) < 0 ||
+                    read_private(root, uuid, &key, failure) < 0))
+        return -1;
     return publish_public(root, uuid, &key, failure);
 }

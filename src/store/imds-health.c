@@ -64,6 +64,8 @@ connect_to(const union inet_address *address, socklen_t size)
     return steal_fd(fd);
 }
 
+static const char another_server[] = "it is another server";
+
 /* Return: NULL if it answers as the metadata server does, or what it does instead. */
 static const char *
 ask(int fd)
@@ -79,7 +81,7 @@ ask(int fd)
         return "it closes the connection";
     if (strcmp(answer + VERSION_LENGTH, "503") == 0)
         return "it cannot read the seeds, and logs why";
-    return strcmp(answer + VERSION_LENGTH, "200") == 0 ? NULL : "it is another server";
+    return strcmp(answer + VERSION_LENGTH, "200") == 0 ? NULL : another_server;
 }
 
 static enum imds_health
@@ -135,7 +137,14 @@ imds_health_ask(const char *url_address, struct failure **failure)
         return IMDS_UNKNOWN;
     }
     wrong = ask(fd);
-    return wrong ? silent(where, wrong, failure) : IMDS_HEALTHY;
+    if (wrong != another_server)
+        return wrong ? silent(where, wrong, failure) : IMDS_HEALTHY;
+    failure_set(
+        failure, FAILURE_IMDS,
+        "another server listens at %s, where guests look for the metadata server\n"
+        "see which one it is, and stop it: ss -ltnp 'sport = :%d'",
+        where, port < 0 ? SEED_URL_PORT : port);
+    return IMDS_FOREIGN;
 }
 
 int

@@ -7,7 +7,8 @@
 enum imds_health {
     IMDS_HEALTHY,
     IMDS_ABSENT,  /* nobody listens */
-    IMDS_SILENT,  /* somebody does, and does not answer as the server would */
+    IMDS_SILENT,  /* somebody does, and does not answer */
+    IMDS_FOREIGN, /* another server does */
     IMDS_UNKNOWN, /* no interface of this host has the address, or asking is not allowed */
 };
 

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "seed/seed.h"
 #include "store/imds-tree.h"
@@ -195,7 +196,7 @@ other_name(const char *uuid)
 
     if (getrandom(&random, sizeof(random), 0) != sizeof(random))
         return NULL;
-    return xasprintf("%s.new.%08x", uuid, random);
+    return xasprintf("%s" TEMPORARY_SUFFIX "%08x", uuid, random);
 }
 
 /* What fails, fails before the last step: the domain has what it had, then. */

@@ -12,13 +12,11 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "domain/part.h"
-#include "store/delivery.h"
+#include "store/host-key.h"
 #include "store/imds-tree.h"
 #include "store/leftovers.h"
 #include "store/rundir.h"
-
-/* What a process that was killed has not renamed any more (base/tmpfile.h, imds-tree.h). */
-#define TEMPORARY ".new."
+#include "store/storage.h"
 
 /* What follows the UUID in each directory. */
 static const struct {
@@ -26,13 +24,14 @@ static const struct {
     bool lasting;
     const char *suffixes[7];
 } directories[] = {
-    {VIRT_SEED_STATEDIR, true, {".json", "." PART_HOST_KEY_PUBLIC}},
-    {VIRT_SEED_STATEDIR "/secrets", true, {""}},
-    {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SHIM_LINK_SUFFIX}},
+    {VIRT_SEED_STATEDIR, true, {RECORD_SUFFIX, "." PART_HOST_KEY_PUBLIC}},
+    {HOST_KEY_DIRECTORY, true, {""}},
+    {VIRT_SEED_REPORTDIR, false, {REPORT_SUFFIX, SECOND_NAME_INFIX}},
     {VIRT_SEED_RUNDIR,
      false,
-     {".iso", ".iso.old", ".resume", ".resumed", SHIM_SUFFIX, SHIM_LINK_SUFFIX}},
-    {IMDS_TREE, false, {"", TEMPORARY}},
+     {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUME_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
+      SECOND_NAME_INFIX}},
+    {IMDS_TREE, false, {"", TEMPORARY_SUFFIX}},
 };
 
 bool
@@ -57,8 +56,8 @@ is_made_of(const char *text, const char *characters, size_t least, size_t most)
 static bool
 is_temporary(const char *more)
 {
-    return strncmp(more, TEMPORARY, strlen(TEMPORARY)) == 0 &&
-           is_made_of(more + strlen(TEMPORARY), "0123456789abcdef", 8, 8);
+    return strncmp(more, TEMPORARY_SUFFIX, strlen(TEMPORARY_SUFFIX)) == 0 &&
+           is_made_of(more + strlen(TEMPORARY_SUFFIX), "0123456789abcdef", 8, 8);
 }
 
 /* Others may keep things there as well, such as a copy of a domain's key. */
@@ -73,10 +72,10 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 
         if (strncmp(rest, *suffix, strlen(*suffix)) != 0)
             continue;
-        if (strcmp(*suffix, SHIM_LINK_SUFFIX) == 0) {
+        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0) {
             if (strcmp(more, uuid) == 0)
                 return true;
-        } else if (strcmp(*suffix, TEMPORARY) == 0) {
+        } else if (strcmp(*suffix, TEMPORARY_SUFFIX) == 0) {
             if (is_temporary(rest))
                 return true;
         } else {
@@ -166,8 +165,7 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     if (strcmp(leftover->directory, IMDS_TREE) == 0) {
         cleanup_close int rundir = rundir_open(root, failure);
 
-        return rundir < 0 ? -1
-                          : delivery_server.withdraw(rundir, leftover->uuid, failure);
+        return rundir < 0 ? -1 : storage_tree.withdraw(rundir, leftover->uuid, failure);
     }
     directory = fs_open_directory_in_root(root, leftover->directory);
     error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);

@@ -6,7 +6,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/seed.h"
 #include "store/host-key.h"
 #include "store/pipeline.h"
 #include "store/record.h"
@@ -145,13 +144,13 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
         return part_fail(part, failure);
     if (parts_check_size(&request->parts, failure) < 0)
         return -1;
-    return resume ? 0 : check_part(request, part, failure);
+    return resume ? 0 : seed_check_part(request, part, failure);
 }
 
 /*
- * Of a part that failed, by the policy. What the next start makes need not be there yet; for
- * `check` root's eyes alone see whether it is.
- * Return: 0 if the next part is tried, without a failure then.
+ * Of a part that failed, by the policy. What the next start makes need not be there yet;
+ * for `check` root's eyes alone see whether it is. Return: 0 if the next part is tried,
+ * without a failure then.
  */
 static int
 bear_failure(const struct pipeline *pipeline, struct part *part, struct failure **failure)
@@ -179,33 +178,26 @@ bear_failure(const struct pipeline *pipeline, struct part *part, struct failure 
 
 /* --- all of it -------------------------------------------------------------------- */
 
-static int
-settle_parts(const struct pipeline *pipeline, struct request *request,
-             struct failure **failure)
+int
+pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
+              struct request *request, struct failure **failure)
 {
     const struct config *config = pipeline->config;
     cleanup_record struct record record = {0};
 
+    if (request_read(request, domain, failure) < 0)
+        return -1;
     if (config->vendor_data && !request->payload)
         parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
                           config->vendor_data);
     if (request->until_done &&
-        record_read(pipeline->root, request->domain->uuid, &record, failure) < 0)
-        return -1;
-    if (record.done)
-        request_keep_identity(request);
-    return 0;
-}
-
-int
-pipeline_resolve(const struct pipeline *pipeline, struct request *request,
-                 struct failure **failure)
-{
-    if (settle_parts(pipeline, request, failure) < 0) {
+        record_read(pipeline->root, domain->uuid, &record, failure) < 0) {
         if (pipeline->policy != PIPELINE_COLLECT)
             return -1;
         pipeline->found(pipeline->data, failure);
     }
+    if (record.done)
+        request_keep_identity(request);
     for (size_t i = 0; i < request->parts.count; i++) {
         struct part *part = request->parts.list[i];
         cleanup_failure struct failure *too_large = NULL;
@@ -223,21 +215,4 @@ pipeline_resolve(const struct pipeline *pipeline, struct request *request,
             return 0;
     }
     return 0;
-}
-
-int
-pipeline_run(const struct pipeline *pipeline, const struct domain *domain,
-             struct request *request, struct seed *seed, struct failure **failure)
-{
-    int result;
-
-    if (request_read(request, domain, failure) < 0 ||
-        pipeline_resolve(pipeline, request, failure) < 0)
-        return -1;
-    result = pipeline->before_make
-                 ? pipeline->before_make(pipeline->data, request, failure)
-                 : 0;
-    if (result != 0)
-        return result < 0 ? -1 : 0;
-    return seed_make(seed, request, failure);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: what is known of an object is taken out of it; what is left are the others,
- * to which the known ones are added when it is written again.
+ * How it works: what is known of an object is taken out of it; what is left are the
+ * others, to which the known ones are added when it is written again.
  */
 #include "config.h"
 
@@ -16,8 +16,8 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/text.h"
-#include "base/tmpfile.h"
 #include "domain/documents.h"
 #include "seed/json.h"
 #include "seed/layout.h"
@@ -244,7 +244,7 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
 int
 record_read(int root, const char *uuid, struct record *record, struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s.json", uuid);
+    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
     cleanup_close int directory = statedir_open(root);
     cleanup_close int fd =
         directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
@@ -272,7 +272,7 @@ int
 record_write(int root, const char *uuid, const struct record *record,
              struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s.json", uuid);
+    cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
     cleanup_json json_t *json = record_to_json(record);
     cleanup_free char *text = json_text(json);
     cleanup_close int directory = statedir_make(root);
@@ -297,8 +297,9 @@ record_write(int root, const char *uuid, const struct record *record,
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
-/* The directory itself is locked. Others may be able to open it for that, too, and must not
- * hold off a domain's start or end; whoever changes a record has done so in milliseconds. */
+/* The directory itself is locked. Others may be able to open it for that, too, and must
+ * not hold off a domain's start or end; whoever changes a record has done so in
+ * milliseconds. */
 int
 record_lock(int root)
 {
@@ -318,14 +319,17 @@ record_lock(int root)
 /* --- in memory -------------------------------------------------------------------- */
 
 void
-record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
+record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
+                     const struct seed *seed)
 {
-    const struct layout *layout = layout_find(seed->volume_id);
+    const struct layout *layout = layout_find(seed->label);
 
-    if (!seed->served)
-        boot->label = xstrdup(seed->volume_id);
-    if (seed->served || layout)
-        boot->datasource = xstrdup(seed->served ? "nocloud-net" : layout->datasource);
+    if (storage->datasource) {
+        boot->datasource = xstrdup(storage->datasource);
+    } else {
+        boot->label = xstrdup(seed->label);
+        boot->datasource = layout ? xstrdup(layout->datasource) : NULL;
+    }
     boot->documents = xcalloc(seed->document_count, sizeof(*boot->documents));
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *document = &seed->documents[i];
@@ -344,8 +348,8 @@ record_boot_add_seed(struct record_boot *boot, const struct seed *seed)
     }
 }
 
-/* Puts the boot, which is empty then, into the place of the member `key`, even if that is of
- * an unknown type. */
+/* Puts the boot, which is empty then, into the place of the member `key`, even if that is
+ * of an unknown type. */
 static void
 set_boot(struct record *record, const char *key, struct record_boot *place,
          struct record_boot *boot)

@@ -3,10 +3,10 @@
  * What the host remembers of a domain from one boot to the next: a file of JSON,
  * /var/lib/virt-seed/UUID.json.
  *
- * How it works: the record has no content of a seed, but digests of its documents, against
- * which somebody could try guesses at a weak password; and a few words that the guest has
- * said of itself. So it is root's, and readable (0640) by those alone who may use libvirt
- * (libvirt-host.h). It is replaced whole, never written in place.
+ * How it works: the record has no content of a seed, but digests of its documents,
+ * against which somebody could try guesses at a weak password; and a few words that the
+ * guest has said of itself. So it is root's, and readable (0640) by those alone who may
+ * use libvirt (libvirt-host.h). It is replaced whole, never written in place.
  *
  * Members that this version does not know, or that are not of the type and length that it
  * writes, are kept: those of a record as long as it is there, those of a boot or a result
@@ -23,6 +23,7 @@
 #include "base/failure.h"
 #include "domain/documents.h"
 #include "store/guest-report.h"
+#include "store/storage.h"
 
 /* Texts are UTF-8, times "2026-01-01T00:00:00Z"; all are owned by the record. */
 
@@ -62,8 +63,8 @@ struct record_result {
 struct record {
     char *done; /* since when the guest counts as set up (boots="until-done"), or NULL */
     struct record_boot boot;
-    /* The seed that took that one's place while the domain ran ('virt-seed update'), and when;
-     * the guest has read it if it was rebooted since. It has no name. */
+    /* The seed that took that one's place while the domain ran ('virt-seed update'), and
+     * when; the guest has read it if it was rebooted since. It has no name. */
     struct record_boot update;
     struct record_result result;
     struct json_t *others;
@@ -77,8 +78,9 @@ int record_read(int root, const char *uuid, struct record *record,
                 struct failure **failure);
 
 /*
- * Replaces the domain's record; an empty one is removed. Of texts and lists that are longer
- * than a record has them (base/limits.h) the beginning is written; documents are not cut.
+ * Replaces the domain's record; an empty one is removed. Of texts and lists that are
+ * longer than a record has them (base/limits.h) the beginning is written; documents are
+ * not cut.
  */
 int record_write(int root, const char *uuid, const struct record *record,
                  struct failure **failure);
@@ -86,17 +88,19 @@ int record_write(int root, const char *uuid, const struct record *record,
 /*
  * Holds off others who change records while one is read and written again, as long as the
  * descriptor is open. Return: a descriptor, owned by the caller, or -1 if that is not
- * possible, or others hold it for longer than a change takes; of two changes at the same time
- * one could be lost then.
+ * possible, or others hold it for longer than a change takes; of two changes at the same
+ * time one could be lost then.
  */
 int record_lock(int root);
 
-/* Adds to an empty boot what the seed says: label, datasource, instance-id, documents. What is
- * served has the documents of NoCloud's volume, and no label. */
-void record_boot_add_seed(struct record_boot *boot, const struct seed *seed);
+/* Adds to an empty boot what the seed that was read there says: label, datasource,
+ * instance-id, documents. What is served has the documents of NoCloud's volume, and no
+ * label. */
+void record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
+                          const struct seed *seed);
 
-/* Takes the boot, which is empty then, for the last one; what replaced the seed of the one
- * before it, and its result, are gone. */
+/* Takes the boot, which is empty then, for the last one; what replaced the seed of the
+ * one before it, and its result, are gone. */
 void record_set_boot(struct record *record, struct record_boot *boot);
 
 /* Takes what replaced the last boot's seed, which is empty then. */

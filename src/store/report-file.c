@@ -12,10 +12,10 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "base/tmpfile.h"
 #include "store/libvirt-host.h"
 #include "store/own-directory.h"
 #include "store/report-file.h"
+#include "store/rundir.h"
 
 /* What is read at a time. */
 #define CHUNK (64 * KIB)
@@ -38,18 +38,11 @@ fail(int error, const char *what, const char *name, struct failure **failure)
                              what, VIRT_SEED_REPORTDIR, name, VIRT_SEED_REPORTDIR);
 }
 
-/* For the emulator shim. */
-static char *
-link_name(const char *uuid)
-{
-    return xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
-}
-
 /* virtlogd counts its copies without gaps. */
 static int
 remove_others(int directory, const char *uuid, const char *name)
 {
-    cleanup_free char *link = link_name(uuid);
+    cleanup_free char *link = second_name(uuid);
 
     if (unlinkat(directory, link, 0) < 0 && errno != ENOENT)
         return -errno;
@@ -69,37 +62,44 @@ give(int fd, uid_t writer, gid_t readers)
 }
 
 int
-report_file_make(int root, const char *uuid, uid_t writer, bool keep,
+report_file_make(int root, const char *uuid, enum report_writer writer, bool keep,
                  struct failure **failure)
 {
     const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     cleanup_close int directory =
         own_directory_open(root, VIRT_SEED_REPORTDIR, REPORTDIR_MODE, failure);
     cleanup_free char *name = file_name(uuid);
+    cleanup_free char *link = second_name(uuid);
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     cleanup_close int present = -1;
     gid_t readers = libvirt_group(root);
+    uid_t user = geteuid();
+    gid_t group;
     struct stat status;
     int error;
 
     if (directory < 0)
         return -1;
+    if (writer == REPORT_BY_SHIM)
+        rundir_seed_owner(root, &user, &group);
     if (keep)
         present = openat(directory, name, flags);
     if (keep && (present >= 0 || errno != ENOENT)) {
         if (present < 0 || fstat(present, &status) < 0)
             error = -errno;
         else
-            error = S_ISREG(status.st_mode) ? give(present, writer, readers) : -EINVAL;
+            error = S_ISREG(status.st_mode) ? give(present, user, readers) : -EINVAL;
     } else {
         error = tmpfile_open(&tmpfile, directory, name);
         if (error == 0)
-            error = give(tmpfile.fd, writer, readers);
+            error = give(tmpfile.fd, user, readers);
         if (error == 0)
             error = tmpfile_publish(&tmpfile, name);
         if (error == 0)
             error = remove_others(directory, uuid, name);
     }
+    if (error == 0 && writer == REPORT_BY_SHIM)
+        error = fs_link_again(directory, name, link);
     return error < 0 ? fail(error, "make", name, failure) : 0;
 }
 
@@ -113,17 +113,6 @@ report_file_has_content(int root, const char *uuid)
     return directory >= 0 &&
            fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(status.st_mode) && status.st_size > 0;
-}
-
-int
-report_file_link(int root, const char *uuid, struct failure **failure)
-{
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
-    cleanup_free char *name = file_name(uuid);
-    cleanup_free char *link = link_name(uuid);
-    int error = directory < 0 ? directory : fs_link_again(directory, name, link);
-
-    return error < 0 ? fail(error, "make", link, failure) : 0;
 }
 
 int

@@ -2,12 +2,12 @@
 /*
  * Where the guests' reports are kept: /var/log/libvirt/virt-seed/UUID.report. QEMU writes
  * there what the guest says, by virtlogd, which opens the file as root. If it becomes
- * large, virtlogd renames it to UUID.report.0 and begins another (virtlogd.conf, max_size and
- * max_backups). A boot takes some KiB: only a guest that floods its report gets there, and what
- * was renamed is removed with the rest, but not read.
+ * large, virtlogd renames it to UUID.report.0 and begins another (virtlogd.conf, max_size
+ * and max_backups). A boot takes some KiB: only a guest that floods its report gets
+ * there, and what was renamed is removed with the rest, but not read.
  *
- * With the emulator shim QEMU's user writes it, no more than LIMIT_SHIM_REPORT, by its second
- * name UUID.libvirt-UUID (base/names.h, shim/command.h).
+ * With the emulator shim QEMU's user writes it, no more than LIMIT_SHIM_REPORT, by its
+ * second name UUID.libvirt-UUID (base/names.h, shim/command.c).
  *
  * Who may use libvirt may read them; whoever else knows a domain's UUID may not.
  */
@@ -20,26 +20,29 @@
 #include "base/failure.h"
 #include "store/guest-report.h"
 
+/* Who writes the report. */
+enum report_writer {
+    REPORT_BY_VIRTLOGD, /* as root */
+    REPORT_BY_SHIM,     /* as QEMU's user, by its second name, which it gets then */
+};
+
 /*
- * Makes the domain's report, which belongs to the user `writer`; an empty one in the place of
- * all that was there, or with `keep`, for a guest that is resumed, what is there stays.
+ * Makes the domain's report; an empty one in the place of all that was there, or with
+ * `keep`, for a guest that is resumed, what is there stays.
  */
-int report_file_make(int root, const char *uuid, uid_t writer, bool keep,
+int report_file_make(int root, const char *uuid, enum report_writer writer, bool keep,
                      struct failure **failure);
 
 /* Return: whether the domain has a report, and the guest has written something. */
 bool report_file_has_content(int root, const char *uuid);
-
-/* Gives it its second name. */
-int report_file_link(int root, const char *uuid, struct failure **failure);
 
 /* Removes it, with what virtlogd has renamed, and its second name. */
 int report_file_remove(int root, const char *uuid, struct failure **failure);
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* Reads a report that may grow, and be renamed or removed meanwhile: then it is read to its
- * end, and after it the next one with its name. */
+/* Reads a report that may grow, and be renamed or removed meanwhile: then it is read to
+ * its end, and after it the next one with its name. */
 struct report_reader {
     int root; /* borrowed from the caller of report_reader_init() */
     char *name;
@@ -50,8 +53,8 @@ struct report_reader {
 void report_reader_init(struct report_reader *reader, int root, const char *uuid);
 
 /*
- * Reads the next bytes; at first, the last LIMIT_REPORT_FILE that there are. Return: how many; 0
- * if there are no more, as yet; -1 if they cannot be read.
+ * Reads the next bytes; at first, the last LIMIT_REPORT_FILE that there are. Return: how
+ * many; 0 if there are no more, as yet; -1 if they cannot be read.
  */
 ssize_t report_reader_read(struct report_reader *reader, char *data, size_t size,
                            struct failure **failure);
@@ -67,9 +70,10 @@ struct report_listener {
 };
 
 /*
- * Reads all that is there into the report, to which GUEST_REPORT_EMPTY was assigned. `listener`
- * and `written` may be NULL; `written` is when the guest wrote last, by the host's clock, 0 if
- * there is no file. Return: 0, also without a file; -1 if it cannot be read.
+ * Reads all that is there into the report, to which GUEST_REPORT_EMPTY was assigned.
+ * `listener` and `written` may be NULL; `written` is when the guest wrote last, by the
+ * host's clock, 0 if there is no file. Return: 0, also without a file; -1 if it cannot be
+ * read.
  */
 int report_read(int root, const char *uuid, struct guest_report *report,
                 const struct report_listener *listener, time_t *written,

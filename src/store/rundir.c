@@ -11,18 +11,15 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "base/tmpfile.h"
 #include "store/libvirt-host.h"
 #include "store/own-directory.h"
 #include "store/rundir.h"
 
 /* QEMU's user must get through to its seed, and need not list the others. */
 #define RUNDIR_MODE 0711
-
-/* From the filter (restore, migrate) to prepare libvirt needs milliseconds. */
-#define RESUME_SECONDS 60
 
 int
 rundir_open(int root, struct failure **failure)
@@ -33,7 +30,7 @@ rundir_open(int root, struct failure **failure)
 char *
 rundir_seed_name(const char *uuid)
 {
-    return xasprintf("%s.iso", uuid);
+    return xasprintf("%s" SEED_SUFFIX, uuid);
 }
 
 void
@@ -50,7 +47,7 @@ rundir_seed_owner(int root, uid_t *uid, gid_t *gid)
 int
 rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
 {
-    cleanup_free char *name = xasprintf("%s.resume", uuid);
+    cleanup_free char *name = xasprintf("%s" RESUME_SUFFIX, uuid);
     cleanup_close int fd = -1;
 
     unlinkat(rundir, name, 0);
@@ -64,8 +61,8 @@ rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
 bool
 rundir_take_resume(int rundir, const char *uuid)
 {
-    cleanup_free char *name = xasprintf("%s.resume", uuid);
-    cleanup_free char *resumed = xasprintf("%s.resumed", uuid);
+    cleanup_free char *name = xasprintf("%s" RESUME_SUFFIX, uuid);
+    cleanup_free char *resumed = xasprintf("%s" RESUMED_SUFFIX, uuid);
     struct stat status;
     struct timespec now;
     time_t age;
@@ -76,7 +73,7 @@ rundir_take_resume(int rundir, const char *uuid)
     /* time(2) may be behind a file that was made this instant. */
     clock_gettime(CLOCK_REALTIME, &now);
     age = now.tv_sec - status.st_mtime;
-    fresh = S_ISREG(status.st_mode) && age >= 0 && age <= RESUME_SECONDS;
+    fresh = S_ISREG(status.st_mode) && age >= 0 && age <= LIMIT_RESUME_SECONDS;
     if (!fresh || renameat(rundir, name, rundir, resumed) < 0)
         unlinkat(rundir, name, 0);
     return fresh;
@@ -85,44 +82,44 @@ rundir_take_resume(int rundir, const char *uuid)
 bool
 rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
 {
-    cleanup_free char *name = xasprintf("%s.resumed", uuid);
+    cleanup_free char *name = xasprintf("%s" RESUMED_SUFFIX, uuid);
     struct stat status;
 
     /* A mark from before, which no release removed, is older than the seed by more than
      * what lies between the two in a start. */
     return fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           seed->st_mtime - status.st_ctime <= RESUME_SECONDS;
+           seed->st_mtime - status.st_ctime <= LIMIT_RESUME_SECONDS;
 }
 
 /* --- for the emulator shim -------------------------------------------------------- */
 
 int
-rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
-                  struct failure **failure)
+rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
+                        struct failure **failure)
 {
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    cleanup_free char *note = xasprintf("%s" SHIM_SUFFIX, uuid);
+    cleanup_free char *order = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     cleanup_free char *seed = rundir_seed_name(uuid);
-    cleanup_free char *link = xasprintf("%s" SHIM_LINK_SUFFIX "%s", uuid, uuid);
+    cleanup_free char *link = second_name(uuid);
     cleanup_free char *lines =
-        xasprintf("%s\n%s", serial, report ? SHIM_REPORT_LINE : "");
+        xasprintf("%s\n%s", serial, report ? SHIM_ORDER_REPORT : "");
     int error = fs_link_again(rundir, seed, link);
 
     if (error == 0)
-        error = tmpfile_open(&tmpfile, rundir, note);
+        error = tmpfile_open(&tmpfile, rundir, order);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, lines, strlen(lines));
     /* Readable by QEMU's user, but not that user's: it could change it. */
     if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
         error = -errno;
     if (error == 0)
-        error = tmpfile_publish(&tmpfile, note);
+        error = tmpfile_publish(&tmpfile, order);
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "could not make %s/%s\n"
                              "see that it can be written and has room: df %s",
-                             VIRT_SEED_RUNDIR, note, VIRT_SEED_RUNDIR);
+                             VIRT_SEED_RUNDIR, order, VIRT_SEED_RUNDIR);
 }
 
 static int
@@ -137,14 +134,13 @@ fail_remove(int error, struct failure **failure)
 int
 rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
 {
-    static const char *const suffixes[] = {".iso", ".iso.old", SHIM_SUFFIX,
-                                           SHIM_LINK_SUFFIX};
-    int error = 0;
+    static const char *const suffixes[] = {SEED_SUFFIX, SEED_OLD_SUFFIX,
+                                           SHIM_ORDER_SUFFIX};
+    cleanup_free char *link = second_name(uuid);
+    int error = unlinkat(rundir, link, 0) < 0 && errno != ENOENT ? errno : 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-        bool is_link = strcmp(suffixes[i], SHIM_LINK_SUFFIX) == 0;
-        cleanup_free char *name =
-            xasprintf("%s%s%s", uuid, suffixes[i], is_link ? uuid : "");
+        cleanup_free char *name = xasprintf("%s%s", uuid, suffixes[i]);
 
         if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
             error = errno;

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The run-time directory, /run/libvirt/virt-seed: the seeds of the domains that run.
- * Every name in it but "imds" (imds-tree.h) begins with a domain's UUID, and goes when the
- * domain is released:
- *
- *   UUID.iso      the seed
- *   UUID.iso.old  the one before, while the medium of a running domain is replaced
- *   UUID.resume   the start that comes next resumes a saved or migrated guest
- *   UUID.resumed  the guest that runs was resumed
- *   UUID.shim     what the emulator shim adds (shim/command.c)
- *   UUID.libvirt-UUID
- *                 the seed once more, for the emulator shim (base/names.h)
+ * Every name in it but "imds" (imds-tree.h) begins with a domain's UUID (base/names.h),
+ * and goes when the domain is released.
  */
 #pragma once
 
@@ -33,8 +25,9 @@ void rundir_seed_owner(int root, uid_t *uid, gid_t *gid);
 int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
 
 /*
- * Return: whether the start that begins now resumes a guest; the mark has become that of a
- * guest that was resumed then. A mark that no start came for within a minute does not count.
+ * Return: whether the start that begins now resumes a guest; the mark has become that of
+ * a guest that was resumed then. A mark that no start came for within a minute does not
+ * count.
  */
 bool rundir_take_resume(int rundir, const char *uuid);
 
@@ -42,13 +35,13 @@ bool rundir_take_resume(int rundir, const char *uuid);
 bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
 
 /*
- * Leaves for the emulator shim what it must find: the word to add to the serial, or "",
- * whether the guest is to report, and the seed, which must be there, under its second name.
+ * Writes the shim order: the word to add to the serial, or "", and whether the guest is
+ * to report. Gives the seed, which must be there, its second name.
  */
-int rundir_leave_note(int rundir, const char *uuid, const char *serial, bool report,
-                      struct failure **failure);
+int rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
+                            struct failure **failure);
 
-/* Removes the seed, the one before it, and what the emulator shim was left; the marks stay. */
+/* Removes the seed, the one before it, and what the shim was given; the marks stay. */
 int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);
 
 /* Removes everything of the domain's, with what killed processes may have left. */

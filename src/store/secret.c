@@ -17,7 +17,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "store/secret.h"
 
 #define SECRETS SECRET_DIRECTORY
@@ -178,7 +177,8 @@ check_allowed(int secret, const char *name, const struct domain *domain,
 
         line += strspn(line, " \t");
         line[strcspn(line, " \t\r#")] = '\0';
-        /* A line that is a UUID means that domain, and no other that was given such a name. */
+        /* A line that is a UUID means that domain, and no other that was given such a
+         * name. */
         if (uuid_parse(line, uuid) == 0 ? strcasecmp(line, domain->uuid) == 0
                                         : *line && fnmatch(line, domain->name, 0) == 0)
             return 0;
@@ -308,13 +308,13 @@ secret_read_all(int root, const struct domain *domain, const char *name,
 
 /* --- writing ------------------------------------------------------------------------ */
 
-static int
-fail_path(int error, const char *path, struct failure **failure)
+int
+secret_fail(const char *what, const char *path, int error, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_SECRET, error,
-                             "could not make or read %s\n"
+                             "could not %s %s\n"
                              "see what is there: ls -ld %s; root may write there",
-                             path, path);
+                             what, path, path);
 }
 
 int
@@ -323,7 +323,7 @@ secret_make_directory(int root, const char *path, struct failure **failure)
     cleanup_close int fd = fs_make_directories(root, path, 0700);
 
     if (fd < 0)
-        return fail_path(fd, path, failure);
+        return secret_fail("make or read", path, fd, failure);
     return secret_check_closed(fd, path, failure) < 0 ? -1 : steal_fd(fd);
 }
 
@@ -335,7 +335,7 @@ make_secret(int root, const char *name, struct failure **failure)
     cleanup_close int secrets = -1;
 
     if (configuration < 0)
-        return fail_path(configuration, VIRT_SEED_CONFDIR, failure);
+        return secret_fail("make or read", VIRT_SEED_CONFDIR, configuration, failure);
     secrets = secret_make_directory(root, SECRETS, failure);
     return secrets < 0 ? -1 : secret_make_directory(root, path, failure);
 }
@@ -354,12 +354,12 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *th
     if (fd == -ENOENT)
         return 0;
     if (fd < 0)
-        return fail_path(fd, path, failure);
+        return secret_fail("make or read", path, fd, failure);
     if (secret_check_closed(fd, path, failure) < 0)
         return -1;
     error = fs_read_all(fd, LIMIT_PART, &content);
     if (error < 0 && error != -EFBIG)
-        return fail_path(error, path, failure);
+        return secret_fail("make or read", path, error, failure);
     if (error == 0 && content.size == key->content.size &&
         (content.size == 0 || memcmp(content.data, key->content.data, content.size) == 0))
         return 0;
@@ -382,7 +382,7 @@ write_key(int secret, const char *name, const struct secret_key *key,
         error = fs_write_all(tmpfile.fd, key->content.data, key->content.size);
     if (error == 0)
         error = tmpfile_publish(&tmpfile, key->name);
-    return error < 0 ? fail_path(error, path, failure) : 0;
+    return error < 0 ? secret_fail("make or read", path, error, failure) : 0;
 }
 
 int

@@ -55,6 +55,9 @@ struct secret_key {
     struct buffer content;
 };
 
+/* Fails: "could not `what` `path`". */
+int secret_fail(const char *what, const char *path, int error, struct failure **failure);
+
 /* Opens the directory at the absolute path below `root`, made with mode 0700 where it is
  * missing, which must be closed to others. Return: a descriptor, owned by the caller, or
  * -1. */

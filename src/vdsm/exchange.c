@@ -9,7 +9,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/tmpfile.h"
 #include "vdsm/vdsm.h"
 
 #define VARIABLE "_hook_domxml"

@@ -19,24 +19,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
+#include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "store/configuration.h"
 #include "vdsm/vdsm.h"
-#include "wire/foreign.h"
 #include "wire/wire.h"
 
 /* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks after
  * this one are not run either. 1 is: failed, but run them. */
 #define STATUS_DONE 0
 #define STATUS_STOP 2
-
-#define TIME_LIMIT_SECONDS 20
 
 /* --- time ------------------------------------------------------------------------- */
 
@@ -63,7 +61,7 @@ limit_time(void)
     sigaddset(&alarms, SIGALRM);
     signal(SIGALRM, on_alarm);
     sigprocmask(SIG_UNBLOCK, &alarms, NULL);
-    alarm(TIME_LIMIT_SECONDS);
+    alarm(LIMIT_HOOK_SECONDS);
 }
 
 /* --- wiring ----------------------------------------------------------------------- */
@@ -76,7 +74,7 @@ check_one_seed(const struct domain *domain, struct failure **failure)
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
 
-        if (!foreign_is_seed(disk))
+        if (!foreign_seed_reason(disk))
             continue;
         return failure_set(failure, FAILURE_FOREIGN_SEED,
                            "asks for virt-seed's seed, and has another: disk '%s' "

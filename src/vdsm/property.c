@@ -24,29 +24,18 @@ fail(const char *what, const char *hint, struct failure **failure)
                        what, hint);
 }
 
-static void
-require(const void *made)
-{
-    if (!made)
-        abort();
-}
-
 /* Return: a request for that user-data; its base64 serves as it is. */
 static xmlDoc *
 request_of_user_data(const char *base64)
 {
-    xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
-    xmlNode *root = xmlNewDocNode(doc, NULL, (const xmlChar *)"cloud-init", NULL);
-    xmlNode *node;
+    xmlDoc *doc = request_new();
+    xmlNode *root = xmlDocGetRootElement(doc);
+    xmlNode *node = xmlNewTextChild(root, root->ns, (const xmlChar *)"user-data",
+                                    (const xmlChar *)base64);
 
-    require(doc);
-    require(root);
-    xmlDocSetRootElement(doc, root);
-    root->ns = xmlNewNs(root, (const xmlChar *)REQUEST_NAMESPACE, (const xmlChar *)"ci");
-    node = xmlNewTextChild(root, root->ns, (const xmlChar *)"user-data",
-                           (const xmlChar *)base64);
-    require(node);
-    require(xmlNewProp(node, (const xmlChar *)"encoding", (const xmlChar *)"base64"));
+    if (!node ||
+        !xmlNewProp(node, (const xmlChar *)"encoding", (const xmlChar *)"base64"))
+        abort();
     return doc;
 }
 

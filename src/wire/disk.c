@@ -13,9 +13,7 @@
 
 #include "base/memory.h"
 #include "domain/domain.h"
-#include "domain/target.h"
 #include "domain/xml.h"
-#include "wire/disk.h"
 #include "wire/wire.h"
 
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"
@@ -60,7 +58,7 @@ choose_bus(const struct domain *domain, const struct request *request)
     return DOMAIN_BUS_SCSI;
 }
 
-/* --- the place on it ---------------------------------------------------------------- */
+/* --- the position on it --------------------------------------------------------------- */
 
 /* Return: the first one after `node`, or of all for NULL; or NULL. */
 static xmlNode *
@@ -133,7 +131,7 @@ free_scsi_target(const struct drive_address *list, size_t count, long controller
 }
 
 static void
-find_scsi_place(const struct domain *domain, struct drive_place *place)
+find_scsi_position(const struct domain *domain, struct drive_position *position)
 {
     size_t count;
     cleanup_free struct drive_address *list =
@@ -153,18 +151,18 @@ find_scsi_place(const struct domain *domain, struct drive_place *place)
                            xml_attribute_is(node, "model", "virtio-transitional") ||
                            xml_attribute_is(node, "model", "virtio-non-transitional")))
             continue;
-        place->address.controller = index;
-        place->address.target = free_scsi_target(list, count, index);
-        if (place->address.target > 0)
+        position->address.controller = index;
+        position->address.target = free_scsi_target(list, count, index);
+        if (position->address.target > 0)
             return;
     }
     for (size_t i = 0; i < count; i++) {
         if (list[i].controller > highest)
             highest = list[i].controller;
     }
-    place->new_controller = true;
-    place->address.controller = highest + 1;
-    place->address.target = 1;
+    position->new_controller = true;
+    position->address.controller = highest + 1;
+    position->address.target = 1;
 }
 
 static bool
@@ -183,15 +181,15 @@ is_taken(const struct domain *domain, enum domain_bus bus,
 }
 
 int
-drives_find_place(const struct domain *domain, enum domain_bus bus,
-                  struct drive_place *place, struct failure **failure)
+drives_find_position(const struct domain *domain, enum domain_bus bus,
+                     struct drive_position *position, struct failure **failure)
 {
-    struct drive_address *address = &place->address;
+    struct drive_address *address = &position->address;
 
-    *place = (struct drive_place){.addressed = true};
+    *position = (struct drive_position){.addressed = true};
     switch (bus) {
     case DOMAIN_BUS_SCSI:
-        find_scsi_place(domain, place);
+        find_scsi_position(domain, position);
         return 0;
     case DOMAIN_BUS_SATA:
         /* From the last port down; libvirt adds the controllers that an address needs. */
@@ -202,9 +200,9 @@ drives_find_place(const struct domain *domain, enum domain_bus bus,
             }
         }
     case DOMAIN_BUS_IDE:
-        for (long position = 3; position >= 0; position--) {
-            address->bus = position / 2;
-            address->unit = position % 2;
+        for (long number = 3; number >= 0; number--) {
+            address->bus = number / 2;
+            address->unit = number % 2;
             if (!is_taken(domain, bus, address))
                 return 0;
         }
@@ -216,7 +214,7 @@ drives_find_place(const struct domain *domain, enum domain_bus bus,
     case DOMAIN_BUS_OTHER:
         break;
     }
-    place->addressed = false;
+    position->addressed = false;
     return 0;
 }
 
@@ -225,20 +223,22 @@ drives_free_target(const struct domain *domain, enum domain_bus bus,
                    const struct drive_address *address)
 {
     const char *prefix = target_prefix(bus);
-    cleanup_free char *by_place = target_name(prefix, address->bus * 2 + address->unit);
-    bool by_place_is_free = bus == DOMAIN_BUS_IDE; /* names and positions go together */
+    cleanup_free char *by_position =
+        target_name(prefix, address->bus * 2 + address->unit);
+    bool by_position_is_free =
+        bus == DOMAIN_BUS_IDE; /* names and positions go together */
     long highest = -1;
 
     for (size_t i = 0; i < domain->disk_count; i++) {
         const char *target = domain->disks[i].target;
 
-        if (strcmp(target, by_place) == 0)
-            by_place_is_free = false;
+        if (strcmp(target, by_position) == 0)
+            by_position_is_free = false;
         if (strncmp(target, prefix, strlen(prefix)) == 0 &&
             target_index(target) > highest)
             highest = target_index(target);
     }
-    return by_place_is_free ? steal(by_place) : target_name(prefix, highest + 1);
+    return by_position_is_free ? steal(by_position) : target_name(prefix, highest + 1);
 }
 
 /* --- the element ------------------------------------------------------------------ */
@@ -253,7 +253,7 @@ set_number(xmlNode *node, const char *name, long value)
 
 static void
 write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *target,
-           const struct drive_place *place)
+           const struct drive_position *position)
 {
     xmlNode *node;
 
@@ -274,26 +274,14 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     xml_add_child(disk, "readonly");
     node = xml_add_child(disk, "alias");
     xml_set_attribute(node, "name", SEED_DISK_ALIAS);
-    if (!place->addressed)
+    if (!position->addressed)
         return;
     node = xml_add_child(disk, "address");
     xml_set_attribute(node, "type", "drive");
-    set_number(node, "controller", place->address.controller);
-    set_number(node, "bus", place->address.bus);
-    set_number(node, "target", place->address.target);
-    set_number(node, "unit", place->address.unit);
-}
-
-static void
-add_controller(xmlNode *disk, long index, struct wiring *wiring)
-{
-    xmlNode *node = xml_add_after(disk, "controller");
-
-    xml_set_attribute(node, "type", "scsi");
-    set_number(node, "index", index);
-    xml_set_attribute(node, "model", "virtio-scsi");
-    xml_set_attribute(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
-    wiring_note(wiring, "virtio-scsi controller %ld added", index);
+    set_number(node, "controller", position->address.controller);
+    set_number(node, "bus", position->address.bus);
+    set_number(node, "target", position->address.target);
+    set_number(node, "unit", position->address.unit);
 }
 
 static int
@@ -301,20 +289,20 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
          struct wiring *wiring, struct failure **failure)
 {
     enum domain_bus bus = choose_bus(domain, request);
-    struct drive_place place;
+    struct drive_position position;
     cleanup_free char *target = NULL;
     xmlNode *devices = xml_child(domain->root, "devices");
     xmlNode *last = NULL;
-    xmlNode *disk;
+    xmlNode *disk, *controller;
 
     if (bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
         return failure_set(failure, FAILURE_BUS,
                            "bus=\"ide\" does not exist on machine '%s'\n"
                            "leave bus= away, or use \"scsi\"",
                            domain->machine ? domain->machine : domain->arch);
-    if (drives_find_place(domain, bus, &place, failure) < 0)
+    if (drives_find_position(domain, bus, &position, failure) < 0)
         return -1;
-    target = drives_free_target(domain, bus, &place.address);
+    target = drives_free_target(domain, bus, &position.address);
     if (!devices)
         devices = xml_add_child(domain->root, "devices");
     /* After the last disk: a cdrom before another would take its place in the boot order that
@@ -324,12 +312,18 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     if (!last)
         last = xml_child(devices, "emulator");
     disk = last ? xml_add_after(last, "disk") : xml_add_child(devices, "disk");
-    write_disk(disk, bus, path, target, &place);
+    write_disk(disk, bus, path, target, &position);
     wiring_note(wiring, "%s '%s' added on the %s bus",
                 bus == DOMAIN_BUS_VIRTIO ? "read-only disk" : "cdrom", target,
                 domain_bus_name(bus));
-    if (place.new_controller)
-        add_controller(disk, place.address.controller, wiring);
+    if (!position.new_controller)
+        return 0;
+    controller = xml_add_after(disk, "controller");
+    xml_set_attribute(controller, "type", "scsi");
+    set_number(controller, "index", position.address.controller);
+    xml_set_attribute(controller, "model", "virtio-scsi");
+    xml_set_attribute(xml_add_child(controller, "alias"), "name", CONTROLLER_ALIAS);
+    wiring_note(wiring, "virtio-scsi controller %ld added", position.address.controller);
     return 0;
 }
 

@@ -8,13 +8,13 @@
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/foreign.h"
+#include "wire/wire.h"
 
-static const char *const labels[] = {"cidata", "config-2"};
+static const char *const labels[] = {SEED_LABEL_NOCLOUD, SEED_LABEL_CONFIGDRIVE};
 
 /* VDSM's payload (lib/vdsm/mkimage.py), before and after it has filled in the path. */
-static const char *const places[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
-                                     "PAYLOAD:*"};
+static const char *const payloads[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
+                                       "PAYLOAD:*"};
 
 static const char *const names[] = {
     "virtinst-*-cloudinit.iso", /* virt-install */
@@ -40,13 +40,12 @@ matches(const char *const *patterns, size_t count, const char *text, int flags)
     return false;
 }
 
-/* Return: by what the disk is known as another tool's seed, in words, or NULL. */
-static const char *
-reason(const struct disk *disk)
+const char *
+foreign_seed_reason(const struct disk *disk)
 {
     if (!disk->source || seed_path_is(disk->source))
         return NULL;
-    if (matches(places, ARRAY_SIZE(places), disk->source, 0))
+    if (matches(payloads, ARRAY_SIZE(payloads), disk->source, 0))
         return "is where VDSM keeps its payloads";
     if (disk->label)
         return matches(labels, ARRAY_SIZE(labels), disk->label, FNM_CASEFOLD)
@@ -58,33 +57,23 @@ reason(const struct disk *disk)
     return NULL;
 }
 
-bool
-foreign_is_seed(const struct disk *disk)
-{
-    return reason(disk) != NULL;
-}
-
-int
-foreign_fail(const struct disk *disk, struct failure **failure)
-{
-    return failure_set_at(failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
-                          "another tool's seed: disk '%s' (%s) %s\n"
-                          "detach it, or let 'virt-seed wire --replace' put ours in its "
-                          "place: a guest has one seed",
-                          disk->target, disk->source, reason(disk));
-}
-
 int
 wire_remove_foreign(struct domain *domain, const struct wire_options *options,
                     struct wiring *wiring, struct failure **failure)
 {
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
+        const char *reason = foreign_seed_reason(disk);
 
-        if (!foreign_is_seed(disk))
+        if (!reason)
             continue;
         if (!options->replace)
-            return foreign_fail(disk, failure);
+            return failure_set_at(
+                failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
+                "another tool's seed: disk '%s' (%s) %s\n"
+                "detach it, or let 'virt-seed wire --replace' put ours in its "
+                "place: a guest has one seed",
+                disk->target, disk->source, reason);
         wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
         domain_remove_disk(domain, i);
         i--;

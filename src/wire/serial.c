@@ -226,7 +226,7 @@ wire_serial(struct domain *domain, const struct request *request,
     if (has_disk && !(request->serial && has_smbios(domain))) {
         /* A URL that an earlier datasource has left would lead the guest away from its
          * disk. */
-        if (seed_url_find(&url, domain))
+        if (seed_url_find(&url, domain, NULL))
             wire_remove_serial(domain, wiring);
         return 0;
     }
@@ -246,7 +246,8 @@ wire_serial(struct domain *domain, const struct request *request,
                            "give what 'virsh dumpxml DOMAIN' prints");
     if (smbios && xml_attribute_is(smbios, "mode", "host"))
         return fail_host_mode(smbios, request, failure);
-    word = has_disk ? xstrdup(NOCLOUD_WORD) : wire_url_word(domain, options, failure);
+    word = has_disk ? xstrdup(NOCLOUD_WORD)
+                    : wire_url_word(domain, options->imds_address, failure);
     if (!word)
         return -1;
     /* First the mode: it notes whether there was a <sysinfo> before ours. */

@@ -19,8 +19,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/address.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
-#include "wire/wire.h"
+#include "wire/url.h"
 
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
@@ -119,42 +120,25 @@ seed_url_describe(const char *word)
     return steal(text.data);
 }
 
-/* Takes the next such word of a serial. Return: whether there is one. */
-static bool
-next_url(struct seed_url *url, char **rest)
-{
-    char *word;
-
-    while ((word = strsep(rest, " \t\r\n"))) {
-        seed_url_clear(url);
-        if (seed_url_parse(url, word))
-            return true;
-    }
-    return false;
-}
-
-static char *
-read_serial(const struct domain *domain)
+bool
+seed_url_find(struct seed_url *url, const struct domain *domain, bool *of_another)
 {
     const xmlNode *entry = domain_find_serial(domain);
-
-    return entry ? xml_text(entry) : xstrdup("");
-}
-
-bool
-seed_url_find(struct seed_url *url, const struct domain *domain)
-{
-    cleanup_free char *serial = read_serial(domain);
-    cleanup_seed_url struct seed_url next = {.address = NULL};
+    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
     char *rest = serial;
     bool found = false;
 
     seed_url_clear(url);
-    while (next_url(&next, &rest)) {
+    for (char *word = strsep(&rest, " \t\r\n"); word; word = strsep(&rest, " \t\r\n")) {
+        struct seed_url next = {.address = NULL};
+
+        if (!seed_url_parse(&next, word))
+            continue;
         seed_url_clear(url);
         *url = next;
-        next.address = NULL;
         found = true;
+        if (of_another && strcmp(url->uuid, domain->uuid) != 0)
+            *of_another = true;
     }
     return found;
 }
@@ -162,21 +146,7 @@ seed_url_find(struct seed_url *url, const struct domain *domain)
 bool
 seed_url_find_own(struct seed_url *url, const struct domain *domain)
 {
-    return seed_url_find(url, domain) && strcmp(url->uuid, domain->uuid) == 0;
-}
-
-bool
-seed_url_is_of_another(const struct domain *domain)
-{
-    cleanup_free char *serial = read_serial(domain);
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-    char *rest = serial;
-
-    while (next_url(&url, &rest)) {
-        if (strcmp(url.uuid, domain->uuid) != 0)
-            return true;
-    }
-    return false;
+    return seed_url_find(url, domain, NULL) && strcmp(url->uuid, domain->uuid) == 0;
 }
 
 void
@@ -204,7 +174,7 @@ wire_url_check(const struct domain *domain, struct failure **failure)
 }
 
 char *
-wire_url_word(const struct domain *domain, const struct wire_options *options,
+wire_url_word(const struct domain *domain, const char *imds_address,
               struct failure **failure)
 {
     cleanup_seed_url struct seed_url url = {.address = NULL};
@@ -222,10 +192,9 @@ wire_url_word(const struct domain *domain, const struct wire_options *options,
             snprintf(&url.token[2 * i], 3, "%02x", bytes[i]);
     }
     /* If nobody knows the address, the one that is there stays. */
-    if (!url.address || options->imds_address) {
+    if (!url.address || imds_address) {
         free(url.address);
-        url.address = xstrdup(options->imds_address ? options->imds_address
-                                                    : VIRT_SEED_IMDS_ADDRESS);
+        url.address = xstrdup(imds_address ? imds_address : VIRT_SEED_IMDS_ADDRESS);
     }
     return seed_url_word(&url);
 }

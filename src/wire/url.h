@@ -15,7 +15,6 @@
 #include "base/text.h"
 
 struct domain;
-struct wire_options;
 
 #define SEED_URL_TOKEN_LENGTH 32
 /* Where the address has none. */
@@ -38,13 +37,11 @@ char *seed_url_word(const struct seed_url *url);
 char *seed_url_describe(const char *word);
 
 /* Finds the last such word in the domain's serial, by which cloud-init goes
- * (DataSourceNoCloud.load_cmdline_data). Return: whether there is one. */
-bool seed_url_find(struct seed_url *url, const struct domain *domain);
+ * (DataSourceNoCloud.load_cmdline_data). Return: whether there is one. `of_another`, if not
+ * NULL, becomes true if any such word was made for another domain. */
+bool seed_url_find(struct seed_url *url, const struct domain *domain, bool *of_another);
 /* The same; whether it was made for this domain. A clone has its original's. */
 bool seed_url_find_own(struct seed_url *url, const struct domain *domain);
-
-/* Return: whether any such word was made for another domain. */
-bool seed_url_is_of_another(const struct domain *domain);
 
 /*
  * Reads where guests are to find the server: an IPv4 address, or an IPv6 one in brackets, and
@@ -66,8 +63,8 @@ int wire_url_check(const struct domain *domain, struct failure **failure);
 
 /*
  * The word that belongs in the domain's serial. The token is made once: if the serial
- * has one that was made for this domain, it stays.
+ * has one that was made for this domain, it stays. `imds_address`: see struct wire_options.
  * Return: owned by the caller (free); NULL if there are no random bits.
  */
-char *wire_url_word(const struct domain *domain, const struct wire_options *options,
+char *wire_url_word(const struct domain *domain, const char *imds_address,
                     struct failure **failure);

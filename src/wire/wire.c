@@ -10,9 +10,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "domain/payload.h"
 #include "domain/xml.h"
-#include "wire/foreign.h"
 #include "wire/wire.h"
 
 /* --- the changes -------------------------------------------------------------------- */
@@ -74,7 +72,7 @@ check_shim(const struct request *request, struct failure **failure)
 {
     if (wire_shim_can(request))
         return 0;
-    /* Its order is written at each start, and a token is made once. */
+    /* The shim order is written at each start, and a token is made once. */
     if (!request_has_disk(request))
         return failure_set(failure, FAILURE_REQUEST,
                            "datasource=\"nocloud-net\", but virt-seed-qemu, the "
@@ -123,16 +121,16 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    bool by_shim = domain_is_by_shim(domain);
+    bool uses_shim = domain_uses_shim(domain);
     bool of_another;
 
-    if (!by_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
+    if (!uses_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
     of_another = wire_report_is_of_another(domain);
-    if ((by_shim && check_shim(request, failure) < 0) ||
+    if ((uses_shim && check_shim(request, failure) < 0) ||
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
-    if (by_shim) {
+    if (uses_shim) {
         /* The shim adds all of it itself: what is in the XML goes. */
         wire_remove(domain, wiring);
         if (!wire_shim_serial(domain, request, failure))
@@ -142,7 +140,7 @@ wire_domain(struct domain *domain, const struct request *request,
         return -1;
     }
     wiring->needed = wiring->change_count > 0;
-    if (!by_shim)
+    if (!uses_shim)
         wire_report(domain, request, wiring);
     if (!of_another)
         return 0;
@@ -184,12 +182,12 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
 
     *facts = (struct wire_facts){
         .disk = seed_path_find_disk(domain),
-        .by_shim = domain_is_by_shim(domain),
-        .seed_of_another = seed_url_is_of_another(domain),
+        .uses_shim = domain_uses_shim(domain),
         .reports = wire_report_is_there(domain),
         .report_of_another = wire_report_is_of_another(domain),
     };
-    facts->own_url = seed_url_find_own(&facts->url, domain);
+    facts->own_url = seed_url_find(&facts->url, domain, &facts->seed_of_another) &&
+                     strcmp(facts->url.uuid, domain->uuid) == 0;
     for (size_t i = 0; i < domain->disk_count; i++) {
         const char *source = domain->disks[i].source;
 
@@ -198,13 +196,13 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
     }
     /* VDSM makes the image of a payload whose domain has no disk of ours. */
     facts->asks =
-        request_find(domain) || facts->by_shim || (facts->disk && payload_find(domain));
+        request_find(domain) || facts->uses_shim || (facts->disk && payload_find(domain));
 }
 
 bool
 wire_facts_are_wired(const struct wire_facts *facts)
 {
-    return facts->disk || facts->by_shim || facts->own_url;
+    return facts->disk || facts->uses_shim || facts->own_url;
 }
 
 void

@@ -50,8 +50,8 @@ void wiring_clear(struct wiring *wiring);
  * Adds to the domain's document what is missing of the wiring; a document that is wired
  * stays as it is, and `wiring` is empty then. The rest of the document is not touched.
  * If the emulator is the shim, what is there of it is removed.
- * Afterwards the domain's disks may not be looked at, since their nodes may be gone; its name, its
- * UUID and its document remain.
+ * Afterwards the domain's disks may not be looked at, since their nodes may be gone; its
+ * name, its UUID and its document remain.
  */
 int wire_domain(struct domain *domain, const struct request *request,
                 const struct wire_options *options, struct wiring *wiring,
@@ -78,7 +78,7 @@ bool wire_looks_like_amazon(const char *uuid);
 struct wire_facts {
     bool asks; /* by <cloud-init>, by the emulator shim, or by a payload with our disk */
     const struct disk *disk; /* with the path of a seed, anybody's; borrowed; or NULL */
-    bool by_shim;         /* the emulator is virt-seed-qemu, which adds a disk itself */
+    bool uses_shim;       /* the emulator is virt-seed-qemu, which adds a disk itself */
     struct seed_url url;  /* the last one in the serial; its address is NULL if none is */
     bool own_url;         /* made for this domain */
     bool seed_of_another; /* a disk or a URL is another domain's, as a clone has it */
@@ -86,7 +86,8 @@ struct wire_facts {
     bool report_of_another; /* a device leads to another domain's report */
 };
 
-/* Reads them; they borrow the domain's disks. After wire_domain() only whether there is one counts. */
+/* Reads them; they borrow the domain's disks. After wire_domain() only whether there is one
+ * counts. */
 void wire_facts_read(struct wire_facts *facts, const struct domain *domain);
 
 /* Return: whether the guest has a place for a seed, its own or another's disk, the shim's, or
@@ -138,7 +139,54 @@ bool wire_shim_can(const struct request *request);
 const char *wire_shim_serial(const struct domain *domain, const struct request *request,
                              struct failure **failure);
 
+/* --- foreign seeds -------------------------------------------------------------------- */
+
+/* Disks that another tool gave the domain for cloud-init: two seeds in one guest would be a
+ * race between them. */
+
+/*
+ * Return: by what the disk is known as another tool's seed, in words; or NULL. That is its
+ * volume's label, where that was read (label_read_disks()); else, for cdroms, a name that VDSM,
+ * virt-install, KubeVirt and people with cloud-localds give them.
+ */
+const char *foreign_seed_reason(const struct disk *disk);
+
+/* --- the buses of a domain ------------------------------------------------------------ */
+
+/* Return: whether the domain's machine has an IDE bus. */
+bool wire_disk_has_ide(const struct domain *domain);
+
+/* Where on a bus there is room for one more disk. */
+struct drive_position {
+    bool addressed; /* the bus has drive addresses; else libvirt finds the place */
+    bool new_controller;
+    struct drive_address address;
+};
+
+/*
+ * Finds a free position, away from those that libvirt derives from the names of
+ * targets, so that disks added later do not collide with it. On scsi it is on a
+ * virtio-scsi controller, an existing one or a new one.
+ */
+int drives_find_position(const struct domain *domain, enum domain_bus bus,
+                         struct drive_position *position, struct failure **failure);
+
+/*
+ * Return: a target's name that no disk has, after all others so that libvirt keeps the
+ * order of the cdroms; owned by the caller (free).
+ */
+char *drives_free_target(const struct domain *domain, enum domain_bus bus,
+                         const struct drive_address *address);
+
+/* Return: whether a disk or a host device is on that controller. */
+bool drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
+                               long controller);
+
 /* --- the parts of wire_domain() ----------------------------------------------------- */
+
+/* Removes foreign seeds, if `options` says so; else one is an error. */
+int wire_remove_foreign(struct domain *domain, const struct wire_options *options,
+                        struct wiring *wiring, struct failure **failure);
 
 /*
  * Adds the disk, and its controller if it needs a new one; or repairs a disk that names

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guests that boot at the same time and fetch their documents over HTTP, as cloud-init does:
- * one after the other, each on a connection of its own, with the client closing it.
+ * Guests that boot at the same time and fetch their documents over HTTP, as cloud-init
+ * does: one after the other, each on a connection of its own, with the client closing it.
  *
  *   http-load ROUNDS GUESTS OFFSET PORT=FORMAT... -- DOCUMENT...
  *
- * FORMAT is the path of a document, in which "%u" is the guest's UUID, "%t" its token, both
- * those of tests/imds/publish's `many`, and "%d" the document. Guests are numbered from
- * OFFSET. The servers take turns; a round is one storm. Prints a line for each: port,
- * requests a second (median of the rounds; its 10th and 90th percentile), milliseconds of a
- * request (median, 99th percentile of all), failed requests, and the requests a second in
- * proportion to those of the last server (median of the rounds).
+ * FORMAT is the path of a document, in which "%u" is the guest's UUID, "%t" its token,
+ * both those of tests/imds/publish's `many`, and "%d" the document. Guests are numbered
+ * from OFFSET. The servers take turns; a round is one storm. Prints a line for each:
+ * port, requests a second (median of the rounds; its 10th and 90th percentile),
+ * milliseconds of a request (median, 99th percentile of all), failed requests, and the
+ * requests a second in proportion to those of the last server (median of the rounds).
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -154,8 +154,8 @@ send_request(struct server *server, struct guest *guest)
         die("epoll_ctl");
 }
 
-/* Finds out how long the answer is, once its header is there. Return: false when it is not
- * what was asked for. */
+/* Finds out how long the answer is, once its header is there. Return: false when it is
+ * not what was asked for. */
 static bool
 read_header(struct guest *guest)
 {

@@ -50,7 +50,8 @@ struct command {
     long memory;
 };
 
-/* Static, and small where it is not touched: a child's peak of memory begins with ours. */
+/* Static, and small where it is not touched: a child's peak of memory begins with
+ * ours. */
 static struct command commands[MAX_COMMANDS];
 static size_t command_count;
 

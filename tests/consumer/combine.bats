@@ -13,14 +13,14 @@ types() {
     understood '[.["user-data"][].type]' "$(jq -n '$ARGS.positional' --args "$@")"
 }
 
-@test "one piece is the document as it stands" {
+@test "a single piece becomes the document unchanged" {
     consume_request "$(piece $'#!/bin/sh\r\necho grüße')"
     understood '.["user-data"]' \
         '[{"type": "text/x-shellscript", "content": "#!/bin/sh\r\necho grüße"}]'
     no_complaint
 }
 
-@test "pieces of each kind keep their kind, their order and their bytes" {
+@test "pieces of each kind keep their kind, order and bytes" {
     local script=$'#!/bin/sh\necho "grüße"\r\n\t\n\n  .\n--==virt-seed-0==\n'
 
     consume_request "$(piece "$script")
@@ -36,7 +36,7 @@ types() {
     no_complaint
 }
 
-@test "gzip and MIME are pieces among others" {
+@test "gzip and MIME can be pieces among others" {
     consume_request "$(piece $'#cloud-config\nruncmd: [one]')
         <ci:user-data encoding='base64'>$(gzip -9n <<<$'#!/bin/sh\necho packed' |
         base64)</ci:user-data>
@@ -51,7 +51,7 @@ types() {
     no_complaint
 }
 
-@test "a piece with a part-handler serves the pieces behind it" {
+@test "a part-handler in one piece handles the pieces after it" {
     consume_request "$(piece '#part-handler
 from cloudinit import util
 def list_types():
@@ -64,7 +64,7 @@ def handle_part(data, ctype, filename, payload):
     no_complaint
 }
 
-@test "several cloud-configs meet as cloud-init has it, and as they ask themselves" {
+@test "several cloud-configs are merged by cloud-init's rules and their own" {
     consume_request "$(piece $'#cloud-config\ntimezone: UTC\nruncmd: [one]\nbootcmd: [a]')
         $(piece $'#cloud-config\ntimezone: Asia/Tokyo\nruncmd: [two]')
         $(piece $'#cloud-config
@@ -75,7 +75,7 @@ bootcmd: [b]')"
     understood .warnings '[]'
 }
 
-@test "sixteen pieces are sixteen parts" {
+@test "sixteen pieces become sixteen parts" {
     local body='' number
 
     for number in {1..16}; do
@@ -87,7 +87,7 @@ bootcmd: [b]')"
     no_complaint
 }
 
-@test "the host's vendor-data fills in what the domain's leaves open" {
+@test "the host's vendor-data only adds what the domain's does not set" {
     mkdir -p "$root$confdir/files"
     echo 'vendor-data = all.yaml' >"$root$confdir/virt-seed.conf"
     printf '#cloud-config\ntimezone: UTC\nlocale: C.UTF-8\nruncmd: [host]\n' \
@@ -101,7 +101,7 @@ runcmd: [domain]
     no_complaint
 }
 
-@test "the host's vendor-data is the guest's where the domain has none" {
+@test "the guest gets the host's vendor-data if the domain has none" {
     mkdir -p "$root$confdir/files"
     echo 'vendor-data = all.sh' >"$root$confdir/virt-seed.conf"
     printf '#!/bin/sh\necho host\n' >"$root$confdir/files/all.sh"

@@ -8,14 +8,14 @@ consume_drive() {
     consume_request "$1" 'datasource="configdrive"'
 }
 
-@test "a ConfigDrive is found by its label, and used when the network is up" {
+@test "cloud-init finds a ConfigDrive by its label, after the network is up" {
     consume_drive
     understood .identified '["ConfigDrive", "None"]'
     understood_text .datasource 'DataSourceConfigDrive [net,ver=2][source=/dev/sr0]'
     no_complaint
 }
 
-@test "the instance-id is no bare UUID of the domain, and another for another request" {
+@test "the instance-id is not the domain's UUID, and differs between requests" {
     consume_drive
     understood ".[\"instance-id\"] | test(\"^[0-9a-f-]{36}\$\") and . != \"$uuid\"" true
     first=$(jq '.["instance-id"]' "$answer")
@@ -26,7 +26,7 @@ consume_drive() {
     understood '.["meta-data"].instance_id' '"2"'
 }
 
-@test "host name, instance type and keys" {
+@test "the guest gets host name, instance type and keys" {
     consume_drive "<ci:hostname>web1.example.org</ci:hostname>
         <ci:instance-type>m1.small</ci:instance-type>
         <ci:ssh-authorized-keys><ci:key>$key one</ci:key><ci:key>$key two</ci:key>
@@ -38,7 +38,7 @@ consume_drive() {
     no_complaint
 }
 
-@test "eleven keys stay in their order" {
+@test "eleven keys stay in order" {
     local body='' number keys=()
 
     for number in {0..10}; do
@@ -49,7 +49,7 @@ consume_drive() {
     understood '.["public-keys"]' "$(jq -n '$ARGS.positional' --args "${keys[@]}")"
 }
 
-@test "metadata of one's own is there to be queried, whatever it looks like" {
+@test "the guest can query metadata entries, whatever they look like" {
     make_secret meta token $'line\n"quoted" \\ \x01\x7f\n'
     consume_drive '<ci:meta-data secret="meta"><ci:entry name="role">010</ci:entry>
         <ci:entry name="text">grüße &#x85;&#x2028; {{ x }}</ci:entry></ci:meta-data>'
@@ -59,7 +59,7 @@ consume_drive() {
     no_complaint
 }
 
-@test "user-data and vendor-data are understood as from any other source" {
+@test "user-data and vendor-data work as from any other datasource" {
     consume_drive '<ci:user-data>#cloud-config
 timezone: Europe/Zurich
 </ci:user-data><ci:user-data>#!/bin/sh
@@ -73,7 +73,7 @@ timezone: UTC
     no_complaint
 }
 
-@test "vendor-data of the domain and the host's are both the guest's" {
+@test "the guest gets the domain's vendor-data and the host's" {
     mkdir -p "$root$confdir/files"
     echo 'vendor-data = all.yaml' >"$root$confdir/virt-seed.conf"
     printf '#cloud-config\nlocale: C.UTF-8\n' >"$root$confdir/files/all.yaml"
@@ -85,7 +85,7 @@ echo "vendor é"
     no_complaint
 }
 
-@test "network_data.json is rendered" {
+@test "cloud-init renders network_data.json" {
     consume_drive "<ci:network-config>
 {\"links\": [{\"id\": \"a\", \"type\": \"phy\", \"ethernet_mac_address\": \"$mac1\", \"mtu\": 1400}],
  \"networks\": [{\"id\": \"n\", \"link\": \"a\", \"type\": \"ipv4\", \"ip_address\": \"192.0.2.10\",
@@ -99,7 +99,7 @@ echo "vendor é"
     no_complaint
 }
 
-@test "the administrator's password is for others to read" {
+@test "other programs can read the administrator's password" {
     make_secret windows admin "p\"ä\\ss"
     consume_drive '<ci:admin-password secret="windows" key="admin"/>'
     understood_text '.["meta-data"].admin_pass' "p\"ä\\ss"

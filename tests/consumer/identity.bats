@@ -13,7 +13,7 @@ has_entries() {
     done
 }
 
-@test "a seed is found by serial and by label, and used when the network is up" {
+@test "cloud-init finds a seed by serial and label, and uses it after the network is up" {
     consume_request
     understood .identified '["NoCloud", "None"]'
     understood_text .datasource 'DataSourceNoCloud [seed=dmi,/dev/sr0]'
@@ -21,7 +21,7 @@ has_entries() {
     no_complaint
 }
 
-@test "without the serial the label alone leads to the seed" {
+@test "cloud-init finds a seed by its label without the serial" {
     consume_request '' 'serial="no"'
     understood .identified '["NoCloud", "None"]'
     understood_text .datasource 'DataSourceNoCloud [seed=/dev/sr0]'
@@ -29,18 +29,18 @@ has_entries() {
     no_complaint
 }
 
-@test "the host name is the first label, the whole is the qualified name" {
+@test "the host name is the first label, and the whole is the qualified name" {
     consume_request '<ci:hostname>web1.example.org</ci:hostname>'
     understood_text .hostname web1
     understood_text .fqdn web1.example.org
 }
 
-@test "the host name is the domain's where none is asked for" {
+@test "the host name is the domain's name by default" {
     consume_request
     understood_text .hostname web1
 }
 
-@test "a host name that YAML would read as something else stays a name" {
+@test "a host name that YAML would read as something else stays text" {
     for name in 010 1e3 yes null 0x1f 2026-01-01; do
         consume_request "<ci:hostname>$name</ci:hostname>"
         understood_text .hostname "$name"
@@ -53,7 +53,7 @@ has_entries() {
     understood_text '.["instance-id"]' "$uuid"
 }
 
-@test "an instance-id of the content is the one that cloud-init takes" {
+@test "cloud-init takes the instance-id with policy=\"content\"" {
     local body="<ci:instance-id policy='content'/><ci:user-data>#!/bin/sh</ci:user-data>"
 
     consume_request "$body"
@@ -67,14 +67,14 @@ has_entries() {
     no_complaint
 }
 
-@test "a fixed instance-id stays as it is, whatever YAML would read" {
+@test "a fixed instance-id is unchanged, whatever YAML would read" {
     for id in i-web1-7 010 1_000 1.0 true '~' 12:30:45; do
         consume_request "<ci:instance-id policy='fixed'>$id</ci:instance-id>"
         understood_text '.["instance-id"]' "$id"
     done
 }
 
-@test "every ssh key is one, with its options and its comment" {
+@test "each ssh key arrives with its options and its comment" {
     local second="from=\"192.0.2.0/24\",command=\"echo 'x: y' # no\" ${key/alice/b: ob}"
 
     consume_request "<ci:ssh-authorized-keys><ci:key>$key</ci:key>
@@ -82,7 +82,7 @@ has_entries() {
     understood '.["public-keys"]' "$(jq -n '$ARGS.positional' --args "$key" "$second")"
 }
 
-@test "metadata stays text where YAML would see a number, a boolean, a date or nothing" {
+@test "metadata stays text where YAML would read a number, a boolean, a date or nothing" {
     local value body='' pairs=()
 
     for value in 010 yes no on null '~' 1.5 0o17 1e3 12:30:45 2026-01-01 .inf '=' '<<' '' ' '; do
@@ -95,7 +95,7 @@ has_entries() {
 }
 
 # shellcheck disable=SC2016  # nothing in these is for the shell
-@test "metadata stays as it is with quotes, backslashes, markup of YAML, jinja and percent signs" {
+@test "metadata is unchanged with quotes, backslashes, YAML, jinja and percent signs" {
     local value body='' pairs=()
 
     for value in '"' "'" "it's \"both\"" 'C:\new\table' '# no comment' 'a # b' '- item' '? key' \
@@ -109,7 +109,7 @@ has_entries() {
     no_complaint
 }
 
-@test "metadata stays as it is over several lines, with tabs, white space and unicode" {
+@test "metadata is unchanged with several lines, tabs, white space and Unicode" {
     local text=$'first\n  second\n\nthird\n'
 
     consume_request "<ci:meta-data><ci:entry name='lines'>$text</ci:entry>
@@ -121,7 +121,7 @@ has_entries() {
     no_complaint
 }
 
-@test "the name of an entry may be anything that is no key of virt-seed's" {
+@test "an entry may have any name except virt-seed's own keys" {
     consume_request '<ci:meta-data><ci:entry name="yes">1</ci:entry>
         <ci:entry name="010">2</ci:entry><ci:entry name="a b: c">3</ci:entry>
         <ci:entry name="ключ">4</ci:entry></ci:meta-data>'
@@ -129,7 +129,7 @@ has_entries() {
     no_complaint
 }
 
-@test "keys of secrets come behind those of the element, each line one" {
+@test "a secret's keys follow those of the element, one for each line" {
     make_secret keys alice "$key alice"$'\n'
     make_secret keys bob $'# two of them\n'"$key bob"$'\r\n\n'"$key bob2"
     consume_request "<ci:ssh-authorized-keys secret='keys'/>"
@@ -139,7 +139,7 @@ has_entries() {
     no_complaint
 }
 
-@test "each key of a secret is a key of the metadata, beside the entries" {
+@test "each key of a secret becomes metadata next to the entries" {
     make_secret meta region 'eu-1'
     make_secret meta answer $'42\n'
     consume_request '<ci:meta-data secret="meta"><ci:entry name="role">db</ci:entry></ci:meta-data>'
@@ -147,13 +147,13 @@ has_entries() {
     no_complaint
 }
 
-@test "the instance type is metadata" {
+@test "the instance type is in the metadata" {
     consume_request '<ci:instance-type>010</ci:instance-type>'
     has_entries instance-type 010
     no_complaint
 }
 
-@test "a file's mapping is metadata with its types" {
+@test "a mapping in a file becomes metadata with its types" {
     mkdir -p "$root$confdir/files"
     printf 'role: db\nports: [80, 0x1f]\nzone: "010"\nlive: yes\nnested: {a: {b: ~}}\n' \
         >"$root$confdir/files/meta.yaml"
@@ -163,7 +163,7 @@ has_entries() {
     no_complaint
 }
 
-@test "a file's scalars are what cloud-init's own YAML makes of them" {
+@test "scalars in a file mean what cloud-init's own YAML parser reads" {
     local scalars=$BATS_TEST_DIRNAME/scalars.yaml
 
     mkdir -p "$root$confdir/files"
@@ -173,7 +173,7 @@ has_entries() {
         "$(yaml_to_json <"$scalars")"
 }
 
-@test "a guest that is done has its identity and nothing else" {
+@test "a guest that is done gets only its identity" {
     local datasource first
 
     for datasource in nocloud configdrive; do

@@ -27,7 +27,7 @@ md, ud, vd = util.read_seeded(sys.argv[1], timeout=None)[:3]
 print(json.dumps({"md": md, "ud": (ud or b"").decode(), "vd": (vd or b"").decode()}))' "$1"
 }
 
-@test "cloud-init reads its seed over HTTP, and does not wait for what there is none of" {
+@test "cloud-init reads its seed over HTTP and does not wait for missing documents" {
     run --separate-stderr read_seeded "$url/$uuid/$token/"
     [[ $status -eq 0 ]]
     imds_asks_once
@@ -36,14 +36,14 @@ print(json.dumps({"md": md, "ud": (ud or b"").decode(), "vd": (vd or b"").decode
     [[ $(jq -r .vd <<<"$output") = '' ]]
 }
 
-@test "cloud-init reads vendor-data, too, and what it reads is whole" {
+@test "cloud-init reads vendor-data, and all of it" {
     head -c 500000 /dev/urandom | base64 | sed '1i #cloud-config' >"$docs/vendor-data"
     imds_publish
     run --separate-stderr read_seeded "$url/$uuid/$token/"
     [[ $(jq -j .vd <<<"$output" | sha256sum) = "$(sha256sum <"$docs/vendor-data")" ]]
 }
 
-@test "cloud-init's retries get it over a restart of the server" {
+@test "cloud-init's retries succeed across a restart of the server" {
     local client
 
     read_seeded "$url/$uuid/$token/" >"$BATS_TEST_TMPDIR/first"

@@ -10,7 +10,7 @@ initialize() {
     consume_request "<ci:initialization>$2</ci:initialization>${3-}" "datasource='$1'"
 }
 
-@test "host name, time zone and locale" {
+@test "sets host name, time zone and locale" {
     for datasource in nocloud configdrive; do
         initialize "$datasource" '<ci:host_name>web2.example.org</ci:host_name>
             <ci:timezone>Asia/Jerusalem</ci:timezone><ci:locale>he_IL.UTF-8</ci:locale>'
@@ -20,7 +20,7 @@ initialize() {
     done
 }
 
-@test "passwords are set as they stand, in text and as hashes" {
+@test "sets passwords exactly, as text and as hashes" {
     make_secret web1 root $'p: "ä" # \\ %\n'
     for datasource in nocloud configdrive; do
         initialize "$datasource" '<ci:root_password secret="web1" key="root"/>
@@ -37,7 +37,7 @@ initialize() {
     done
 }
 
-@test "authorized keys are the default user's, or those of the users that they name" {
+@test "authorized keys belong to the default user or to the users they name" {
     for datasource in nocloud configdrive; do
         initialize "$datasource" "<ci:user_name>admin</ci:user_name>
             <ci:users><ci:user><ci:user_name>alice</ci:user_name></ci:user></ci:users>
@@ -52,7 +52,7 @@ $key two</ci:authorized_ssh_keys>
     done
 }
 
-@test "root's keys let root in" {
+@test "root can log in with root's keys" {
     for datasource in nocloud configdrive; do
         initialize "$datasource" "<ci:authorized_keys><ci:authorized_key><ci:user>
             <ci:user_name>root</ci:user_name></ci:user><ci:key>$key</ci:key>
@@ -63,7 +63,7 @@ $key two</ci:authorized_ssh_keys>
     done
 }
 
-@test "files are there, plain, in base64 and from a secret, byte for byte" {
+@test "writes files from text, base64 and a secret, byte for byte" {
     make_secret web1 token $'\x01\xfe\n'
     for datasource in nocloud configdrive; do
         initialize "$datasource" '<ci:files><ci:file><ci:name>/etc/motd</ci:name>
@@ -81,7 +81,7 @@ $key two</ci:authorized_ssh_keys>
     done
 }
 
-@test "the custom script is part of the configuration, and the user's own goes before" {
+@test "the user's own configuration takes precedence over the custom script" {
     for datasource in nocloud configdrive; do
         initialize "$datasource" '<ci:timezone>Asia/Jerusalem</ci:timezone>
             <ci:files><ci:file><ci:name>/etc/one</ci:name><ci:content>1</ci:content></ci:file>
@@ -100,7 +100,7 @@ runcmd: [user]
     done
 }
 
-@test "host keys are made anew, kept, or the user's" {
+@test "makes new host keys, keeps them, or uses the user's" {
     local given=$top_srcdir/tests/golden/dump/ssh-host-keys-shown/etc/secrets/web1
 
     make_secret keys ssh_host_ed25519_key "$(<"$given/ssh_host_ed25519_key")"$'\n'
@@ -117,7 +117,7 @@ runcmd: [user]
     done
 }
 
-@test "host keys that the host made are the guest's, and those that known-hosts prints" {
+@test "the guest gets the generated host keys that known-hosts prints" {
     for datasource in nocloud configdrive; do
         consume_request '' "datasource='$datasource' ssh-host-keys='generate'"
         understood .config.ssh_deletekeys true
@@ -136,7 +136,7 @@ runcmd: [user]
     no_complaint
 }
 
-@test "the nics of the engine's own example" {
+@test "configures the nics of the engine's own example" {
     for protocol in openstack_metadata eni; do
         for datasource in nocloud configdrive; do
             initialize "$datasource" "<ci:dns_search>qa.lab example.com</ci:dns_search>

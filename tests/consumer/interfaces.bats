@@ -10,7 +10,7 @@ from_interfaces() {
         "datasource='$1'"
 }
 
-@test "every interface asks for an address by DHCP where nothing else is said" {
+@test "every interface uses DHCP by default" {
     for datasource in nocloud configdrive; do
         from_interfaces "$datasource"
         understood .network.source '"ds"'
@@ -23,7 +23,7 @@ from_interfaces() {
     done
 }
 
-@test "addresses, name servers and MTU are the interface's, found by MAC or alias" {
+@test "interfaces found by MAC or alias get their addresses, name servers and MTU" {
     for datasource in nocloud configdrive; do
         for interface in "mac='${mac1^^}'" "alias='ua-lan'" "alias='lan'"; do
             from_interfaces "$datasource" "<ci:interface $interface mtu='1400'>
@@ -48,7 +48,7 @@ from_interfaces() {
     done
 }
 
-@test "netplan has what the request says, to the metric" {
+@test "netplan gets what the request says, including the metric" {
     from_interfaces nocloud "<ci:interface mac='$mac0' dhcp4='no' optional='yes'
         accept-ra='no'>
         <ci:address>2001:db8::10/64</ci:address><ci:gateway>2001:db8::1</ci:gateway>
@@ -80,7 +80,7 @@ from_interfaces() {
     no_complaint
 }
 
-@test "IPv6 by DHCP" {
+@test "configures DHCP for IPv6" {
     for datasource in nocloud configdrive; do
         from_interfaces "$datasource" "<ci:interface mac='$mac0' dhcp4='yes' dhcp6='yes'/>"
         networkd eth0 DHCP=yes
@@ -90,7 +90,7 @@ from_interfaces() {
     done
 }
 
-@test "an interface without addresses and DHCP is up and has none" {
+@test "an interface without addresses and DHCP is up without an address" {
     for datasource in nocloud configdrive; do
         from_interfaces "$datasource" "<ci:interface mac='$mac0' dhcp4='no'/>"
         understood '.network.networkd["etc/systemd/network/10-cloud-init-eth0.network"] |

@@ -49,7 +49,7 @@ print(json.dumps({"serial": serial, "md": md, "ud": ud.decode(), "vd": vd.decode
         "$serial" >"$answer"
 }
 
-@test "cloud-init finds the URL in the serial, and fetches what the hook has published" {
+@test "cloud-init finds the URL in the serial and fetches what the hook has published" {
     start '<ci:hostname>web1.example.org</ci:hostname>
         <ci:meta-data><ci:entry name="environment">production</ci:entry></ci:meta-data>
         <ci:user-data>#cloud-config
@@ -89,7 +89,7 @@ print(json.dumps({"version": found["version"], "md": found["metadata"],
                   "ud": found["userdata"].decode()}))' "${1%/}" >"$answer"
 }
 
-@test "cloud-init's OpenStack data source finds its layout below the same URL" {
+@test "cloud-init's OpenStack datasource finds its layout at the same URL" {
     start '<ci:hostname>web1.example.org</ci:hostname><ci:user-data>#cloud-config
 {}</ci:user-data>'
     fetch_openstack "${serial##*;s=}"
@@ -103,7 +103,7 @@ keeps_cache() {
     understood '.["vendor-config"].manual_cache_clean' true
 }
 
-@test "cache=\"keep\": cloud-init is told to stay with what it has read, whatever vendor-data is there" {
+@test "cache=\"keep\" makes cloud-init keep what it has read, whatever vendor-data is there" {
     consume_request '' 'cache="keep"'
     keeps_cache
     no_complaint

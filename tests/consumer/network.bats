@@ -4,13 +4,13 @@
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
 
-@test "no network-config is cloud-init's own fallback" {
+@test "without network-config, cloud-init uses its own fallback" {
     consume_request
     understood .network.source '"fallback"'
     understood '.network.config.ethernets | keys' '["eth0"]'
 }
 
-@test "version 2: an interface is found by its MAC, with and without a wrapper" {
+@test "version 2: finds an interface by its MAC, with and without a wrapper" {
     for wrapper in '' $'network:\n'; do
         consume_request "<ci:network-config>$wrapper ${wrapper:+ }version: 2
  ${wrapper:+ }ethernets: {lan: {match: {macaddress: '$mac1'}, dhcp4: true}}
@@ -69,7 +69,7 @@ config:
     no_complaint
 }
 
-@test "network-config of a secret is the same" {
+@test "network-config in a secret works the same" {
     make_secret net networkdata "{version: 2, ethernets: {eth0: {dhcp6: true}}}"
     consume_request '<ci:network-config secret="net"/>'
     networkd eth0 DHCP=ipv6

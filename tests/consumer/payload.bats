@@ -26,7 +26,7 @@ payload() {
 END
 }
 
-@test "the engine's drive is a ConfigDrive, with its network as interfaces(5) and its files" {
+@test "the engine's payload is a ConfigDrive with interfaces(5) and files" {
     consume < <(payload config-2 openstack/latest/meta_data.json '{
   "uuid": "a7fb6e2c-2a1f-4d9c-9c1a-6f2f4d6b8a01", "hostname": "web2.example.org",
   "name": "web2.example.org", "launch_index": "0", "availability_zone": "nova",

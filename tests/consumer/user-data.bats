@@ -15,7 +15,7 @@ is_one_part() {
         "$(jq -n --arg type "$1" --arg text "$2" '[{type: $type, content: $text}]')"
 }
 
-@test "cloud-config is merged, and the schema has no error" {
+@test "cloud-config is merged and valid by the schema" {
     consume_request "<ci:user-data>
 #cloud-config
 timezone: Europe/Zurich
@@ -32,7 +32,7 @@ write_files:
         '{"content": "grüße & küsse\n", "mode": "0640", "owner": "root:adm"}'
 }
 
-@test "a script is one, with each of its bytes" {
+@test "a script arrives byte for byte" {
     local script=$'#!/bin/sh\necho "<&>" \'x\'\n\n  indented\n'
 
     consume_request "$(document user-data <<<"$script")"
@@ -41,7 +41,7 @@ write_files:
     no_complaint
 }
 
-@test "a boothook would be run at once" {
+@test "a boothook would run at once" {
     consume_request '<ci:user-data>#cloud-boothook
 #!/bin/sh
 echo hook
@@ -51,7 +51,7 @@ echo hook
     no_complaint
 }
 
-@test "a part-handler handles what comes behind it" {
+@test "a part-handler handles the parts after it" {
     consume_request "$(document user-data <<'END'
 Content-Type: multipart/mixed; boundary="//"
 MIME-Version: 1.0
@@ -103,7 +103,7 @@ write_files:
     no_complaint
 }
 
-@test "MIME: parts keep their types, and mappings are merged as they ask" {
+@test "MIME parts keep their types, and mappings are merged as they specify" {
     consume_request "$(document user-data <<'END'
 MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="X"
@@ -133,7 +133,7 @@ END
     no_complaint
 }
 
-@test "gzip is unpacked, cloud-config, script and MIME alike" {
+@test "gzip is decompressed: cloud-config, script and MIME" {
     consume_request "$(gzip -9n <<<$'#cloud-config\ntimezone: UTC' | document user-data)"
     understood .config '{"timezone": "UTC"}'
     no_complaint
@@ -146,7 +146,7 @@ locale: C.UTF-8' | document user-data)"
     no_complaint
 }
 
-@test "a JSON patch is applied to what there is" {
+@test "a JSON patch is applied to the configuration so far" {
     consume_request "<ci:user-data>#cloud-config-archive
 - type: text/cloud-config
   content: |
@@ -160,7 +160,7 @@ locale: C.UTF-8' | document user-data)"
     no_complaint
 }
 
-@test "text around which an editor of XML put white space is the same document" {
+@test "white space that an XML editor puts around the text makes no difference" {
     consume_request '
       <ci:user-data>
 
@@ -173,13 +173,13 @@ users:
     no_complaint
 }
 
-@test "no user-data is nothing to handle, and no reason to complain" {
+@test "no user-data is not an error and needs no handler" {
     consume_request '' "report='no'"
     understood '[.["user-data"], .["vendor-data"], .config]' '[[], [], {}]'
     no_complaint
 }
 
-@test "user-data of a secret and vendor-data of a file are read byte for byte" {
+@test "user-data from a secret and vendor-data from a file arrive byte for byte" {
     make_secret web1 userdata $'#!/bin/sh\necho secret'
     mkdir -p "$root$confdir/files"
     printf '#!/bin/sh\r\necho vendor' >"$root$confdir/files/vendor.sh"
@@ -191,7 +191,7 @@ users:
     no_complaint
 }
 
-@test "the user's configuration has precedence over the vendor's" {
+@test "the user's configuration overrides the vendor's" {
     consume_request '<ci:user-data>#cloud-config
 timezone: Asia/Tokyo
 </ci:user-data><ci:vendor-data>#cloud-config
@@ -212,7 +212,7 @@ package_update: true
     no_complaint
 }
 
-@test "the reporter is run at once, and changes nothing of the user's and the vendor's" {
+@test "the reporter runs at once and leaves user-data and vendor-data unchanged" {
     local body datasource silent question
 
     body="<ci:user-data>#cloud-config

@@ -30,51 +30,51 @@ refused() {
     run ! compgen -G "$root$rundir/$uuid*"
 }
 
-@test "a secret that others may read" {
+@test "refuses a secret that others may read" {
     chmod 0644 "$secret/userdata"
     refused "$confdir/secrets/web1/userdata" 0644 'chmod go= '
 }
 
-@test "a secret in a directory that is open to others" {
+@test "refuses a secret in a directory that is open to others" {
     chmod 0755 "$secret"
     refused "$confdir/secrets/web1" 0755 'chmod go= '
 }
 
-@test "a secret below a directory of secrets that is open to others" {
+@test "refuses a secret if the directory of secrets is open to others" {
     chmod 0711 "${secret%/*}"
     refused "$confdir/secrets" 0711 'chmod go= '
 }
 
-@test "a secret that belongs to another user" {
+@test "refuses a secret that belongs to another user" {
     [[ $EUID -eq 0 ]] || skip 'only root can give files away'
     chown 65534 "$secret/userdata"
     refused "$confdir/secrets/web1/userdata" 'user 65534' 'chown root:root '
 }
 
-@test "a FIFO in a secret's place" {
+@test "refuses a FIFO in place of a secret" {
     rm "$secret/userdata"
     mkfifo -m 0600 "$secret/userdata"
     refused 'not a regular file'
 }
 
-@test "a directory in a secret's place" {
+@test "refuses a directory in place of a secret" {
     rm "$secret/userdata"
     mkdir -m 0700 "$secret/userdata"
     refused 'not a regular file'
 }
 
-@test "a device in a secret's place" {
+@test "refuses a device in place of a secret" {
     rm "$secret/userdata"
     ln -s /dev/zero "$secret/userdata"
     refused 'leads out'
 }
 
-@test "a secret larger than any document" {
+@test "refuses a secret that is larger than any document" {
     truncate -s 4194305 "$secret/userdata"
     refused 'has more than'
 }
 
-@test "a secret that is none, and the hint that makes it one" {
+@test "a missing secret is an error whose hint says how to create it" {
     rm -r "$secret"
     refused "there is no $confdir/secrets/web1"
     # What the hint says is what helps.
@@ -87,21 +87,21 @@ refused() {
     virt-seed --quiet --root="$root" build -o seed.iso web1.xml
 }
 
-@test "a FIFO in a file's place" {
+@test "refuses a FIFO in place of a file" {
     mkdir "$root$confdir/files"
     mkfifo "$root$confdir/files/base.yaml"
     wired_xml '<ci:user-data file="base.yaml"/>' >web1.xml
     refused 'not a regular file'
 }
 
-@test "user-data larger than any document" {
+@test "refuses user-data that is larger than any document" {
     domain_xml "<ci:user-data>#cloud-config
 # $(head -c 4194304 /dev/zero | tr '\0' x)
 </ci:user-data>" >web1.xml
     refused '<user-data>' 'at most'
 }
 
-@test "documents that are too large together" {
+@test "refuses documents that are too large together" {
     mkdir "$root$confdir/files"
     { echo '#!/bin/sh'; head -c 4194000 /dev/zero; } >"$root$confdir/files/large"
     wired_xml '<ci:user-data file="large"/><ci:vendor-data file="large"/>' >web1.xml
@@ -109,7 +109,7 @@ refused() {
     virt-seed --quiet --root="$root" build -o seed.iso web1.xml
 }
 
-@test "XML larger than any domain" {
+@test "refuses XML that is larger than any domain" {
     head -c 17000000 /dev/zero | tr '\0' ' ' >web1.xml
     run virt-seed wire web1.xml
     assert_refused 1 web1.xml
@@ -117,18 +117,18 @@ refused() {
     assert_refused 1 'standard input'
 }
 
-@test "XML from something that has no end" {
+@test "refuses XML from a source without an end" {
     run timeout 10 virt-seed wire - </dev/zero
     assert_refused 1 'standard input'
     run timeout 10 virt-seed wire /dev/zero
     assert_refused 1 /dev/zero
 }
 
-@test "XML nested without end" {
+@test "refuses XML that is nested without end" {
     { printf '<a>%.0s' {1..20000}; } | { run timeout 10 virt-seed wire -; assert_refused 1; }
 }
 
-@test "more disks of ours than anybody could want" {
+@test "refuses more disks than any domain has" {
     {
         wired_xml | sed '/<\/devices>/,$d'
         for i in {1..200}; do

@@ -32,7 +32,7 @@ finds() {
         (.line | type) == "number" and .message != "" and (.hint // "") != "")' <<<"$output"
 }
 
-@test "a domain without a fault has no findings" {
+@test "a correct domain has no findings" {
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >good.xml
     finds good.xml
     run -0 check good.xml
@@ -41,7 +41,7 @@ finds() {
     [[ -z $output ]]
 }
 
-@test "a finding has its place, a sentence, its identifier and a hint" {
+@test "a finding has a place, a sentence, an identifier and a hint" {
     wired_xml '<ci:user-data>package_update: true</ci:user-data>' >bad.xml
     run -1 check bad.xml
     [[ ${lines[0]} =~ ^bad\.xml:[0-9]+:\ error:\ \<user-data\>.*\ \[user-data\]$ ]]
@@ -52,7 +52,7 @@ finds() {
     [[ ${lines[0]} == '-:'* ]]
 }
 
-@test "all faults are found at once" {
+@test "reports all faults at once" {
     domain_xml '<ci:user-data>package_update: true</ci:user-data>
         <ci:vendor-data secret="none"/>
         <ci:network-config>ethernets: {}</ci:network-config>' >bad.xml
@@ -61,7 +61,7 @@ finds() {
 
 # --- errors -----------------------------------------------------------------------------------
 
-@test "what is missing of the wiring is one error, which names each part" {
+@test "missing wiring is one error that names each part" {
     domain_xml >unwired.xml
     finds unwired.xml error/unwired
     [[ $(jq -r '.findings[] | .message' <<<"$output") = "not wired;"*"cdrom 'sda' added"*"; 'ds=nocloud;dsmode=net' added to the SMBIOS serial; "* ]]
@@ -69,7 +69,7 @@ finds() {
     finds clone.xml error/unwired
 }
 
-@test "what keeps no domain from its start, the report channel, is a warning" {
+@test "a missing report channel is a warning, since the domain starts without it" {
     wired_xml | sed '/<channel /,/<\/channel>/d' >without.xml
     finds without.xml warning/report-channel
     wired_xml | sed '/<channel /s/file/pty/' >no-file.xml
@@ -78,12 +78,12 @@ finds() {
     finds clone.xml error/unwired
 }
 
-@test "a domain that asks for nothing is an error" {
+@test "a domain without a request is an error" {
     domain_xml | sed '/<metadata>/,/<\/metadata>/d' >none.xml
     finds none.xml error/request-missing
 }
 
-@test "mistakes of the request are errors" {
+@test "mistakes in the request are errors" {
     wired_xml | sed 's|<ci:cloud-init |<ci:cloud-init bus="x" |' >value.xml
     finds value.xml error/request
     wired_xml '<ci:hostname>a</ci:hostname>' | sed 's|hostname|host-name|g' >element.xml
@@ -92,7 +92,7 @@ finds() {
     finds hostname.xml error/hostname
 }
 
-@test "files and secrets are looked at" {
+@test "checks files and secrets" {
     wired_xml '<ci:user-data secret="web1"/><ci:vendor-data file="base.yaml"/>' >references.xml
     finds references.xml error/secret-missing error/file
     make_secret web1 userdata 'package_update: true'
@@ -105,14 +105,14 @@ finds() {
     finds references.xml error/secret-mode
 }
 
-@test "a secret that is not for this domain is an error, whoever asks" {
+@test "a secret that the domain may not use is an error for every caller" {
     make_secret web1 userdata '#cloud-config'
     make_secret web1 allow db1
     wired_xml '<ci:user-data secret="web1"/>' >secret.xml
     finds secret.xml error/secret-denied
 }
 
-@test "a secret that the caller may not read is a warning: it is none of the domain's faults" {
+@test "a secret that the caller may not read is a warning, not the domain's fault" {
     make_secret web1 userdata '#cloud-config'
     chmod 0 "$root$confdir/secrets/web1/userdata"
     wired_xml '<ci:user-data secret="web1"/>' >secret.xml
@@ -121,7 +121,7 @@ finds() {
     assert_said 'warning: ' '[secret-unreadable]'
 }
 
-@test "a foreign seed and a foreign serial are errors" {
+@test "another seed and another datasource's serial are errors" {
     wired_xml | sed "s|<devices>|<devices><disk type='file' device='cdrom'>\
 <source file='/srv/seed.iso'/><target dev='sdz' bus='sata'/></disk>|" >seed.xml
     finds seed.xml error/foreign-seed
@@ -150,7 +150,7 @@ $text
     done
 }
 
-@test "a cdrom that guests find too late, or have no driver for, is a warning" {
+@test "warns of a cdrom that guests find too late or have no driver for" {
     domain_xml | sed 's|<ci:cloud-init |<ci:cloud-init bus="usb" |' | virt-seed -q wire - >usb.xml
     finds usb.xml warning/usb-cdrom
     domain_xml | sed 's|<ci:cloud-init |<ci:cloud-init bus="sata" |' | virt-seed -q wire - >sata.xml
@@ -159,7 +159,7 @@ $text
     finds all-sata.xml
 }
 
-@test "a cdrom that a saved guest could come back without is a warning" {
+@test "warns of a cdrom that a saved guest could come back without" {
     wired_xml | sed 's| startupPolicy="mandatory"||' >policy.xml
     finds policy.xml warning/startup-policy
     wired_xml | sed 's|mandatory|optional|' >optional.xml
@@ -173,7 +173,7 @@ label_image() {
     printf '%-32s' "$2" | dd of="$1" bs=1 seek=32808 conv=notrunc status=none
 }
 
-@test "the label of another disk that means another cloud is a warning" {
+@test "warns of another disk whose label means another cloud" {
     label_image context.iso CONTEXT
     label_image data.iso data
     for label in context data; do
@@ -184,7 +184,7 @@ label_image() {
     finds data.xml
 }
 
-@test "each identifier of a warning has a case" {
+@test "each identifier of a warning has a test case" {
     local id
 
     while read -r id; do
@@ -209,7 +209,7 @@ installs_cloud_init() {
     schema=
 }
 
-@test "what an installed cloud-init says of a document is a warning" {
+@test "passes on as a warning what an installed cloud-init says of a document" {
     installs_cloud_init 'printf "Invalid\nError: Cloud config schema errors: pakages: unknown\a\n" >&2
         echo "Cloud config schema deprecations: a: old"; exit 1'
     wired_xml '<ci:user-data>#cloud-config
@@ -222,7 +222,7 @@ pakages: [a]
     assert_said 'no problems found'
 }
 
-@test "an installed cloud-init that is content, or knows no network-config, says nothing" {
+@test "prints nothing if an installed cloud-init accepts the document or cannot check network-config" {
     # shellcheck disable=SC2016  # it is for the script
     installs_cloud_init '[[ $4 != --schema-type ]] || exit 2'
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>
@@ -231,7 +231,7 @@ pakages: [a]
     grep -q -- '--schema-type network-config$' called
 }
 
-@test "an installed cloud-init that fails or never ends is a warning" {
+@test "warns if an installed cloud-init fails or does not end" {
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
     installs_cloud_init 'exit 1'
     finds schema.xml warning/schema
@@ -239,7 +239,7 @@ pakages: [a]
     finds schema.xml warning/schema
 }
 
-@test "an installed cloud-init sees no secret" {
+@test "hands no secret to an installed cloud-init" {
     make_secret web1 userdata '#cloud-config'
     installs_cloud_init ''
     wired_xml '<ci:user-data secret="web1"/><ci:user-data>#cloud-config

@@ -24,13 +24,13 @@ options_of_help() {
 
 # --- help and usage ---------------------------------------------------------------------------
 
-@test "--help lists every subcommand there is" {
+@test "--help lists every command" {
     diff <(commands | sort) \
         <(cd "$top_srcdir/src/cli" && printf '%s\n' cmd-*.c |
             sed -e 's/^cmd-\(.*\)\.c$/\1/' -e '/^complete$/d' | sort)
 }
 
-@test "--help of each subcommand begins with its usage" {
+@test "--help of each command begins with its usage" {
     local command
 
     for command in $(commands); do
@@ -40,7 +40,7 @@ options_of_help() {
     done
 }
 
-@test "--help describes the options that there are, and no others" {
+@test "--help describes all options of the command, and no others" {
     local command
 
     for command in $(commands); do
@@ -61,14 +61,14 @@ options_of_help() {
     )
 }
 
-@test "--version says the version" {
+@test "--version prints the version" {
     run -0 virt-seed --version
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
     run -0 virt-seed-lifecycle --version
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
 }
 
-@test "without a command it prints its usage and exits 2" {
+@test "prints the usage and exits 2 without a command" {
     run -2 --separate-stderr virt-seed
     [[ -z $output ]]
     [[ $stderr == 'Usage: virt-seed '* ]]
@@ -87,7 +87,7 @@ options_of_help() {
     assert_refused 2 "unknown command 'nonsense'"
 }
 
-@test "an unknown command is called one, and the one that is meant is named" {
+@test "suggests the command that was meant if one is mistyped" {
     run virt-seed start web1
     assert_refused 2 "unknown command 'start'" 'virt-seed --help'
     run virt-seed statsu
@@ -97,7 +97,7 @@ options_of_help() {
     [[ $output != *'did you mean'* ]]
 }
 
-@test "an option that is mistyped is told from one that lacks its value, or has one" {
+@test "tells a mistyped option from one with a missing or unexpected value" {
     run virt-seed wire --ouput=out.xml wired.xml
     assert_refused 2 "unknown option '--ouput'" "did you mean '--output'?"
     run virt-seed wire --qiet wired.xml
@@ -114,7 +114,7 @@ options_of_help() {
     assert_refused 2 "option '--json' takes no value"
 }
 
-@test "the options of every command may be before it or after it" {
+@test "common options may come before or after the command" {
     run -0 --separate-stderr virt-seed wire --quiet unwired.xml
     [[ -z $stderr ]]
     run -0 --separate-stderr virt-seed wire unwired.xml -q
@@ -140,7 +140,7 @@ options_of_help() {
     assert_refused 2 "unexpected argument 'user-data'"
 }
 
-@test "an unknown option exits 2 and shows the usage" {
+@test "exits 2 and shows the usage if an option is unknown" {
     local command
 
     for command in $(commands); do
@@ -158,7 +158,7 @@ options_of_help() {
     run -2 virt-seed-lifecycle --no-such-option
 }
 
-@test "a missing or superfluous argument exits 2 and shows the usage" {
+@test "exits 2 and shows the usage if an argument is missing or too many are given" {
     local command usage
 
     for command in $(commands); do
@@ -178,7 +178,7 @@ options_of_help() {
 
 # --- input ------------------------------------------------------------------------------------
 
-@test "a domain comes from a file or from standard input" {
+@test "reads a domain from a file or from standard input" {
     local from_file from_path
 
     from_file=$(virt-seed dump wired.xml)
@@ -188,23 +188,23 @@ options_of_help() {
     [[ $from_file == "$(virt-seed dump - <wired.xml)" ]]
 }
 
-@test "a file that is not there is said to be missing" {
+@test "says that a file does not exist" {
     run virt-seed wire ./none.xml
     assert_refused 1 "'./none.xml'" 'No such file'
 }
 
-@test "a directory is no file with a domain's XML" {
+@test "refuses a directory in place of a domain's XML" {
     run -1 virt-seed wire .
     assert_said 'virt-seed: error: '
 }
 
-@test "a domain's name is looked up in libvirt, and says so when it cannot be reached" {
+@test "looks a name up in libvirt, and says so if libvirt cannot be reached" {
     run virt-seed -c test:///no-such-file.xml wire web1
     assert_refused 1 libvirt
 }
 
 # libvirt's driver for tests runs in the caller's process; its domain is not one of QEMU's.
-@test "a domain is found in libvirt by its name and by its UUID" {
+@test "finds a domain in libvirt by name and by UUID" {
     for name in test 6695eb01-f6a4-8304-79aa-97f2502e193f; do
         for command in wire unset dump build check; do
             run virt-seed -c test:///default "$command" "$name"
@@ -215,7 +215,7 @@ options_of_help() {
     assert_refused 1 "'web1' is no file: there is no domain 'web1'" 'virsh list --all'
 }
 
-@test "wait and status take several domains, and look for them in libvirt alone" {
+@test "wait and status take several domains, and look for them in libvirt only" {
     run virt-seed -c test:///default wait test wired.xml
     assert_refused 1 "there is no domain 'wired.xml'" 'virsh list --all'
     run virt-seed -c test:///default status test wired.xml
@@ -225,7 +225,7 @@ options_of_help() {
     run -2 virt-seed wait --timeout=soon web1
 }
 
-@test "status shows a domain that cannot be read, too" {
+@test "status also shows a domain that cannot be read" {
     run -0 --separate-stderr virt-seed -c test:///default status test test
     [[ ${lines[0]} == 'DOMAIN  STATE    WIRED  SEED  '* ]]
     [[ ${lines[1]} == 'test    running  ?      no    -           '* ]]
@@ -238,7 +238,7 @@ options_of_help() {
     [[ -z $stderr ]]
 }
 
-@test "--domain means libvirt's domain, even where a file is called so" {
+@test "--domain means libvirt's domain even if a file has that name" {
     cp unwired.xml web1
     run virt-seed -c test:///no-such-file.xml wire --domain web1
     assert_refused 1 libvirt
@@ -247,7 +247,7 @@ options_of_help() {
 
 # --- output of wire and unset -----------------------------------------------------------------
 
-@test "wire prints the XML and tells what it changed beside it" {
+@test "wire prints the XML on stdout and its changes on stderr" {
     run -0 --separate-stderr virt-seed wire unwired.xml
     [[ $output == "$(<wired.xml)" ]]
     [[ $stderr == *"domain 'web1': cdrom 'sda' added on the scsi bus"* ]]
@@ -255,14 +255,14 @@ options_of_help() {
     [[ $stderr == *"domain 'web1' is wired already"* ]]
 }
 
-@test "--quiet says nothing but errors" {
+@test "--quiet prints only errors" {
     run -0 --separate-stderr virt-seed --quiet wire unwired.xml
     [[ -z $stderr ]]
     run -0 virt-seed -q build -o seed.iso wired.xml
     [[ -z $output ]]
 }
 
-@test "-o writes to another file and leaves FILE alone" {
+@test "-o writes to another file and leaves FILE unchanged" {
     cp unwired.xml before.xml
     run -0 --separate-stderr virt-seed wire -o out.xml unwired.xml
     [[ $output == *"cdrom 'sda' added"* ]]
@@ -272,7 +272,7 @@ options_of_help() {
     [[ $output == "$(<wired.xml)" ]]
 }
 
-@test "-i writes back into FILE, keeps its mode and leaves nothing beside it" {
+@test "-i writes back to FILE, keeps its mode and leaves no other file" {
     mkdir directory
     cp unwired.xml directory/web1.xml
     chmod 0640 directory/web1.xml
@@ -284,7 +284,7 @@ options_of_help() {
     run ! grep -q "$rundir" directory/web1.xml
 }
 
-@test "a file that cannot be written stays as it was" {
+@test "a file that cannot be written stays unchanged" {
     run virt-seed wire -o none/out.xml unwired.xml
     [[ $status -eq 1 ]]
     assert_said 'virt-seed: error: ' none
@@ -294,7 +294,7 @@ options_of_help() {
     run ! compgen -G 'out.xml.new*'
 }
 
-@test "-o replaces nothing but regular files" {
+@test "-o replaces only regular files" {
     local command
 
     mkfifo pipe
@@ -319,7 +319,7 @@ options_of_help() {
     run -1 sh -c 'virt-seed --quiet check --json wired.xml >/dev/full'
 }
 
-@test "a reader that goes away ends the command without a word" {
+@test "ends silently if the reader of its output goes away" {
     local command status
 
     for command in 'dump wired.xml' 'wire unwired.xml' 'check --json wired.xml' '--help'; do
@@ -344,7 +344,7 @@ options_of_help() {
     assert_refused 2 --in-place
 }
 
-@test "--json tells the changes, where the XML goes elsewhere" {
+@test "--json prints the changes if the XML is written elsewhere" {
     run virt-seed wire --json unwired.xml
     assert_refused 2 --json
     run -0 --separate-stderr virt-seed wire --json -o out.xml unwired.xml
@@ -355,7 +355,7 @@ options_of_help() {
     [[ $(jq '.changes | length > 2' <<<"$output") = true ]]
 }
 
-@test "unset takes the request and its wiring away" {
+@test "unset removes the request and its wiring" {
     run -0 --separate-stderr virt-seed unset wired.xml
     [[ $output != *"$namespace"* && $output != *"$rundir"* && $output != *smbios* ]]
     [[ $output != *'<metadata'* ]]
@@ -363,13 +363,13 @@ options_of_help() {
     [[ $stderr == *'has nothing of'* ]]
 }
 
-@test "unset leaves the rest of the metadata" {
+@test "unset keeps the rest of the metadata" {
     sed 's|<metadata>|<metadata><my:note xmlns:my="urn:my">x</my:note>|' wired.xml |
         virt-seed --quiet unset - >out.xml
     [[ $(xmllint --xpath 'count(/domain/metadata/*)' out.xml) = 1 ]]
 }
 
-@test "a domain without a UUID is given one" {
+@test "gives a UUID to a domain without one" {
     sed '/<uuid>/d' unwired.xml | virt-seed wire -o out.xml -
     given=$(xmllint --xpath 'string(/domain/uuid)' out.xml)
     [[ $given =~ ^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$ ]]
@@ -379,7 +379,7 @@ options_of_help() {
     [[ $(xmllint --xpath 'string(/domain/uuid)' again.xml) != "$given" ]]
 }
 
-@test "a foreign seed is known by its label, too" {
+@test "recognizes another program's seed by its label, too" {
     virt-seed --quiet build -o data.img wired.xml
     sed "s|<devices>|<devices><disk type='file' device='disk'><driver type='raw'/>\
 <source file='$PWD/data.img'/><target dev='vdb' bus='virtio'/></disk>|" unwired.xml >labelled.xml
@@ -406,12 +406,12 @@ options_of_help() {
     virt-seed dump bytes.xml meta-data | jq -e '."local-hostname" == "web1"'
 }
 
-@test "dump says which documents there are when one is not" {
+@test "dump lists the documents if the one asked for does not exist" {
     run virt-seed dump wired.xml network-config
     assert_refused 2 "'network-config'" 'meta-data, user-data, vendor-data'
 }
 
-@test "dump --json gives each document's size and its text or base64" {
+@test "dump --json prints the size of each document and its text or base64" {
     domain_xml '<ci:user-data encoding="base64">H4sIAAAAAAACA1NW1E/KzNMvzuACAB2d+wQKAAAA</ci:user-data>' >gzip.xml
     run -0 virt-seed dump --json gzip.xml
     [[ $(jq -r '."volume-id"' <<<"$output") = cidata ]]
@@ -422,7 +422,7 @@ options_of_help() {
     [[ $(jq -r '.documents | length' <<<"$output") = 1 ]]
 }
 
-@test "dump and check do not print secrets; --show-secrets does" {
+@test "dump and check print secrets only with --show-secrets" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     domain_xml '<ci:user-data secret="web1"/>' >secret.xml
     for command in dump 'dump --json' check 'check --json'; do
@@ -439,7 +439,7 @@ options_of_help() {
     [[ $(jq -r '.documents[0].text' <<<"$output") = $'#cloud-config\npassword: hunter2' ]]
 }
 
-@test "a secret that the caller may not read is left out, and that is a failure" {
+@test "dump omits a secret that the caller may not read, and fails" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     chmod 0 "$root$confdir/secrets/web1/userdata"
     domain_xml '<ci:user-data secret="web1"/>' >secret.xml
@@ -452,7 +452,7 @@ options_of_help() {
     assert_refused 1 secrets
 }
 
-@test "a secret that is not for the domain is refused, whoever asks" {
+@test "refuses a secret that the domain may not use, for every caller" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     make_secret web1 allow db1
     domain_xml '<ci:user-data secret="web1"/>' >secret.xml
@@ -465,7 +465,7 @@ options_of_help() {
 
 # --- build ------------------------------------------------------------------------------------
 
-@test "build writes an image that is closed to others" {
+@test "build writes an image with mode 0600" {
     run -0 virt-seed build -o seed.iso wired.xml
     [[ $output = 'seed.iso: label cidata, 3 documents' ]]
     [[ $(stat -c %a seed.iso) = 600 ]]
@@ -473,13 +473,13 @@ options_of_help() {
     cmp seed.iso <(virt-seed build -o - wired.xml)
 }
 
-@test "build appends to what it is told to append to" {
+@test "build appends to a file that the shell has opened for appending" {
     echo before >image
     virt-seed build -o - wired.xml >>image
     cmp <(echo before; virt-seed build -o - wired.xml) image
 }
 
-@test "build does not write half an image" {
+@test "build does not leave half an image" {
     run -1 virt-seed build -o none/seed.iso wired.xml
     domain_xml '<ci:user-data>a: 1</ci:user-data>' >bad.xml
     echo old >seed.iso

@@ -16,14 +16,14 @@ offers() {
     diff <(printf '%s\n' "$@") <(printf '%s\n' "${COMPREPLY[@]}")
 }
 
-@test "a command is completed, in front of its options as well" {
+@test "completes a command, also after options" {
     offers 'virt-seed wi' wire
     offers 'virt-seed -c test:///default --quiet un' unset
     offers 'virt-seed help known' known-hosts
     diff <(virt-seed complete -- '' | sort) <(cat <(commands) <(echo help) | sort)
 }
 
-@test "options are the command's, and those of every command" {
+@test "completes the command's own options and the common ones" {
     offers 'virt-seed wire --re' --replace
     offers 'virt-seed wire --o' --output=
     offers 'virt-seed wire --ro' --root=
@@ -32,7 +32,7 @@ offers() {
     offers 'virt-seed wire -- --re'
 }
 
-@test "domains are completed by their names, which libvirt tells" {
+@test "completes domains with the names from libvirt" {
     offers 'virt-seed -c test:///default dump t' test
     offers 'virt-seed -ctest:///default dump t' test
     offers 'virt-seed dump --connect=test:///default t' test
@@ -46,13 +46,16 @@ offers() {
     offers 'virt-seed dump t'
 }
 
-@test "words that are given are completed" {
+@test "completes the words that an option allows" {
     offers 'virt-seed import k' kubevirt
     offers 'virt-seed import ' kubevirt ovirt
     offers 'virt-seed set --ssh-host-keys=g' generate
+    offers 'virt-seed set --datasource=' nocloud configdrive nocloud-net
+    offers 'virt-seed set --datasource c' configdrive
+    offers 'virt-seed set --instance-id-policy=' content domain
 }
 
-@test "what cannot be completed is left to bash, which offers files" {
+@test "leaves everything else to bash, which offers files" {
     offers 'virt-seed nonsense x'
     offers 'virt-seed wire --no-such-option=x'
     offers 'virt-seed inspect s'

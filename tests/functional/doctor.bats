@@ -68,7 +68,7 @@ enable_apparmor() {
         "${1-  #include <local/abstractions/libvirt-qemu>}" >"$policy/abstractions/libvirt-qemu"
 }
 
-@test "a host that is as it should be has no problems" {
+@test "a correct host has no problems" {
     finds
     run -0 doctor
     [[ $output = 'no problems found' ]]
@@ -78,7 +78,7 @@ enable_apparmor() {
     assert_said 'ok: hook: ' 'ok: directories: ' 'ok: secrets: ' $'\nno problems found'
 }
 
-@test "a problem has a sentence, and what fixes it" {
+@test "a problem has a sentence and a fix" {
     rm "$root$hooks/qemu.d/50-virt-seed"
     run -1 doctor
     [[ ${lines[0]} == "problem: hook: $hooks/qemu.d/50-virt-seed is missing: "* ]]
@@ -86,7 +86,7 @@ enable_apparmor() {
     [[ ${#lines[@]} -eq 2 ]]
 }
 
-@test "a hook that is missing is found, and its fix makes it" {
+@test "finds a missing hook, and the fix creates it" {
     rm -r "$root$hooks"
     finds problem/hook
     # The link's target is a path of the host's, which the link in $root must keep.
@@ -94,7 +94,7 @@ enable_apparmor() {
     finds
 }
 
-@test "a hook that libvirt would not run is found" {
+@test "finds a hook that libvirt would not run" {
     chmod -x "$root$sbindir/virt-seed-hook"
     finds problem/hook
     assert_said 'is not executable' 'chmod 0755'
@@ -106,7 +106,7 @@ enable_apparmor() {
     assert_said 'does not lead to virt-seed-hook'
 }
 
-@test "a hook that others may change, or that lacks its other half, is found" {
+@test "finds a hook that others may change or that lacks its other half" {
     chmod o+w "$root$sbindir/virt-seed-hook"
     finds problem/hook
     assert_said 'others may change it'
@@ -116,7 +116,7 @@ enable_apparmor() {
     assert_said "virt-seed-lifecycle is missing"
 }
 
-@test "a half of the hook that is not executable, or that others may change, is found" {
+@test "finds a half of the hook that is not executable or that others may change" {
     chmod 0644 "$root$sbindir/virt-seed-lifecycle"
     finds problem/hook
     assert_said 'virt-seed-lifecycle has mode 0644 and is not executable'
@@ -126,7 +126,7 @@ enable_apparmor() {
     [[ $(jq -r '.diagnoses[] | select(.fix) | .fix' <<<"$output") == *' chmod 0755 '*/virt-seed-lifecycle ]]
 }
 
-@test "a second hook, by which each seed would be made twice, is found" {
+@test "finds a second hook that would make each seed twice" {
     ln -s "$sbindir/virt-seed-hook" "$root$hooks/qemu.d/50-virt-seed.dpkg-dist"
     finds problem/hook
     assert_said '2 hooks lead to virt-seed-hook'
@@ -136,7 +136,7 @@ enable_apparmor() {
     finds
 }
 
-@test "directories that belong to others, or that others may write into, are found" {
+@test "finds directories that belong to others or that others may write to" {
     mkdir -p "$root$rundir" "$root$statedir" "$root$reportdir"
     finds
     chmod 0777 "$root$rundir"
@@ -150,7 +150,7 @@ enable_apparmor() {
     fixes directories
 }
 
-@test "directories with what only the administrator has are never to be removed" {
+@test "never suggests removing directories with the administrator's own files" {
     local path
 
     mkdir -p "$root$statedir"
@@ -169,7 +169,7 @@ enable_apparmor() {
     [[ -e $root$statedir/kept && -e $root$confdir/kept ]]
 }
 
-@test "directories that QEMU's user cannot pass are found, and the fix lets it through" {
+@test "finds directories that QEMU's user cannot pass, and the fix opens them" {
     local path
 
     mkdir -p "$root$rundir" "$root$reportdir"
@@ -189,13 +189,13 @@ enable_apparmor() {
     fixes directories
 }
 
-@test "a mistake in the configuration is found" {
+@test "finds a mistake in the configuration" {
     echo 'autowire = perhaps' >"$root$confdir/virt-seed.conf"
     finds problem/configuration
     assert_said 'line 1' "'perhaps'"
 }
 
-@test "secrets that are open to others are found, each with its path, and never with its content" {
+@test "finds secrets that are open to others, and prints their paths but not their content" {
     make_secret web1 userdata 'hush-hush'
     finds
     chmod 0644 "$root$confdir/secrets/web1/userdata"
@@ -211,7 +211,7 @@ enable_apparmor() {
     assert_said "$confdir/secrets/web1 has mode 0755"
 }
 
-@test "a secret or key whose name begins with a dot is looked at, too" {
+@test "checks secrets and keys whose names begin with a dot, too" {
     make_secret web1 .key 'hush-hush'
     make_secret .web2 userdata 'hush-hush'
     mkdir -m 0755 "$root$confdir/secrets/web1/..2026"
@@ -225,7 +225,7 @@ enable_apparmor() {
     assert_said "$confdir/secrets/.web2 has mode 0755"
 }
 
-@test "an ordinary user is told what takes root to see" {
+@test "tells an ordinary user what only root can see" {
     become_nobody
     [[ ${#as_nobody[@]} -gt 0 ]] || skip 'only root can make what an ordinary user may not see'
     chmod 0700 "$root$libvirt_confdir"
@@ -234,7 +234,7 @@ enable_apparmor() {
         $'\n  fix: run it as root' $'\nno problems found in what could be seen'
 }
 
-@test "reports without a bound are found" {
+@test "finds reports of unlimited size" {
     mkdir -p "$root$libvirt_confdir"
     printf '%s\n' '#stdio_handler = "file"' 'stdio_handler = "logd"' >"$root$libvirt_confdir/qemu.conf"
     finds
@@ -245,7 +245,7 @@ enable_apparmor() {
     finds
 }
 
-@test "AppArmor that does not know the shim is found, and the fix is that of the host's libvirt" {
+@test "finds AppArmor rules without the shim, and the fix suits the host's libvirt" {
     enable_apparmor
     finds note/shim
     fixes shim
@@ -263,7 +263,7 @@ enable_apparmor() {
     finds
 }
 
-@test "AppArmor that libvirt does not use needs no rules for the shim" {
+@test "needs no AppArmor rules for the shim if libvirt does not use AppArmor" {
     enable_apparmor
     mkdir -p "$root$libvirt_confdir"
     echo 'security_driver = "none"' >"$root$libvirt_confdir/qemu.conf"
@@ -274,7 +274,7 @@ enable_apparmor() {
     finds note/shim
 }
 
-@test "what root cannot see either is not left to root" {
+@test "does not say that root can see what root cannot see either" {
     enable_apparmor '  include if exists <abstractions/libvirt-qemu.d>'
     mkdir -p "$root${rundir%/*}"
     touch "$root${rundir%/*}/virtlogd-sock"
@@ -286,7 +286,7 @@ enable_apparmor() {
     assert_said "/proc/77/attr/current: Is a directory"
 }
 
-@test "an AppArmor policy that includes itself is looked through" {
+@test "reads an AppArmor policy that includes itself" {
     enable_apparmor '  #include <abstractions/libvirt-qemu>'
     finds note/shim
 }
@@ -308,7 +308,7 @@ enable_apparmor() {
     [[ $output != *'[apparmor]'* ]]
 }
 
-@test "a host of VDSM's without its hook is found" {
+@test "finds a VDSM host without its hook" {
     mkdir -p "$root$vdsm_hooks/before_vm_start"
     finds problem/vdsm
     install -m 0755 "$top_builddir/virt-seed-vdsm" "$root$vdsm_hooks/before_vm_start/50_virt_seed"
@@ -332,7 +332,7 @@ pretend_daemon() {
     echo "77 ($1) S 1 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 17 0 $ticks 1 2" >"$root/proc/77/stat"
 }
 
-@test "a daemon that was started before the hook was installed is named, with how to tell it" {
+@test "finds a daemon that was started before the hook was installed, and says how to restart it" {
     mkdir -p "$root${rundir%/*}"
     touch "$root${rundir%/*}/virtlogd-sock"
     pretend_daemon virtqemud -60
@@ -347,7 +347,7 @@ pretend_daemon() {
     finds
 }
 
-@test "where there was another hook at the start, libvirt notices each that comes" {
+@test "finds no problem if another hook was there at the start, since libvirt notices new ones then" {
     install -m 0755 /dev/null "$root$hooks/qemu"
     sleep 1
     rm "$root$hooks/qemu.d/50-virt-seed"
@@ -360,7 +360,7 @@ pretend_daemon() {
     finds unknown/hook-noticed
 }
 
-@test "a seed that was made since shows that the hook was noticed" {
+@test "finds no problem if a seed was made since, which shows that libvirt noticed the hook" {
     mkdir -p "$root$rundir"
     touch "$root${rundir%/*}/virtlogd-sock"
     pretend_daemon libvirtd 5
@@ -370,7 +370,7 @@ pretend_daemon() {
     finds
 }
 
-@test "SELinux that confines libvirt's daemon is found if virt-seed's policy is missing" {
+@test "finds a missing virt-seed policy if SELinux confines libvirt's daemon" {
     mkdir -p "$root/sys/fs/selinux" "$root${rundir%/*}"
     touch "$root${rundir%/*}/virtlogd-sock"
     pretend_daemon virtqemud -60
@@ -381,19 +381,24 @@ pretend_daemon() {
     printf 1 >"$root/sys/fs/selinux/enforce"
     finds problem/selinux
     [[ $(fix selinux) = 'install virt-seed-selinux' ]]
+    # Debian has no such package.
+    mkdir -p "$root/var/lib/dpkg"
+    touch "$root/var/lib/dpkg/status"
+    finds problem/selinux
+    [[ $(fix selinux) = *'man virt-seed-selinux' ]]
     # That of EL 9 is not confined.
     echo system_u:system_r:virtd_t:s0 >"$root/proc/77/attr/current"
     finds
 }
 
-@test "of another root neither the server nor the kernel is asked, which are this host's" {
+@test "does not ask this host's server and kernel about another root" {
     make_server
     run -0 doctor --json
     jq -e 'all(.diagnoses[]; .subject != "metadata-server" and .subject != "kernel")' <<<"$output"
     end_server
 }
 
-@test "a virtlogd that is missing is found" {
+@test "finds a missing virtlogd" {
     pretend_daemon libvirtd -60
     finds problem/virtlogd
 }

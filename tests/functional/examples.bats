@@ -11,13 +11,13 @@ valid() {
         xmllint --noout --relaxng "$top_srcdir/xml/cloud-init.rng" -
 }
 
-@test "the schema allows every example" {
+@test "every example is valid by the schema" {
     for example in "$top_srcdir"/xml/examples/*.xml; do
         run -0 valid "$example"
     done
 }
 
-@test "every example has a seed, can be wired, and has no finding then" {
+@test "every example makes a seed, can be wired, and then has no findings" {
     make_host_of_examples
     make_server
     for example in "$top_srcdir"/xml/examples/*.xml; do
@@ -35,7 +35,7 @@ valid() {
 
 # The provider, which would make the domain's XML of it, is not here: what is checked is the syntax,
 # and what the example says to virt-seed.
-@test "Terraform's example has its canonical form" {
+@test "Terraform's example is in canonical form" {
     local example=$top_srcdir/xml/examples/virt-seed-qemu.tf
 
     type -P terraform >/dev/null || skip "terraform is not installed"
@@ -44,7 +44,7 @@ valid() {
     diff "$example" "$BATS_TEST_TMPDIR/canonical.tf"
 }
 
-@test "Terraform's example asks the emulator shim for a seed that has no finding" {
+@test "Terraform's example gets a seed without findings from the emulator shim" {
     local example=$top_srcdir/xml/examples/virt-seed-qemu.tf element emulator
 
     element=$(sed -n '/<<-EOT$/,/^ *EOT$/p' "$example" | sed '1d;$d')
@@ -77,7 +77,7 @@ END
     assert_said 'timezone: Europe/Vienna'
 }
 
-@test "the schema allows what the programs take, wired and unwired" {
+@test "the schema accepts what the programs accept, wired and unwired" {
     for case in "$top_srcdir"/tests/golden/{wire,dump}/*/; do
         # oVirt's payload stands alone.
         if ! grep -q "$namespace" "$case/in.xml"; then

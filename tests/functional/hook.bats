@@ -48,7 +48,7 @@ libraries_of() {
         grep -v -e '^lib[at]san' -e '^libubsan' -e '^libm\.' -e '^libgcc_s' -e '^ld-linux'
 }
 
-@test "the hook and the emulator shim link libc alone" {
+@test "the hook and the emulator shim link only libc" {
     # Of its archive, where there is one.
     [[ $(libraries_of virt-seed-hook) =~ ^(libc\.so\.6)?$ ]]
     [[ $(libraries_of virt-seed-qemu) =~ ^(libc\.so\.6)?$ ]]
@@ -59,7 +59,7 @@ libraries_of() {
     run ! grep -i virt < <(libraries_of virt-seed-lifecycle)
 }
 
-@test "the hook looks for the namespace of the request and of the schema" {
+@test "the hook searches for the namespace that requests and the schema use" {
     local text
 
     for text in src/domain/vocabulary.h src/lifecycle/hook.c xml/cloud-init.rng; do
@@ -67,7 +67,7 @@ libraries_of() {
     done
 }
 
-@test "the hook looks for what the directories of the seeds and the reports end in" {
+@test "the hook searches for the paths of the seed and report directories" {
     grep -q '"/virt-seed/"' "$top_srcdir/src/lifecycle/hook.c"
     [[ $rundir == */virt-seed && $reportdir == */virt-seed ]]
 }
@@ -83,7 +83,7 @@ libraries_of() {
     done
 }
 
-@test "at started a child becomes virt-seed-lifecycle, and the hook succeeds, whatever it does" {
+@test "at started, the hook succeeds whatever the child that becomes virt-seed-lifecycle does" {
     run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
     [[ -z $output ]]
     [[ $(<arguments) = "$PWD/bin/virt-seed-lifecycle"$'\n--\nweb1\nstarted\nbegin\n-' ]]
@@ -95,7 +95,7 @@ libraries_of() {
     run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
 }
 
-@test "at started nothing holds on to what libvirt waits for" {
+@test "at started, the child keeps no descriptor open that libvirt waits for" {
     # shellcheck disable=SC2016  # the words are the inner shell's
     printf '#!/bin/sh\nreadlink /proc/self/fd/1 /proc/self/fd/2 >"%s"\nls /proc/self/fd >>"%s"\n' \
         "$PWD/outputs" "$PWD/outputs" >bin/virt-seed-lifecycle
@@ -106,7 +106,7 @@ libraries_of() {
     [[ $(<outputs) = $'/dev/null\n0\n1\n2\n3' || $(<outputs) = *$'/dev/null\n0\n1\n2\n3' ]]
 }
 
-@test "at started the hook succeeds without its XML, and when its time is up" {
+@test "at started, the hook succeeds without XML and when its time is up" {
     run_as_root 0 bin/virt-seed-hook web1 started begin - \
         < <(cat ours.xml; head -c 17000000 /dev/zero)
     # Not `run … <&-`: its own pipe would become standard input, and the hook wait for its time to be up.
@@ -135,12 +135,12 @@ libraries_of() {
     done
 }
 
-@test "the hook becomes virt-seed-lifecycle for a domain that carries a seed of ours" {
+@test "the hook becomes virt-seed-lifecycle for a domain with our seed" {
     run_as_root 3 bin/virt-seed-hook web1 prepare begin - <disk.xml
     cmp xml disk.xml
 }
 
-@test "the hook becomes virt-seed-lifecycle for a domain that carries a report of ours" {
+@test "the hook becomes virt-seed-lifecycle for a domain with our report" {
     local path operation
 
     for path in "$reportdir" "${reportdir%/*}//virt-seed" "$reportdir/." "${reportdir%/*}/./virt-seed/"; do
@@ -161,7 +161,7 @@ libraries_of() {
     cmp xml shim.xml
 }
 
-@test "the hook becomes virt-seed-lifecycle for a domain that has a URL of ours, and asks for nothing" {
+@test "the hook becomes virt-seed-lifecycle for a domain with our URL and no request" {
     domain_xml | sed -e "s|<ci:cloud-init |&datasource='nocloud-net' |" \
         -e "s|</devices>|<interface type='user'/>&|" | virt-seed --quiet wire - >url.xml
     # The URL alone is left.
@@ -172,32 +172,32 @@ libraries_of() {
     cmp xml url.xml
 }
 
-@test "the hook does nothing for a domain that has virt-seed's name alone" {
+@test "the hook does nothing for a domain that only mentions virt-seed's name" {
     sed 's|<name>|<title>like virt-seed-hook</title>&|' none.xml >title.xml
     hook_does_nothing web1 prepare begin - <title.xml
 }
 
-@test "the hook finds its program beside itself, through a link, too" {
+@test "the hook finds its program next to itself, also through a link" {
     mkdir qemu.d
     ln -s "$PWD/bin/virt-seed-hook" qemu.d/50-virt-seed
     run_as_root 3 qemu.d/50-virt-seed web1 prepare begin - <ours.xml
     [[ $(head -n 1 arguments) = "$PWD/bin/virt-seed-lifecycle" ]]
 }
 
-@test "the hook says so when virt-seed-lifecycle is not there" {
+@test "the hook says that virt-seed-lifecycle is missing" {
     rm bin/virt-seed-lifecycle
     run_as_root 1 bin/virt-seed-hook web1 prepare begin - <ours.xml
     assert_said 'virt-seed: error: ' "$PWD/bin/virt-seed-lifecycle"
     hook_does_nothing web1 prepare begin - <none.xml
 }
 
-@test "the hook hands on a large domain whole" {
+@test "the hook passes on a large domain whole" {
     { cat ours.xml; head -c 12000000 /dev/zero | tr '\0' x; } >large.xml
     run_as_root 3 bin/virt-seed-hook web1 prepare begin - <large.xml
     cmp xml large.xml
 }
 
-@test "the hook refuses a domain of ours that is larger than any, and no other" {
+@test "the hook refuses a domain of ours that is too large, and no other" {
     run_as_root 1 bin/virt-seed-hook web1 prepare begin - \
         < <(cat ours.xml; head -c 17000000 /dev/zero)
     assert_refused 1 'File too large'
@@ -206,7 +206,7 @@ libraries_of() {
     [[ -z $output && ! -e arguments ]]
 }
 
-@test "the hook does nothing for other domains, at every operation of libvirt's" {
+@test "the hook does nothing for other domains, at every operation of libvirt" {
     local operation
 
     for operation in prepare start started stopped release migrate restore reconnect attach; do
@@ -215,7 +215,7 @@ libraries_of() {
     done
 }
 
-@test "the hook does nothing at operations that are not ours, whatever the domain" {
+@test "the hook does nothing at operations that do not concern it, whatever the domain" {
     local operation
 
     for operation in start stopped reconnect attach no-such-operation ''; do
@@ -223,7 +223,7 @@ libraries_of() {
     done
 }
 
-@test "the hook does not read what it does not need" {
+@test "the hook reads only the input that it needs" {
     # Nobody ever writes into the pipe: reading from it would wait for ever.
     mkfifo pipe
     exec 9<>pipe
@@ -233,7 +233,7 @@ libraries_of() {
     exec 9>&-
 }
 
-@test "the hook does nothing when it is called without an operation" {
+@test "the hook does nothing if called without an operation" {
     hook_does_nothing
     hook_does_nothing web1
 }

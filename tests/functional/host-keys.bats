@@ -36,7 +36,7 @@ seed_keys() {
 
 # --- the key ----------------------------------------------------------------------------------
 
-@test "the first start makes a key that ssh-keygen takes, and every later one has the same" {
+@test "the first start makes a key that ssh-keygen accepts, and every later start uses it" {
     need_ssh_keygen
     lifecycle wired.xml prepare
     cp "$seeds/$uuid.iso" first.iso
@@ -52,7 +52,7 @@ seed_keys() {
     cmp "$seeds/$uuid.iso" first.iso
 }
 
-@test "sshd takes the key" {
+@test "sshd accepts the key" {
     local sshd
 
     sshd=$(type -P sshd || type -P /usr/sbin/sshd) || skip 'sshd is not installed'
@@ -73,7 +73,7 @@ seed_keys() {
     cmp "$seeds/$uuid.iso" <(virt-seed --root="$root" build -o - wired.xml)
 }
 
-@test "starts at the same time use one key" {
+@test "simultaneous starts use one key" {
     local starts=()
 
     for _ in {1..8}; do
@@ -86,14 +86,14 @@ seed_keys() {
     [[ $(ls -A "$(dirname "$key")") = ssh_host_ed25519_key ]]
 }
 
-@test "another domain has another key" {
+@test "another domain gets another key" {
     lifecycle wired.xml prepare
     sed "s/$uuid/$other_uuid/g" wired.xml >other.xml
     lifecycle other.xml prepare
     run ! cmp -s "$key" "${key/$uuid/$other_uuid}"
 }
 
-@test "a guest that is resumed gets no new key, and the message says how to bring the old one" {
+@test "refuses to resume a guest whose key is missing, and says how to copy the old one" {
     local operation
 
     for operation in restore migrate; do
@@ -112,7 +112,7 @@ seed_keys() {
     cmp "$seeds/$uuid.iso" first.iso
 }
 
-@test "a key that was brought along is the guest's on the other host, with its public half" {
+@test "a key that was copied from another host is the guest's there, with its public half" {
     lifecycle wired.xml prepare
     known_hosts wired.xml >before
     cp "$seeds/$uuid.iso" first.iso
@@ -126,7 +126,7 @@ seed_keys() {
     virt-seed --root=other known-hosts wired.xml | cmp - before
 }
 
-@test "a guest that is done needs no key" {
+@test "a guest marked as done needs no key" {
     sed -i 's/<ci:cloud-init /&boots="until-done" /' wired.xml
     virt-seed --quiet --root="$root" 'done' wired.xml
     lifecycle wired.xml restore
@@ -134,7 +134,7 @@ seed_keys() {
     run ! test -e "$root$statedir/secrets"
 }
 
-@test "a key that others may read, or that is damaged, keeps the guest from starting" {
+@test "refuses a start if the key is readable by others or damaged" {
     lifecycle wired.xml prepare
     chmod 644 "$key"
     run --separate-stderr lifecycle wired.xml prepare
@@ -150,7 +150,7 @@ seed_keys() {
     [[ ! -s $key ]]
 }
 
-@test "a state directory that cannot be made keeps the guest from starting" {
+@test "refuses a start if the state directory cannot be created" {
     mkdir -p "$root$(dirname "$statedir")"
     ln -s /nowhere "$root$statedir"
     run --separate-stderr lifecycle wired.xml prepare
@@ -174,7 +174,7 @@ seed_keys() {
     run ! test -e "$root$statedir"
 }
 
-@test "dump shows the key to who may see it and asks for it, and nobody else" {
+@test "dump shows the key only with --show-secrets, to those who may read it" {
     lifecycle wired.xml prepare
     run -0 virt-seed --root="$root" dump wired.xml
     assert_said '<generated at the first start>'
@@ -191,7 +191,7 @@ seed_keys() {
     assert_said 'no problems found'
 }
 
-@test "the instance-id of the content knows that a key is generated, and not which" {
+@test "policy=\"content\" covers that a key is generated, but not the key itself" {
     id() {
         virt-seed --root="$root" dump "$@" meta-data | jq -r '.["instance-id"]'
     }
@@ -212,7 +212,7 @@ seed_keys() {
 
 # --- known-hosts ------------------------------------------------------------------------------
 
-@test "known-hosts prints a line for the whole name, the first label and each address" {
+@test "known-hosts prints a line with the full name, the first label and each address" {
     local words
 
     generating_xml '<ci:hostname>web1.example.org</ci:hostname>' >wired.xml
@@ -228,7 +228,7 @@ END
     [[ $(known_hosts wired.xml) = "web1 $words" ]]
 }
 
-@test "ssh finds what known-hosts prints" {
+@test "ssh accepts what known-hosts prints" {
     need_ssh_keygen
     lifecycle wired.xml prepare
     known_hosts --host='[192.0.2.1]:2222' wired.xml >known
@@ -237,7 +237,7 @@ END
     done
 }
 
-@test "known-hosts is for everybody" {
+@test "known-hosts works for every user" {
     local above=$root$statedir
 
     lifecycle wired.xml prepare
@@ -250,14 +250,14 @@ END
     diff expected <("${as_nobody[@]}" virt-seed --root="$root" known-hosts - <wired.xml)
 }
 
-@test "known-hosts takes no word that would mean something else in the file" {
+@test "known-hosts prints no name that known_hosts would read differently" {
     for host in '' 'a b' 'a,b' '*' '!a' '#a' '@revoked' '|1|x' $'a\nb' 'ä'; do
         run -2 known_hosts --host="$host" wired.xml
         assert_refused 2 'is no host'
     done
 }
 
-@test "known-hosts prints the keys of a secret, with a public file and without" {
+@test "known-hosts prints the keys of a secret, with or without public files" {
     local type
 
     need_ssh_keygen
@@ -277,13 +277,13 @@ END
     assert_refused 1 'has no public key' 'ssh-keygen -y'
 }
 
-@test "known-hosts says what to do where the guest makes its keys itself" {
+@test "known-hosts says what to do if the guest makes its keys itself" {
     wired_xml >wired.xml
     run -1 known_hosts wired.xml
     assert_refused 1 "domain 'web1'" 'makes its host keys itself' 'ssh-host-keys="generate"'
 }
 
-@test "no key is printed or left behind but where it belongs" {
+@test "keys are neither printed nor left in other places" {
     local secret
 
     lifecycle wired.xml prepare >out 2>err

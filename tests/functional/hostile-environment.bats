@@ -52,7 +52,7 @@ only_a_seed() {
 
 # --- descriptors ------------------------------------------------------------------------------
 
-@test "closed descriptors do no harm, in every combination" {
+@test "works with closed descriptors, in every combination" {
     local closed program
 
     for program in virt-seed-lifecycle bin/virt-seed-hook; do
@@ -82,7 +82,7 @@ root_option() {
     [[ $1 == *hook ]] || printf -- '--root=%q' "$root"
 }
 
-@test "standard input that is a directory or nothing is refused" {
+@test "refuses standard input that is a directory or closed" {
     attempt lifecycle prepare .
     refused
     attempt hook prepare .
@@ -94,7 +94,7 @@ root_option() {
     nothing_is_left
 }
 
-@test "the alarm ends a wait for standard input, in two lines" {
+@test "the alarm ends a wait for standard input with two lines" {
     local pid
 
     mkfifo fifo
@@ -110,7 +110,7 @@ root_option() {
     nothing_is_left
 }
 
-@test "standard output and error that nobody reads do no harm" {
+@test "works if nobody reads standard output and error" {
     attempt bash -o pipefail -c '"$@" 2>&1 >/dev/full <wired.xml | true' bash \
         virt-seed-lifecycle --root="$root" web1 prepare begin -
     succeeded
@@ -159,7 +159,7 @@ not_begun() {
 
 # Running out of memory aborts; libraries may fail in their own way, and a stack that cannot grow ends
 # with SIGSEGV.
-@test "too little memory makes no half a seed" {
+@test "too little memory never leaves half a seed" {
     local -i size done=0
 
     ! sanitized || skip "AddressSanitizer's shadow needs the address space"
@@ -175,7 +175,7 @@ not_begun() {
     [[ $done -gt 3 ]]
 }
 
-@test "each number of descriptors is enough, or the start is refused" {
+@test "every limit on descriptors is enough, or the start is refused" {
     local -i files made=0
 
     for files in {3..16}; do
@@ -193,7 +193,7 @@ not_begun() {
     [[ $made -gt 0 ]]
 }
 
-@test "a limit on files' sizes is an error, no signal" {
+@test "a limit on file sizes is an error, not a signal" {
     local -i size
 
     for size in 0 1 2048 65536 131071 131072 131073 300000; do
@@ -208,7 +208,7 @@ not_begun() {
     done
 }
 
-@test "without another thread the start is refused" {
+@test "refuses the start if no process can be created" {
     use_program
     attempt "$fault" clone,clone3 1+ EAGAIN "${program[@]}" web1 prepare begin - <large.xml
     [[ $status -ne 77 ]] || skip 'processes cannot be traced here'
@@ -222,7 +222,7 @@ not_begun() {
 
 # --- the run-time directory -------------------------------------------------------------------
 
-@test "a run-time directory that cannot be written refuses the start" {
+@test "refuses the start if the run-time directory cannot be written" {
     needs_a_namespace
     mkdir -p "$seeds"
     # shellcheck disable=SC2016  # the words are the inner shell's
@@ -233,7 +233,7 @@ not_begun() {
     refused 'Read-only file system' 'df '
 }
 
-@test "a run-time directory of every size holds a whole seed or none" {
+@test "a run-time directory of any size contains a whole seed or none" {
     needs_a_namespace
     mkdir -p "$seeds"
     # shellcheck disable=SC2016  # the words are the inner shell's
@@ -264,7 +264,7 @@ not_begun() {
 
 # --- the process's surroundings ---------------------------------------------------------------
 
-@test "the seed and its mode do not depend on the surroundings" {
+@test "the seed and its mode do not depend on the environment" {
     local change
     # Each changes something for "$@", the program.
     local -a changes=('umask 0777' 'umask 0' 'set -- env TZ=:/nowhere "$@"'
@@ -332,7 +332,7 @@ new_or_refused() {
     fi
 }
 
-@test "each write that fails refuses the start, and leaves what was there" {
+@test "a failing write refuses the start and leaves the old seed" {
     local error
 
     use_program
@@ -343,7 +343,7 @@ new_or_refused() {
     done
 }
 
-@test "reads and writes that are interrupted or short are taken up again" {
+@test "continues reads and writes that are interrupted or short" {
     local what
 
     use_program
@@ -358,7 +358,7 @@ new_or_refused() {
     outcome
 }
 
-@test "each other call that fails gives the seed whole, or refuses the start" {
+@test "any other failing call either refuses the start or leaves a whole seed" {
     local calls error
 
     use_program
@@ -380,7 +380,7 @@ getrandom EAGAIN
 END
 }
 
-@test "everything that fails at once from some call on leaves no half a seed" {
+@test "if every call fails from some point on, no half a seed is left" {
     local -i n
     local calls
 
@@ -399,7 +399,7 @@ END
 }
 
 # Out of memory aborts.
-@test "memory that is refused makes no half a seed" {
+@test "a failing allocation never leaves half a seed" {
     ! sanitized || skip "AddressSanitizer's own calls would fail"
     use_program
     outcome() {
@@ -411,7 +411,7 @@ END
     [[ $points -ge 3 ]]
 }
 
-@test "what fails in the hook refuses the start, or is as if nothing had been" {
+@test "a failing call in the hook either refuses the start or has no effect" {
     local calls error
 
     use_hook
@@ -429,7 +429,7 @@ write ENOSPC
 END
 }
 
-@test "what fails at release is said, and the next release makes up for it" {
+@test "a failing release prints the failure, and the next release cleans up" {
     local calls error
 
     use_program
@@ -466,7 +466,7 @@ killed() {
     released
 }
 
-@test "a program that is killed at any system call leaves the old seed or the new one" {
+@test "being killed at any system call leaves the old seed or the new one" {
     use_program
     outcome() { killed 9; }
     if sanitized; then
@@ -477,21 +477,21 @@ killed() {
     [[ $points -ge 50 ]]
 }
 
-@test "a program that is told to end at a call for files leaves the old seed or the new one" {
+@test "being terminated at any file operation leaves the old seed or the new one" {
     use_program
     outcome() { killed 15; }
     each_fault openat,write,pread,fchown,renameat,unlinkat term wired.xml
     [[ $points -ge 10 ]]
 }
 
-@test "a hook that is killed at any call for files leaves the old seed or the new one" {
+@test "a hook killed at any file operation leaves the old seed or the new one" {
     use_hook
     outcome() { killed 9; }
     each_fault memfd_create,write,lseek,dup2,dup3,execve,openat,fchown,renameat kill wired.xml
     [[ $points -ge 8 ]]
 }
 
-@test "a release that is killed at any call for files is finished by the next" {
+@test "a release killed at any file operation is completed by the next one" {
     use_program
     operation=release
     outcome() {
@@ -527,7 +527,7 @@ together() {
     done
 }
 
-@test "two starts of one domain at once both get the seed" {
+@test "two simultaneous starts of a domain both get the seed" {
     for _ in {1..20}; do
         together prepare prepare
         [[ ${ends[*]} = '0 0' ]]
@@ -538,7 +538,7 @@ together() {
     released
 }
 
-@test "two different requests of one domain at once: one of the two seeds is there, whole" {
+@test "two different requests of a domain at once leave one of the two seeds, whole" {
     for _ in {1..20}; do
         together 'prepare large.xml' 'prepare old.xml'
         [[ ${ends[*]} = '0 0' ]]
@@ -548,7 +548,7 @@ together() {
     released
 }
 
-@test "a start and the end of one domain at once: a whole seed or none" {
+@test "a start and the end of a domain at once leave a whole seed or none" {
     for _ in {1..20}; do
         together 'prepare large.xml' 'lifecycle release'
         [[ ${ends[1]} -eq 0 ]]
@@ -566,7 +566,7 @@ at_once() {
     succeeded
 }
 
-@test "a thousand starts at once: each gets its seed, whole" {
+@test "a thousand simultaneous starts each get a whole seed" {
     local -i count=1000
     local one xml
 

@@ -108,7 +108,7 @@ teardown() {
 
 # --- size -------------------------------------------------------------------------------------
 
-@test "64 MiB of spaces or NULs are no domain" {
+@test "64 MiB of spaces or NULs are not a domain" {
     head -c 64M /dev/zero | tr '\0' ' ' >spaces
     refuses_but_hook_ignores spaces
     rm spaces
@@ -116,7 +116,7 @@ teardown() {
     refuses_but_hook_ignores zeroes
 }
 
-@test "64 MiB that begin like a domain of ours are refused" {
+@test "refuses 64 MiB that begin like one of our domains" {
     { begin_request; head -c 64M /dev/zero | tr '\0' x; } >text
     refuses text '16 MiB'
     { begin_request; yes '<ci:a/>' | head -c 64M; } >text
@@ -125,7 +125,7 @@ teardown() {
     refuses text '16 MiB'
 }
 
-@test "a serial of megabytes is refused" {
+@test "refuses a serial of several megabytes" {
     repeat 1000000 'x ' | serial_xml >large.xml
     refuses large.xml 'SMBIOS serial'
     { repeat 1000000 'x '; printf 'ds=nocloud;dsmode=net'; } | serial_xml >large.xml
@@ -134,7 +134,7 @@ teardown() {
     [[ $(grep -c 'ds=nocloud' unset.xml) -eq 0 ]]
 }
 
-@test "input that has no end is refused when it is too large" {
+@test "refuses endless input once it is too large" {
     start_by_program /dev/zero
     refused '16 MiB'
     start_by_hook /dev/zero
@@ -143,7 +143,7 @@ teardown() {
     nothing_is_left
 }
 
-@test "domains as large as libvirt takes them get their seed" {
+@test "makes seeds for domains as large as libvirt allows" {
     { echo '<ci:user-data>#cloud-config'; echo "# $(repeat 4194000 x)"; echo '</ci:user-data>'; } |
         request_xml >large.xml
     makes_seed large.xml
@@ -161,7 +161,7 @@ teardown() {
     makes_seed large.xml
 }
 
-@test "too many elements, keys and entries are refused" {
+@test "refuses too many elements, keys and entries" {
     repeat 400000 '<ci:none/>' | request_xml >many.xml
     refuses many.xml '<none>'
     { printf '<ci:meta-data>'; seq -f '<ci:entry name="key%.0f">v</ci:entry>' 100000
@@ -174,7 +174,7 @@ teardown() {
 }
 
 # Each of them is large, and all of them together.
-@test "every part may have 4 MiB, and all of them 16 MiB" {
+@test "each part may have 4 MiB, and all of them 16 MiB" {
     local secrets=$root$confdir/secrets
 
     { echo '#cloud-config'; repeat 700000 'a: 1 #'; } >large
@@ -199,7 +199,7 @@ teardown() {
     refuses large.xml 'more than 16 MiB together'
 }
 
-@test "a secret of many keys is taken, and of too many refused" {
+@test "accepts a secret with many keys, and refuses one with too many" {
     local -i i
 
     for i in {1..256}; do
@@ -211,7 +211,7 @@ teardown() {
     refuses many.xml 257 'at most 256'
 }
 
-@test "very many user-data, files and users are refused" {
+@test "refuses too many user-data, files and users" {
     repeat 100000 '<ci:user-data>#!/bin/sh</ci:user-data>' | request_xml >many.xml
     refuses many.xml 'too many' 16
     { printf '<ci:initialization><ci:files>'
@@ -224,7 +224,7 @@ teardown() {
     refuses many.xml 'too many'
 }
 
-@test "a payload of very many files is refused" {
+@test "refuses a payload with too many files" {
     {
         sed '/<metadata>/q' wired.xml
         echo '<o:vm xmlns:o="http://ovirt.org/vm/1.0"><o:device devtype="disk"><o:payload>'
@@ -237,12 +237,12 @@ teardown() {
 }
 
 # The parser compares each attribute with those before it.
-@test "very many attributes are refused" {
+@test "refuses too many attributes" {
     request_xml </dev/null | sed "s|xmlns:ci=|$(seq -f "a%.0f='x'" 5000 | tr '\n' ' ')&|" >many.xml
     refuses many.xml "'a1'"
 }
 
-@test "a domain of 1000 disks gets its seed" {
+@test "makes a seed for a domain with 1000 disks" {
     local -i i
 
     {
@@ -258,7 +258,7 @@ teardown() {
 
 # --- nesting and entities ---------------------------------------------------------------------
 
-@test "elements nested 100,000 deep are refused, 200 deep they do no harm" {
+@test "refuses elements nested 100,000 deep, and accepts 200" {
     { repeat 100000 '<a>'; repeat 100000 '</a>'; } | request_xml >deep.xml
     refuses deep.xml 'not well-formed'
     { sed '/<\/metadata>/,$d' wired.xml; repeat 200 '<a>'; repeat 200 '</a>'
@@ -271,7 +271,7 @@ yaml_xml() {
     { echo '<ci:user-data>#cloud-config'; cat; echo '</ci:user-data>'; } | request_xml
 }
 
-@test "YAML nested without end is refused" {
+@test "refuses YAML that is nested without end" {
     # With a tab in it, all blanks of a document are looked at.
     { printf 'a: "\t"\nb: '; repeat 65536 '['; } | yaml_xml >yaml.xml
     refuses yaml.xml '<user-data>'
@@ -285,7 +285,7 @@ yaml_xml() {
     refuses yaml.xml '<user-data>'
 }
 
-@test "YAML whose aliases multiply, or that contains itself, is refused" {
+@test "refuses YAML whose aliases multiply or that contains itself" {
     local -i i
 
     {
@@ -307,7 +307,7 @@ with_doctype() {
     domain_name=$2 request_xml </dev/null
 }
 
-@test "entities are not expanded, however many of each other they hold" {
+@test "does not expand entities, even if they contain one another" {
     local -i i
 
     {
@@ -326,7 +326,7 @@ with_doctype() {
     refuses bomb.xml
 }
 
-@test "no file and no address is read for an entity" {
+@test "reads no file and no address for an entity" {
     local system
 
     mkfifo fifo
@@ -341,7 +341,7 @@ with_doctype() {
     done
 }
 
-@test "XInclude and stylesheets are text like any other" {
+@test "treats XInclude and stylesheets as plain text" {
     {
         printf '<ci:user-data>#cloud-config\n</ci:user-data>'
     } | request_xml | sed "s|<metadata>|&<xi:include xmlns:xi='http://www.w3.org/2001/XInclude' \
@@ -379,7 +379,7 @@ END
     echo
 }
 
-@test "a domain's name does no harm to its seed, whatever is in it" {
+@test "any domain name is harmless in the seed" {
     local domain_name
 
     names >list
@@ -399,7 +399,7 @@ makes_seed_or_refuses() {
     fi
 }
 
-@test "a domain's name does no harm to messages, whatever is in it" {
+@test "any domain name is harmless in messages" {
     local domain_name
 
     starts=(start_by_program)
@@ -413,7 +413,7 @@ makes_seed_or_refuses() {
     refuses named.xml '%s%n%s%n%x'
 }
 
-@test "the name that libvirt calls the hook with is a name, whatever is in it" {
+@test "any name that libvirt passes to the hook is harmless" {
     local name
 
     for name in -rf -- --help --version --root=tmp ../../etc/passwd '%s%n' "$(repeat 100000 x)" \
@@ -440,7 +440,7 @@ requests() {
 END
 }
 
-@test "what a request holds does no harm to messages, whatever it is" {
+@test "any content of a request is harmless in messages" {
     local text request
 
     starts=(start_by_program)
@@ -453,7 +453,7 @@ END
     done <list
 }
 
-@test "names of elements and attributes may be long: messages are not" {
+@test "long names of elements and attributes do not make messages long" {
     local domain_name=web1 long
 
     long=$(repeat 40000 x)
@@ -472,7 +472,7 @@ END
     refuses long.xml
 }
 
-@test "paths that lead out of the host's directories are refused, at any depth" {
+@test "refuses paths that lead out of the host's directories, at any depth" {
     local path
 
     mkdir -p "$root$confdir/files/deep" "$root$confdir/secrets"
@@ -493,7 +493,7 @@ END
     done
 }
 
-@test "bytes that are no text are refused" {
+@test "refuses bytes that are not text" {
     local bytes
 
     for bytes in '\xff' '\xc0\x80' '\xed\xa0\x80' '\xf8\x88\x80\x80\x80' '\x1b[31m' '\x01'; do
@@ -508,7 +508,7 @@ END
     refuses bytes.xml
 }
 
-@test "a UUID is a UUID before it is a file's name" {
+@test "uses a UUID in a file name only after checking that it is one" {
     local text
 
     for text in ../../etc/passwd "../$uuid" "$uuid/../x" '%s%n' "$uuid$uuid" "${uuid%0}" ''; do

@@ -35,7 +35,7 @@ package_update: true
     [[ $(blkid -p -s TYPE -o value seed.iso) = iso9660 ]]
 }
 
-@test "xorriso reads the same documents by Rock Ridge" {
+@test "xorriso reads the same documents from Rock Ridge" {
     needs xorriso
     diff <(printf "'/%s'\n" "${documents[@]}" | sort) \
         <(xorriso -indev seed.iso -find / -type f 2>/dev/null | sort)
@@ -44,7 +44,7 @@ package_update: true
     diff -r dumped extracted
 }
 
-@test "isoinfo reads the same documents by Rock Ridge and by Joliet" {
+@test "isoinfo reads the same documents from Rock Ridge and Joliet" {
     needs isoinfo
     for names in -R -J; do
         diff <(printf '/%s\n' "${documents[@]}" | sort) <(isoinfo -f "$names" -i seed.iso | sort)
@@ -54,7 +54,7 @@ package_update: true
     done
 }
 
-@test "the documents are root's and for root alone, and without a time of ours" {
+@test "the documents belong to root, are readable by root only, and have a fixed time" {
     needs xorriso
     [[ $(xorriso -indev seed.iso -lsl / 2>/dev/null |
         grep -c '^-r-------- .* 0 .* 0 .* Jan  *1  *2020 ') -eq 4 ]]
@@ -87,7 +87,7 @@ inspects() {
     inspects vdsm.iso
 }
 
-@test "inspect refuses what is no seed, with status 1" {
+@test "inspect exits 1 if an image is not a seed" {
     needs genisoimage
     genisoimage -quiet -volid backup -joliet -rock -o other.iso dumped
     run -1 virt-seed inspect --json other.iso
@@ -98,7 +98,7 @@ inspects() {
     assert_said meta-data 'is missing'
 }
 
-@test "inspect refuses what is no image" {
+@test "inspect refuses a file that is not an image" {
     head -c 100000 /dev/zero >zeroes
     head -c 40000 seed.iso >half.iso
     : >empty

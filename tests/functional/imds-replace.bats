@@ -119,7 +119,7 @@ at_each_moment() {
     [[ $moment -gt 5 ]]
 }
 
-@test "a domain that is replaced at any moment of a request is served whole, as it was or as it is" {
+@test "a domain replaced at any moment of a request is served whole, either old or new" {
     check() {
         [[ $status = 200 && ($body = "$before" || $body = "version $version") ]]
     }
@@ -130,7 +130,7 @@ at_each_moment() {
     done
 }
 
-@test "a domain that is removed at any moment of a request is served whole or not at all" {
+@test "a domain removed at any moment of a request is served whole or not at all" {
     remove() {
         "$top_builddir/tests/imds/publish" "$root" remove "$uuid"
     }
@@ -145,7 +145,7 @@ at_each_moment() {
     done
 }
 
-@test "at every moment of a domain's replacement it is served whole, as it was and then as it is" {
+@test "a domain is served whole at every moment of its replacement, first old and then new" {
     local end=$((SECONDS + 120)) stops=0 seen
 
     imds_start

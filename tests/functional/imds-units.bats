@@ -30,13 +30,13 @@ make_units() {
         -e '/^Documentation=/d' "$units"/*
 }
 
-@test "systemd finds nothing wrong with the units" {
+@test "systemd finds no mistakes in the units" {
     make_units
     run systemd-analyze verify "$units"/*
     [[ $status -eq 0 && $output = '' ]]
 }
 
-@test "the server's unit leaves it little, as systemd sees it" {
+@test "systemd rates the sandbox of the server's unit as tight" {
     make_units
     [[ $(systemd-analyze --help) == *--offline* ]] || skip 'systemd-analyze wants a systemd that runs'
     # Tenths: version 252 says 1.6, of 10.
@@ -66,7 +66,7 @@ modes() {
     stat --format='%a %u %g' "$root${rundir%/*}" "$root$rundir" "$tree"
 }
 
-@test "systemd makes the tree root's, open to the server's group and to nobody else" {
+@test "systemd creates the tree for root, readable only by the server's group" {
     make_user_and_tree
     [[ $(modes) = "755 0 0"$'\n'"711 0 0"$'\n'"750 0 $group" ]]
     # Again, at each start of the server: where the hook was first, too.
@@ -76,7 +76,7 @@ modes() {
     [[ $(modes) = "755 0 0"$'\n'"711 0 0"$'\n'"750 0 $group" ]]
 }
 
-@test "the user that systemd makes can serve what is published there, and nobody else can read it" {
+@test "the user that systemd creates can serve what is published, and nobody else can read it" {
     make_user_and_tree
     become_nobody
     imds_publish

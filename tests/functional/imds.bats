@@ -72,7 +72,7 @@ deactivate() {
     wait "$activator" || { cat "$log" && return 1; }
 }
 
-@test "a guest gets its documents, whole, with their lengths" {
+@test "a guest gets its documents whole, with their lengths" {
     imds_start
     fetch "$base/meta-data"
     expect 200 'instance-id: web1'
@@ -88,7 +88,7 @@ deactivate() {
     [[ $header == *$'\nContent-Type: application/json'* ]]
 }
 
-@test "long documents come as they are" {
+@test "serves long documents unchanged" {
     head -c 300000 /dev/urandom >"$docs/user-data"
     imds_publish
     imds_start
@@ -99,7 +99,7 @@ deactivate() {
     [[ $output = "$(sha256sum <"$docs/user-data" | cut -d' ' -f1)" ]]
 }
 
-@test "what a guest has none of is empty, where cloud-init would wait for it, and else 404" {
+@test "a missing document is empty if cloud-init would wait for it, otherwise 404" {
     imds_start
     for name in vendor-data network-config; do
         fetch "$base/$name"
@@ -110,7 +110,7 @@ deactivate() {
     expect 404
 }
 
-@test "HEAD has the header of GET, and no body" {
+@test "HEAD has the header of GET and no body" {
     imds_start
     fetch "$base/user-data"
     expected=$(grep -v '^Date:' <<<"$header")
@@ -120,7 +120,7 @@ deactivate() {
     [[ $body = '' || $body = "$header" ]]
 }
 
-@test "a wrong token, another's token, and no such domain are the same 404" {
+@test "a wrong token, another domain's token and an unknown domain get the same 404" {
     imds_publish "$other_uuid" "$other_token"
     imds_start
     fetch "/$uuid/$other_token/meta-data"
@@ -141,7 +141,7 @@ deactivate() {
     run ! grep -iF -e "${token:4:20}" -e "${other_token:4:20}" "$log"
 }
 
-@test "no token is in the log of a server that says all" {
+@test "even a verbose log contains no token" {
     imds_start --verbose
     fetch "$base/meta-data"
     fetch "$base/nothing"
@@ -151,7 +151,7 @@ deactivate() {
     run ! grep -F "${token:4:20}" "$log"
 }
 
-@test "the identity document wants the header 'Metadata: true'" {
+@test "the identity document needs the header 'Metadata: true'" {
     imds_start
     fetch "$base/identity"
     expect 400 "this needs the header 'Metadata: true'"
@@ -165,7 +165,7 @@ deactivate() {
     done
 }
 
-@test "/healthz answers anybody" {
+@test "/healthz answers everyone" {
     imds_start
     fetch /healthz
     expect 200 OK
@@ -173,7 +173,7 @@ deactivate() {
     run -0 "${as_nobody[@]}" curl --silent --fail "$url/healthz"
 }
 
-@test "that the server may not read the tree is said, with what to do" {
+@test "says what to do if the server may not read the tree" {
     become_nobody
     [[ ${#as_nobody[@]} -gt 0 ]] || skip 'needs root, to be another user'
     chmod 0700 "$tree"
@@ -188,7 +188,7 @@ deactivate() {
     grep -q 'may not read .*systemd-tmpfiles --create' "$log"
 }
 
-@test "there is GET and HEAD, and no other method" {
+@test "allows only GET and HEAD" {
     imds_start
     for method in POST PUT DELETE OPTIONS TRACE PATCH BREW; do
         fetch "$base/meta-data" --request "$method"
@@ -223,7 +223,7 @@ deactivate() {
     done
 }
 
-@test "requests that are none are refused or come to nothing" {
+@test "malformed requests are refused or ignored" {
     imds_start
     # A NUL ends the path: what comes after it leads nowhere. libmicrohttpd 1.0 closes the connection.
     raw "GET $base/meta-data\\0/../../../outside HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -242,7 +242,7 @@ deactivate() {
     expect 200
 }
 
-@test "whatever is too long is refused" {
+@test "refuses requests that are too long" {
     local long
 
     long=$(printf '%20000s' '' | tr ' ' a)
@@ -262,7 +262,7 @@ deactivate() {
     expect 200
 }
 
-@test "no second request comes through with a first one" {
+@test "a second request on the same connection is never read" {
     local second="GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
     imds_start
@@ -286,7 +286,7 @@ deactivate() {
     done
 }
 
-@test "a client that begins and does not end is not waited for, and holds nobody up" {
+@test "a client that never finishes its request holds nobody up" {
     imds_start
     python3 "$top_srcdir/tests/imds/raw.py" drip "$port" 30 >"$BATS_TEST_TMPDIR/drip" 3>&- &
     drip=$!
@@ -308,7 +308,7 @@ deactivate() {
     [[ $(<"$BATS_TEST_TMPDIR/drip") = closed ]]
 }
 
-@test "five thousand connections that say nothing do not keep a guest from its documents" {
+@test "five thousand silent connections do not keep a guest from its documents" {
     [[ $(ulimit -Hn) -ge 5100 ]] || skip 'there are not enough descriptors'
     imds_start
     occupy 5000
@@ -319,7 +319,7 @@ deactivate() {
     vacate
 }
 
-@test "those who say nothing take the places of their own" {
+@test "silent clients only take places from other silent clients" {
     descriptors=192 imds_start
     [[ $(imds_log) == *'64 connections at a time'* ]]
     occupy 600
@@ -327,7 +327,7 @@ deactivate() {
     vacate
 }
 
-@test "those who do not take their answers take the places of their own" {
+@test "clients that do not read their answers only take places from one another" {
     imds_publish "$other_uuid" "$other_token"
     head -c 8000000 /dev/urandom >"$docs/user-data"
     imds_publish
@@ -345,7 +345,7 @@ is_limited() {
     [[ ${BASH_REMATCH[1]} -ge 100 && ${BASH_REMATCH[1]} -le $((100 + 20 * (SECONDS + 1))) ]]
 }
 
-@test "a guest that asks too often is told to wait, and no other one" {
+@test "a guest that asks too often has to wait, and no other guest does" {
     imds_publish "$other_uuid" "$other_token"
     imds_start
     SECONDS=0
@@ -372,7 +372,7 @@ is_limited() {
     [[ $(imds_log) == *'too many requests'* ]]
 }
 
-@test "whoever asks in vain does not keep others from /healthz, nor from being heard of" {
+@test "failing requests keep nobody else from /healthz or from the log" {
     become_nobody
     [[ ${#as_nobody[@]} -gt 0 ]] || skip 'needs root, to be another user'
     imds_start
@@ -389,7 +389,7 @@ is_limited() {
     [[ $(imds_log) =~ virt-seed-imds:\ 2[0-9][0-9]\ messages\ were\ left\ out$ ]]
 }
 
-@test "who has many addresses has no more of the log than one" {
+@test "a client with many addresses gets no more lines in the log than one with one address" {
     imds_start
     for ((i = 1; i <= 20; i++)); do
         curl --silent --output /dev/null --interface "127.0.1.$i" "$url/x?[1-30]"
@@ -431,7 +431,7 @@ is_limited() {
     [[ $(find "$tree" -name '*.new.*') = '' ]]
 }
 
-@test "a domain that is removed is gone, and nothing of it is left" {
+@test "serves nothing of a domain that was removed" {
     imds_publish "$uuid" "$token" 52:54:00:00:00:01+,52:54:00:00:00:02@
     imds_start
     [[ -e $tree/mac/52:54:00:00:00:01/$uuid ]]
@@ -444,7 +444,7 @@ is_limited() {
     "$top_builddir/tests/imds/publish" "$root" remove "$uuid"
 }
 
-@test "what is not the hook's in the tree is not served" {
+@test "does not serve files in the tree that the hook did not write" {
     echo outside >"$root/outside"
     imds_start
     ln -sf "$root/outside" "$tree/$uuid/user-data"
@@ -469,7 +469,7 @@ is_limited() {
     [[ $(imds_log) == *"its 'access' is malformed, or it is no regular file"* ]]
 }
 
-@test "a file or a tree that another user owns, or may write, is not served" {
+@test "does not serve a file or a tree that another user owns or may write to" {
     imds_start
     chmod 0777 "$tree"
     fetch "$base/meta-data"
@@ -501,7 +501,7 @@ is_limited() {
     expect 500
 }
 
-@test "an access file that is malformed opens nothing" {
+@test "a malformed access file gives nobody access" {
     imds_start
     : >"$tree/$uuid/access"
     fetch "/$uuid/$token/meta-data"
@@ -527,7 +527,7 @@ is_limited() {
     expect 200
 }
 
-@test "a process that is not QEMU's user's gets nothing with a stolen token" {
+@test "a process of another user than QEMU's gets nothing with a stolen token" {
     become_nobody
     [[ ${#as_nobody[@]} -gt 0 ]] || skip 'needs root, to be another user'
     imds_start
@@ -541,7 +541,7 @@ is_limited() {
     expect 404
 }
 
-@test "whoever tries a stolen token gets the very answer to a wrong one" {
+@test "a stolen token gets exactly the answer of a wrong one" {
     imds_publish "$other_uuid" "$other_token" 52:54:00:00:00:01+,52:54:00:00:00:02
     imds_start
     expected=$(answer_to "/$uuid/$other_token/user-data")
@@ -558,7 +558,7 @@ is_limited() {
     diff <(echo "$expected") <(answer_to "$base/user-data")
 }
 
-@test "a token alone opens nothing: who has no MAC is nobody's domain" {
+@test "a token is not enough for a client without a MAC" {
     imds_start --by-mac
     echo "$token" >"$tree/$uuid/access"
     fetch "$base/user-data"
@@ -576,7 +576,7 @@ is_limited() {
     [[ $(imds_log) == *'right token, but the domain has no user networking'* ]]
 }
 
-@test "a process that has the address mapped into IPv6 is known as well" {
+@test "recognizes a process whose address is mapped into IPv6" {
     [[ -e /proc/net/if_inet6 ]] || skip 'no IPv6 here'
     imds_start
     url="http://[::ffff:127.0.0.1]:$port"
@@ -585,7 +585,7 @@ is_limited() {
 }
 
 # The socket of one that has gone is root's, and here QEMU's user is.
-@test "a connection whose process has closed it is nobody's" {
+@test "a connection that its process has closed belongs to nobody" {
     imds_start --verbose
     kill -STOP "$imds"
     python3 -c "
@@ -601,7 +601,7 @@ connection.close()"
     [[ $(imds_log) == *": 404 for meta-data of domain $uuid: a process of this host that has gone"* ]]
 }
 
-@test "where nobody knows QEMU's user, no process of the host is served" {
+@test "serves no process of the host if QEMU's user is unknown" {
     imds_start
     rmdir "$root$qemu_home"
     fetch "$base/meta-data"
@@ -619,7 +619,7 @@ connection.close()"
     [[ $(imds_log) == *'cannot be told apart'* ]]
 }
 
-@test "nobody is served without a token, unless --by-mac says so" {
+@test "serves nobody without a token, except with --by-mac" {
     imds_start
     for path in /v1/meta-data /v1/user-data /v1/identity /openstack /openstack/latest/user_data; do
         fetch "$path" -H 'Metadata: true'
@@ -628,7 +628,7 @@ connection.close()"
     [[ $(imds_log) == *--by-mac* ]]
 }
 
-@test "a server without a tree serves nothing, and what comes later" {
+@test "a server without a tree serves nothing until there is one" {
     rm -r "${root:?}$rundir" "$root$qemu_home"
     imds_start
     fetch "$base/meta-data"
@@ -641,7 +641,7 @@ connection.close()"
     expect 200
 }
 
-@test "a server leaves no core with seeds, and is no prey of tracers, signals and masks" {
+@test "leaves no core files, and resists tracing, signals and inherited masks" {
     become_nobody
     : >"$log"
     (
@@ -711,7 +711,7 @@ with open('$log', 'ab', buffering=0) as log:
     grep -aq ': 1 messages were left out' "$log"
 }
 
-@test "what was accepted is answered when the server ends" {
+@test "answers all accepted requests before it ends" {
     imds_start
     mkfifo "$BATS_TEST_TMPDIR/go"
     {
@@ -743,7 +743,7 @@ while part := c.recv(4096):
     run -7 curl --silent "$url/healthz"
 }
 
-@test "a server that ends waits for one that takes its answer slowly" {
+@test "waits for a slow reader before it ends" {
     head -c 16000000 /dev/urandom >"$docs/user-data"
     imds_publish
     imds_start --verbose
@@ -798,7 +798,7 @@ while part := c.recv(4096):
     vacate
 }
 
-@test "a restart loses no request, and serves the same bytes" {
+@test "a restart loses no request and serves the same bytes" {
     activate 127.0.0.1
     fetch "$base/user-data"
     expect 200
@@ -817,7 +817,7 @@ while part := c.recv(4096):
     deactivate
 }
 
-@test "what is in the way of listening is said, with what to do" {
+@test "says why it cannot listen, and what to do" {
     imds_start
     run virt-seed-imds --listen "127.0.0.1:$port" --root "$root"
     assert_refused 1 "could not listen on 127.0.0.1:$port" 'in use' "ss -ltnp 'sport = :$port'"
@@ -837,11 +837,11 @@ while part := c.recv(4096):
     run -2 virt-seed-imds --unknown
 }
 
-@test "the server links what it needs, and nothing that reads XML or speaks to libvirt" {
+@test "links no library that reads XML or speaks to libvirt" {
     run ! grep -E 'libvirt|libxml2|libisofs|libyaml|libjansson' < <(ldd "$(type -P virt-seed-imds)")
 }
 
-@test "it listens on IPv6 as well, and on several addresses" {
+@test "listens on IPv6 and on several addresses" {
     [[ -e /proc/net/if_inet6 ]] || skip 'no IPv6 here'
     imds_start --listen '[::1]:0'
     other=$(sed -n 's/.*listening on \[::1\]:\([0-9]*\)$/\1/p' "$log")
@@ -850,7 +850,7 @@ while part := c.recv(4096):
     expect 200 'instance-id: web1'
 }
 
-@test "a guest is known at a server that listens on any address, and firewalld is thought of" {
+@test "recognizes a guest if it listens on any address, and mentions firewalld" {
     imds_start
     # It answers when it has said all this.
     fetch /healthz
@@ -865,7 +865,7 @@ while part := c.recv(4096):
     expect 200 'instance-id: web1'
 }
 
-@test "a guest of IPv4 is known at a socket for IPv6 and IPv4" {
+@test "recognizes an IPv4 guest on a socket for both IPv6 and IPv4" {
     [[ -e /proc/net/if_inet6 ]] || skip 'no IPv6 here'
     activate ::
     fetch "$base/meta-data"

@@ -41,7 +41,7 @@ imported() {
 
 # --- fields of KubeVirt's --------------------------------------------------------------------
 
-@test "each document of a volume is refused where it is not text" {
+@test "refuses a document of a volume that is not text" {
     local field value
 
     for field in userData userDataBase64 networkData networkDataBase64 vendorData vendorDataBase64; do
@@ -53,7 +53,7 @@ imported() {
     done
 }
 
-@test "each document of a volume is refused where it is given twice" {
+@test "refuses a document of a volume that is given twice" {
     local kind first second
 
     for kind in user network vendor; do
@@ -70,7 +70,7 @@ imported() {
     done
 }
 
-@test "base64 that is none is refused" {
+@test "refuses malformed base64" {
     local value
 
     for value in 'a' 'YQ' 'Y-_=' '"YQ==YQ=="' 'Y Q*='; do
@@ -79,7 +79,7 @@ imported() {
     done
 }
 
-@test "each reference to a secret is refused where it is none" {
+@test "refuses a malformed reference to a secret" {
     local field value
 
     for field in secretRef networkDataSecretRef vendorDataSecretRef metaDataSecretRef; do
@@ -99,7 +99,7 @@ imported() {
     done
 }
 
-@test "metadata that no seed could have is refused" {
+@test "refuses metadata that no seed could have" {
     local key long
 
     for key in instance-id instance-type local-hostname public-keys; do
@@ -127,7 +127,7 @@ imported() {
     machine "cloudInitNoCloud: {metaData: {$long}}" | refuses "$volume.metaData has more than 256 keys"
 }
 
-@test "a volume without content is refused" {
+@test "refuses a volume without content" {
     local source
 
     for source in '' 'userData: ""' 'userData: ' 'metaData: {}'; do
@@ -137,7 +137,7 @@ imported() {
     machine 'cloudInitNoCloud: ' | refuses 'spec.volumes has no cloud-init volume'
 }
 
-@test "each field around the volume is refused where it is no such thing" {
+@test "refuses malformed fields around the volume" {
     local entry
 
     while IFS='|' read -r spec entry; do
@@ -184,7 +184,7 @@ END
         refuses 'is for another kind of cloud-init volume' 'configDrive: {}'
 }
 
-@test "annotations are refused where they are no such thing" {
+@test "refuses malformed annotations" {
     machine "$user_data" '' 'annotations: []' | refuses 'metadata.annotations is a list'
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: 1}' |
         refuses 'metadata.annotations["kubevirt.io/instancetype-name"] is a number'
@@ -195,7 +195,7 @@ END
     machine '' '' 'annotations: {imds.kubevirt.io/user-data: [a]}' | refuses 'is a list, expected text'
 }
 
-@test "documents are refused where they are no manifests" {
+@test "refuses documents that are not manifests" {
     local field
 
     for field in apiVersion kind metadata spec; do
@@ -210,7 +210,7 @@ END
     printf 'apiVersion: v1\nkind: List\nitems: [{}]\n' | refuses 'document 1: items[0].apiVersion is missing'
 }
 
-@test "text is taken as it is, and what XML cannot hold becomes base64" {
+@test "copies text unchanged, and encodes what XML cannot hold as base64" {
     run -0 virt-seed import kubevirt - < <(machine 'cloudInitNoCloud: {userData: "#!/bin/sh\n# \xe4 ]]> & \u2028\n"}')
     [[ $(imported user-data) == $'#!/bin/sh\n# \u00e4 ]]> & \u2028' ]]
     machine 'cloudInitNoCloud: {userData: "a\x00"}' | refuses 'a text has a NUL character'
@@ -234,7 +234,7 @@ with_secret() {
 END
 }
 
-@test "without --secrets nothing is written, and it is said what has to be there" {
+@test "writes nothing without --secrets, and says which secrets are needed" {
     run -0 --separate-stderr virt-seed --root="$root" import kubevirt - < <(with_secret)
     [[ $stderr == *"note: secret 'web1' has to be in $confdir/secrets/web1: --secrets writes it"* ]]
     [[ $output$stderr != *hunter2* && ! -e $root$confdir/secrets ]]
@@ -242,7 +242,7 @@ END
     [[ -z $stderr ]]
 }
 
-@test "--secrets writes the secrets that the machine refers to, closed to others, and no other" {
+@test "--secrets writes only the secrets that the machine refers to, with mode 0600" {
     local data='data: {userdata: aHVudGVyMgo=, more: AAE=, over: eA==}, stringData: {over: "y"}, type: Opaque'
 
     run -0 --separate-stderr virt-seed --root="$root" import --secrets kubevirt - < <(with_secret "$data")
@@ -256,13 +256,13 @@ END
     [[ $(<web1/userdata) == hunter2 && $(<web1/over) == y && $(od -An -tx1 web1/more) == ' 00 01' ]]
 }
 
-@test "--secrets makes nothing of a secret that is not in the file" {
+@test "--secrets creates nothing for a secret that is not in the file" {
     run -0 virt-seed --root="$root" import --secrets kubevirt - < <(machine 'cloudInitNoCloud: {secretRef: {name: a}}')
     assert_said "secret 'a' is not in the file: put it into $confdir/secrets/a, a file for each key"
     [[ ! -e $root$confdir/secrets ]]
 }
 
-@test "--secrets leaves what is the same, and refuses what is not, without writing anything" {
+@test "--secrets keeps identical secrets, and writes nothing if one differs" {
     make_secret web1 userdata hunter2
     run -0 virt-seed --root="$root" import --secrets kubevirt - < <(with_secret)
     make_secret web1 userdata different
@@ -274,7 +274,7 @@ END
     [[ $output != *hunter2* && $output != *different* ]]
 }
 
-@test "--secrets follows no link, and writes nothing below what is open to others" {
+@test "--secrets follows no link, and writes nothing into directories open to others" {
     mkdir -p "$root$confdir/secrets" elsewhere
     chmod 0700 "$root$confdir/secrets" elsewhere
     ln -s "$PWD/elsewhere" "$root$confdir/secrets/web1"
@@ -287,7 +287,7 @@ END
     assert_refused 1 'others may read or write it'
 }
 
-@test "Secrets are refused where they are none" {
+@test "refuses malformed Secrets" {
     local secret
 
     while IFS='|' read -r secret entry; do
@@ -307,7 +307,7 @@ string: {user: hunter2}|string is not a field
 END
 }
 
-@test "a Secret of another namespace is not the machine's" {
+@test "ignores Secrets of another namespace" {
     run -0 virt-seed --root="$root" import --secrets kubevirt - < <(with_secret 'stringData: {userdata: a}' 'namespace: b' |
         sed 's/name: web1, }$/name: web1, namespace: a}/')
     assert_said "secret 'web1' is not in the file"
@@ -315,7 +315,7 @@ END
 
 # --- the command ------------------------------------------------------------------------------
 
-@test "import is told how to be called" {
+@test "prints how to call import" {
     run virt-seed import
     assert_refused 2 'virt-seed import [OPTION]… kubevirt|ovirt FILE|-'
     run virt-seed import vmware x
@@ -329,19 +329,19 @@ END
     run virt-seed import --replace kubevirt c
     assert_refused 2 '--replace belongs to --set'
     run virt-seed import kubevirt none.yaml
-    assert_refused 1 "could not open 'none.yaml'"
+    assert_refused 1 "could not read 'none.yaml'"
     run virt-seed import kubevirt .
-    assert_refused 1 'could not read it'
+    assert_refused 1 "could not read '.'"
 }
 
-@test "--output writes the element to a file, mode 0600" {
+@test "--output writes the element to a file with mode 0600" {
     machine "$user_data" >in.yaml
     run -0 --separate-stderr virt-seed import -o out.xml kubevirt in.yaml
     [[ -z $output && $(stat -c %a out.xml) == 600 ]]
     diff out.xml <(virt-seed import kubevirt in.yaml)
 }
 
-@test "the schema allows each element that is printed" {
+@test "every printed element is valid by the schema" {
     for element in "$top_srcdir"/tests/golden/import-*/*/out.xml; do
         run -0 xmllint --noout --relaxng "$top_srcdir/xml/cloud-init.rng" "$element"
     done
@@ -358,7 +358,7 @@ frugally() {
     )
 }
 
-@test "4 MiB are the limit, and are read in bounded time" {
+@test "reads 4 MiB, the limit, in bounded time" {
     {
         machine | head -n -1
         printf 'spec: {volumes: [{name: c, cloudInitNoCloud: {userData: "#!/bin/sh\\n'
@@ -369,7 +369,7 @@ frugally() {
     [[ $(stat -c %s out.xml) -gt $((4 * 1024 * 1024 - 2000)) ]]
     head -c 1000 /dev/zero | tr '\0' '#' >>large.yaml
     run frugally virt-seed import kubevirt large.yaml
-    assert_refused 1 'larger than 4 MiB'
+    assert_refused 1 'has more than 4 MiB'
     {
         echo '<vm><initialization><custom_script>'
         head -c $((4 * 1024 * 1024 - 1000)) /dev/zero | tr '\0' '#'
@@ -378,7 +378,7 @@ frugally() {
     run -0 frugally virt-seed import -o out.xml ovirt large.xml
 }
 
-@test "bombs of aliases, and deep nesting, are refused in bounded time" {
+@test "refuses alias bombs and deep nesting in bounded time" {
     {
         machine "$user_data"
         echo 'a0: &a0 {a: b}'

@@ -60,11 +60,11 @@ network='<ci:network-config>{"version": 2, "links": [], "networks": [], "service
 meta='<ci:meta-data><ci:entry name="role">db</ci:entry></ci:meta-data>'
 file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:content>1</ci:content></ci:file></ci:files></ci:initialization>'
 
-@test "it is the UUID and 16 digits of a digest" {
+@test "the instance-id is the UUID and 16 digits of a digest" {
     [[ $(id "$user_data") =~ ^$uuid-[0-9a-f]{16}$ ]]
 }
 
-@test "every change of what is covered counts" {
+@test "every change of covered content changes the instance-id" {
     each_counts() {
         local request
 
@@ -80,18 +80,18 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     for_each_datasource each_counts
 }
 
-@test "a new name of the domain is a new host name, which counts" {
+@test "renaming the domain changes its host name and thus the instance-id" {
     before=$(id '')
     filter=(sed "s/>web1</>web2</")
     [[ $(id '') != "$before" ]]
 }
 
-@test "pieces do not flow into each other" {
+@test "moving text from one document to the next changes the instance-id" {
     differ '<ci:user-data>#!/bin/a</ci:user-data><ci:user-data>#!/bin/b</ci:user-data>' \
         '<ci:user-data>#!/bin/a#!/bin/b</ci:user-data>'
 }
 
-@test "ssh keys alone do not count" {
+@test "ssh keys do not change the instance-id" {
     keys_do_not_count() {
         make_secret keys alice "$key alice"
         same "$user_data" "$user_data<ci:ssh-authorized-keys><ci:key>$key</ci:key></ci:ssh-authorized-keys>" &&
@@ -100,7 +100,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     for_each_datasource keys_do_not_count
 }
 
-@test "the host's own vendor-data does not count, the domain's beside it does" {
+@test "the host's vendor-data does not change the instance-id, the domain's own does" {
     host_does_not_count() {
         local before beside
 
@@ -116,7 +116,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     for_each_datasource host_does_not_count
 }
 
-@test "the reporter does not count" {
+@test "the reporter does not change the instance-id" {
     reporter_does_not_count() {
         local with
 
@@ -129,7 +129,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     for_each_datasource reporter_does_not_count
 }
 
-@test "a device's tag and place do not count" {
+@test "a device's tag and address do not change the instance-id" {
     local disk="<target dev='vda' bus='virtio'/>"
 
     datasource=configdrive
@@ -139,7 +139,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     virt-seed dump in.xml "$(meta_data)" | grep -q data
 }
 
-@test "covers= says what counts, in any order" {
+@test "covers= selects what changes the instance-id, in any order" {
     local -A request=([user-data]=$user_data [vendor-data]=$vendor_data
         [network-config]=$network [meta-data]=$meta)
     local covered changed
@@ -168,7 +168,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     [[ $(id "$user_data$meta") = "$all" ]]
 }
 
-@test "a secret's content counts, wherever it stands" {
+@test "a secret's content changes the instance-id, wherever it is used" {
     make_secret web1 userdata '#!/bin/sh'
     same "$user_data" '<ci:user-data secret="web1"/>'
     before=$(id '<ci:user-data secret="web1"/>')
@@ -183,7 +183,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     [[ $after = "$other_uuid-${before##*-}" ]]
 }
 
-@test "without the right to a secret the instance-id is not known, and none is printed" {
+@test "prints no instance-id without access to a secret that it covers" {
     make_secret web1 userdata '#!/bin/sh'
     chmod 755 "$root" "$root$confdir"
     domain_xml '<ci:instance-id policy="content"/><ci:user-data secret="web1"/>' >in.xml
@@ -194,7 +194,7 @@ file='<ci:initialization><ci:files><ci:file><ci:name>/etc/app</ci:name><ci:conte
     chmod 700 "$root$confdir/secrets"
 }
 
-@test "the seed that the hook makes has the instance-id that dump prints" {
+@test "the hook's seed has the instance-id that dump prints" {
     expected=$(id "$user_data$vendor_data$network$meta")
     virt-seed --quiet wire - <in.xml >wired.xml
     virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml

@@ -19,7 +19,7 @@ start() {
     lifecycle_beside_journal "$1" started
 }
 
-@test "the journal has an entry for each seed that is made, with its digest" {
+@test "the journal has an entry for each new seed, with its digest" {
     lifecycle_beside_journal wired.xml prepare
     [[ ! -s entries ]]
     lifecycle_beside_journal wired.xml started
@@ -31,7 +31,7 @@ start() {
     [[ "$(journal_field VIRT_SEED_DIGEST)  -" = "$(sha256sum <"$seeds/$uuid.iso")" ]]
 }
 
-@test "the digest of a seed with a secret in it is not in the journal" {
+@test "the journal does not have the digest of a seed with a secret" {
     make_secret web1 userdata '#cloud-config'
     wired_xml '<ci:user-data secret="web1"/>' >secret.xml
     start secret.xml
@@ -42,14 +42,14 @@ start() {
         cut -d ' ' -f 1)" ]]
 }
 
-@test "the journal has an entry for each start that is refused" {
+@test "the journal has an entry for each refused start" {
     run -1 lifecycle_beside_journal unwired.xml prepare
     [[ $(journal_field MESSAGE_ID) = 9960e90c66014d13a070dd890b1a9ac6 && $(journal_field PRIORITY) = 3 ]]
     [[ $(journal_field MESSAGE) == *"start refused: domain 'web1': asks for cloud-init"*'; wire its XML'* ]]
     [[ $(journal_field VIRT_SEED_FAILURE) = unwired && $(journal_field VIRT_SEED_OPERATION) = prepare ]]
 }
 
-@test "the journal has an entry for each seed that is removed" {
+@test "the journal has an entry for each removed seed" {
     start wired.xml
     lifecycle_beside_journal wired.xml release
     [[ $(journal_field MESSAGE_ID) = 3c088c12b36d4ddb80a545b2b64244ae && $(journal_field PRIORITY) = 6 ]]
@@ -59,7 +59,7 @@ start() {
     [[ ! -s entries ]]
 }
 
-@test "warnings are in the journal, too" {
+@test "the journal has the warnings, too" {
     echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
     lifecycle_beside_journal unwired.xml prepare
     [[ $(journal_field MESSAGE | head -n 1) == *'starts as it is, not wired'* ]]
@@ -67,7 +67,7 @@ start() {
     run ! grep MESSAGE_ID entries
 }
 
-@test "a name cannot forge a field, nor steer a terminal" {
+@test "a name can neither forge a field nor control a terminal" {
     local name=$'web\nMESSAGE_ID=0\n\e[31m\u009b1m'
 
     NAME=$name awk '{ sub("<name>web1</name>", "<name>" ENVIRON["NAME"] "</name>"); print }' \
@@ -78,7 +78,7 @@ start() {
     run ! grep -P '[\x00-\x08\x0b-\x1f]' entries
 }
 
-@test "a journal that is full, or that nobody reads, holds nothing up" {
+@test "a journal that is full or that nobody reads holds nothing up" {
     mkdir -p "$root/run/systemd/journal"
     lifecycle_beside_journal wired.xml prepare
     # The socket is there, its journal is not.

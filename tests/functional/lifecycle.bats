@@ -28,7 +28,7 @@ refuses_start() {
 
 # --- a boot -----------------------------------------------------------------------------------
 
-@test "prepare makes the seed, closed to others" {
+@test "prepare makes the seed with mode 0600" {
     lifecycle wired.xml prepare
     [[ $(ls "$seeds") = "$uuid.iso" ]]
     [[ $(stat -c %a "$seeds/$uuid.iso") = 600 ]]
@@ -36,7 +36,7 @@ refuses_start() {
     cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
 }
 
-@test "prepare makes the same bytes at every start, in every time zone" {
+@test "prepare makes the same bytes at every start and in every time zone" {
     lifecycle wired.xml prepare
     cp "$seeds/$uuid.iso" first.iso
     sleep 1.1
@@ -55,7 +55,7 @@ refuses_start() {
     [[ $(stat -c %a "$seeds/$uuid.iso") = 600 ]]
 }
 
-@test "prepare fills in secrets and files of the host" {
+@test "prepare fills in the host's secrets and files" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     mkdir -p "$root$confdir/files/site"
     echo '#cloud-config' >"$root$confdir/files/site/base.yaml"
@@ -64,7 +64,7 @@ refuses_start() {
     grep -q hunter2 "$seeds/$uuid.iso"
 }
 
-@test "release removes the seed and what was left over, of this domain alone" {
+@test "release removes the seed and leftovers, of this domain only" {
     lifecycle wired.xml prepare
     touch "$seeds/$uuid.iso.new.0a1b2c3d" "$seeds/$uuid.resume" "$seeds/$other_uuid.iso"
     lifecycle wired.xml release end
@@ -81,7 +81,7 @@ refuses_start() {
 
 # --- refusals ---------------------------------------------------------------------------------
 
-@test "a cold boot of an unwired domain is refused" {
+@test "refuses a cold boot of an unwired domain" {
     refuses_start unwired.xml "domain 'web1'" 'not wired' "cdrom 'sda'" 'virt-seed wire'
 }
 
@@ -100,7 +100,7 @@ END
     PATH=$PWD/bin:$PATH
 }
 
-@test "what is refused for its wiring is wired a moment later" {
+@test "wires a domain shortly after refusing its start" {
     lifecycle_beside_a_stand_in
     refuses_start unwired.xml 'it is being wired; start it again in a moment: virsh start web1'
     wait_until 60 test -e noted
@@ -109,7 +109,7 @@ END
     [[ $(tail -n 1 noted) = /dev/null ]]
 }
 
-@test "autowire = no leaves the definition alone and names the command" {
+@test "autowire = no leaves the definition unchanged, and the hint names the command" {
     lifecycle_beside_a_stand_in
     echo 'autowire = no' >"$root$confdir/virt-seed.conf"
     refuses_start unwired.xml 'virt-seed wire web1 && virsh start web1'
@@ -117,7 +117,7 @@ END
     [[ ! -e noted ]]
 }
 
-@test "a transient domain is not wired: its XML is" {
+@test "does not wire a transient domain, but says how to wire its XML" {
     lifecycle_beside_a_stand_in
     rm "$root$definitions/web1.xml"
     refuses_start unwired.xml 'virsh create'
@@ -125,7 +125,7 @@ END
     [[ ! -e noted ]]
 }
 
-@test "the emulator that needs no wiring is offered to a transient domain that it can seed" {
+@test "offers the emulator that needs no wiring to a transient domain that it can seed" {
     refuses_start unwired.xml 'or give it <emulator>' 'virt-seed-qemu-system-x86_64'
     offers_no_emulator 's|<ci:cloud-init |&bus="sata" |'
     offers_no_emulator "s|<ci:cloud-init |&datasource='nocloud-net' |
@@ -142,7 +142,7 @@ offers_no_emulator() {
     [[ $stderr != *'<emulator>'* ]]
 }
 
-@test "a snapshot from before the wiring is told from a domain that is not wired" {
+@test "tells a snapshot from before the wiring from an unwired domain" {
     lifecycle_beside_a_stand_in
     cp wired.xml "$root$definitions/web1.xml"
     refuses_start unwired.xml snapshot 'unwired = warn' "$confdir/virt-seed.conf"
@@ -150,12 +150,12 @@ offers_no_emulator() {
     [[ ! -e noted ]]
 }
 
-@test "unwired = warn lets it start" {
+@test "unwired = warn lets an unwired domain start" {
     echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
     lifecycle unwired.xml prepare
 }
 
-@test "a mistake in the configuration hinders no start" {
+@test "a mistake in the configuration prevents no start" {
     printf '%s\n' 'unwired = perhaps' 'vendor-data = base' >"$root$confdir/virt-seed.conf"
     mkdir -p "$root$confdir/files"
     echo '#cloud-config-of-the-host' >"$root$confdir/files/base"
@@ -164,7 +164,7 @@ offers_no_emulator() {
     lifecycle wired.xml release end
 }
 
-@test "with a mistake in the configuration nothing is wired" {
+@test "wires nothing if the configuration has a mistake" {
     lifecycle_beside_a_stand_in
     echo 'autowire: no' >"$root$confdir/virt-seed.conf"
     refuses_start unwired.xml 'virt-seed wire web1 && virsh start web1'
@@ -172,23 +172,23 @@ offers_no_emulator() {
     [[ ! -e noted ]]
 }
 
-@test "a domain that carries another domain's seed is refused" {
+@test "refuses a domain with another domain's seed" {
     sed "s|$uuid.iso|$other_uuid.iso|" wired.xml >clone.xml
     refuses_start clone.xml "another domain's seed"
 }
 
-@test "a domain that carries a foreign seed is refused" {
+@test "refuses a domain with another program's seed" {
     sed "s|<devices>|<devices><disk type='file' device='cdrom'>\
 <source file='/srv/seed.iso'/><target dev='sdz' bus='sata'/></disk>|" wired.xml >foreign.xml
     refuses_start foreign.xml /srv/seed.iso --replace
 }
 
-@test "a domain that has the disk but asks for nothing is refused" {
+@test "refuses a domain with the disk but without a request" {
     sed '/<metadata>/,/<\/metadata>/d' wired.xml >unasked.xml
     refuses_start unasked.xml "domain 'web1'" 'virt-seed unset web1'
 }
 
-@test "a request with a mistake is refused" {
+@test "refuses a request with a mistake" {
     wired_xml '<ci:hostname>web1</ci:hostname>' | sed 's/>web1<\/ci:/>web_1<\/ci:/' >bad.xml
     refuses_start bad.xml "domain 'web1'" "'web_1'"
     sed "s|<ci:hostname>.*</ci:hostname>|<ci:user-data>package_update: true</ci:user-data>|" \
@@ -198,18 +198,18 @@ offers_no_emulator() {
     refuses_start secret.xml "domain 'web1'" "$confdir/secrets/none"
 }
 
-@test "a domain without a UUID is refused" {
+@test "refuses a domain without a UUID" {
     sed '/<uuid>/d' wired.xml >no-uuid.xml
     refuses_start no-uuid.xml '<uuid>'
 }
 
-@test "no seed of before stays under the domain's name when a start is refused" {
+@test "a refused start leaves no older seed of the domain" {
     lifecycle wired.xml prepare
     lifecycle wired.xml release end
     refuses_start unwired.xml 'not wired'
 }
 
-@test "a domain that is none of ours is left alone" {
+@test "ignores a domain that does not concern virt-seed" {
     sed '/<metadata>/,/<\/metadata>/d' unwired.xml >none.xml
     for operation in prepare release restore migrate; do
         lifecycle none.xml "$operation"
@@ -219,7 +219,7 @@ offers_no_emulator() {
 
 # --- resumed guests ---------------------------------------------------------------------------
 
-@test "after restore and migrate an unwired domain is let through" {
+@test "an unwired domain starts after restore and migrate" {
     for operation in restore migrate; do
         lifecycle unwired.xml "$operation"
         [[ -e $seeds/$uuid.resume ]]
@@ -232,7 +232,7 @@ offers_no_emulator() {
     refuses_start unwired.xml 'not wired'
 }
 
-@test "after restore the seed is remade, whatever check would find in it" {
+@test "makes the seed again after restore, whatever check would say of it" {
     wired_xml '<ci:user-data>package_update: true</ci:user-data>' >ignored.xml
     lifecycle ignored.xml restore
     lifecycle ignored.xml prepare
@@ -241,13 +241,13 @@ offers_no_emulator() {
     refuses_start ignored.xml '<user-data>'
 }
 
-@test "a mark that no start came for is forgotten after a minute" {
+@test "a mark without a start is forgotten after a minute" {
     lifecycle unwired.xml restore
     touch -d '62 seconds ago' "$seeds/$uuid.resume"
     refuses_start unwired.xml 'not wired'
 }
 
-@test "a mark is for its own domain" {
+@test "a mark is valid for its own domain only" {
     sed "s|$uuid|$other_uuid|" unwired.xml >other.xml
     lifecycle other.xml restore
     refuses_start unwired.xml 'not wired'
@@ -260,7 +260,7 @@ offers_no_emulator() {
     lifecycle wired.xml restore
 }
 
-@test "operations that are not ours exit 0 and do nothing" {
+@test "other operations exit 0 and do nothing" {
     local operation
 
     for operation in start stopped reconnect attach migrated no-such-operation ''; do
@@ -272,27 +272,27 @@ offers_no_emulator() {
 
 # --- the run-time directory -------------------------------------------------------------------
 
-@test "a run-time directory that is a link is refused" {
+@test "refuses a run-time directory that is a link" {
     mkdir -p "${seeds%/*}" elsewhere
     ln -s "$PWD/elsewhere" "$seeds"
     refuses_start wired.xml "$rundir" 'symbolic link'
     [[ -z $(ls elsewhere) ]]
 }
 
-@test "a run-time directory that others may write is refused" {
+@test "refuses a run-time directory that others may write to" {
     mkdir -p "$seeds"
     chmod 0777 "$seeds"
     refuses_start wired.xml "$rundir" 0777
 }
 
-@test "a run-time directory that belongs to another is refused" {
+@test "refuses a run-time directory that belongs to another user" {
     [[ $EUID -eq 0 ]] || skip 'only root can give directories away'
     mkdir -p "$seeds"
     chown 64055 "$seeds"
     refuses_start wired.xml "$rundir" 'user 64055'
 }
 
-@test "a full run-time directory refuses the start and keeps no half seed" {
+@test "refuses the start if the run-time directory is full, and leaves no half seed" {
     unshare --user --map-root-user --mount true 2>/dev/null ||
         skip 'user namespaces are not allowed here'
     mkdir -p "$seeds"
@@ -309,14 +309,14 @@ offers_no_emulator() {
 
 # --- the program ------------------------------------------------------------------------------
 
-@test "XML that is none is refused" {
+@test "refuses malformed XML" {
     run virt-seed-lifecycle --root="$root" web1 prepare begin - </dev/null
     assert_refused 1 'standard input is empty'
     run virt-seed-lifecycle --root="$root" web1 prepare begin - <<<'<domain>'
     assert_refused 1 'not well-formed'
 }
 
-@test "closed descriptors do no harm" {
+@test "works with closed descriptors" {
     virt-seed-lifecycle --root="$root" web1 prepare begin - <wired.xml >&- 2>&-
     cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
     # Not `run … <&-`: its own pipe would become standard input.
@@ -325,7 +325,7 @@ offers_no_emulator() {
     assert_refused 1 'standard input is empty'
 }
 
-@test "a run-time directory that does not answer ends in an alarm, not in a wait" {
+@test "the alarm ends a wait for a run-time directory that does not respond" {
     # The alarm itself takes 20 seconds; that it is set can be seen in the process's timers.
     mkfifo xml
     virt-seed-lifecycle --root="$root" web1 prepare begin - <xml 3>&- &
@@ -345,7 +345,7 @@ report_is() {
     [[ $(stat -c %a "$root$reportdir/$uuid.report") = 640 ]]
 }
 
-@test "prepare makes an empty report, in the place of what an earlier boot left" {
+@test "prepare makes an empty report and removes that of an earlier boot" {
     lifecycle wired.xml prepare
     report_is ''
     echo said >"$root$reportdir/$uuid.report"
@@ -357,7 +357,7 @@ report_is() {
     [[ $(ls "$root$reportdir") = "$other_uuid.report"$'\n'"$uuid.report" ]]
 }
 
-@test "a resumed start keeps the report, and makes the one that is missing" {
+@test "a resumed start keeps the report, or makes a missing one" {
     lifecycle wired.xml prepare
     echo said >"$root$reportdir/$uuid.report"
     lifecycle wired.xml restore
@@ -370,7 +370,7 @@ report_is() {
     report_is ''
 }
 
-@test "what stands in the report's place is not followed" {
+@test "does not follow a link in place of the report" {
     lifecycle wired.xml prepare
     echo precious >precious
     lifecycle wired.xml release
@@ -383,7 +383,7 @@ report_is() {
     [[ $(stat -c %a precious) = 644 ]]
 }
 
-@test "report=\"no\": no report, no channel, no script" {
+@test "report=\"no\" means no report, no channel and no script" {
     domain_xml '' | sed 's/<ci:cloud-init /&report="no" /' |
         virt-seed --quiet wire - >silent.xml
     run ! grep report.0 silent.xml
@@ -392,7 +392,7 @@ report_is() {
     run ! grep -a org.virt-seed.report "$seeds/$uuid.iso"
 }
 
-@test "a domain without the channel starts, and one with another's does not" {
+@test "a domain without the channel starts, a domain with another's does not" {
     domain_xml '' | virt-seed --quiet wire - >channel.xml
     sed '/<channel /,/<\/channel>/d' channel.xml >without.xml
     lifecycle without.xml prepare
@@ -410,7 +410,7 @@ with_device() {
     sed "s|</devices>|$1&|" "$2"
 }
 
-@test "no device of a domain leads to another's report, whoever asks for what, and however it is spelled" {
+@test "refuses any device that leads to another domain's report, however it is spelled" {
     local path device xml target="<target type='virtio' name='org.example.0'/>"
 
     sed '/<metadata>/,/<\/metadata>/d' unwired.xml >none.xml
@@ -434,14 +434,14 @@ with_device() {
     done
 }
 
-@test "report=\"no\" takes no channel of another's for granted" {
+@test "report=\"no\" does not allow a channel to another domain's report" {
     domain_xml '' | virt-seed --quiet wire - |
         sed -e 's/<ci:cloud-init /&report="no" /' -e "s|$uuid.report|$other_uuid.report|" >silent.xml
     echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
     refuses_start silent.xml 'not wired' 'report channel removed'
 }
 
-@test "a channel into the domain's own report, or beside the directory, is nobody else's" {
+@test "allows a channel to the domain's own report or next to the directory" {
     sed '/<metadata>/,/<\/metadata>/d' unwired.xml >none.xml
     for path in "$reportdir/$uuid.report" "$reportdir-2/$other_uuid.report" /srv/virt-seed/log; do
         with_device "<channel type='file'><source path='$path'/></channel>" none.xml >own.xml
@@ -451,7 +451,7 @@ with_device() {
     done
 }
 
-@test "a report channel that is none makes no report" {
+@test "makes no report for a channel that is not a report channel" {
     for change in "/<channel/s/type=.file./type='pty'/" "/org.virt-seed.report/s/type=.virtio./type='xen'/" \
         's/org.virt-seed.report.0/org.example.0/' "/$uuid.report/s/append=.on./append='off'/"; do
         domain_xml '' | virt-seed --quiet wire - | sed "$change" >miswired.xml
@@ -461,7 +461,7 @@ with_device() {
     done
 }
 
-@test "release finds seed and report by the channel alone" {
+@test "release finds the seed and the report if the domain has only the channel left" {
     lifecycle wired.xml prepare
     [[ -e $seeds/$uuid.iso && -e $root$reportdir/$uuid.report ]]
     sed -e '/<metadata>/,/<\/metadata>/d' -e '/device=.cdrom/,/<\/disk>/d' wired.xml >channel.xml
@@ -482,7 +482,7 @@ with_device() {
 
 # --- a guest that is set up -------------------------------------------------------------------
 
-@test "a guest that is set up gets its identity alone, until that is taken back" {
+@test "a guest that is done gets only its identity, until that is undone" {
     domain_xml '<ci:hostname>db7</ci:hostname><ci:user-data secret="web1"/>
         <ci:meta-data secret="web1"/>' | sed 's/<ci:cloud-init /&boots="until-done" /' |
         virt-seed --quiet wire - >until.xml
@@ -513,13 +513,13 @@ with_device() {
     cmp "$seeds/$uuid.iso" full.iso
 }
 
-@test "a domain that boots always does not look at the record" {
+@test "boots=\"always\" ignores the record" {
     virt-seed --quiet --root="$root" 'done' wired.xml
     lifecycle wired.xml prepare
     cmp "$seeds/$uuid.iso" <(virt-seed build -o - wired.xml)
 }
 
-@test "a record that cannot be read refuses the start, and says how to go on" {
+@test "refuses the start if the record cannot be read, and says what to do" {
     sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
     mkdir -p "$root$statedir"
     echo '[]' >"$root$statedir/$uuid.json"
@@ -535,7 +535,7 @@ payload_xml() {
 </o:payload></o:device></o:vm>|"
 }
 
-@test "prepare makes the seed of an oVirt payload, where the domain is wired" {
+@test "prepare makes the seed of an oVirt payload if the domain is wired" {
     payload_xml | virt-seed --quiet wire - >payload.xml
     run ! grep 'ds=nocloud' payload.xml
     lifecycle payload.xml prepare
@@ -545,7 +545,7 @@ payload_xml() {
     nothing_is_left
 }
 
-@test "prepare leaves a payload to VDSM, where the domain is not wired" {
+@test "prepare leaves a payload to VDSM if the domain is not wired" {
     payload_xml >payload.xml
     lifecycle payload.xml prepare
     nothing_is_left
@@ -559,7 +559,7 @@ shim_xml() {
         unwired.xml >shim.xml
 }
 
-@test "prepare leaves the shim its note, and the seed's second name" {
+@test "prepare writes the shim order and the second name of the seed" {
     shim_xml
     lifecycle shim.xml prepare
     [[ $(ls "$seeds") = "$uuid.iso"$'\n'"$uuid.libvirt-$uuid"$'\n'"$uuid.shim" ]]
@@ -571,7 +571,7 @@ shim_xml() {
     nothing_is_left
 }
 
-@test "the note has no serial where the domain shall have none" {
+@test "the order has no serial if the domain is to have none" {
     for script in 's|<ci:cloud-init |&serial="no" |' 's|<ci:cloud-init |&datasource="configdrive" |' \
         "s|arch='x86_64' machine='q35'|arch='s390x' machine='s390-ccw-virtio'|"; do
         shim_xml -e "$script"
@@ -580,7 +580,7 @@ shim_xml() {
     done
 }
 
-@test "the shim gets a report that QEMU's user may write, by a second name, until release" {
+@test "the shim gets a second name of the report that QEMU's user may write, until release" {
     local report=$root$reportdir/$uuid.report link=$root$reportdir/$uuid.libvirt-$uuid
 
     shim_xml
@@ -606,7 +606,7 @@ shim_xml() {
     [[ $(ls "$root$reportdir") = '' ]]
 }
 
-@test "whether the shim adds the report's port stands in the XML alone, also of a resumed start" {
+@test "only the XML decides whether the shim adds the report's port, also after resuming" {
     local operation
 
     for operation in '' restore; do
@@ -623,13 +623,13 @@ shim_xml() {
     done
 }
 
-@test "the shim alone, without an element, asks for the domain's identity" {
+@test "a domain with only the shim gets a seed with its identity" {
     shim_xml -e '/<metadata>/,/<\/metadata>/d'
     lifecycle shim.xml prepare
     [[ $(virt-seed inspect "$seeds/$uuid.iso") = *"local-hostname web1"* ]]
 }
 
-@test "a resumed start by the shim gets its seed, whatever the serial" {
+@test "a start resumed with the shim gets its seed whatever the serial" {
     shim_xml -e "s|</os>|<smbios mode='host'/>&|"
     refuses_start shim.xml "<smbios mode='host'/>" 'serial="no"'
     lifecycle shim.xml restore
@@ -637,7 +637,7 @@ shim_xml() {
     [[ -s $seeds/$uuid.iso && $(<"$seeds/$uuid.shim") = $'\nreport' ]]
 }
 
-@test "the shim refuses a serial of another datasource, a bus it lacks, and a second seed" {
+@test "the shim refuses another datasource's serial, an unknown bus and a second seed" {
     shim_xml -e "s|</os>|<smbios mode='sysinfo'/>&<sysinfo type='smbios'>\
 <system><entry name='serial'>ds=ec2</entry></system></sysinfo>|"
     refuses_start shim.xml "the SMBIOS serial has 'ds=ec2'"
@@ -651,7 +651,7 @@ shim_xml() {
     refuses_start shim.xml "seed's disk 'sda' removed"
 }
 
-@test "wire takes away from a domain what the shim adds, once" {
+@test "wire removes from a domain what the shim would add again" {
     cp wired.xml unwired.xml
     shim_xml
     virt-seed --quiet wire -i shim.xml
@@ -664,7 +664,7 @@ shim_xml() {
 
 # --- a resumed guest --------------------------------------------------------------------------
 
-@test "a guest is not resumed with another's seed" {
+@test "refuses to resume a guest with another domain's seed" {
     sed "s/$uuid\.iso/$other_uuid.iso/" wired.xml >others.xml
     lifecycle others.xml restore
     refuses_start others.xml "another domain's seed" save-image-dumpxml
@@ -673,7 +673,7 @@ shim_xml() {
     refuses_start unasked.xml "another domain's seed"
 }
 
-@test "a guest is resumed whatever has become of the documents' content" {
+@test "resumes a guest even if the content of its documents is now invalid" {
     mkdir -p "$root$confdir/files"
     printf 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVG Jos\351\n' >"$root$confdir/files/keys"
     make_secret h ssh_host_rsa_key $'\351'

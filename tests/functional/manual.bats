@@ -25,11 +25,11 @@ options() {
     grep -oE -- '--[a-z][a-z-]*' | sort -u
 }
 
-@test "each command has a section in the manual, and each section is a command's" {
+@test "commands and sections of the manual match" {
     diff <(commands | sort) <(plain | sed -n '/^\.SH COMMANDS/,$s/^\.SS //p' | sort)
 }
 
-@test "each option of a command's --help is in its section, and the other way round" {
+@test "options in --help and in the manual's sections match" {
     local command
 
     for command in $(commands); do
@@ -39,7 +39,7 @@ options() {
     done
 }
 
-@test "the options of every command are in the manual, and the other way round" {
+@test "common options and those in the manual match" {
     diff <(virt-seed --help | sed -n '/^Options,/,$p' | options) \
         <(plain | sed -n '/^\.SH OPTIONS/,/^\.SH COMMANDS/p' |
             awk '/^\.TP$/ { getline; print }' | options)
@@ -54,7 +54,7 @@ options() {
             sed 's/\.\.\./…/' | sort)
 }
 
-@test "the options of the metadata server's --help are in its manual, and the other way round" {
+@test "options of the metadata server's --help and its manual match" {
     type -P virt-seed-imds >/dev/null || skip 'the metadata server is not built'
     manual=$top_srcdir/docs/virt-seed-imds.8
     diff <(virt-seed-imds --help | options) \
@@ -70,7 +70,7 @@ options() {
     done
 }
 
-@test "each finding that check can print is in the manual" {
+@test "the manual has every finding that check can print" {
     local id
 
     manual=$top_srcdir/docs/virt-seed-check.7

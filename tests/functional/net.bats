@@ -49,7 +49,7 @@ token() {
 
 # --- the URL ----------------------------------------------------------------------------------
 
-@test "the URL has the domain's UUID, and a token of 128 random bits" {
+@test "the URL has the domain's UUID and a token of 128 random bits" {
     read -r address id token < <(url wired.xml)
     [[ $address = "$imds_address" && $id = "$uuid" && $token =~ ^[0-9a-f]{32}$ ]]
     # Of 16 tokens, none but by chance, once in 2^55 runs, has a digit that never varies.
@@ -64,7 +64,7 @@ token() {
     done
 }
 
-@test "a token is made once: wired again, a domain keeps it" {
+@test "a domain keeps its token if it is wired again" {
     virt-seed --quiet --root="$root" wire wired.xml >again.xml
     cmp wired.xml again.xml
     # Also where something else of the wiring is missing.
@@ -72,13 +72,13 @@ token() {
     [[ $(token again.xml) = "$(token wired.xml)" ]]
 }
 
-@test "a clone gets a token of its own" {
+@test "a clone gets its own token" {
     sed "s|<uuid>$uuid|<uuid>$other_uuid|" wired.xml | virt-seed --quiet --root="$root" wire - >clone.xml
     read -r _ id token < <(url clone.xml)
     [[ $id = "$other_uuid" && $token != "$(token wired.xml)" ]]
 }
 
-@test "the address is the configuration's, and a domain that has another is wired anew" {
+@test "the address comes from the configuration, and a domain with another is wired again" {
     for address in 192.0.2.1 192.0.2.1:8080 '[fd00::1]' '[fd00::1]:8080'; do
         echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
         virt-seed --root="$root" wire wired.xml >again.xml 2>said
@@ -94,7 +94,7 @@ assert_wired_to() {
     grep -qF "became 'ds=nocloud;dsmode=net;s=http://$1/$uuid/…/'" said
 }
 
-@test "what is no address is refused in the configuration" {
+@test "refuses a malformed address in the configuration" {
     for address in host.example.org 192.0.2.256 '192.0.2.1:' 192.0.2.1:0 192.0.2.1:65536 fd00::1 \
         '[fd00::1' '[192.0.2.1]' 192.0.2.1/x '192.0.2.1;x' http://192.0.2.1 '::1' 127.0.0.1 ''; do
         echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
@@ -103,20 +103,20 @@ assert_wired_to() {
     done
 }
 
-@test "where the configuration cannot be read, the address that is there is as good as any" {
+@test "keeps the URL's address if the configuration cannot be read" {
     echo 'no setting' >"$root$confdir/virt-seed.conf"
     lifecycle wired.xml prepare
     [[ -e $tree/$uuid/meta-data ]]
 }
 
-@test "unset takes the URL away, and the next one is another" {
+@test "unset removes the URL, and the next one differs" {
     virt-seed --quiet unset --wiring-only wired.xml >unset.xml
     diff <(xmllint --c14n unwired.xml) <(xmllint --c14n unset.xml)
     virt-seed --quiet wire unset.xml >again.xml
     [[ $(token again.xml) != "$(token wired.xml)" ]]
 }
 
-@test "no message has a token" {
+@test "no message contains a token" {
     run virt-seed --root="$root" wire unwired.xml
     run ! grep -E "$uuid/[0-9a-f]{32}" <(grep '^domain ' <<<"$output")
     run virt-seed --root="$root" unset --wiring-only -o unset.xml wired.xml
@@ -137,7 +137,7 @@ assert_wired_to() {
 
 # --- a boot -----------------------------------------------------------------------------------
 
-@test "prepare publishes the documents, and makes no disk" {
+@test "prepare publishes the documents and makes no disk" {
     lifecycle wired.xml prepare
     [[ $(ls "$seeds") = imds ]]
     for document in meta-data user-data vendor-data; do
@@ -148,7 +148,7 @@ assert_wired_to() {
         host: $host, "instance-id": $uuid}' "$tree/$uuid/identity"
 }
 
-@test "the same is published in OpenStack's layout, as far as that has words for it" {
+@test "publishes the same in OpenStack's layout, as far as that can express it" {
     local latest=$tree/$uuid/openstack/latest
 
     wired_net_xml '<ci:meta-data><ci:entry name="role">web</ci:entry></ci:meta-data>
@@ -167,7 +167,7 @@ assert_wired_to() {
     [[ -e $tree/$uuid/meta-data && ! -e $tree/$uuid/openstack ]]
 }
 
-@test "what is published can be read by the directory's group, and by nobody else" {
+@test "only the directory's group can read what is published" {
     if [[ $EUID -eq 0 ]]; then
         chgrp 65534 "$tree"
     fi
@@ -176,7 +176,7 @@ assert_wired_to() {
     [[ $(stat -c '%a %g' "$tree/$uuid"/{access,user-data} | sort -u) = "640 $(stat -c %g "$tree")" ]]
 }
 
-@test "which interfaces have a filter against another's MAC is published, too" {
+@test "publishes which interfaces have a filter against spoofed MACs" {
     local filter="<filterref filter='%s'/></interface>"
 
     interface=
@@ -204,7 +204,7 @@ END
     [[ $(find "$tree" -mindepth 1 ! -name mac) = '' ]]
 }
 
-@test "release empties the tree, of this domain alone" {
+@test "release empties the tree, of this domain only" {
     mkdir "$tree/$other_uuid"
     lifecycle wired.xml prepare
     lifecycle wired.xml release end
@@ -212,14 +212,14 @@ END
     lifecycle wired.xml release end
 }
 
-@test "release empties the tree of a domain that has a disk by now" {
+@test "release empties the tree of a domain that has a disk now" {
     lifecycle wired.xml prepare
     wired_xml >disk.xml
     lifecycle disk.xml release end
     [[ ! -e $tree/$uuid ]]
 }
 
-@test "release takes away what a start that was killed has left" {
+@test "release removes what a killed start left" {
     lifecycle wired.xml prepare
     cp -R "$tree/$uuid" "$tree/$uuid.new.0123abcd"
     rm -r "${tree:?}/$uuid"
@@ -227,7 +227,7 @@ END
     [[ $(ls "$tree") = mac || $(ls "$tree") = '' ]]
 }
 
-@test "release takes the seed's disk away though the server's directory is not as it must be" {
+@test "release removes the seed's disk even if the server's directory is wrong" {
     wired_xml >disk.xml
     lifecycle disk.xml prepare
     chmod 0777 "$tree"
@@ -243,35 +243,35 @@ END
     lifecycle disk.xml release end
 }
 
-@test "a start without a URL takes away what was served before" {
+@test "a start without a URL removes what was served before" {
     lifecycle wired.xml prepare
     echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
     lifecycle unwired.xml prepare
     [[ ! -e $tree/$uuid ]]
 }
 
-@test "a start with a disk takes away what was served before" {
+@test "a start with a disk removes what was served before" {
     lifecycle wired.xml prepare
     wired_xml >disk.xml
     lifecycle disk.xml prepare
     [[ ! -e $tree/$uuid && -e $seeds/$uuid.iso ]]
 }
 
-@test "a start whose seed is served takes away the image of a start before" {
+@test "a start with a served seed removes the image of an earlier start" {
     wired_xml >disk.xml
     lifecycle disk.xml prepare
     lifecycle wired.xml prepare
     [[ -e $tree/$uuid && ! -e $seeds/$uuid.iso ]]
 }
 
-@test "secrets are in the documents, and files of the host" {
+@test "the documents contain the host's secrets and files" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     wired_net_xml '<ci:user-data secret="web1"/>' >secret.xml
     lifecycle secret.xml prepare
     grep -q hunter2 "$tree/$uuid/user-data"
 }
 
-@test "a guest that is set up gets its identity alone" {
+@test "a guest that is done gets only its identity" {
     local attribute="s|<ci:cloud-init |&boots='until-done' |"
 
     net_xml '<ci:user-data>#cloud-config
@@ -282,7 +282,7 @@ END
     grep -q "$uuid" "$tree/$uuid/meta-data"
 }
 
-@test "what a served domain boots with is recorded, and not when it is resumed" {
+@test "records what a served domain boots with, except when it is resumed" {
     local record=$root$statedir/$uuid.json
 
     lifecycle wired.xml prepare
@@ -304,11 +304,11 @@ END
 
 # --- refusals ---------------------------------------------------------------------------------
 
-@test "a cold boot of an unwired domain is refused" {
+@test "refuses a cold boot of an unwired domain" {
     refuses_start unwired.xml 'not wired' "http://$imds_address/$uuid/…/" 'virt-seed wire'
 }
 
-@test "unwired = warn lets it start, and nothing is published" {
+@test "unwired = warn lets an unwired domain start and publishes nothing" {
     echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
     lifecycle unwired.xml prepare
     [[ $(ls "$tree") = '' ]]
@@ -322,7 +322,7 @@ refuses_start_and_check() {
     [[ $(wc -l <<<"$output") -eq 2 ]]
 }
 
-@test "without the server's directory a start is refused: the guest would be a new machine" {
+@test "refuses a start without the server's directory" {
     rmdir "$tree"
     refuses_start_and_check wired.xml "there is no metadata server: $rundir/imds is not there" \
         'systemd-sysusers && systemd-tmpfiles --create virt-seed-imds.conf && systemctl enable --now virt-seed-imds.socket virt-seed-imds.service; or use datasource="nocloud"'
@@ -332,7 +332,7 @@ refuses_start_and_check() {
     refuses_start wired.xml 'there is no metadata server'
 }
 
-@test "a server's directory that is none, or closed to its group, or another's, refuses a start" {
+@test "refuses a start if the server's directory is a file, closed to its group, or another user's" {
     rmdir "$tree"
     ln -s "$BATS_TEST_TMPDIR" "$tree"
     refuses_start_and_check wired.xml "$rundir/imds is not a directory" \
@@ -349,14 +349,14 @@ refuses_start_and_check() {
     refuses_start_and_check wired.xml "$rundir/imds belongs to user 65534, expected 0" 'find out'
 }
 
-@test "check finds that the run-time directory was never made, with the server's in it" {
+@test "check finds that the run-time directory and the server's in it are missing" {
     rm -r "$seeds"
     run -1 virt-seed --root="$root" check --no-schema wired.xml
     assert_said "$rundir/imds is not there" '[metadata-server]'
     [[ ! -e $seeds ]]
 }
 
-@test "where nobody listens a start is refused, and told what to start" {
+@test "refuses a start if the server does not listen, and says what to start" {
     end_server
     refuses_start_and_check wired.xml "nobody listens at $imds_address: the guest would come up as a new machine" \
         'systemctl enable --now virt-seed-imds.socket virt-seed-imds.service'
@@ -367,7 +367,7 @@ refuses_start_and_check() {
     run -0 virt-seed --root="$root" check --no-schema wired.xml
 }
 
-@test "check looks where the guest would ask once it is wired" {
+@test "check asks at the address that the guest will use once it is wired" {
     local server=$imds_address
 
     # The last line holds. In the one that is wired, the address that is there is no more.
@@ -385,7 +385,7 @@ refuses_start_and_check() {
     assert_said '[config]' "nobody listens at $server"
 }
 
-@test "check says nothing of what its user may not know" {
+@test "check reports nothing that its user may not know" {
     become_nobody
     echo 'imds-address = 192.0.2.1' >"$root$confdir/virt-seed.conf"
     wired_net_xml >usual.xml
@@ -404,7 +404,7 @@ refuses_start_and_check() {
     done
 }
 
-@test "where nobody listens, a guest that keeps what it has read is started" {
+@test "starts a guest with cache=\"keep\" without the server" {
     net_xml | sed "s|<ci:cloud-init |&cache='keep' |" | virt-seed --quiet --root="$root" wire - >keep.xml
     end_server
     run -0 virt-seed --root="$root" check --no-schema keep.xml
@@ -413,14 +413,14 @@ refuses_start_and_check() {
     [[ -e $tree/$uuid/meta-data ]]
 }
 
-@test "where nobody listens, unwired = warn is the way back to a running snapshot" {
+@test "unwired = warn reverts to a running snapshot without the server" {
     end_server
     echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
     lifecycle wired.xml prepare
     [[ -e $tree/$uuid/meta-data ]]
 }
 
-@test "a guest is resumed though what was served before cannot be taken away" {
+@test "resumes a guest even if the documents served before cannot be removed" {
     lifecycle wired.xml prepare
     wired_xml >disk.xml
     chmod 0777 "$tree"
@@ -429,7 +429,7 @@ refuses_start_and_check() {
     [[ -e $seeds/$uuid.iso ]]
 }
 
-@test "somebody may listen at an address that no interface has yet" {
+@test "accepts a server at an address that no interface has yet" {
     local address=198.51.100.2:${imds_address#*:}
 
     end_server
@@ -441,7 +441,7 @@ refuses_start_and_check() {
     lifecycle elsewhere.xml prepare
 }
 
-@test "that nobody listens is known of IPv6, too" {
+@test "finds that nobody listens on IPv6, too" {
     echo "imds-address = [2001:db8::1]:${imds_address#*:}" >"$root$confdir/virt-seed.conf"
     wired_net_xml >elsewhere.xml
     refuses_start elsewhere.xml "nobody listens at [2001:db8::1]:${imds_address#*:}"
@@ -452,7 +452,7 @@ label_xml() {
     sed "s|</domain>|<seclabel model='dac' ${2-type='static'}><label>$1</label></seclabel>&|" wired.xml
 }
 
-@test "a label that makes QEMU another user is a warning of check, QEMU's own user none" {
+@test "check warns of a label with another user for QEMU, but not of QEMU's own" {
     local home=$root$qemu_home
 
     mkdir -p "$home"
@@ -478,7 +478,7 @@ clone_xml() {
         sed "s|<uuid>$uuid|<uuid>$other_uuid|"
 }
 
-@test "a domain with another's URL beside its own is refused, whichever is the last" {
+@test "refuses a domain with another's URL besides its own, in either order" {
     local own another order
 
     own=$(sed -n 's|.*\(ds=nocloud;[^<]*\)<.*|\1|p' wired.xml)
@@ -492,26 +492,26 @@ clone_xml() {
     done
 }
 
-@test "a clone with its original's URL is refused" {
+@test "refuses a clone with the URL of its original" {
     clone_xml >clone.xml
     echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
     refuses_start clone.xml "became" "$other_uuid/…/"
     [[ $(ls "$tree") = '' ]]
 }
 
-@test "a domain that has the URL but asks for nothing is refused" {
+@test "refuses a domain with the URL but without a request" {
     sed '/<ci:cloud-init/d' wired.xml >unasked.xml
     refuses_start unasked.xml "carries virt-seed's address" 'virt-seed unset web1'
 }
 
-@test "a domain that has another's URL and asks for nothing is refused" {
+@test "refuses a domain with another's URL and without a request" {
     clone_xml | sed '/<ci:cloud-init/d' >unasked.xml
     refuses_start unasked.xml "carries virt-seed's address" 'virt-seed unset web1'
     virt-seed --quiet unset unasked.xml >unset.xml
     lifecycle unset.xml prepare
 }
 
-@test "a snapshot from before the wiring is told from a domain that is not wired" {
+@test "tells a snapshot from before the wiring from an unwired domain" {
     mkdir -p "$root$definitions"
     cp wired.xml "$root$definitions/web1.xml"
     refuses_start unwired.xml 'its definition is wired' 'unwired = warn'
@@ -526,7 +526,7 @@ clone_xml() {
     refuses_start mistake.xml 'user-data'
 }
 
-@test "build has no image of it, and says so" {
+@test "build says that there is no image of a served seed" {
     run virt-seed build -o seed.iso wired.xml
     assert_refused 1 'datasource="nocloud-net" has no image' 'virt-seed dump'
     [[ ! -e seed.iso ]]
@@ -534,7 +534,7 @@ clone_xml() {
 
 # --- a resumed start --------------------------------------------------------------------------
 
-@test "after restore the same bytes are published" {
+@test "publishes the same bytes after restore" {
     lifecycle wired.xml prepare
     cp -R "$tree/$uuid" first
     lifecycle wired.xml release end
@@ -543,7 +543,7 @@ clone_xml() {
     diff -r first "$tree/$uuid"
 }
 
-@test "a guest is resumed where no server is, too" {
+@test "resumes a guest without a server" {
     end_server
     lifecycle wired.xml restore
     lifecycle wired.xml prepare
@@ -555,13 +555,13 @@ clone_xml() {
     [[ ! -e $tree ]]
 }
 
-@test "a guest is not resumed with another's URL" {
+@test "refuses to resume a guest with another's URL" {
     clone_xml >clone.xml
     lifecycle clone.xml restore
     refuses_start clone.xml "another domain's seed" 'the serial'
 }
 
-@test "a resumed guest that was not wired is left alone" {
+@test "ignores a resumed guest that was not wired" {
     lifecycle unwired.xml restore
     lifecycle unwired.xml prepare
     [[ $(ls "$tree") = '' ]]

@@ -43,7 +43,7 @@ pending() {
 
 # --- documents --------------------------------------------------------------------------------
 
-@test "what is as it was changes nothing" {
+@test "an unchanged domain has no pending changes" {
     start "$cloud_config"
     run -0 pending "$cloud_config"
     [[ $output = "meta-data: unchanged
@@ -56,7 +56,7 @@ the next start is the same instance, and changes nothing for cloud-init" ]]
     assert_said 'user-data: unchanged' 'changes nothing'
 }
 
-@test "what is text is compared line by line while the domain runs" {
+@test "compares text line by line while the domain runs" {
     start "$cloud_config<ci:vendor-data>#cloud-config</ci:vendor-data>"
     run -0 pending --show-secrets "${cloud_config/Etc\/UTC/Europe\/Rome}<ci:network-config>version: 2
 </ci:network-config>"
@@ -75,14 +75,14 @@ vendor-data: gone, 13 bytes
 END
 }
 
-@test "of a domain that does not run it is said what has changed" {
+@test "lists what has changed if the domain does not run" {
     start "$cloud_config"
     stop
     run -0 pending --show-secrets "${cloud_config/UTC/GMT}"
     assert_said 'user-data: changed, 48 bytes (what it was is not kept)'
 }
 
-@test "what is not text is named by its size" {
+@test "prints the size of a document that is not text" {
     start "$cloud_config"
     run -0 pending --show-secrets "<ci:user-data encoding='base64'>$(printf '#!/bin/sh\n\1' |
         gzip -n | base64 -w0)</ci:user-data>"
@@ -90,7 +90,7 @@ END
     [[ $output != *'@@'* ]]
 }
 
-@test "a terminal is not steered by what has changed" {
+@test "changes cannot control a terminal" {
     start '<ci:user-data>#cloud-config</ci:user-data>'
     run -0 pending --show-secrets $'<ci:user-data>#!/bin/sh\n# \u009b2J \u202eexe\n</ci:user-data>'
     assert_said '# ?'
@@ -98,7 +98,7 @@ END
     [[ $output != *$'\u202e'* && $output = *'?exe'* ]]
 }
 
-@test "a seed that was replaced since the start is not taken for that of the boot" {
+@test "does not compare with a seed that was replaced since the start" {
     start "$cloud_config"
     wired "${cloud_config/UTC/GMT}" >other.xml
     virt-seed --quiet build -o "$seeds/$uuid.iso" other.xml
@@ -107,7 +107,7 @@ END
         'the seed in its drive has been replaced'
 }
 
-@test "a ConfigDrive's documents are compared like any other" {
+@test "compares a ConfigDrive's documents like any other" {
     attributes='datasource="configdrive"' start
     run -0 virt-seed --root="$root" pending ./start.xml
     assert_said 'openstack/latest/meta_data.json: unchanged' 'the same instance'
@@ -115,7 +115,7 @@ END
     assert_said 'openstack/latest/meta_data.json: gone' 'meta-data: new' 'a first boot'
 }
 
-@test "what is served is compared like what is on a disk" {
+@test "compares served documents like those on a disk" {
     export devices="<interface type='user'><mac address='52:54:00:00:00:01'/></interface>"
     export attributes="datasource='nocloud-net'"
 
@@ -133,7 +133,7 @@ END
     assert_said 'changes nothing'
 }
 
-@test "who may not look into what is served finds the disk" {
+@test "finds the disk for a caller who may not read served documents" {
     install -d -m 0711 "$seeds"
     install -d -m 0700 "$seeds/imds"
     start "$cloud_config"
@@ -152,13 +152,13 @@ END
 
 # --- the instance -----------------------------------------------------------------------------
 
-@test "without a record the next start may be the first" {
+@test "says that the next start may be the first if there is no record" {
     run -0 pending "$cloud_config"
     assert_said 'user-data: new, 48 bytes' "instance-id: $uuid" \
         'a first boot for cloud-init, where its disk has not booted'
 }
 
-@test "a change of the same instance is said to be ignored, and how it would not be" {
+@test "says that a change in the same instance is ignored, and how to apply it" {
     start "$cloud_config"
     stop
     run -0 pending "${cloud_config/UTC/GMT}"
@@ -167,7 +167,7 @@ END
         'virt-seed set ./next.xml --instance-id-policy=content'
 }
 
-@test "another instance-id is a first boot, and what keeps the guest as it is" {
+@test "says that another instance-id means a first boot, and how to avoid it" {
     start "$cloud_config"
     stop
     run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
@@ -179,7 +179,7 @@ END
     assert_said 'changes nothing'
 }
 
-@test "with policy=content a change is a first boot by itself" {
+@test "policy=content turns a change into a first boot" {
     start "$cloud_config<ci:instance-id policy='content'/>"
     stop
     run -0 pending "$cloud_config<ci:instance-id policy='content'/>"
@@ -188,7 +188,7 @@ END
     assert_said 'a first boot for cloud-init: '
 }
 
-@test "a guest that keeps what it has read is the same instance at every start" {
+@test "a guest with cache=\"keep\" is the same instance at every start" {
     attributes='cache="keep"' start "$cloud_config"
     attributes='cache="keep"' run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
     assert_said 'meta-data: changed' 'instance-id: second' "the same instance, whatever has changed" \
@@ -204,14 +204,14 @@ END
     [[ $(jq -r .boot <<<"$output") = kept ]]
 }
 
-@test "a guest that is told only now to keep what it reads still reads the next seed" {
+@test "a guest newly set to cache=\"keep\" still reads the next seed" {
     start "$cloud_config"
     stop
     attributes='cache="keep"' run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
     assert_said 'a first boot for cloud-init: '
 }
 
-@test "a host key that is generated at the start is a secret, made or not" {
+@test "treats a generated host key as a secret, whether it exists or not" {
     attributes='ssh-host-keys="generate"' wired >next.xml
     run -0 virt-seed --root="$root" pending ./next.xml
     assert_said 'user-data: new'
@@ -225,7 +225,7 @@ END
     [[ $output != *KEY* ]]
 }
 
-@test "what is fulfilled of boots=until-done is said" {
+@test "says what boots=until-done will do at the next start" {
     attributes='boots="until-done"' wired "$cloud_config" >next.xml
     virt-seed --root="$root" --quiet 'done' ./next.xml
     run -0 virt-seed --root="$root" pending ./next.xml
@@ -233,7 +233,7 @@ END
     [[ $output != *'48 bytes'* ]]
 }
 
-@test "wiring that is missing is said" {
+@test "says that wiring is missing" {
     domain_xml >unwired.xml
     run -0 virt-seed --root="$root" pending ./unwired.xml
     assert_said "wiring: cdrom 'sda' added" 'a start is refused until it is wired'
@@ -241,7 +241,7 @@ END
 
 # --- secrets ----------------------------------------------------------------------------------
 
-@test "nothing of a document with a secret in it is shown, unless it is asked for" {
+@test "shows a document with a secret only if asked" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     start '<ci:user-data secret="web1"/>'
     make_secret web1 userdata $'#cloud-config\npassword: hunter3\n'
@@ -259,7 +259,7 @@ END
     assert_said '-password: hunter2' '+password: hunter3'
 }
 
-@test "what the caller may not read is not compared, and that is said" {
+@test "says that it did not compare what the caller may not read" {
     make_secret web1 userdata '#cloud-config'
     start '<ci:user-data secret="web1"/>'
     become_nobody
@@ -275,7 +275,7 @@ END
         'not all could be compared'
 }
 
-@test "an instance-id that depends on a secret is not known without it" {
+@test "does not know an instance-id that depends on an unreadable secret" {
     local request='<ci:instance-id policy="content"/><ci:user-data secret="web1"/>'
 
     make_secret web1 userdata '#cloud-config'
@@ -296,7 +296,7 @@ END
 
 # --- JSON -------------------------------------------------------------------------------------
 
-@test "all of it is there as JSON" {
+@test "--json prints everything" {
     start "$cloud_config"
     run -0 pending --json --show-secrets "${cloud_config/UTC/GMT}"
     [[ $(jq -c 'del(.documents[].diff)' <<<"$output") = "$(jq -c . <<END

@@ -36,7 +36,7 @@ put_result() {
 
 # --- a boot -----------------------------------------------------------------------------------
 
-@test "a boot is recorded with the digest of each document that it had" {
+@test "records a boot with the digest of each of its documents" {
     lifecycle_beside_journal wired.xml prepare
     [[ ! -e $record ]]
     lifecycle_beside_journal wired.xml started
@@ -50,7 +50,7 @@ put_result() {
     run ! grep -r cloud-config "$root$statedir"
 }
 
-@test "a record is for those who may use libvirt, not for others" {
+@test "a record is readable by those who may use libvirt, and by no others" {
     start wired.xml
     [[ $(stat -c %a "$record") = 640 ]]
     [[ $(stat -c %a "$root$statedir") = 711 ]]
@@ -65,7 +65,7 @@ put_result() {
     [[ $(stat -c %u:%g "$record") = 0:64055 ]]
 }
 
-@test "the instance-id of a ConfigDrive is recorded" {
+@test "records the instance-id of a ConfigDrive" {
     sed 's/<ci:cloud-init /&datasource="configdrive" /' unwired.xml | virt-seed --quiet wire - \
         >drive.xml
     start drive.xml
@@ -75,7 +75,7 @@ put_result() {
         "$(jq -r .uuid seed/openstack/latest/meta_data.json)" ]]
 }
 
-@test "a boot takes away the result of the one before, and leaves 'done'" {
+@test "a boot removes the previous result and keeps 'done'" {
     start wired.xml
     virt-seed --root="$root" --quiet 'done' wired.xml
     put_result
@@ -87,7 +87,7 @@ put_result() {
     [[ $(in_record '.result, (.done | type)') == $'null\nstring' ]]
 }
 
-@test "a start that fails leaves the record of the boot before" {
+@test "a failed start keeps the record of the previous boot" {
     start wired.xml
     put_result
     cp "$record" before
@@ -98,7 +98,7 @@ put_result() {
     cmp "$record" before
 }
 
-@test "a guest that is resumed keeps its record" {
+@test "a resumed guest keeps its record" {
     start wired.xml
     put_result
     cp "$record" before
@@ -114,7 +114,7 @@ put_result() {
     [[ $(in_record .result) = null ]]
 }
 
-@test "a mark of a guest that was resumed long ago says nothing of this one" {
+@test "ignores the mark of a guest that was resumed long ago" {
     start wired.xml
     put_result
     # The daemon has crashed, so no release took it away.
@@ -124,7 +124,7 @@ put_result() {
     [[ $(in_record .result) = null ]]
 }
 
-@test "a start without the seed is not recorded" {
+@test "does not record a start without the seed" {
     echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
     start unwired.xml
     [[ ! -e $record ]]
@@ -159,7 +159,7 @@ begun() {
     printf '"stage":"init","init":{"errors":[],"start":1,"finished":null}}}}\n'
 }
 
-@test "what the guest reports at its end is recorded at release, and the report is removed" {
+@test "release records what the guest reported at its end, and removes the report" {
     start wired.xml
     report "$(begun)" "$(ended)"
     touch -d '2026-05-05T05:05:05Z' "$root$reportdir/$uuid.report"
@@ -172,7 +172,7 @@ begun() {
     [[ $(journal_field VIRT_SEED_RESULT) = 'done' ]]
 }
 
-@test "the errors of the guest are recorded, and not in the journal" {
+@test "records the guest's errors, but not in the journal" {
     start wired.xml
     report "$(ended '["it broke", "and broke"]')"
     lifecycle_beside_journal wired.xml release
@@ -182,7 +182,7 @@ begun() {
     run ! grep broke entries
 }
 
-@test "a boot that did not come to its end has no result" {
+@test "a boot that did not finish has no result" {
     start wired.xml
     report "$(begun)"
     lifecycle_beside_journal wired.xml release
@@ -193,7 +193,7 @@ begun() {
     [[ $(in_record .result) = null ]]
 }
 
-@test "a reboot that has just begun takes nothing back" {
+@test "a reboot that has just begun keeps the result" {
     start wired.xml
     report "$(ended)" "$(begun 0f7c3a52-5d7e-4c1b-9a55-000000000002)"
     lifecycle_beside_journal wired.xml release
@@ -204,7 +204,7 @@ begun() {
     [[ $(in_record .result.state) = failed ]]
 }
 
-@test "a guest that was saved before its end has its result when it comes back" {
+@test "a guest saved before it was done has its result after it comes back" {
     start wired.xml
     report "$(begun)"
     lifecycle_beside_journal wired.xml release
@@ -220,7 +220,7 @@ begun() {
     [[ $(in_record .result.state) = 'done' ]]
 }
 
-@test "a hostile report keeps nothing from being removed" {
+@test "a malicious report does not prevent its removal" {
     local hostile
 
     printf '{"virt-seed":1,"boot":"%s","status":' "$boot_id" >open
@@ -240,7 +240,7 @@ begun() {
     [[ ! -e $seeds/$uuid.iso ]]
 }
 
-@test "a guest that is set up by its boot gets its identity alone from then on" {
+@test "a guest that is set up by one boot gets only its identity afterwards" {
     sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
     start until.xml
     report "$(ended '["no"]')"
@@ -264,7 +264,7 @@ begun() {
     [[ $(in_record '.boot."identity-alone"') = null ]]
 }
 
-@test "what the guest has reported before the host crashed is recorded at the next boot" {
+@test "records at the next boot what the guest reported before the host crashed" {
     sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
     start until.xml
     report "$(begun)" "$(ended)"
@@ -276,7 +276,7 @@ begun() {
     run ! grep . "$root$reportdir/$uuid.report"
 }
 
-@test "a report from before the host crashed is not taken for that of the next boot" {
+@test "a report from before a crash does not count for the next boot" {
     start wired.xml
     report "$(ended)"
     sed 's/<ci:cloud-init /&report="no" /' unwired.xml | virt-seed --quiet wire - >silent.xml
@@ -286,7 +286,7 @@ begun() {
     [[ $(in_record .result) = null ]]
 }
 
-@test "a saved guest's report is read when the guest ends, not when it comes back" {
+@test "reads a saved guest's report when the guest ends, not when it comes back" {
     start wired.xml
     report "$(ended)"
     # The daemon has crashed, so no release came in between.
@@ -296,7 +296,7 @@ begun() {
     grep -q . "$root$reportdir/$uuid.report"
 }
 
-@test "whoever locks the records does not hold off a domain's end" {
+@test "a lock on the records does not delay a domain's end" {
     local begin
 
     start wired.xml
@@ -311,7 +311,7 @@ begun() {
     [[ ! -e $root$reportdir/$uuid.report ]]
 }
 
-@test "a guest that gets its full seed at each boot is never recorded as done" {
+@test "never records as done a guest that gets its full seed at each boot" {
     start wired.xml
     report "$(ended)"
     lifecycle_beside_journal wired.xml release
@@ -379,7 +379,7 @@ release_keeps() {
     [[ ! -e $other ]]
 }
 
-@test "gc removes nothing where it cannot ask this host's libvirt" {
+@test "gc removes nothing if it cannot ask this host's libvirt" {
     forgotten "$other_uuid"
     for uri in test:///default qemu+ssh://nowhere.invalid/system qemu:///no-such-thing; do
         run ! timeout 60 virt-seed --root="$root" --connect="$uri" gc --all

@@ -55,7 +55,7 @@ no_marker_is_left() {
     [[ -z $found ]] || { echo "found in: $found" && return 1; }
 }
 
-@test "every secret is in the seed, and in no message and no other file" {
+@test "each secret is in the seed, and in no message or other file" {
     local word
 
     every_secret
@@ -72,7 +72,7 @@ no_marker_is_left() {
     run ! compgen -G "$seeds/*"
 }
 
-@test "no command prints a secret that it is not told to show" {
+@test "commands print secrets only if told to" {
     local command
 
     every_secret
@@ -85,7 +85,7 @@ no_marker_is_left() {
     virt-seed --root="$root" dump --show-secrets wired.xml | grep -q "$marker-user"
 }
 
-@test "what is refused for its content is not quoted" {
+@test "a refusal does not quote the content" {
     local -A wrong=(
         [s/userdata]="$marker: 1"
         [s/vendordata]=$'#cloud-config\n- '"$marker"
@@ -114,7 +114,7 @@ no_marker_is_left() {
     done
 }
 
-@test "a secret that is open to others is refused, whatever part it is for" {
+@test "refuses a secret that is open to others, for every kind of part" {
     local path
 
     wired_xml "$request" >wired.xml
@@ -128,7 +128,7 @@ no_marker_is_left() {
 
 # Others read a program's arguments while it runs. Ours are names of domains and files, and a
 # domain's UUID where the hook starts 'virt-seed wire'.
-@test "an installed cloud-init is not started with a secret among its arguments" {
+@test "starts an installed cloud-init without secrets in its arguments" {
     every_secret
     wired_xml "$request<ci:user-data>#cloud-config
 </ci:user-data>" >wired.xml
@@ -164,7 +164,7 @@ ends_without_core() {
     ! compgen -G 'core*'
 }
 
-@test "no program that reads secrets leaves a core" {
+@test "no program that reads secrets leaves a core file" {
     if [[ $(</proc/sys/kernel/core_pattern) != core* ]]; then
         skip 'cores go elsewhere on this host'
     fi

@@ -48,30 +48,30 @@ only() {
         <(printf '%s\n' "$@" | sort)
 }
 
-@test "the policy module builds with the headers that are installed" {
+@test "the policy module builds with the installed headers" {
     [[ -e /usr/share/selinux/devel/Makefile ]] || skip 'selinux-policy-dev is not installed'
     [[ -s $top_builddir/hooks/selinux/module/virt_seed.pp ]]
 }
 
-@test "nobody but the hook and administrators may read secrets" {
+@test "only the hook and administrators may read secrets" {
     needs_policy
     only read virt_seed_secret_t virt_seed_hook_t sysadm_t
     only read virt_seed_host_key_t virt_seed_hook_t sysadm_t
 }
 
-@test "the hook cannot write the secrets of administrators" {
+@test "the hook cannot write to administrators' secrets" {
     needs_policy
     only write virt_seed_secret_t sysadm_t
 }
 
-@test "a seed is the hook's until libvirt labels it, and no guest may read it before" {
+@test "no guest may read a seed before libvirt labels it" {
     needs_policy
     only read virt_seed_image_t virt_seed_hook_t virtd_t sysadm_t
     only write virt_seed_image_t virt_seed_hook_t sysadm_t
     only relabelfrom virt_seed_image_t virtd_t
 }
 
-@test "what is served is read by the metadata server, which reads nothing else of ours" {
+@test "the metadata server may read what is served, and nothing else of ours" {
     needs_policy
     only read virt_seed_served_t virt_seed_hook_t virt_seed_imds_t sysadm_t
     for type in virt_seed_{etc,var_lib,report}_t; do
@@ -79,7 +79,7 @@ only() {
     done
 }
 
-@test "libvirt's daemon enters the hook's domain, the hook that of the wiring, and the latter no other" {
+@test "libvirt's daemon enters only the hook's domain, and the hook only that of the wiring" {
     needs_policy
     run -0 sesearch --type_trans --class process --default virt_seed_hook_t "$policy"
     [[ $output = 'type_transition virtd_t virt_seed_hook_exec_t:process virt_seed_hook_t;' ]]
@@ -89,7 +89,7 @@ only() {
     [[ -z $output ]]
 }
 
-@test "the hook cannot talk to libvirt, and the wiring can" {
+@test "the wiring can talk to libvirt, and the hook cannot" {
     needs_policy
     run -0 sesearch --allow --source virt_seed_hook_t --target virtd_t \
         --class unix_stream_socket --perms connectto "$policy"

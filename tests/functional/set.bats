@@ -37,7 +37,7 @@ is_valid() {
     request | xmllint --noout --relaxng "$top_srcdir/xml/cloud-init.rng" -
 }
 
-@test "each setting is written into an element that the schema allows, and the domain is wired" {
+@test "writes each setting into a valid element and wires the domain" {
     sets --user-data=user-data --vendor-data=user-data --network-config=network-config \
         --meta-data=role=web --meta-data='note=a<b' --ssh-key=keys --hostname=host.example.org \
         --instance-id=i-1 --user=me --secret=ssh-host-keys=web1 >out.xml
@@ -72,7 +72,7 @@ locale: C.UTF-8
 END
 }
 
-@test "that host keys are generated is set, and taken away" {
+@test "sets and removes generated host keys" {
     sets --ssh-host-keys=generate --datasource=configdrive >out.xml
     run -0 is_valid <out.xml
     request <out.xml | grep -q 'datasource="configdrive" ssh-host-keys="generate"\|ssh-host-keys="generate" datasource="configdrive"'
@@ -83,7 +83,7 @@ END
     assert_refused 1 'ssh-host-keys="always"'
 }
 
-@test "the policy of the instance-id is set, and taken away" {
+@test "sets and removes the policy of the instance-id" {
     sets --instance-id-policy=content >out.xml
     run -0 is_valid <out.xml
     [[ $(document meta-data <out.xml | jq -r '.["instance-id"]') =~ -[0-9a-f]{16}$ ]]
@@ -94,7 +94,7 @@ END
     assert_refused 1 'policy="often"'
 }
 
-@test "the guest reads what was set, byte for byte" {
+@test "the guest reads exactly the bytes that were set" {
     local file
 
     printf '#!/bin/sh\r\necho "]]>" &\n   ' >script
@@ -110,7 +110,7 @@ END
     sets --user-data=<(cat user-data) | document user-data | cmp - user-data
 }
 
-@test "what a setting names is replaced, and the rest stays" {
+@test "replaces what a setting names and keeps the rest" {
     sets --hostname=one --meta-data=a=1 --meta-data=b=2 --user-data=user-data --ssh-key=keys >web2.xml
     echo '#!/bin/sh' >script
     sed "s/$key one/$key three/" keys >other-keys
@@ -126,7 +126,7 @@ END
     [[ $(grep -c user-data element) -eq 1 && $(<element) = *'secret="web1" key="userdata"'* ]]
 }
 
-@test "an empty value takes away what the setting names" {
+@test "an empty value removes what the setting names" {
     sets --hostname=one --meta-data=a=1 --user-data=user-data --ssh-key=keys --user=me \
         --instance-id=i-1 --datasource=configdrive --secret=meta-data=web1 \
         --secret=ssh-authorized-keys=team >web2.xml
@@ -137,13 +137,13 @@ END
         $(request <out.xml | tr -d ' \n') = "<ci:cloud-initxmlns:ci=\"$namespace\"></ci:cloud-init>" ]]
 }
 
-@test "without settings the domain asks for a seed, and is wired" {
+@test "without settings, requests a seed and wires the domain" {
     run -0 is_valid < <(sets)
     run -0 virt-seed wire - < <(sets)
     assert_said 'is wired already'
 }
 
-@test "says what was written, and when there was nothing to write" {
+@test "says what it wrote, or that there was nothing to write" {
     run --separate-stderr -0 virt-seed set --hostname=one --meta-data=a=1 -o out.xml web1.xml
     [[ $output = *"<cloud-init> added"*'--hostname written'*'--meta-data written'*'cdrom'* ]]
     run -0 virt-seed set --hostname=one --meta-data=a=1 --in-place out.xml
@@ -161,7 +161,7 @@ END
     assert_said '--user-data written'
 }
 
-@test "a prefix that is there is used" {
+@test "uses a namespace prefix that is already there" {
     domain_xml | sed 's/ci:/seed:/g; s/xmlns:ci/xmlns:seed/' >web2.xml
     run -0 virt-seed --quiet set --hostname=one web2.xml
     [[ $output = *'<seed:hostname>one</seed:hostname>'* ]]
@@ -170,7 +170,7 @@ END
     [[ $output = *'<hostname>one</hostname>'* ]]
 }
 
-@test "root's password becomes a secret, and is nowhere else" {
+@test "stores root's password as a secret and nowhere else" {
     local secret=$root$confdir/secrets/web1/root-password
 
     [[ $EUID -eq 0 ]] || skip 'secrets are for root to write'
@@ -190,7 +190,7 @@ END
     [[ $(<"$secret") = 'correct horse' ]]
 }
 
-@test "--print writes nothing but the XML" {
+@test "--print prints the XML and writes nothing" {
     run --separate-stderr -0 virt-seed --root="$root" --quiet set --print \
         --root-password-file=password web1.xml
     [[ $output = *'secret="web1" key="root-password"'* ]]
@@ -199,7 +199,7 @@ END
     assert_refused 2 '--print'
 }
 
-@test "refuses what cannot be, and leaves the file as it is" {
+@test "refuses impossible settings and keeps the file unchanged" {
     cp web1.xml before.xml
     run virt-seed set -i --hostname=no_host web1.xml
     assert_refused 1 "domain 'web1'"
@@ -243,7 +243,7 @@ END
     [[ ! -e $root$confdir/secrets ]]
 }
 
-@test "a thousand settings are enough" {
+@test "accepts a thousand settings" {
     local -a many
 
     mapfile -t many < <(printf -- '--hostname=a%d\n' {1..1100})
@@ -251,7 +251,7 @@ END
     [[ $status -eq 2 ]]
 }
 
-@test "a foreign seed is refused, and replaced with --replace" {
+@test "refuses another program's seed, and replaces it with --replace" {
     sed -i "s|</disk>|&<disk type='file' device='cdrom'><driver name='qemu' type='raw'/><source file='/isos/seed.iso'/><target dev='sda' bus='sata'/></disk>|" web1.xml
     run virt-seed set --hostname=one web1.xml
     assert_refused 1 '/isos/seed.iso'

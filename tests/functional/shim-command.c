@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shim-command [--run] ROOT: prints the command that virt-seed-qemu becomes, an argument a
- * line, for the arguments on standard input, the program's name first, with ROOT as the
+ * shim-command [--run] ROOT: prints the command that virt-seed-qemu becomes, an argument
+ * a line, for the arguments on standard input, the program's name first, with ROOT as the
  * host's "/"; or becomes it.
  */
 #include "config.h"
@@ -12,11 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
-#include "shim/command.h"
+#include "base/text.h"
+#include "shim/shim.h"
 
 #define MAXIMUM 1000
 

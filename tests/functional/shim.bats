@@ -2,7 +2,7 @@
 # shim.bats: what virt-seed-qemu makes of the command lines that libvirt starts QEMU with.
 #
 # A case is a directory of tests/golden/shim: "arguments", as libvirt gave them, a line each, the
-# program's path first; "note", which the hook left; and the expected "out" or "stderr".
+# program's path first; "order", which the hook wrote; and the expected "out" or "stderr".
 # VIRT_SEED_REGENERATE=1 rewrites these two.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -20,8 +20,8 @@ setup() {
     for name in bin/qemu-system-{x86_64,aarch64,s390x,ppc64,riscv64} libexec/qemu-kvm; do
         install -m 0755 /dev/null "$root/usr/$name"
     done
-    note=$root$rundir/$uuid.shim
-    printf 'ds=nocloud;dsmode=net\n' >"$note"
+    order=$root$rundir/$uuid.shim
+    printf 'ds=nocloud;dsmode=net\n' >"$order"
     mkdir -p "$root$reportdir"
     report=$root$reportdir/$uuid.libvirt-$uuid
     : >"$report"
@@ -52,14 +52,14 @@ same_as() {
     fi
 }
 
-@test "the arguments of each golden case become those that are expected" {
+@test "the arguments of each golden case become the expected ones" {
     local case failed=0
 
     for case in "$golden"/*/; do
-        if [[ -e $case/note ]]; then
-            cp "$case/note" "$note"
+        if [[ -e $case/order ]]; then
+            cp "$case/order" "$order"
         else
-            rm -f "$note"
+            rm -f "$order"
         fi
         echo "$case"
         if [[ -e $case/stderr ]]; then
@@ -72,7 +72,7 @@ same_as() {
     [[ $failed = 0 ]]
 }
 
-@test "what was given stays, in its order and in front" {
+@test "keeps the given arguments first and in order" {
     local case
 
     for case in "$golden"/*/out; do
@@ -81,10 +81,10 @@ same_as() {
     done
 }
 
-@test "probing and what boots nothing pass unchanged, without a note" {
+@test "passes on probing and commands that boot nothing unchanged, without an order" {
     local arguments
 
-    rm "$note"
+    rm "$order"
     for arguments in '-machine none,accel=kvm:tcg' '-M none' '--machine type=none' '-version' \
         '--version' '-help' '-h'; do
         # shellcheck disable=SC2086  # several words
@@ -94,7 +94,7 @@ same_as() {
     done
 }
 
-@test "a start without -uuid, or with two, or with one of another form, is refused" {
+@test "refuses a start without -uuid, with two, or with a malformed one" {
     run shim_with '/^-uuid$/,+1d'
     assert_refused 1 "there is no -uuid"
     run shim_with '/^-uuid$/{p;s/.*/other/}'
@@ -109,65 +109,65 @@ same_as() {
     assert_refused 1 "-uuid is '../../etc/passwd'"
 }
 
-@test "a domain's start is no probing, whatever else it says" {
-    rm "$note"
+@test "a domain's start is not taken for probing, whatever other arguments it has" {
+    rm "$order"
     run shim_with "\$a -version"
     assert_refused 1 "could not open $rundir/$uuid.shim"
     run shim_with "\$a -machine\nnone"
     assert_refused 1 "machine 'none'"
 }
 
-@test "a kernel's command line is no option" {
+@test "a kernel's command line is not taken for an option" {
     run -0 shim_with '1a -append\n-uuid'
     assert_said "scsi-cd"
     run -0 shim_with '1a -append\n-h'
     assert_said "scsi-cd"
 }
 
-@test "a note that is missing, malformed, a link or not ours is refused" {
-    rm "$note"
+@test "refuses an order that is missing, malformed, a link or another user's" {
+    rm "$order"
     run shim
     assert_refused 1 "could not open $rundir/$uuid.shim" "virt-seed-hook makes it"
     printf 'ds=nocloud\n' >"$root$rundir/$other_uuid.shim"
     run shim
     assert_refused 1 "could not open $rundir/$uuid.shim"
 
-    ln -s "$other_uuid.shim" "$note"
+    ln -s "$other_uuid.shim" "$order"
     run shim
     assert_refused 1 "Too many levels of symbolic links"
-    rm "$note"
-    mkfifo "$note"
+    rm "$order"
+    mkfifo "$order"
     run shim
     assert_refused 1 "is not a regular file"
-    rm "$note"
-    mkdir "$note"
+    rm "$order"
+    mkdir "$order"
     run shim
     assert_refused 1 "is not a regular file"
-    rmdir "$note"
+    rmdir "$order"
 
     for content in '' 'ds=nocloud' 'a\nb\n' 'a\001\n' 'a\000\n' 'a\177\n' 'caf\303\251\n'; do
         # shellcheck disable=SC2059  # the escapes are meant
-        printf "$content" >"$note"
+        printf "$content" >"$order"
         run shim
         assert_refused 1 "is not a line of printable"
     done
     for content in 'ds\nreport' 'ds\nother\n' 'ds\n\n' 'ds\nreport\n\n' 'ds\nreport\nreport\n' \
         'report' 'ds\nreport\000'; do
         # shellcheck disable=SC2059  # the escapes are meant
-        printf "$content" >"$note"
+        printf "$content" >"$order"
         run shim
         assert_refused 1 "is not a line of printable" "with or without 'report'"
     done
-    head -c 5000 /dev/zero | tr '\0' x >"$note"
-    echo >>"$note"
+    head -c 5000 /dev/zero | tr '\0' x >"$order"
+    echo >>"$order"
     run shim
     assert_refused 1 "is not a line of printable"
 
-    printf 'ds=nocloud\n' >"$note"
-    chmod 0664 "$note"
+    printf 'ds=nocloud\n' >"$order"
+    chmod 0664 "$order"
     run shim
     assert_refused 1 "may be written by others"
-    chmod 0644 "$note"
+    chmod 0644 "$order"
     chmod 0777 "$root$rundir"
     run shim
     assert_refused 1 "is in a directory that others may write into"
@@ -175,14 +175,14 @@ same_as() {
     run -0 shim
 }
 
-@test "a note that belongs to QEMU's user is refused" {
+@test "refuses an order that belongs to QEMU's user" {
     [[ $EUID -eq 0 ]] || skip "only root can give files away"
-    chown 64055 "$note"
+    chown 64055 "$order"
     run shim
     assert_refused 1 "does not belong to the owner of its directory"
 }
 
-@test "the run-time directory may not be a link, nor be missing" {
+@test "refuses a run-time directory that is a link or missing" {
     mv "$root$rundir" "$root/elsewhere"
     run shim
     assert_refused 1 "could not open $rundir/$uuid.shim"
@@ -191,7 +191,7 @@ same_as() {
     assert_refused 1 "could not open $rundir/$uuid.shim"
 }
 
-@test "the user's serial stays in front, with its commas" {
+@test "keeps the user's serial first, with its commas" {
     run -0 shim_with 's/serial=[^"]*$/serial=A,,B/'
     assert_said 'type=1,serial=A,,B ds=nocloud;dsmode=net'
     run -0 shim_with 's/^type=1,.*/type=1,serial=first,serial=second/'
@@ -202,7 +202,7 @@ same_as() {
     assert_refused 1 "the SMBIOS serial would have" "shorten your own"
 }
 
-@test "an emulator that is missing, or is no program, is refused; PATH is not looked at" {
+@test "refuses an emulator that is missing or not a program, and does not search PATH" {
     rm "$root/usr/bin/qemu-system-x86_64"
     PATH=/usr/bin:$PATH run shim
     assert_refused 1 "there is no 'qemu-system-x86_64' in /usr/bin, /usr/libexec"
@@ -216,7 +216,7 @@ same_as() {
     [[ ${lines[0]} = /usr/libexec/qemu-kvm ]]
 }
 
-@test "a name that is no emulator's is refused" {
+@test "refuses a name that is not an emulator's" {
     local name
 
     for name in virt-seed-qemu virt-seed-hook qemu-system-x86_64 virt-seed- virt-seed-qemux; do
@@ -225,7 +225,7 @@ same_as() {
     done
 }
 
-@test "the program itself refuses, and says what it is" {
+@test "refuses a start by its own name, and has --version and --help" {
     run virt-seed-qemu -uuid $uuid
     assert_refused 1 "virt-seed-qemu: called as 'virt-seed-qemu'"
     run -0 virt-seed-qemu --version
@@ -239,7 +239,7 @@ same_as() {
 # shim_runs SCRIPT: becomes an emulator that runs the script, with the pipe to the report as its
 # standard output.
 shim_runs() {
-    printf 'report\n' >>"$note"
+    printf 'report\n' >>"$order"
     cat >"$root/usr/bin/qemu-system-x86_64" <<END
 #!/bin/bash
 for word; do
@@ -273,14 +273,14 @@ has_size() {
     [[ $(stat -c %s "$1") -eq $2 ]]
 }
 
-@test "what the emulator writes for the guest is appended to its report" {
+@test "appends what the emulator writes for the guest to its report" {
     echo earlier >"$report"
     shim_runs 'echo one; sleep 0.1; echo two'
     wait_until 60 grep -q two "$report"
     [[ $(<"$report") = $'earlier\none\ntwo' ]]
 }
 
-@test "a report grows to 2 MiB, what was there before included, and the guest is not held up" {
+@test "a report grows to 2 MiB in all, and the guest never has to wait" {
     head -c 1000 /dev/zero >"$report"
     shim_runs 'head -c 3145728 /dev/zero && echo done >'"$PWD/went-on"
     [[ -e went-on ]]
@@ -288,12 +288,12 @@ has_size() {
     run ! find_copier
 
     head -c 3145728 /dev/zero >"$report"
-    printf 'ds=nocloud\n' >"$note"
+    printf 'ds=nocloud\n' >"$order"
     shim_runs 'echo more'
     has_size "$report" 3145728
 }
 
-@test "who copies has nothing of the emulator's, is not its child, and ends with it alone" {
+@test "the copying process has no files of the emulator, is not its child, and ends with it" {
     local emulator shell
 
     mkfifo fifo
@@ -324,10 +324,10 @@ devices() {
     grep -A 1 -x -e -device | grep -v -e '^-'
 }
 
-@test "where the report cannot be opened the devices are the same, and a warning says so" {
+@test "warns and adds the same devices if the report cannot be opened" {
     local expected
 
-    printf 'report\n' >>"$note"
+    printf 'report\n' >>"$order"
     expected=$(shim | devices)
     : >precious
 
@@ -361,7 +361,7 @@ devices() {
 }
 
 # AppArmor's parser without a kernel: what a guest's profile may do once the file is included.
-@test "AppArmor takes the abstraction, and lets a guest at its own seed and report alone" {
+@test "AppArmor's abstraction lets a guest open only its own seed and report" {
     local rules
 
     [[ -x $(type -P apparmor_parser || echo /sbin/apparmor_parser) ]] ||

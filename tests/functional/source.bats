@@ -45,7 +45,7 @@ may_include() {
     finds_nothing foreign_includes "$@"
 }
 
-@test "layers include one another in one direction" {
+@test "layers include one another in one direction only" {
     may_include base
     may_include domain base
     may_include wire base domain
@@ -70,7 +70,7 @@ includes_of_libvirt() {
     find . -name '*.[ch]' ! -path './cli/*' -exec grep -l '<libvirt/' {} + || :
 }
 
-@test "libvirt is called by the command alone" {
+@test "only the command calls libvirt" {
     finds_nothing includes_of_libvirt
 
     plant lifecycle/deep/planted.c '#include <libvirt/libvirt-qemu.h>'
@@ -93,7 +93,7 @@ wrong_heads() {
     done
 }
 
-@test "each file begins with its licence, then config.h or what guards a header" {
+@test "each file begins with its licence, then config.h or a header guard" {
     local licence='/* SPDX-License-Identifier: GPL-2.0-or-later */'
 
     finds_nothing wrong_heads
@@ -113,7 +113,7 @@ forbidden_calls() {
         '\<(system|popen|ato(i|l|ll|f)|v?sprintf|str(cpy|cat|ncpy|ncat|tok)|gets|tmpnam|tempnam|mktemp) *\(' {} + || :
 }
 
-@test "no function is used that starts a shell or cannot report an error" {
+@test "uses no function that starts a shell or cannot report an error" {
     finds_nothing forbidden_calls
 
     plant base/deep/planted.c 'xstrcpy(a, b);' 'int system;' 'strcpy(a, b);'
@@ -146,7 +146,7 @@ endless_waits() {
     ' "$@"
 }
 
-@test "every loop of the tests that waits has an end" {
+@test "each waiting loop in the tests has an end" {
     cd ../tests || return
     # A lab's first process stays until the lab ends; this file has what is to be found.
     mapfile -t files < <(find . '(' -name '*.bats' -o -name '*.bash' ')' ! -name wait.bash \
@@ -180,7 +180,7 @@ END
     cut -d : -f 2 "$BATS_TEST_TMPDIR/found" | diff - <(printf '%s\n' 1 4 5 8 20)
 }
 
-@test "each file of tests is in a makefile, so that a ring runs it" {
+@test "each test file is in a makefile, so that a ring runs it" {
     local makefile
 
     cd ../tests || return

@@ -79,7 +79,7 @@ hook() {
     [[ $failed -eq 0 ]]
 }
 
-@test "a second run of the hook changes nothing" {
+@test "running the hook again changes nothing" {
     local directory
 
     cp "$point/50_virt_seed" "$point/51_again"
@@ -94,7 +94,7 @@ hook() {
     done
 }
 
-@test "what the hook wires is what libvirt's hook expects" {
+@test "libvirt's hook accepts what VDSM's hook wires" {
     starts "$(vm_xml "$element")"
     run -0 virt-seed wire - <<<"$vdsm_xml"
     assert_said 'is wired already'
@@ -102,7 +102,7 @@ hook() {
     [[ $(virt-seed dump - user-data <<<"$vdsm_xml") = '#cloud-config' ]]
 }
 
-@test "a VM may have its seed served: it gets a URL at each start, and no disk" {
+@test "a VM with a served seed gets a URL at each start and no disk" {
     local pattern=';s=http://169\.254\.169\.254/[0-9a-f-]{36}/[0-9a-f]{32}/'
 
     starts "$(vm_xml "${element/<ci:cloud-init/<ci:cloud-init datasource=\'nocloud-net\'}")"
@@ -110,7 +110,7 @@ hook() {
     [[ $vdsm_xml != *"$rundir"* ]]
 }
 
-@test "a VM that asks for nothing keeps its exchange file" {
+@test "keeps the exchange file of a VM without a request" {
     local exchange=$TMPDIR/vm.xml before
 
     # Not even well-formed, for nobody parses it.
@@ -123,7 +123,7 @@ hook() {
     done
 }
 
-@test "the exchange file keeps its mode and owner, and appears whole" {
+@test "the exchange file keeps its mode and owner, and is replaced whole" {
     local exchange=$TMPDIR/vm.xml before
 
     for mode in 600 640; do
@@ -138,7 +138,7 @@ hook() {
     done
 }
 
-@test "hooks before and behind see each other's work, in the order of their names" {
+@test "hooks before and after it see each other's work, in the order of their names" {
     hook 49_before <<<'sed -i "s/<name>web1</<name>before</" "$_hook_domxml"'
     hook 51_behind <<<'grep -q ua-virt-seed "$_hook_domxml" || exit 2
 sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
@@ -146,14 +146,14 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     [[ $vdsm_xml = *'<name>behind</name>'* && $vdsm_xml = *ua-virt-seed* ]]
 }
 
-@test "a refusal stops the hooks behind, and the engine shows two lines" {
+@test "a refusal stops later hooks, and the engine shows two lines" {
     hook 90_behind <<<'exit 0'
     is_stopped "$(vm_xml '<ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1" bus="moon"/>')" \
         "VM 'web1': <cloud-init> has bus=\"moon\""
     [[ $vdsm_ran = '50_virt_seed ' ]]
 }
 
-@test "oVirt's payload and a request of ours are one too many" {
+@test "refuses oVirt's payload together with our request" {
     local payload
 
     payload=$(<"$golden/payload-alone/in.xml")
@@ -161,12 +161,12 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     [[ $vdsm_error = *'Initial Run'* ]]
 }
 
-@test "a CD with a seed's name and a request of ours are one too many" {
+@test "refuses a CD with a seed's name together with our request" {
     is_stopped "$(vm_xml "$element" | sed "s|<source file=''[^>]*/>|<source file='/isos/seed.iso'/>|")" \
         '/isos/seed.iso'
 }
 
-@test "refuses a property that is not what it should be, and says nothing of its content" {
+@test "refuses a malformed property without quoting it" {
     is_stopped "$(vm_xml)" 'is not base64' 'cloudinit=hunter2!'
     is_stopped "$(vm_xml)" 'neither XML nor user-data' "$(property <<<'hunter2')"
     is_stopped "$(vm_xml)" 'neither XML nor user-data' "$(property <<<' ')"
@@ -179,14 +179,14 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     is_stopped "$(vm_xml)" 'unknown element' "$(property <<<"${element//hostname/hunter2}")"
 }
 
-@test "a property may ask for what the metadata asks for, and for nothing else" {
+@test "a property may request what the metadata may, and nothing else" {
     starts "$(vm_xml "$element")" "$(property <<<"$element")"
     [[ $(grep -o '<ci:hostname>' <<<"$vdsm_xml" | wc -l) -eq 1 ]]
     is_stopped "$(vm_xml "$element")" 'asks for another seed' \
         "$(property <<<"${element//web1/web2}")"
 }
 
-@test "other custom properties cannot take the exchange file's place" {
+@test "other custom properties cannot replace the exchange file" {
     starts "$(vm_xml "$element")" _hook_domxml=/etc/passwd cloudinit=
     [[ $vdsm_xml = *ua-virt-seed* ]]
 }
@@ -203,7 +203,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     assert_refused 2 'takes no arguments'
 }
 
-@test "refuses an exchange file that is not VDSM's, and leaves it as it is" {
+@test "refuses an exchange file that is not VDSM's, and leaves it unchanged" {
     local file=$TMPDIR/vm.xml
 
     run env _hook_domxml="$TMPDIR/none" virt-seed-vdsm
@@ -220,7 +220,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     diff "$file" <(vm_xml "$element")
 }
 
-@test "refuses an exchange file that it may not write, or whose directory it may not" {
+@test "refuses an exchange file or a directory that it may not write to" {
     local file=$TMPDIR/vm.xml
 
     become_nobody
@@ -243,7 +243,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     diff "$file" <(vm_xml "$element")
 }
 
-@test "refuses XML that is empty, cut off or too large, and leaves it as it is" {
+@test "refuses XML that is empty, cut off or too large, and leaves it unchanged" {
     local file=$TMPDIR/vm.xml property
 
     property=$(property <<<"$element")
@@ -260,7 +260,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
 }
 
 # The alarm is there from the start, and blocked, as VDSM's threads may have it.
-@test "an alarm ends it, also one that is blocked, and it says so" {
+@test "an alarm ends it with a message, even if the signal was blocked" {
     local file=$TMPDIR/vm.xml
 
     vm_xml "$element" >"$file"
@@ -271,7 +271,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     [[ $(ls -A "$TMPDIR") = vm.xml ]]
 }
 
-@test "a full disk leaves the exchange file as it was" {
+@test "a full disk leaves the exchange file unchanged" {
     local file=$TMPDIR/vm.xml
 
     vm_xml "$element" >"$file"
@@ -281,7 +281,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     [[ $(ls -A "$TMPDIR") = vm.xml ]]
 }
 
-@test "make install-vdsm lays the program where VDSM looks for it" {
+@test "make install-vdsm installs the program where VDSM looks for it" {
     local destination=$BATS_TEST_TMPDIR/destination hook
 
     make -s -C "$top_builddir" install-vdsm DESTDIR="$destination"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: the bytes are a request to the metadata server, as libmicrohttpd hands it on.
- * The first line is who asks: "qemu", a MAC, or anything else; the second is the method, the
- * third the path; each further one a header, "NAME: VALUE". Three domains are published.
+ * Fuzz target: the bytes are a request to the metadata server, as libmicrohttpd hands it
+ * on. The first line is who asks: "qemu", a MAC, or anything else; the second is the
+ * method, the third the path; each further one a header, "NAME: VALUE". Three domains are
+ * published.
  */
 #include "config.h"
 
@@ -20,8 +21,8 @@
 #define THEIRS "what only the other guest may read"
 #define NOBODYS "what nobody may read"
 
-/* The first has a filter at the first of its interfaces; the second has user networking; the
- * third has no interface, so that its token opens it to nobody. */
+/* The first has a filter at the first of its interfaces; the second has user networking;
+ * the third has no interface, so that its token opens it to nobody. */
 static const struct {
     const char *uuid, *token, *content;
     struct imds_mac macs[2];
@@ -161,8 +162,8 @@ find_guest(const char *uuid)
     return 0;
 }
 
-/* Whoever gets content has shown the domain's token, and has one of its MACs or is the QEMU
- * of one with user networking; or has its filtered MAC. */
+/* Whoever gets content has shown the domain's token, and has one of its MACs or is the
+ * QEMU of one with user networking; or has its filtered MAC. */
 static void
 check_granted(const struct answer *answer, const char *path, const struct peer *peer)
 {

@@ -15,8 +15,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "fuzz.h"
-#include "image/iso.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "seed/layout.h"
 
 /* LeakSanitizer asks for it: libisofs forgets what it had read where an image ends in the
@@ -93,7 +92,7 @@ read_image(int fd)
 
     if (!fuzz_succeeded(iso_read(fd, &volume, &failure), &failure))
         return false;
-    layout = layout_find(volume.volume_id);
+    layout = layout_find(volume.label);
     for (size_t i = 0; i < volume.document_count; i++) {
         const struct document *file = &volume.documents[i];
 
@@ -108,7 +107,7 @@ read_image(int fd)
 static void
 compare_image(int fd)
 {
-    cleanup_seed struct seed seed = {.volume_id = xstrdup("cidata")};
+    cleanup_seed struct seed seed = {.label = xstrdup("cidata")};
     cleanup_failure struct failure *failure = NULL;
 
     buffer_append_string(&seed_add_document(&seed, "meta-data")->data, "{}\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: the bytes are what a guest writes to its port. However they come, all at once
- * or in pieces, they say the same, and what is kept of them can be shown.
+ * Fuzz target: the bytes are what a guest writes to its port. However they come, all at
+ * once or in pieces, they say the same, and what is kept of them can be shown.
  */
 #include "config.h"
 

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "fuzz.h"
-#include "image/iso.h"
+#include "image/image.h"
 
 #define UUID "4dea22b3-1d52-d8f3-2516-782e98ab3fa0"
 

@@ -4,10 +4,10 @@
 
 #include "base/memory.h"
 #include "fuzz.h"
+#include "seed/json.h"
 #include "seed/layout.h"
-#include "seed/network.h"
-#include "seed/user-data.h"
-#include "seed/yaml-json.h"
+#include "seed/seed.h"
+#include "seed/yaml.h"
 
 static void
 read_yaml(const char *data, size_t size, enum yaml_shape shape)

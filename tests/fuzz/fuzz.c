@@ -117,18 +117,15 @@ make_from_domain(const struct domain *domain, struct request *request, struct se
     int result = config_read(&config, fuzz_root(), &failure);
 
     fuzz_require(fuzz_succeeded(result, &failure));
-    result = request_read(request, domain, &failure);
-    if (!fuzz_succeeded(result, &failure))
-        return false;
-    result = pipeline_resolve(&(struct pipeline){.policy = PIPELINE_RESUME,
-                                                 .root = fuzz_root(),
-                                                 .config = &config},
-                              request, &failure);
+    result = pipeline_read(&(struct pipeline){.policy = PIPELINE_RESUME,
+                                              .root = fuzz_root(),
+                                              .config = &config},
+                           domain, request, &failure);
     if (!fuzz_succeeded(result, &failure))
         return false;
     /* What `check` says of it; a resumed guest gets its seed all the same. */
     for (size_t i = 0; i < request->parts.count && result == 0; i++)
-        result = check_part(request, request->parts.list[i], &failure);
+        result = seed_check_part(request, request->parts.list[i], &failure);
     fuzz_succeeded(result, &failure);
     result = seed_make(seed, request, &failure);
     return fuzz_succeeded(result, &failure);

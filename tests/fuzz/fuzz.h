@@ -23,9 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void fuzz_broken(const char *file, int line, const char *rule) __attribute__((noreturn));
 
 /*
- * The rules of base/failure.h: there is a failure if and only if the call failed, it has a
- * message, and all of it is UTF-8 and not too long. Takes the failure. Return: whether the
- * call succeeded.
+ * The rules of base/failure.h: there is a failure if and only if the call failed, it has
+ * a message, and all of it is UTF-8 and not too long. Takes the failure. Return: whether
+ * the call succeeded.
  */
 bool fuzz_succeeded(int result, struct failure **failure);
 

@@ -2,7 +2,8 @@
 /*
  * Feeds files to a fuzz target, for `make check` and for looking at one finding: those
  * given as arguments, or those of the directories given, or, where nothing is given, the
- * corpus of the target that the program is named after. A rule that does not hold ends it.
+ * corpus of the target that the program is named after. A rule that does not hold ends
+ * it.
  */
 #include "config.h"
 

@@ -234,7 +234,7 @@ assert_network() {
     done
 }
 
-@test "by serial and label: cloud-init takes the seed, after the network is up" {
+@test "by serial and label: cloud-init uses the seed, after the network is up" {
     assert_reported by-serial 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0]' \
         'errors=[]' 'instance-id=i-web1-0001' 'product_serial=ds=nocloud;dsmode=net'
 }
@@ -245,59 +245,59 @@ assert_network() {
         "authorized_keys=debian: $key" 'timezone=Europe/Zurich'
 }
 
-@test "by serial and label: files of user-data from a secret and vendor-data from a file" {
+@test "by serial and label: files from a secret's user-data and a file's vendor-data" {
     assert_reported by-serial 'text=/etc/virt-seed-probe/secret: from the secret' \
         'text=/etc/virt-seed-probe/vendor: from the vendor'
 }
 
-@test "by serial and label: the network as asked for" {
+@test "by serial and label: the requested network" {
     assert_reported by-serial 'address=eth0 192.0.2.17/24'
 }
 
-@test "by serial and label: own metadata" {
+@test "by serial and label: metadata entries" {
     run -0 last_report by-serial
     [[ $output = *'"environment":"production"'* ]]
     [[ $output = *'"local-hostname":"web1.example.org"'* ]]
 }
 
-@test "by label alone: cloud-init takes the seed" {
+@test "by label only: cloud-init uses the seed" {
     assert_reported by-label 'datasource=DataSourceNoCloud [seed=/dev/sr0]' \
         'errors=[]' "instance-id=$label_uuid"
 }
 
-@test "on IDE: cloud-init takes the seed" {
+@test "on IDE: cloud-init uses the seed" {
     assert_reported by_ide 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0]' \
         'errors=[]' "instance-id=$ide_uuid" 'hostname=by-ide' 'timezone=Asia/Tokyo'
 }
 
-@test "a ConfigDrive: cloud-init takes the seed, after the network is up" {
+@test "a ConfigDrive: cloud-init uses the seed, after the network is up" {
     assert_reported drive 'datasource=DataSourceConfigDrive [net,ver=2][source=/dev/sr0]' \
         'errors=[]' 'hostname=drive1' 'timezone=Asia/Tokyo'
 }
 
-@test "a ConfigDrive: static addresses of both kinds, with their routes and the MTU" {
+@test "a ConfigDrive: static IPv4 and IPv6 addresses, with routes and MTU" {
     assert_reported drive 'address=eth0 192.0.2.10/24' 'address=eth0 2001:db8::10/64'
     assert_network drive 'default via 192.0.2.1 dev eth0 ' 'default via 2001:db8::1 dev eth0 ' \
         '.* eth0: .* mtu 1400 '
 }
 
-@test "a ConfigDrive: a user with password and keys, and keys of a secret" {
+@test "a ConfigDrive: a user with password and keys, and a secret's keys" {
     assert_reported drive 'user=alice:1000:/home/alice:/bin/sh' "authorized_keys=alice: $key" \
         "authorized_keys=debian: $key" "text=/etc/virt-seed-probe/password: $hash"
 }
 
-@test "a ConfigDrive: files, and metadata that programs in the guest ask for" {
+@test "a ConfigDrive: files, and metadata for programs in the guest" {
     assert_reported drive 'text=/etc/virt-seed-probe/plain: from the drive' \
         'text=/etc/virt-seed-probe/query: database in eu-1'
 }
 
-@test "by label alone, oVirt's example: name, time zone, root's key and password, a file" {
+@test "by label only, oVirt's example: name, time zone, root's key and password, a file" {
     assert_reported by-label 'hostname=cloudInitInstanceName' 'timezone=Asia/Jerusalem' \
         "authorized_keys=root: $key" 'text=/etc/virt-seed-probe/password: yes' \
         'text=/etc/virt-seed-probe/file: temp content'
 }
 
-@test "by label alone, oVirt's example: its three nics" {
+@test "by label only, oVirt's example: its three nics" {
     assert_reported by-label 'address=eth0 192.168.2.11/24' 'address=eth0 2001::1234/64' \
         'address=eth1 10.0.2.15/24'
     # QEMU's routers announce themselves, too: the default route of IPv6 has several hops.

@@ -31,7 +31,7 @@ END
 
 setup_file() {
     common_start_lab
-    start_by_shim
+    start_with_shim
     start_by_vdsm
     # Both of their ways to say that they have ended.
     wait_for_report shim1
@@ -47,7 +47,7 @@ xml() {
 }
 
 # QEMU's user must be able to come to the shim, under its installed name.
-start_by_shim() {
+start_with_shim() {
     local emulator=$LAB_DIR/bin/virt-seed-qemu-system-x86_64
 
     mkdir -m 0755 "$LAB_DIR/bin"
@@ -102,16 +102,16 @@ assert_stages() {
     [[ $(jq -r .boot <<<"$output" | sort -u | wc -l) -eq 1 ]]
 }
 
-@test "virt-seed-qemu: cloud-init takes the seed of a guest that was created unwired" {
+@test "virt-seed-qemu: cloud-init uses the seed of a guest that was created unwired" {
     assert_applied shim1 "instance-id=$shim1" 'product_serial=ds=nocloud;dsmode=net'
 }
 
-@test "virt-seed-qemu: the guest reports each stage, and libvirt does not mind the port" {
+@test "virt-seed-qemu: the guest reports each stage, and libvirt accepts the port" {
     assert_stages "$shim1"
     run ! grep -F -e 'virt-seed-report' -e 'virt-seed-serial' <(lab_daemon_log)
 }
 
-@test "VDSM's hook: cloud-init takes the seed that a custom property asks for" {
+@test "VDSM's hook: cloud-init uses the seed that a custom property requests" {
     assert_applied vdsm1 "instance-id=$vdsm1" "product_serial=$vdsms_serial ds=nocloud;dsmode=net"
 }
 
@@ -119,7 +119,7 @@ assert_stages() {
     assert_stages "$vdsm1"
 }
 
-@test "nothing of guests that have ended is left" {
+@test "guests that have ended leave nothing" {
     lab_virsh destroy shim1
     lab_virsh destroy vdsm1
     [[ $(lab_virsh list --all --name) = vdsm1 ]]

@@ -90,7 +90,7 @@ assert_boots() {
     }
 }
 
-@test "no disk is the seed's, and the URL stands in the serial" {
+@test "the guest has no seed disk, and the URL is in its serial" {
     run -0 lab_virsh domblklist plain
     [[ $output != *.iso* ]]
     run -0 lab_run find /run/libvirt/virt-seed -name '*.iso'
@@ -99,29 +99,29 @@ assert_boots() {
     [[ $output == *"product_serial=ds=nocloud;dsmode=net;s=http://169.254.169.254/$plain_uuid/"* ]]
 }
 
-@test "by user networking the guest reaches the address on the host's loopback, and takes its seed" {
+@test "the guest gets its seed from the host's loopback address over user networking" {
     assert_reported plain 'errors=[]' "instance-id=$plain_uuid" 'hostname=plain'
     run -0 last_report plain
     [[ $output == *'datasource=DataSourceNoCloudNet [seed=dmi,http://169.254.169.254/'* ]]
 }
 
-@test "user, keys and files of user-data, and vendor-data" {
+@test "the guest has the user, keys and files of user-data, and vendor-data" {
     assert_reported plain 'user=alice:1000:/home/alice:/bin/bash' \
         "authorized_keys=debian: $key" 'text=/etc/virt-seed-probe/file: over HTTP' \
         'text=/etc/virt-seed-probe/first: first'
 }
 
-@test "own metadata" {
+@test "the guest has the metadata entries" {
     run -0 last_report plain
     [[ $output == *'"environment":"production"'* ]]
 }
 
-@test "the guest reports by its channel" {
+@test "the guest reports over its channel" {
     run -0 lab_run cat "/var/log/libvirt/virt-seed/$plain_uuid.report"
     [[ $output == *'"result"'*DataSourceNoCloudNet* ]]
 }
 
-@test "a guest that is restored and reset keeps its identity, and the server had been killed meanwhile" {
+@test "a guest that is restored and reset keeps its identity, even if the server was killed" {
     # What it does not share the processors with is booted sooner.
     lab_virsh destroy keeper
     kill_server
@@ -145,7 +145,7 @@ assert_boots() {
     [[ $output = '' ]]
 }
 
-@test "with cache=\"keep\" a guest that finds no server stays who it is" {
+@test "a guest with cache=\"keep\" keeps its identity without a server" {
     kill_server
     rm "$(console keeper)"
     lab_virsh start keeper

@@ -51,7 +51,7 @@ wait_for_boot() {
     sleep 10
 }
 
-@test "what update gives a guest of the same instance is applied as pending foretold" {
+@test "update applies to the same instance what pending said" {
     # The mount locks the tray.
     user_data first '  - mount /dev/sr0 /mnt' >user-data
     start_guest update1 $update_uuid
@@ -82,7 +82,7 @@ wait_for_boot() {
     lab_virsh destroy update1
 }
 
-@test "a guest whose seed was scrubbed is no new instance when it is reset" {
+@test "a guest whose seed was scrubbed is not a new instance after a reset" {
     user_data first >user-data
     # Each boot adds the host key that it has.
     cat >>user-data <<'END'

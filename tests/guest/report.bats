@@ -77,7 +77,7 @@ zone() {
     last_report "$1" | sed -n 's/^timezone=//p'
 }
 
-@test "a guest that succeeds: wait exits with 0, shortly after the guest's own end" {
+@test "wait exits 0 shortly after a successful guest is done" {
     local end
 
     run -0 virt_seed wait --timeout "$boot_seconds" ready
@@ -89,19 +89,19 @@ zone() {
     [[ $(zone ready) = Asia/Tokyo ]]
 }
 
-@test "status knows it" {
+@test "status knows the result" {
     run -0 virt_seed status --json ready
     echo "$output"
     jq -e '.[0] | .result == "done" and .datasource == "nocloud"' <<<"$output"
 }
 
-@test "a command of user-data that fails: wait exits with 1 and says which module it was" {
+@test "wait exits 1 and names the module if a command in user-data fails" {
     run -1 virt_seed wait --timeout "$boot_seconds" failing
     echo "$output"
     [[ $output == *scripts*user*runcmd* ]]
 }
 
-@test "a package that cannot be installed: wait exits with 1, and says which module it was" {
+@test "wait exits 1 and names the module if a package cannot be installed" {
     run -1 virt_seed wait --timeout "$boot_seconds" packageless
     echo "$output"
     [[ $output == *package* ]]
@@ -133,7 +133,7 @@ is_in_its_last_stage() {
     virt_seed status --json "$1" | jq -e '.[0].stage == "modules-final"'
 }
 
-@test "a guest that hangs: wait exits with 124, and says where" {
+@test "wait exits 124 and names the stage if the guest hangs" {
     wait_until "$boot_seconds" is_in_its_last_stage hanging
     run -124 virt_seed wait --timeout 2 hanging
     echo "$output"
@@ -142,7 +142,7 @@ is_in_its_last_stage() {
     run -3 virt_seed wait --timeout 2 hanging
 }
 
-@test "policy=\"content\": pending says that the next boot is a first one, and it is" {
+@test "policy=\"content\": pending says that the next boot is a first boot, and it is" {
     define ready "$changed" 'policy="content"'
     run -0 virt_seed pending ready
     echo "$output"
@@ -153,7 +153,7 @@ is_in_its_last_stage() {
     [[ $(zone ready) = Asia/Seoul ]]
 }
 
-@test "the next boot, without a change, is none" {
+@test "without a change, the next boot is not a first boot" {
     run -0 virt_seed pending ready
     echo "$output"
     [[ $output != *'first boot'* ]]

@@ -53,11 +53,11 @@ assert_seeded() {
     assert_no_denials
 }
 
-@test "the guests run, with their seeds" {
+@test "the guests run with their seeds" {
     assert_seeded
 }
 
-@test "after an orderly reboot of the host they run again, with their seeds" {
+@test "after a reboot of the host they run again with their seeds" {
     on_host systemctl reboot || :
     vm_wait_off 300
     vm_boot "$host" "$vm/disk.qcow2"
@@ -65,7 +65,7 @@ assert_seeded() {
     assert_seeded
 }
 
-@test "after a power cut they run again, with their seeds" {
+@test "after a power cut they run again with their seeds" {
     vm_kill
     vm_boot "$host" "$vm/disk.qcow2"
     vm_login 1500

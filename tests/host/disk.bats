@@ -19,7 +19,7 @@ assert_runs_on() {
     [[ $(on_host stat -c '%U %a' "$seed") = 'libvirt-qemu 600' ]]
 }
 
-@test "an unwired domain is refused, and wired a moment later" {
+@test "refuses an unwired domain and wires it shortly afterwards" {
     metadata="<ci:cloud-init xmlns:ci='$namespace'><ci:hostname>web1.example.org</ci:hostname>
         </ci:cloud-init>" tiny_xml web1 $web1 | on_host virsh define /dev/stdin
     run on_host virsh start web1
@@ -31,7 +31,7 @@ is_wired() {
     grep -q 'ds=nocloud;dsmode=net' <(on_host virsh dumpxml --inactive web1)
 }
 
-@test "it starts then, with its seed, under a profile of AppArmor's that is enforced" {
+@test "then it starts with its seed, under an enforced AppArmor profile" {
     local process
 
     on_host virsh start web1
@@ -43,7 +43,7 @@ is_wired() {
     assert_no_denials
 }
 
-@test "it goes on while libvirtd is restarted" {
+@test "it keeps running while libvirtd is restarted" {
     local process
 
     process=$(on_host cat /run/libvirt/qemu/web1.pid)
@@ -63,7 +63,7 @@ say_of_guest() {
     report_line "$boot1" "$@" | on_host tee -a "$report" >/dev/null
 }
 
-@test "root and a member of the group libvirt see how far the guest is" {
+@test "root and members of the group libvirt see the guest's progress" {
     local user
 
     say_of_guest "$(report_runs)"
@@ -78,7 +78,7 @@ say_of_guest() {
     done
 }
 
-@test "root and a member of the group libvirt see what the next start changes" {
+@test "root and members of the group libvirt see what the next start changes" {
     local user
 
     for user in root bob; do
@@ -87,7 +87,7 @@ say_of_guest() {
     done
 }
 
-@test "an ordinary user sees that there is a domain, and is told what he may not know" {
+@test "an ordinary user sees that the domain exists, and what only others may know" {
     run as alice virt-seed status --json web1
     jq -e '.[0] | .state == "running" and .result == "unknown"' <<<"$(grep -v '^virt-seed:' <<<"$output")"
     run as alice virt-seed wait --timeout=10 web1
@@ -98,7 +98,7 @@ say_of_guest() {
     run ! as alice cat "$seed"
 }
 
-@test "it goes on while the packages are upgraded, and ends after that as if they had not been" {
+@test "it keeps running during an upgrade of the packages, and ends normally afterwards" {
     local process
 
     process=$(on_host cat /run/libvirt/qemu/web1.pid)
@@ -112,7 +112,7 @@ say_of_guest() {
     assert_no_denials
 }
 
-@test "without its wiring and its request it starts as a domain that has never asked" {
+@test "without wiring and request it starts like a domain that never had them" {
     on_host virsh destroy web1
     on_host virt-seed unset web1
     on_host virsh start web1

@@ -43,7 +43,7 @@ assert_reported() {
     guest_report "$BATS_TEST_TMPDIR/console" | grep -xF -e "$1"
 }
 
-@test "virt-seed wait sees the guest's cloud-init come to its end" {
+@test "virt-seed wait sees the guest's cloud-init finish" {
     # QEMU emulates AMD's virtualisation: quicker than an emulated machine that emulates another one.
     if on_host sh -c 'modprobe kvm_amd && udevadm settle && test -c /dev/kvm'; then
         export virt_type=kvm
@@ -59,7 +59,7 @@ assert_reported() {
     assert_no_denials
 }
 
-@test "the guest has what was asked for" {
+@test "the guest has what was requested" {
     wait_until 300 assert_reported 'text=/etc/virt-seed-probe/file: on a whole host'
     assert_reported 'hostname=web1'
     assert_reported "instance-id=$web1"

@@ -11,11 +11,11 @@
 #   host_show_failure     for teardown: print what its logs have to say, if the test has failed
 #   host_upgrade          upgrade virt-seed's packages
 #   on_host COMMAND…      run a command there, as root; a quarter of an hour at most, or $seconds
-#   tiny_xml NAME [UUID]  print the XML of a domain that boots nothing
+#   tiny_xml NAME [UUID]  print domain_xml's XML (tests/domain.bash), with its console in a file
 #   assert_no_denials     AppArmor has denied nothing to virt-seed and to guests
 #
-# Variables for tiny_xml: metadata, devices, emulator, interface (a network, or user), mac, kernel (XML),
-# memory (32, in MiB). Its card has no boot ROM, which would ask the network for ever.
+# Besides domain_xml's variables, tiny_xml has mac. Its card has no boot ROM, which would ask the network
+# for ever.
 
 host=${VIRT_SEED_HOST:?the directory that scripts/build-host made}
 debs=${VIRT_SEED_DEBS:?the directory with the packages for that host}
@@ -24,6 +24,8 @@ namespace=urn:virt-seed:cloud-init:1
 
 # shellcheck source=tests/wait.bash
 source "$BATS_TEST_DIRNAME/../wait.bash"
+# shellcheck source=tests/domain.bash
+source "$BATS_TEST_DIRNAME/../domain.bash"
 # shellcheck source=scripts/host/vm.bash
 source "$BATS_TEST_DIRNAME/../../scripts/host/vm.bash"
 
@@ -135,34 +137,7 @@ assert_no_denials() {
 }
 
 tiny_xml() {
-    local name=$1 uuid=${2-} card=''
-
     # shellcheck disable=SC2016  # the quotes are XML's
-    case ${interface-} in
-    '') ;;
-    user) card="<interface type='user'><model type='virtio'/><rom enabled='no'/></interface>" ;;
-    *) card="<interface type='network'><source network='$interface'/>${mac:+<mac address='$mac'/>}
-        <model type='virtio'/><rom enabled='no'/></interface>" ;;
-    esac
-    cat <<END
-<domain type='qemu'>
-  <name>$name</name>
-  ${uuid:+<uuid>$uuid</uuid>}
-  <metadata>${metadata-}</metadata>
-  <memory unit='MiB'>${memory:-32}</memory>
-  <os>
-    <type arch='x86_64' machine='q35'>hvm</type>
-    ${kernel-}
-  </os>
-  <features><acpi/></features>
-  <devices>
-    ${emulator:+<emulator>$emulator</emulator>}
-    ${devices-}
-    $card
-    <serial type='file'><source path='/var/log/libvirt/qemu/$name.console'/></serial>
-    <controller type='usb' model='none'/>
-    <memballoon model='none'/>
-  </devices>
-</domain>
-END
+    card="${mac:+<mac address='$mac'/>}<model type='virtio'/><rom enabled='no'/>" \
+        console=/var/log/libvirt/qemu/$1.console domain_xml "$@"
 }

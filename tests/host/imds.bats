@@ -34,13 +34,13 @@ answers() {
     on_host curl -fsS --max-time 60 http://169.254.169.254/healthz
 }
 
-@test "before the server is enabled a domain that needs it is refused, and told why" {
+@test "refuses a domain that needs the server until it is enabled, and says so" {
     metadata=$(request) interface=default tiny_xml bridge1 $bridge1 | define_wired
     run on_host virsh start bridge1
     [[ $status -ne 0 && $output = *'virt-seed: error: '*169.254.169.254* ]]
 }
 
-@test "enabled as the manual says, the server answers in the sandbox of its unit" {
+@test "the server answers in its unit's sandbox if it is enabled as the manual says" {
     on_host systemctl enable --now virt-seed-imds.socket virt-seed-imds.service
     [[ $(on_host systemctl is-enabled virt-seed-imds.socket virt-seed-imds.service) = enabled$'\n'enabled ]]
     run -0 answers
@@ -53,7 +53,7 @@ field() {
     on_host sed -n "s/^$1:[[:space:]]*//p" "/proc/$(server)/status"
 }
 
-@test "the server has no privilege, and sees neither secrets nor records" {
+@test "the server has no privileges and sees neither secrets nor records" {
     local root file
 
     root=/proc/$(server)/root
@@ -66,7 +66,7 @@ field() {
     done
 }
 
-@test "a sandbox in which the server cannot answer is noticed: no guest starts without its seed" {
+@test "no guest starts without its seed if the sandbox keeps the server from answering" {
     on_host sh -c 'mkdir -p /run/systemd/system/virt-seed-imds.service.d &&
         printf "[Service]\nRestrictSUIDSGID=yes\n" >/run/systemd/system/virt-seed-imds.service.d/test.conf &&
         systemctl daemon-reload && systemctl restart --no-block virt-seed-imds.service'
@@ -78,14 +78,14 @@ field() {
     run -0 answers
 }
 
-@test "the socket is enough: the first who asks starts the server" {
+@test "with only the socket enabled, the first request starts the server" {
     on_host systemctl stop virt-seed-imds.service
     [[ $(server) = 0 ]]
     run -0 answers
     [[ $(server) != 0 ]]
 }
 
-@test "a server that is killed comes back, and nobody is refused meanwhile" {
+@test "a killed server comes back, and no request is refused meanwhile" {
     local before
 
     before=$(server)
@@ -99,7 +99,7 @@ field() {
     on_host sh -c "cp /usr/lib/ipxe/ipxe.lkrn $images"
     metadata=$(request "<ci:user-data>#!ipxe
 reboot</ci:user-data>") interface=user memory=128 \
-        kernel="<kernel>$images/ipxe.lkrn</kernel><initrd>$images/boot.ipxe</initrd>" \
+        os="<kernel>$images/ipxe.lkrn</kernel><initrd>$images/boot.ipxe</initrd>" \
         tiny_xml user1 $user1 | sed 's|<devices>|<on_reboot>destroy</on_reboot>&|' | define_wired
     on_host sh -c "cat >$images/boot.ipxe" <<END
 #!ipxe
@@ -142,7 +142,7 @@ with_mac() {
     [[ $status -eq 0 && $output != *bridge1* && $output = *404 ]]
 }
 
-@test "an upgrade puts the new server in the old one's place, and its guest's seed stays" {
+@test "an upgrade replaces the server and keeps the guest's seed" {
     local before
 
     before=$(server)

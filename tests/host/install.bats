@@ -24,7 +24,7 @@ tree() {
         ss -Hltn | tr -s " " | cut -d " " -f 4' | sort
 }
 
-@test "AppArmor enforces, and has libvirtd under its profile" {
+@test "AppArmor is enforcing and confines libvirtd" {
     run -0 on_host aa-status --json
     jq -e '.profiles | .libvirtd == "enforce" and .["virt-aa-helper"] == "enforce"' <<<"$output"
     jq -e '.processes["/usr/sbin/libvirtd"] | length > 0 and all(.status == "enforce")' <<<"$output"
@@ -35,14 +35,14 @@ tree() {
     run -0 on_host virt-seed --version
 }
 
-@test "nothing listens, and no unit is enabled, that nobody has asked for" {
+@test "no unit is enabled and nothing listens until the administrator says so" {
     run on_host systemctl is-enabled virt-seed-imds.socket virt-seed-imds.service
     [[ $output = disabled$'\n'disabled ]]
     run -0 on_host ss -Hltn 'sport = 80'
     [[ $output = '' ]]
 }
 
-@test "libvirtd has noticed its first hook: an unwired domain is refused, and wired" {
+@test "libvirtd has noticed its first hook, which refuses and wires an unwired domain" {
     metadata="<ci:cloud-init xmlns:ci='$namespace'/>" tiny_xml first | on_host virsh define /dev/stdin
     run on_host virsh start first
     [[ $status -ne 0 && $output = *"asks for cloud-init but is not wired for it"* ]]
@@ -53,11 +53,11 @@ is_wired() {
     grep -q 'ds=nocloud;dsmode=net' <(on_host virsh dumpxml --inactive "$1")
 }
 
-@test "doctor finds nothing wrong with the host as it was installed" {
+@test "doctor finds no problems on the newly installed host" {
     on_host virt-seed doctor
 }
 
-@test "after a purge the host is as it was, and libvirtd has forgotten the hook" {
+@test "a purge restores the host, and libvirtd no longer runs the hook" {
     on_host virsh undefine first
     seconds=300 on_host apt-get purge --yes virt-seed virt-seed-imds
     diff "$BATS_FILE_TMPDIR/before" <(tree)

@@ -45,7 +45,7 @@ assert_nothing_left() {
     assert_seeded web1 $web1
 }
 
-@test "managed save and start bring it back, and libvirtd is the same all the time" {
+@test "managed save and start restore it without a restart of libvirtd" {
     local daemon
 
     daemon=$(on_host systemctl show --property=MainPID libvirtd.service)

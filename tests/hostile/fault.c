@@ -7,8 +7,8 @@
  * CALLS is a name or several, "write,pread", or "all"; WHEN says which of them, "3", or
  * "3+" for that one and all that follow; WHAT is an error's name, "ENOSPC", or "short"
  * (half of the bytes that were asked for), or "kill" or "term" (the signal instead of
- * the call), or "stop": nothing goes wrong, but fault stops itself (SIGSTOP), and the call
- * waits until somebody who has seen that lets fault continue (SIGCONT).
+ * the call), or "stop": nothing goes wrong, but fault stops itself (SIGSTOP), and the
+ * call waits until somebody who has seen that lets fault continue (SIGCONT).
  *
  * How it works: ptrace(2). The calls of all threads are counted, from the moment a
  * program looks at its standard input (fcntl(0, F_GETFD), the first that ours do), so

@@ -11,7 +11,8 @@
  * networking whose UUID and token end with their number:
  * 00000000-0000-0000-0000-00000000002a, 0...02a.
  *
- * It begins as the programs do, so that tests/hostile/fault sees where its own calls begin.
+ * It begins as the programs do, so that tests/hostile/fault sees where its own calls
+ * begin.
  */
 #include "config.h"
 
@@ -22,10 +23,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/print.h"
 #include "base/process.h"
 #include "seed/seed.h"
 #include "store/imds-tree.h"

@@ -86,7 +86,7 @@ end_server() {
         rm -rf /run/libvirt/virt-seed'
 }
 
-@test "a hook that was installed while libvirtd ran is named until libvirtd has noticed it" {
+@test "names a hook that was installed while libvirtd ran, until libvirtd has noticed it" {
     finds problem/hook
     link_hook
     # So it is: nobody makes the seed.
@@ -106,7 +106,7 @@ end_server() {
     [[ $output == *"$daemon was started after the hook was installed"* ]]
 }
 
-@test "an ordinary user learns the same, and what only root may see" {
+@test "tells an ordinary user the same, and what only root can see" {
     link_hook
     lab_restart_libvirtd
     as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -118,7 +118,7 @@ end_server() {
     [[ $output == *'unknown: root: only root can see '*/etc/virt-seed/secrets* ]]
 }
 
-@test "a libvirtd that does not run is named, and the rest is looked at" {
+@test "names a libvirtd that does not run, and checks the rest" {
     [[ -x /usr/sbin/$daemon ]] || skip "$daemon is not where packages have it"
     link_hook
     end_daemon "$daemon"
@@ -131,7 +131,7 @@ end_server() {
     finds
 }
 
-@test "a virtlogd that does not run is named, and no domain starts without" {
+@test "names a virtlogd that does not run, without which no domain starts" {
     link_hook
     lab_restart_libvirtd
     define web1
@@ -144,7 +144,7 @@ end_server() {
     finds
 }
 
-@test "a server that domains need is asked whether it answers" {
+@test "asks the server that domains need whether it answers" {
     link_hook
     lab_restart_libvirtd
     finds
@@ -164,7 +164,22 @@ end_server() {
     finds problem/metadata-server
 }
 
-@test "files of domains that are gone are counted, and gc is the cure" {
+@test "names another server at the address of the metadata server, whoever needs ours" {
+    link_hook
+    lab_restart_libvirtd
+    lab_run ip address replace 169.254.169.254/32 dev lo
+    lab_run sh -c 'cd /run && python3 -m http.server --bind 169.254.169.254 80 >/dev/null 2>&1 3>&- 4>&- &
+        echo $! >/run/server.pid'
+    wait_until 60 lab_run curl --silent --output /dev/null http://169.254.169.254/
+    finds note/metadata-server
+    [[ $output == *'another server listens at 169.254.169.254, port 80'* ]]
+    interface=user define web1 'datasource="nocloud-net"'
+    finds problem/metadata-server
+    [[ $output == *'another server listens at 169.254.169.254, port 80'* ]]
+    [[ $(fix_of metadata-server) == *"ss -ltnp 'sport = :80'" ]]
+}
+
+@test "counts files of domains that are gone, and suggests gc" {
     link_hook
     lab_restart_libvirtd
     lab_run install -d -m 0711 /var/lib/virt-seed

@@ -164,14 +164,14 @@ filter() {
     on_host bridge link set dev "port$1" learning off locked on
 }
 
-@test "each guest on a bridge reads its own documents, by its gateway" {
+@test "each guest on a bridge reads its own documents through its gateway" {
     get 1 "$base/user-data"
     expect 200 "of $uuid"
     get 2 "$other_base/user-data"
     expect 200 "of $other_uuid"
 }
 
-@test "the unit that brings the address may find it there, and takes it away again" {
+@test "the unit that adds the address accepts one that is already there, and removes it at the end" {
     run_unit ExecStart
     get 1 "$base/user-data"
     expect 200 "of $uuid"
@@ -179,7 +179,7 @@ filter() {
     [[ $(on_host ip -oneline address show) != *"$address"* ]]
 }
 
-@test "a guest reads its documents by a link-local route, without a gateway" {
+@test "a guest reads its documents over a link-local route, without a gateway" {
     in_guest 1 ip route del default
     get 1 "$base/user-data"
     expect 000
@@ -188,7 +188,7 @@ filter() {
     expect 200 "of $uuid"
 }
 
-@test "a MAC of user networking is none on a bridge" {
+@test "a MAC of user networking is not valid on a bridge" {
     publish "$uuid" "$token" "$mac1@"
     get 1 "$base/user-data"
     expect 404
@@ -204,7 +204,7 @@ filter() {
     assert_stolen_token_is_wrong in_guest 2
 }
 
-@test "a token alone opens nothing: who has no MAC is nobody's domain" {
+@test "a token is not enough for a client without a MAC" {
     echo "$token" >"$root$rundir/imds/$uuid/access"
     get 1 "$base/user-data"
     expect 404
@@ -220,7 +220,7 @@ note() {
     on_host ip neighbour replace 192.168.150.11 lladdr "$mac1" dev br0 nud "$1"
 }
 
-@test "a neighbour whose MAC the kernel never verifies has none, and one that is pinned has it" {
+@test "believes a neighbour's MAC only if the kernel verifies it or it is pinned" {
     note noarp
     get 1 "$base/user-data"
     expect 404
@@ -229,13 +229,13 @@ note() {
     expect 200 "of $uuid"
 }
 
-@test "a guest with another MAC than its own does not get its documents" {
+@test "a guest with a different MAC does not get its documents" {
     forge 1 52:54:00:00:00:77
     get 1 "$base/user-data"
     expect 404
 }
 
-@test "a forged MAC alone gives another guest nothing, and with a filter not even an answer" {
+@test "a spoofed MAC alone gives another guest nothing, and not even an answer with a filter" {
     in_guest 1 ip link set eth0 down
     filter 2
     forge 2 "$mac1"
@@ -256,7 +256,7 @@ note() {
     expect 200 "of $uuid"
 }
 
-@test "without a token, a guest is known by its filtered MAC" {
+@test "without a token, recognizes a guest by its filtered MAC" {
     filter 1
     get 1 /v1/user-data
     expect 200 "of $uuid"
@@ -269,7 +269,7 @@ note() {
     [[ $(<"$log") == *'no domain has the peer'?'s MAC at an interface with a filter'* ]]
 }
 
-@test "a MAC of two domains is nobody's, without a token" {
+@test "without a token, a MAC of two domains belongs to nobody" {
     publish "$other_uuid" "$other_token" "$mac2,$mac1+"
     get 1 /v1/user-data
     expect 403 'more than one guest has your MAC'
@@ -284,7 +284,7 @@ note() {
     expect 200 "of $uuid"
 }
 
-@test "what comes through a router is nobody" {
+@test "serves nobody who comes through a router" {
     local behind=vsi-$$-4
 
     ip netns add "$behind"
@@ -358,13 +358,13 @@ assert_other_bridge_alone() {
     [[ $(<"$log") != *'does not tell'* ]]
 }
 
-@test "a server that is bound to a bridge serves that one, and believes no address of another one" {
+@test "a server bound to a bridge serves that one and trusts no address of another" {
     move_to_other_bridge
     start_with SO_BINDTODEVICE br1
     assert_other_bridge_alone
 }
 
-@test "a server whose packets have other routes looks for guests where they go" {
+@test "follows the routes of its own packets to find a guest" {
     move_to_other_bridge
     on_host ip rule add fwmark 1 lookup 10
     on_host ip route add 192.168.150.0/24 dev br1 table 10
@@ -372,7 +372,7 @@ assert_other_bridge_alone() {
     assert_other_bridge_alone
 }
 
-@test "IPv6 is the same" {
+@test "does the same with IPv6" {
     url="http://[fd00:150::1]"
     get 1 "$base/user-data"
     expect 200 "of $uuid"
@@ -382,7 +382,7 @@ assert_other_bridge_alone() {
     expect 200 "of $uuid"
 }
 
-@test "who begins to connect from a guest's address does not stand for the guest" {
+@test "beginning to connect from a guest's address does not make a process the guest" {
     url="http://[fd00:150::1]"
     coproc other {
         on_host python3 "$BATS_TEST_DIRNAME/../imds/raw.py" begin 80 fd00:150::1 fd00:150::11 40000 3>&-
@@ -393,7 +393,7 @@ assert_other_bridge_alone() {
     expect 200 "of $uuid"
 }
 
-@test "on the host itself, QEMU's user is served for user networking, and root is not" {
+@test "on the host itself, serves QEMU's user for user networking, but not root" {
     run -22 on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups \
         curl --silent --fail "http://$address$base/user-data"
     assert_stolen_token_is_wrong on_host setpriv --reuid="$qemu_user" --regid="$qemu_user" --clear-groups
@@ -408,7 +408,7 @@ assert_other_bridge_alone() {
     run -22 on_host curl --silent --fail --interface 192.168.150.1 "http://$address$base/user-data"
 }
 
-@test "a guest that takes all the connections it gets leaves the others theirs" {
+@test "a guest that opens all connections it can leaves the others theirs" {
     coproc idle {
         exec ip netns exec "vsi-$$-2" python3 -c "
 import socket, sys
@@ -433,7 +433,7 @@ sys.stdin.read()" 3>&-
     kill "$idle_PID"
 }
 
-@test "what a guest asks for and does not take is limited by its places" {
+@test "limits what a guest requests without reading the answers" {
     head -c 30000 /dev/urandom >"$docs/vendor-data"
     publish "$other_uuid" "$other_token" "$mac2"
     coproc idle {

@@ -41,7 +41,7 @@ canonical() {
     [[ $count -ge 20 && $failed -eq 0 ]]
 }
 
-@test "an element that is there is replaced with --replace only, and unset finds its way back" {
+@test "replaces an existing element only with --replace, and unset removes it again" {
     local manifest=$golden/import-kubevirt/metadata/in.yaml
     local before
 
@@ -60,7 +60,7 @@ canonical() {
     [[ $output == *"<smbios mode='emulate'/>"* && $output != *virt-seed* ]]
 }
 
-@test "the domain starts with what was imported" {
+@test "the domain starts with the imported seed" {
     domain_define web1 >/dev/null
     virt_seed -q import --set=web1 kubevirt "$golden/import-kubevirt/metadata/in.yaml"
     virt_seed wire web1

@@ -61,13 +61,13 @@ namespace_at_prepare() {
     grep -Eo "xmlns(:[a-z]+)?=[\"']${uri}[\"']" "$LAB_DIR/stdin.prepare"
 }
 
-@test "libvirtd answers, under the lab's host name" {
+@test "libvirtd answers under the lab's host name" {
     [[ $(lab_virsh uri) = qemu:///system ]]
     [[ $(lab_virsh hostname) = virt-seed-lab ]]
     [[ $(lab_virsh list --all --name) = '' ]]
 }
 
-@test "what the lab writes for libvirt and virt-seed is not on the host" {
+@test "files of libvirt and virt-seed in the lab are not on the host" {
     local dir
 
     for dir in /etc/libvirt /etc/virt-seed /run /run/libvirt /var/lib/libvirt /var/lib/virt-seed \
@@ -93,7 +93,7 @@ namespace_at_prepare() {
     [[ -e $LAB_DIR/console ]]
 }
 
-@test "a started guest runs as an unprivileged user, which its disk is handed to" {
+@test "a started guest runs as an unprivileged user who owns its disk" {
     local image pid
 
     image=$(domain_disk_image web1)
@@ -129,7 +129,7 @@ web1 release end -
 END
 }
 
-@test "the hook reads the domain's XML, its metadata included" {
+@test "the hook reads the domain's XML with its metadata" {
     metadata="<ci:cloud-init xmlns:ci='$uri'><ci:hostname>a &amp; b</ci:hostname></ci:cloud-init>" \
         domain_define web1 1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b
     lab_virsh start web1
@@ -139,7 +139,7 @@ END
     grep -F '<ci:hostname>a &amp; b</ci:hostname>' "$LAB_DIR/stdin.prepare"
 }
 
-@test "a refusing hook's message reaches the user of virsh start" {
+@test "the message of a refusing hook reaches the user of virsh start" {
     printf 'error: no seed today\nhint: come back tomorrow\n' >"$LAB_DIR/refuse.prepare"
     domain_define web1
     run -1 lab_virsh start web1
@@ -148,7 +148,7 @@ END
     [[ $(lab_virsh domstate web1) = 'shut off' ]]
 }
 
-@test "a refused start is followed by stopped and release" {
+@test "stopped and release follow a refused start" {
     echo no >"$LAB_DIR/refuse.prepare"
     domain_define web1
     run -1 lab_virsh start web1
@@ -218,7 +218,7 @@ END
     [[ $(calls) = 'web1 reconnect begin -' ]]
 }
 
-@test "a hook that takes the place of another is called without a restart" {
+@test "a replaced hook is called without a restart" {
     write_recording_hook "$LAB_DIR/second-hook"
     echo "echo second >>calls" >>"$LAB_DIR/second-hook"
     domain_define web1
@@ -229,7 +229,7 @@ END
     [[ $(calls | grep -c second) -eq 3 ]]
 }
 
-@test "a second lab has its own host name, hook and domains, and leaves nothing behind" {
+@test "a second lab has its own host name, hook and domains, and leaves nothing" {
     local first=$LAB_DIR
 
     (
@@ -248,7 +248,7 @@ END
     [[ $(lab_virsh hostname) = virt-seed-lab ]]
 }
 
-@test "there is no lab after lab_stop, which may be called again" {
+@test "lab_stop leaves no lab, and may be called again" {
     (
         lab_start third-host
         lab_stop

@@ -73,7 +73,7 @@ document() {
     cat "$BATS_TEST_TMPDIR/medium/$1"
 }
 
-@test "update puts the definition's seed into the drive of the domain that runs" {
+@test "update puts the definition's seed into the drive of the running domain" {
     start_web1 '<ci:hostname>old</ci:hostname>'
     echo '#cloud-config' >user-data
     virt_seed set web1 --hostname=new --user-data=user-data
@@ -88,7 +88,7 @@ document() {
     [[ $output = *'has that seed in its drive already'* ]]
 }
 
-@test "a guest that is saved after an update comes back with the new seed" {
+@test "a guest saved after an update comes back with the new seed" {
     local sum
 
     start_web1 '<ci:hostname>old</ci:hostname>'
@@ -110,7 +110,7 @@ document() {
     [[ $(document meta-data) = *'"second"'* ]]
 }
 
-@test "update fills a drive that somebody has emptied" {
+@test "update fills a drive that was emptied" {
     start_web1
     lab_virsh change-media web1 sda --eject --live
     [[ $(held) = '' ]]
@@ -125,7 +125,7 @@ document() {
     [[ $output = "domain 'web1' does not run: its next start makes the seed" ]]
 }
 
-@test "a transient domain gets what its XML as it runs asks for" {
+@test "a transient domain gets what its running XML asks for" {
     metadata=$(request '<ci:hostname>old</ci:hostname>') domain_xml web1 $web1 >web1.xml
     virt_seed wire -i "$PWD/web1.xml"
     lab_virsh create web1.xml
@@ -135,7 +135,7 @@ document() {
     [[ $(document meta-data) = *'"new"'* ]]
 }
 
-@test "a medium that cannot be inserted gives way to the old one" {
+@test "if a medium cannot be inserted, the old one comes back" {
     start_web1 '<ci:hostname>old</ci:hostname>'
     lab_virsh destroy web1
     # Nobody hands the new image to QEMU's user: neither libvirt nor we.
@@ -163,7 +163,7 @@ document() {
     [[ $(document meta-data) = *'"new"'* ]]
 }
 
-@test "a drive that stays empty is said to be, and the next update fills it" {
+@test "update says if a drive stays empty, and the next update fills it" {
     start_web1 '<ci:hostname>old</ci:hostname>'
     virt_seed set web1 --hostname=new
     lab_run chmod 0700 "$seeds"
@@ -176,7 +176,7 @@ document() {
     [[ $(document meta-data) = *'"new"'* ]]
 }
 
-@test "an update that is killed halfway is done anew by the next" {
+@test "an update that was killed halfway is completed by the next" {
     lab_run sh -c 'echo "#cloud-config" >/etc/virt-seed/files/user-data'
     start_web1 '<ci:user-data file="user-data"/>'
     lab_run sh -c 'echo "#cloud-config: new" >/etc/virt-seed/files/user-data'
@@ -190,7 +190,7 @@ document() {
     [[ $output = *'has that seed in its drive already'* ]]
 }
 
-@test "two updates at once leave one seed" {
+@test "two simultaneous updates leave one seed" {
     start_web1
     updates_at_once_leave_one assert_medium_in
 }
@@ -201,13 +201,13 @@ document() {
     late_updates_leave_nothing lab_run ls "$seeds"
 }
 
-@test "a read-only disk has no medium to change" {
+@test "update refuses a read-only disk, which has no medium to change" {
     attributes='bus="virtio"' start_web1
     run -1 virt_seed update web1
     [[ $output = *"is a read-only disk ('vda'), whose medium cannot be changed"*'start it'* ]]
 }
 
-@test "virt-seed-qemu's drive cannot be changed" {
+@test "update refuses virt-seed-qemu's drive, which cannot be changed" {
     mkdir -m 0755 "$LAB_DIR/bin"
     install -m 0755 "$builddir/virt-seed-qemu" "$LAB_DIR/bin/virt-seed-qemu-system-x86_64"
     emulator=$LAB_DIR/bin/virt-seed-qemu-system-x86_64 metadata=$(request) \
@@ -217,7 +217,7 @@ document() {
     [[ $output = *"the drive is virt-seed-qemu's"* ]]
 }
 
-@test "another datasource needs a start" {
+@test "update refuses another datasource, which needs a start" {
     start_web1
     virt_seed set web1 --datasource=configdrive
     run -1 virt_seed update web1
@@ -225,14 +225,14 @@ document() {
     assert_medium_in
 }
 
-@test "root alone replaces a medium" {
+@test "only root replaces a medium" {
     start_web1
     run -1 lab_run setpriv --reuid=65534 --clear-groups "$builddir/virt-seed" \
         -c qemu:///system update web1
     [[ $output = *'root alone may write into'* ]]
 }
 
-@test "a ConfigDrive is replaced like any other seed" {
+@test "update replaces a ConfigDrive like any other seed" {
     attributes='datasource="configdrive"' start_web1 '<ci:hostname>old</ci:hostname>'
     virt_seed set web1 --hostname=new
     run -0 virt_seed update web1

@@ -89,7 +89,7 @@ seed_sum() {
     run ! on_destination lab_run test -e "$seeds/$web1.resume"
 }
 
-@test "a destination that lacks the secret refuses, and the guest stays where it is" {
+@test "a destination without the secret refuses, and the guest stays where it is" {
     on_source lab_make_secret web1 userdata '#cloud-config'
     start_on_source "<ci:user-data secret='web1'/>"
     run ! migrate web1
@@ -102,7 +102,7 @@ seed_sum() {
     [[ $output = "" ]]
 }
 
-@test "another hook of the destination's that changes the XML is heard, and the seed is made" {
+@test "works together with another hook that changes the XML on the destination" {
     local hook=/etc/libvirt/hooks/qemu
 
     on_destination lab_run tee "$hook" >/dev/null <<'END'
@@ -120,7 +120,7 @@ END
     on_destination lab_run test -e "$seeds/$web1.iso"
 }
 
-@test "a guest of virt-seed-qemu moves, and has its seed and its report's port at the same place" {
+@test "a guest of virt-seed-qemu keeps its seed and its report's port when it migrates" {
     local bin=$source_lab/bin report=/var/log/libvirt/virt-seed/$web1.report
 
     # Both hosts see it, and QEMU's user can come to it.

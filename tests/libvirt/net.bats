@@ -37,7 +37,7 @@ published() {
     lab_run sh -c "cd $tree/$uuid && cat access identity *-data" | sha256sum
 }
 
-@test "a refused start wires the definition, and the next one publishes what the URL leads to" {
+@test "a refused start wires the definition, and the next one publishes at the URL" {
     run lab_virsh start web1
     [[ $status -ne 0 && $output == *'not wired'*'start it again in a moment'* ]]
     wait_until 60 has_a_serial
@@ -50,7 +50,7 @@ published() {
     [[ $(lab_run find $tree -mindepth 1) = '' ]]
 }
 
-@test "a guest that is saved and restored has the same documents at the same URL" {
+@test "a saved and restored guest has the same documents at the same URL" {
     local before url
 
     lab_run "$builddir/virt-seed" wire web1
@@ -74,7 +74,7 @@ assert_row() {
     }
 }
 
-@test "status knows the data source of a domain that never ran, and that there is a seed when it runs" {
+@test "status shows the datasource of a domain that never ran, and its seed when it runs" {
     assert_row no no nocloud-net $uuid
     virt_seed wire web1
     assert_row yes no nocloud-net $uuid
@@ -88,7 +88,7 @@ assert_row() {
     lab_run rm /etc/virt-seed/virt-seed.conf
 }
 
-@test "a guest that is reset goes on being served" {
+@test "a guest that is reset is still served" {
     local before
 
     lab_run "$builddir/virt-seed" wire web1
@@ -98,7 +98,7 @@ assert_row() {
     [[ $(published) = "$before" ]]
 }
 
-@test "without the server's directory the start is refused, and a saved guest comes back" {
+@test "refuses a start without the server's directory, and a saved guest comes back" {
     lab_run "$builddir/virt-seed" wire web1
     lab_virsh start web1
     lab_virsh managedsave web1
@@ -109,7 +109,7 @@ assert_row() {
     [[ $status -ne 0 && $output == *'there is no metadata server'*'virt-seed-imds.service'* ]]
 }
 
-@test "where nobody listens the start is refused, and a saved guest comes back" {
+@test "refuses a start if the server does not listen, and a saved guest comes back" {
     lab_run sh -c 'mkdir -p /etc/virt-seed; echo "imds-address = 192.0.2.1:8080" >/etc/virt-seed/virt-seed.conf'
     lab_run "$builddir/virt-seed" wire web1
     run lab_virsh start web1
@@ -127,7 +127,7 @@ assert_row() {
     common_listen
 }
 
-@test "a server that accepts connections and never answers refuses the start, in seconds" {
+@test "refuses a start within seconds if the server accepts connections but never answers" {
     local begin
 
     lab_run "$builddir/virt-seed" wire web1
@@ -143,7 +143,7 @@ assert_row() {
     lab_virsh start web1
 }
 
-@test "a domain that changes its datasource keeps nothing of the other" {
+@test "a domain with a changed datasource keeps nothing of the old one" {
     lab_run "$builddir/virt-seed" wire web1
     lab_run "$builddir/virt-seed" set --datasource=configdrive web1
     [[ -z $(serial --inactive) ]]

@@ -28,7 +28,7 @@ assert_second_if_rebooted() {
     [[ $(virt_seed pending --json web1 | jq -r .boot) = depends ]]
 }
 
-@test "a change is foretold while the domain runs, and after it has ended" {
+@test "shows a change while the domain runs and after it has ended" {
     printf '#cloud-config\nlocale: C.UTF-8\n' >user-data
     virt_seed set web1 --user-data=user-data
     lab_virsh start web1
@@ -52,7 +52,7 @@ assert_second_if_rebooted() {
     [[ $output = *'changes nothing'* ]]
 }
 
-@test "what a secret was is not shown when the request does not name it any more" {
+@test "does not show a former secret after the request stops naming it" {
     lab_make_secret web1 userdata '#cloud-config: hunter2'
     virt_seed set web1 --secret=user-data=web1 --meta-data=role=old
     lab_virsh start web1
@@ -76,7 +76,7 @@ assert_second_if_rebooted() {
     [[ $output != *hunter* ]]
 }
 
-@test "what update has changed is not taken for the boot's" {
+@test "compares with the boot's documents, not with those from update" {
     virt_seed set web1 --meta-data=role=old
     lab_virsh start web1
     virt_seed set web1 --meta-data=role=new
@@ -91,7 +91,7 @@ assert_second_if_rebooted() {
     [[ $output = *'meta-data: unchanged'*'where the guest has been rebooted since, it has read that one'* ]]
 }
 
-@test "an instance that update has put there may be the guest's, until the next start" {
+@test "a new instance from update may be the guest's until the next start" {
     virt_seed set web1 --hostname=one
     lab_virsh start web1
     virt_seed set web1 --instance-id=second
@@ -119,7 +119,7 @@ assert_second_if_rebooted() {
     [[ $output = *'changes nothing for cloud-init' && $output != *replaced* ]]
 }
 
-@test "a domain that has been saved resumes, whatever has changed" {
+@test "says that a saved domain resumes, whatever has changed" {
     virt_seed set web1 --hostname=one
     lab_virsh start web1
     lab_virsh managedsave web1

@@ -47,7 +47,7 @@ seed_has() {
 }
 
 # So says the README.
-@test "virt-install --cloud-init has its seed at the first boot alone, and not in the definition" {
+@test "virt-install --cloud-init leaves no seed in the definition" {
     local directory=$LAB_DIR/root/var/lib/libvirt/boot
 
     need virt-install
@@ -62,12 +62,12 @@ seed_has() {
     run -1 grep -e cloudinit.iso -e locale definition.xml
 }
 
-@test "a transient domain is created from XML that set has made" {
+@test "virsh create accepts XML that set has made" {
     domain_xml web1 $web1 | virt_seed --quiet set - --hostname one | lab_virsh create /dev/stdin
     [[ $(seed_has $web1 '."local-hostname"') = one ]]
 }
 
-@test "virsh edit on a wired domain changes what the guest gets" {
+@test "virsh edit of a wired domain changes what the guest gets" {
     domain_define web1 $web1
     virt_seed set web1 --hostname first
     lab_run EDITOR='sed -i s/first/second/' virsh -c qemu:///system edit web1
@@ -75,7 +75,7 @@ seed_has() {
     [[ $(seed_has $web1 '."local-hostname"') = second ]]
 }
 
-@test "a renamed domain keeps its identity, and has its new name" {
+@test "a renamed domain keeps its identity and gets its new name" {
     domain_define web1 $web1
     virt_seed set web1
     lab_virsh domrename web1 web2
@@ -83,7 +83,7 @@ seed_has() {
     [[ $(seed_has $web1 '."instance-id", ."local-hostname"') = $web1$'\nweb2' ]]
 }
 
-@test "a clone gets a seed and an identity of its own, at its second start" {
+@test "a clone gets its own seed and identity at its second start" {
     local uuid
 
     need virt-clone

@@ -71,7 +71,7 @@ left() {
         2>/dev/null
 }
 
-@test "a boot is recorded, a saved guest keeps its record, and the next boot has its own" {
+@test "records each boot, and a saved guest keeps its record" {
     local first
 
     define
@@ -91,7 +91,7 @@ left() {
     [[ $(in_record .result) = null && $(in_record .boot.time) != "$first" ]]
 }
 
-@test "a guest that reports success gets its identity alone at its next start" {
+@test "a guest that reports success gets only its identity at its next start" {
     define 'boots="until-done"'
     lab_virsh start web1
     report_success
@@ -102,7 +102,7 @@ left() {
     [[ $output == *'user-data: 0 bytes'* ]]
 }
 
-@test "a guest lives on where its boot cannot be recorded" {
+@test "a guest survives if its boot cannot be recorded" {
     define
     lab_run mkdir -p "$records/$web1.json"
     lab_virsh start web1
@@ -131,7 +131,7 @@ left() {
     in_record .boot.name
 }
 
-@test "gc keeps for a week what a domain needs that comes back" {
+@test "gc keeps for a week what a domain needs if it comes back" {
     leave '6 days ago'
     run -0 virt_seed gc
     [[ $output == *"kept $records/$gone.json: "* ]]
@@ -141,7 +141,7 @@ left() {
     [[ -z $(left) ]]
 }
 
-@test "gc knows a transient domain while it runs, and for a week" {
+@test "gc keeps files of a transient domain while it runs and for a week after" {
     domain >"$BATS_TEST_TMPDIR/web1.xml"
     lab_virsh create /dev/stdin <"$BATS_TEST_TMPDIR/web1.xml"
     lab_run touch -d '8 days ago' "$records/$web1.json" "$seeds/$web1.iso"

@@ -66,7 +66,7 @@ assert_untouched() {
     [[ $(lab_run stat -c %i "$seed") = "$inode_before" ]]
 }
 
-@test "a guest that is done keeps its identity alone, also when it is saved and comes back" {
+@test "a guest that is done keeps only its identity, also after save and restore" {
     start_web1 '<ci:hostname>one.example.org</ci:hostname>'
     report_say $web1 "$done_line"
     run -0 virt_seed wait --scrub --timeout=10 web1
@@ -85,7 +85,7 @@ assert_untouched() {
     has_secret
 }
 
-@test "a guest that is scrubbed already is left alone" {
+@test "leaves a guest alone that is already scrubbed" {
     start_web1
     report_say $web1 "$done_line"
     virt_seed wait --scrub --timeout=10 web1
@@ -94,7 +94,7 @@ assert_untouched() {
     [[ $(lab_run stat -c %i "$seed") = "$inode_before" ]]
 }
 
-@test "a ConfigDrive and an instance-id of the content keep theirs" {
+@test "a ConfigDrive and an instance-id by content keep their instance-id" {
     attributes='datasource="configdrive"' start_web1
     report_say $web1 "$done_line"
     virt_seed wait --scrub --timeout=10 web1
@@ -107,7 +107,7 @@ assert_untouched() {
     assert_scrubbed
 }
 
-@test "a guest that has failed, or not come to its end, keeps its seed" {
+@test "keeps the seed of a guest that has failed or not finished" {
     start_web1
     run -124 virt_seed wait --scrub --timeout=1 web1
     assert_untouched
@@ -116,7 +116,7 @@ assert_untouched() {
     assert_untouched
 }
 
-@test "a seed that the guest has not read yet, for another instance, is left as it is" {
+@test "keeps the seed of another instance that the guest has not read yet" {
     start_web1
     virt_seed set web1 --instance-id=second
     virt_seed update web1
@@ -127,7 +127,7 @@ assert_untouched() {
     assert_untouched
 }
 
-@test "what cannot be scrubbed is said before the waiting" {
+@test "says what cannot be scrubbed before waiting" {
     attributes='bus="virtio"' start_web1
     run -1 virt_seed wait --scrub --timeout=100 web1
     [[ $output = *"domain 'web1': its seed is a read-only disk"*'whose medium cannot be changed'* ]]

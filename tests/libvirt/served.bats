@@ -91,7 +91,7 @@ fetch() {
 
 # --- update -----------------------------------------------------------------------------------
 
-@test "update publishes the definition's seed at the URL of the domain that runs" {
+@test "update publishes the definition's seed at the URL of the running domain" {
     local definition
 
     start_web1 '<ci:hostname>old</ci:hostname>'
@@ -111,7 +111,7 @@ fetch() {
     [[ $output = "domain 'web1' has that seed at its URL already" ]]
 }
 
-@test "a metadata server that runs serves what update has published" {
+@test "a running metadata server serves what update has published" {
     start_web1 '<ci:hostname>old</ci:hostname>'
     start_server
     [[ $(fetch meta-data) = *'"old"'* ]]
@@ -120,7 +120,7 @@ fetch() {
     [[ $(fetch meta-data) = *'"new"'* ]]
 }
 
-@test "a guest that is saved after an update comes back with the new seed" {
+@test "a guest saved after an update comes back with the new seed" {
     local digest
 
     start_web1 '<ci:hostname>old</ci:hostname>'
@@ -142,7 +142,7 @@ fetch() {
     [[ $(document identity) = *'"second"'* ]]
 }
 
-@test "the token stays that of the domain as it runs, whatever the definition has" {
+@test "update keeps the running domain's token, whatever is in the definition" {
     start_web1
     virt_seed --quiet unset --wiring-only web1
     virt_seed --quiet wire web1
@@ -153,7 +153,7 @@ fetch() {
     [[ $(document meta-data) = *'"new"'* ]]
 }
 
-@test "a NIC that the domain got while it runs may read its seed after an update" {
+@test "a NIC attached to a running domain may read its seed after an update" {
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' datasource='nocloud-net'/>" \
         machine=pc interface=user domain_define web1 $web1
     virt_seed --quiet wire web1
@@ -170,7 +170,7 @@ fetch() {
     [[ $output = *'at its URL already' ]]
 }
 
-@test "another datasource needs a start, from a disk and to one" {
+@test "update refuses another datasource, from a disk or to one" {
     start_web1
     virt_seed set web1 --datasource=configdrive
     run -1 virt_seed update web1
@@ -188,7 +188,7 @@ fetch() {
     [[ $(lab_run find $tree -mindepth 1) = '' ]]
 }
 
-@test "where nothing can be published the running domain keeps its request" {
+@test "if nothing can be published, the running domain keeps its request" {
     start_web1 '<ci:hostname>old</ci:hostname>'
     virt_seed set web1 --hostname=new
     lab_run mv $tree $tree.away
@@ -202,7 +202,7 @@ fetch() {
     [[ $(document meta-data) = *'"new"'* ]]
 }
 
-@test "what somebody has removed is published again" {
+@test "update publishes again what was removed" {
     start_web1 '<ci:hostname>old</ci:hostname>'
     lab_run rm -r $tree/$web1
     virt_seed update web1
@@ -210,7 +210,7 @@ fetch() {
     [[ $(document meta-data) = *'"old"'* ]]
 }
 
-@test "two updates at once leave one seed" {
+@test "two simultaneous updates leave one seed" {
     start_web1
     updates_at_once_leave_one assert_published
 }
@@ -223,7 +223,7 @@ fetch() {
     late_updates_leave_nothing lab_run find $tree -mindepth 1
 }
 
-@test "root alone replaces what is served" {
+@test "only root replaces what is served" {
     start_web1
     run -1 lab_run setpriv --reuid=65534 --clear-groups "$builddir/virt-seed" \
         -c qemu:///system update web1
@@ -234,7 +234,7 @@ fetch() {
 
 done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
 
-@test "a guest that is done is served its identity alone, also when it is saved and comes back" {
+@test "a guest that is done is served only its identity, also after save and restore" {
     local identity
 
     start_web1 '<ci:hostname>one.example.org</ci:hostname><ci:user-data secret="web1"/>'
@@ -255,7 +255,7 @@ done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
     [[ $(document user-data) = *hunter2* ]]
 }
 
-@test "a guest that is scrubbed already is left alone" {
+@test "leaves a guest alone that is already scrubbed" {
     local inode
 
     start_web1 '<ci:user-data secret="web1"/>'
@@ -266,7 +266,7 @@ done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
     [[ $(lab_run stat -c %i $tree/$web1) = "$inode" ]]
 }
 
-@test "what is served for another instance, which the guest has not read yet, stays as it is" {
+@test "keeps the served documents of another instance that the guest has not read yet" {
     start_web1 '<ci:user-data secret="web1"/>'
     virt_seed set web1 --instance-id=second
     virt_seed update web1
@@ -292,7 +292,7 @@ done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
     [[ $output = *'a reboot within the guest reads what is at its URL' ]]
 }
 
-@test "update and pending know a guest that keeps what it has read" {
+@test "update and pending recognize a guest with cache=\"keep\"" {
     attributes='cache="keep"' start_web1 '<ci:hostname>old</ci:hostname>'
     virt_seed set web1 --instance-id=second
     run -0 virt_seed pending web1

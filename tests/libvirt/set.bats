@@ -25,14 +25,14 @@ definition() {
     lab_virsh dumpxml --inactive web1
 }
 
-@test "one command, and the domain starts with what was set" {
+@test "after one command, the domain starts with what was set" {
     virt_seed set web1 --hostname=web1.example.org --user-data=user-data
     lab_virsh start web1
     [[ $(virt_seed inspect --json "$seed" | jq -r .label) = cidata ]]
     [[ $(virt_seed dump web1 user-data) = "$(<user-data)" ]]
 }
 
-@test "a domain that is wired has its element written, and nothing else" {
+@test "writes only the element if the domain is already wired" {
     local before
 
     virt_seed set web1 --hostname=one
@@ -47,7 +47,7 @@ definition() {
     [[ $output = *'asks for that already'* ]]
 }
 
-@test "a running domain goes on, and has the change at its next start" {
+@test "a running domain continues and gets the change at its next start" {
     virt_seed set web1 --hostname=one
     lab_virsh start web1
     run -0 virt_seed set web1 --hostname=two
@@ -58,7 +58,7 @@ definition() {
     [[ $output = *'>two<'* ]]
 }
 
-@test "root's password is a secret that the domain's seed has" {
+@test "root's password is a secret in the domain's seed" {
     echo 'correct horse' >password
     virt_seed set web1 --root-password-file=password
     lab_virsh start web1
@@ -68,7 +68,7 @@ definition() {
     [[ $output = *'correct horse'* ]]
 }
 
-@test "a change of somebody else's while set works is not lost" {
+@test "keeps a change that somebody else makes at the same time" {
     local first waiting status
 
     mkfifo fifo
@@ -92,13 +92,13 @@ definition() {
     done
 }
 
-@test "unset takes all of it away" {
+@test "unset removes all of it" {
     virt_seed set web1 --hostname=one
     virt_seed unset web1
     [[ $(definition) != *virt-seed* && $(definition) != *"<smbios"* ]]
 }
 
-@test "--print leaves the domain as it is" {
+@test "--print leaves the domain unchanged" {
     local before
 
     before=$(definition)

@@ -62,7 +62,7 @@ assert_refused() {
     assert_no_seeds
 }
 
-@test "an unwired domain is refused, wired, and runs at its second start" {
+@test "refuses an unwired domain and wires it, so that it runs at its second start" {
     metadata=$(request "$user_data") domain_define web1 $web1
     assert_refused web1 "domain 'web1': asks for cloud-init but is not wired" "virsh start web1"
     wait_until 60 is_wired web1 $web1
@@ -75,7 +75,7 @@ assert_refused() {
     [[ $output = *"$seeds/$web1.iso"* ]]
 }
 
-@test "the wiring of a refused domain keeps its passwords" {
+@test "wiring a refused domain keeps its passwords" {
     metadata=$(request) devices="<graphics type='vnc' autoport='yes' passwd='s3cr3t'/>" \
         domain_define web1 $web1
     run ! lab_virsh start web1
@@ -84,7 +84,7 @@ assert_refused() {
     [[ $output = *"passwd='s3cr3t'"* ]]
 }
 
-@test "autowire = no leaves the definition alone and names the command" {
+@test "autowire = no leaves the definition unchanged, and the hint names the command" {
     lab_run sh -c 'echo "autowire = no" >/etc/virt-seed/virt-seed.conf'
     metadata=$(request) domain_define web1 $web1
     assert_refused web1 "not wired" "virt-seed wire web1 && virsh start web1"
@@ -103,7 +103,7 @@ assert_refused() {
     [[ $output = running* ]]
 }
 
-@test "a transient domain is refused with the way that works for it" {
+@test "refuses a transient domain and says what works for it" {
     metadata=$(request) domain_xml web1 $web1 >"$BATS_TEST_TMPDIR/web1.xml"
     run ! lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
     [[ $output = *"virt-seed wire FILE | virsh create /dev/stdin"* ]]
@@ -115,14 +115,14 @@ assert_refused() {
     seed_sum $web1
 }
 
-@test "what the guest could not read refuses the start" {
+@test "refuses a start if the guest could not read the document" {
     define_wired web1 $web1
     lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --key ci --config --set \
         '<cloud-init><user-data># cloud-config</user-data></cloud-init>'
     assert_refused web1 "domain 'web1': <user-data>" "#cloud-config"
 }
 
-@test "a secret that is missing or open refuses the start, without a word of its content" {
+@test "refuses a start if a secret is missing or open to others, without quoting it" {
     metadata=$(request "<ci:user-data secret='web1'/>") domain_define web1 $web1
     virt_seed wire web1
     assert_refused web1 "there is no /etc/virt-seed/secrets/web1" "install -d -m 0700"
@@ -136,13 +136,13 @@ assert_refused() {
     lab_virsh start web1
 }
 
-@test "a domain that asks for nothing is let alone" {
+@test "ignores a domain without a request" {
     domain_define plain $web1
     lab_virsh start plain
     lab_virsh destroy plain
 }
 
-@test "a seed's disk without a request refuses the start and names unset" {
+@test "refuses a start with a seed's disk but no request, and names unset" {
     define_wired web1 $web1
     lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --config --remove
     assert_refused web1 "its <metadata> has no <cloud-init>" "virt-seed unset web1"
@@ -150,13 +150,13 @@ assert_refused() {
     lab_virsh start web1
 }
 
-@test "a request behind character references is found" {
+@test "finds a request behind character references" {
     metadata='<ci:cloud-init xmlns:ci="urn:virt&#45;seed:cloud&#x2d;init:1"/>' \
         domain_define web1 $web1
     assert_refused web1 "not wired" "virsh start web1"
 }
 
-@test "a destroyed domain leaves nothing, another's seed stays" {
+@test "destroy leaves nothing of the domain, and keeps another's seed" {
     define_wired web1 $web1
     define_wired web2 $web2
     lab_virsh start web1
@@ -169,7 +169,7 @@ assert_refused() {
     assert_no_seeds
 }
 
-@test "managed save and start bring the same seed back, byte for byte" {
+@test "managed save and start restore the same seed, byte for byte" {
     local before
 
     define_wired web1 $web1
@@ -184,7 +184,7 @@ assert_refused() {
     run ! lab_run test -e "$seeds/$web1.resume"
 }
 
-@test "save and restore bring the same seed back, byte for byte" {
+@test "save and restore restore the same seed, byte for byte" {
     local before
 
     define_wired web1 $web1
@@ -196,7 +196,7 @@ assert_refused() {
     [[ $(seed_sum $web1) = "$before" ]]
 }
 
-@test "a saved guest comes back although it is not wired" {
+@test "a saved guest comes back even if it is not wired" {
     lab_run sh -c 'echo "unwired = warn" >/etc/virt-seed/virt-seed.conf'
     metadata=$(request) domain_define web1 $web1
     lab_virsh start web1
@@ -208,7 +208,7 @@ assert_refused() {
     assert_refused web1 "not wired" "virsh start web1"
 }
 
-@test "a domain whose name looks like an option is seeded like any other" {
+@test "a domain whose name looks like an option gets its seed like any other" {
     metadata=$(request) domain_define --help $web1
     virt_seed wire --domain=--help
     lab_virsh start --domain --help
@@ -217,7 +217,7 @@ assert_refused() {
     assert_no_seeds
 }
 
-@test "a clone gets a seed of its own" {
+@test "a clone gets its own seed" {
     define_wired web1 $web1
     lab_virsh dumpxml --inactive web1 |
         sed "s|<name>web1|<name>web2|; s|<uuid>$web1|<uuid>$web2|" |
@@ -229,7 +229,7 @@ assert_refused() {
     [[ $(seed_sum $web1) != $(seed_sum $web2) ]]
 }
 
-@test "a foreign seed refuses the start until it is replaced" {
+@test "refuses a start with another program's seed until it is replaced" {
     local foreign=$LAB_DIR/root/var/lib/libvirt/images/something.iso
 
     mkdir -p "$BATS_TEST_TMPDIR/seed"
@@ -253,7 +253,7 @@ assert_refused() {
     seed_sum $web1
 }
 
-@test "a run-time directory that is a symbolic link refuses the start" {
+@test "refuses a start if the run-time directory is a symbolic link" {
     define_wired web1 $web1
     lab_run sh -c "rm -rf $seeds; mkdir -p /tmp/elsewhere; ln -s /tmp/elsewhere $seeds"
     run ! lab_virsh start web1
@@ -261,7 +261,7 @@ assert_refused() {
     lab_run sh -c "rm $seeds; rmdir /tmp/elsewhere"
 }
 
-@test "a run-time directory of somebody else's refuses the start" {
+@test "refuses a start if the run-time directory belongs to another user" {
     define_wired web1 $web1
     lab_run sh -c "rm -rf $seeds; install -d -o nobody $seeds"
     run ! lab_virsh start web1
@@ -269,7 +269,7 @@ assert_refused() {
     lab_run rmdir "$seeds"
 }
 
-@test "a full run-time directory refuses the start and keeps nothing" {
+@test "refuses a start if the run-time directory is full, and leaves nothing" {
     define_wired web1 $web1
     lab_run sh -c "rm -rf $seeds; mkdir -m 0711 $seeds; mount -t tmpfs -o size=16k,mode=0711 none $seeds"
     run ! lab_virsh start web1
@@ -280,7 +280,7 @@ assert_refused() {
     lab_virsh start web1
 }
 
-@test "many domains started at once have each its seed" {
+@test "many domains started at once each have their seed" {
     local number starts=()
 
     for number in {1..8}; do

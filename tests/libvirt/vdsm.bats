@@ -66,31 +66,31 @@ document() {
 element="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'>
   <ci:hostname>web1.example.org</ci:hostname></ci:cloud-init>"
 
-@test "a VM starts with the seed that its custom property asks for" {
+@test "a VM starts with the seed that its custom property requests" {
     start_vm "cloudinit=$(base64 -w0 <<<"$element")"
     [[ $(document meta-data one | jq -r '."local-hostname"') = web1.example.org ]]
     run -0 lab_virsh dumpxml web1
     [[ $output = *"30353036-3837-4247-3831-303946454633 ds=nocloud;dsmode=net"* ]]
 }
 
-@test "a VM starts with the user-data that its custom property is" {
+@test "a VM starts with the user-data in its custom property" {
     start_vm "cloudinit=$(printf '#cloud-config\nlocale: C.UTF-8\n' | base64 -w0)"
     [[ $(document user-data one) = $'#cloud-config\nlocale: C.UTF-8' ]]
 }
 
-@test "a VM that asks for nothing starts without a seed" {
+@test "a VM without a request starts without a seed" {
     start_vm
     run lab_run test -e "$seed"
     [[ $status -eq 1 ]]
 }
 
-@test "without VDSM's hook the VM is not started unseeded" {
+@test "without VDSM's hook, a VM with a request does not start" {
     metadata=$element domain_define web1 $web1
     run lab_virsh start web1
     [[ $status -ne 0 && $output = *'not wired'* ]]
 }
 
-@test "a restored VM has its seed, and the XML that VDSM's own hook made" {
+@test "a restored VM has its seed and the XML from VDSM's own hook" {
     local before
 
     start_vm "cloudinit=$(base64 -w0 <<<"$element")"

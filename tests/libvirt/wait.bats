@@ -68,7 +68,7 @@ failed_record='{"state": "failed", "time": "2026-01-02T03:05:00Z", "errors": ["i
 
 # --- how it ends ------------------------------------------------------------------------------
 
-@test "a guest that is done: each stage has its line, and the status is 0" {
+@test "prints a line for each stage and exits 0 when the guest is done" {
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting web1
@@ -89,7 +89,7 @@ END
     [[ $output = "" ]]
 }
 
-@test "errors are printed, with a word where to look in the guest" {
+@test "prints errors, and where to look in the guest" {
     local error='"('"'scripts_user'"', RuntimeError('"'1 failed'"'))"'
 
     start web1 $web1
@@ -106,7 +106,7 @@ virt-seed: hint: in the guest, /var/log/cloud-init-output.log and /var/log/cloud
 END
 }
 
-@test "when the time is over, the last stage is said" {
+@test "names the last stage when the time is up" {
     start web1 $web1
     run -124 virt_seed wait --timeout=0 web1
     [[ $output = *"domain 'web1': not done after 0 s; nothing was heard of its guest"* ]]
@@ -115,7 +115,7 @@ END
     [[ $output = *"domain 'web1': not done after 1 s; the last stage was init"* ]]
 }
 
-@test "a domain that stops before ends it with 3" {
+@test "exits 3 if the domain stops first" {
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting web1
@@ -124,7 +124,7 @@ END
     [[ $stderr = *"'web1' was destroyed before cloud-init came to its end; the last stage was init"* ]]
 }
 
-@test "a guest that is done and powers itself off at once is done" {
+@test "exits 0 if the guest powers off as soon as it is done" {
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting web1
@@ -133,7 +133,7 @@ END
     end_waiting 0
 }
 
-@test "what is written when the domain has stopped already is read" {
+@test "reads what the guest wrote before the domain stopped" {
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting web1
@@ -145,7 +145,7 @@ END
     end_waiting 0
 }
 
-@test "a domain that does not run: what its last boot came to" {
+@test "says how the last boot of a stopped domain ended" {
     define web1 $web1
     run -3 virt_seed wait web1
     [[ $output = *"domain 'web1' does not run"$'\n'* ]]
@@ -160,7 +160,7 @@ END
     [[ $output = *"did not come to its end"* ]]
 }
 
-@test "a report that nobody has removed is not taken for one of a domain that does not run" {
+@test "ignores a leftover report of a stopped domain" {
     define web1 $web1
     lab_run mkdir -p -m 0711 "$report_dir"
     report_say $web1 "$ended"
@@ -189,7 +189,7 @@ END
     [[ $output = *"error: domain 'web1': it broke"* ]]
 }
 
-@test "what the boot before came to is not taken for this one's" {
+@test "does not take the previous boot's result for this one's" {
     start web1 $web1
     write_record $web1 "$done_record"
     run -124 virt_seed wait --timeout=0 web1
@@ -197,7 +197,7 @@ END
 
 # --- what is waited for -----------------------------------------------------------------------
 
-@test "--next passes over the boot that is complete, and takes the one after it" {
+@test "--next skips a finished boot and waits for the one after it" {
     start web1 $web1
     report_say $web1 "$ended"
     run -124 virt_seed wait --next --timeout=1 web1
@@ -207,7 +207,7 @@ END
     end_waiting 0
 }
 
-@test "--next waits for a start, also where the domain stops before" {
+@test "--next waits for a start, even if the domain stops first" {
     start web1 $web1
     report_say $web1 "$ended"
     (
@@ -229,7 +229,7 @@ END
     run -0 virt_seed wait --next --timeout=30 web1
 }
 
-@test "a guest that boots once more starts over" {
+@test "starts over when the guest reboots" {
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting web1
@@ -239,7 +239,7 @@ END
     [[ $output = *$'\nweb1: the guest boots once more\nweb1: init-local finished'* ]]
 }
 
-@test "a report that virtlogd renames is followed" {
+@test "follows a report that virtlogd renames" {
     local report=$LAB_DIR/root$report_dir/$web1.report
 
     start web1 $web1
@@ -254,7 +254,7 @@ END
     end_waiting 0
 }
 
-@test "of several domains all are waited for, and the worst is the status" {
+@test "waits for all of several domains, and exits with the worst status" {
     start web1 $web1
     start web2 $web2
     report_say $web1 "$ended"
@@ -269,7 +269,7 @@ END
     run -3 virt_seed wait web3 web1
 }
 
-@test "a domain that will never report is told at once, and why" {
+@test "says at once that a domain will never report, and why" {
     domain_define plain
     define quiet "" 'report="no"'
     define web1 $web1
@@ -289,7 +289,7 @@ END
     [[ $output = *"it has no report channel"*"virt-seed wire"* ]]
 }
 
-@test "a domain that is not there, one of another host, and a wrong time are refused" {
+@test "refuses an unknown domain, one on another host, and a malformed time" {
     local seconds
 
     run -1 virt_seed wait nobody
@@ -309,7 +309,7 @@ END
 
 # Half of it is the kernel's, which waits for all processors when inotify's file is closed; and what
 # else the machine does is no fault of ours.
-@test "less than 50 ms after the guest's last word the command has ended" {
+@test "ends less than 50 ms after the guest's last message" {
     local begin took=()
 
     start web1 $web1
@@ -330,7 +330,7 @@ END
     [[ ${took[-1]} -lt 50000 ]]
 }
 
-@test "while nothing happens, nothing is done" {
+@test "does nothing while nothing happens" {
     local pid switches
 
     start web1 $web1
@@ -347,7 +347,7 @@ END
 
 # --- what it prints ---------------------------------------------------------------------------
 
-@test "--json prints an object a line" {
+@test "--json prints one object a line" {
     start web1 $web1
     report_say $web1 "$runs"
     begin_waiting --json web1
@@ -381,7 +381,7 @@ on_terminal() {
         script -qefc "stty cols $columns rows 24; exec $*" /dev/null
 }
 
-@test "on a terminal each domain has a line, which is redrawn and not wider than it" {
+@test "redraws one line for each domain on a terminal, no wider than the terminal" {
     start web1 $web1
     start web2-with-a-name-of-many-letters $web2
     report_say $web1 "$runs"
@@ -401,7 +401,7 @@ on_terminal() {
     run ! grep -vE '(^.{0,39}|: done)$' "$BATS_TEST_TMPDIR/plain"
 }
 
-@test "Ctrl-C ends it, and leaves the terminal at the beginning of a line" {
+@test "Ctrl-C ends it and leaves the cursor at the beginning of a line" {
     start web1 $web1
     report_say $web1 "$runs"
     {
@@ -415,7 +415,7 @@ on_terminal() {
     tail -n 1 "$BATS_TEST_TMPDIR/out" | grep -q $'\e\\[Jweb1  init  .*init runs'
 }
 
-@test "a guest that means harm prints nothing to the terminal and stops nothing" {
+@test "a malicious guest can neither control the terminal nor stop the command" {
     local hostile
     hostile=$(report_line "$boot1" "$(report_ended '"a\u001b[2Jb\u009b31m\u0000\u007f\u0085\r\n"')")
 
@@ -441,7 +441,7 @@ on_terminal() {
     run ! grep -P '[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\x1b(?!\[([0-9]+A|J))' <<<"$output"
 }
 
-@test "of a guest that says too much no more is shown" {
+@test "limits what it shows of a talkative guest" {
     local other
     other=$(report_line "$boot2" "$(report_runs)")
 
@@ -456,7 +456,7 @@ on_terminal() {
     [[ $stderr = *"cloud-init has finished with 1 error"* ]]
 }
 
-@test "who may not read the report is told who may" {
+@test "tells a user who may not read the report who may" {
     start web1 $web1
     report_say $web1 "$ended"
     as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -501,7 +501,7 @@ END
     [[ $output = *"there is no domain 'nobody'"* ]]
 }
 
-@test "a guest that says nothing is told from one that never will" {
+@test "tells a guest that has not reported yet from one that never will" {
     start web1 $web1
     start web2 $web2 'report="no"'
     run -0 virt_seed status --json

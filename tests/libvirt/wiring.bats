@@ -19,7 +19,7 @@ emulated() {
     sed -E "s/<domain type=(.)kvm./<domain type=\1qemu\1/" "$1"
 }
 
-@test "libvirt validates and defines each of the golden results" {
+@test "libvirt validates and defines each golden result" {
     local case failed=0 count=0
 
     for case in "$golden"/*/out.xml; do
@@ -36,7 +36,7 @@ emulated() {
     [[ $count -ge 20 && $failed -eq 0 ]]
 }
 
-@test "what libvirt made of a golden result is wired already" {
+@test "a golden result that libvirt has formatted is still wired" {
     local case name failed=0
 
     for case in "$golden"/*/out.xml; do
@@ -71,7 +71,7 @@ emulated() {
     done
 }
 
-@test "a domain whose PCI addresses are all assigned takes the wiring, and gives it back" {
+@test "wires and unwires a domain with all PCI addresses assigned" {
     local before after
 
     devices=$(domain_disk_xml "$(domain_disk_image full)") metadata=$(request) interface=user \
@@ -92,7 +92,7 @@ emulated() {
     lab_virsh start full
 }
 
-@test "wire leaves a running domain running and says when the change is seen" {
+@test "wire leaves a running domain alone and says when the change takes effect" {
     domain_define web1 $uuid
     lab_virsh start web1
     lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --key ci --config --set '<cloud-init/>'
@@ -102,7 +102,7 @@ emulated() {
     [[ $output = running* ]]
 }
 
-@test "a domain is found by its UUID, and an unknown one is said to be" {
+@test "finds a domain by its UUID, and says that one is unknown" {
     metadata=$(request) domain_define web1 $uuid
     run -0 virt_seed wire --json $uuid
     [[ $(jq -r .domain <<<"$output") = web1 ]]
@@ -110,7 +110,7 @@ emulated() {
     [[ $output = *"'nobody' is no file: there is no domain 'nobody'"* ]]
 }
 
-@test "a transient domain's definition is not made up" {
+@test "invents no definition for a transient domain" {
     metadata=$(request) domain_xml web1 $uuid >"$BATS_TEST_TMPDIR/web1.xml"
     virt_seed wire --in-place "$BATS_TEST_TMPDIR/web1.xml"
     lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What scalars are, and what Python writes of them: check/rules.h. */
+/* What scalars are, and what Python writes of them: check/check.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "unit.h"
 
 /* What PyYAML 6 makes of it, and whether str() gives back what was written. */

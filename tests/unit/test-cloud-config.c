@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cloud-config of a request: seed/combine.h, seed/yaml-json.h. */
+/* The cloud-config of a request: seed/writers.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/combine.h"
 #include "seed/json.h"
-#include "seed/yaml-json.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
+#include "seed/yaml.h"
 #include "unit.h"
 
 static int
@@ -252,7 +253,7 @@ refuses_a_password_that_is_not_utf8(void **state)
     assert_null(strstr(failure->message, "hunter2"));
 }
 
-/* Return: what check_part() says of a secret password of that content. */
+/* Return: what seed_check_part() says of a secret password of that content. */
 static int
 check_password(const char *content, size_t size, struct failure **failure)
 {

@@ -18,7 +18,7 @@ static const char *const path = &SEED[1];
 static struct seed
 new_seed(void)
 {
-    struct seed seed = {.volume_id = xstrdup("cidata")};
+    struct seed seed = {.label = xstrdup("cidata")};
 
     buffer_append_string(&seed_add_document(&seed, "meta-data")->data, "{}\n");
     seed_add_document(&seed, "user-data");
@@ -45,13 +45,13 @@ reads_back_what_was_published(void **state)
 {
     cleanup_seed struct seed seed = new_seed();
     cleanup_seed struct seed found_seed = {0};
+    const struct storage *storage = NULL;
     struct failure *failure = NULL;
-    bool found = false;
 
     publish(state, &seed);
-    delivery_read(unit_directory(state), UNIT_UUID, &found_seed, &found, &failure);
+    storage_read(unit_directory(state), UNIT_UUID, &storage, &found_seed, &failure);
     assert_no_failure(failure);
-    assert_true(found);
+    assert_ptr_equal(storage, &storage_image);
     assert_true(seed_is_same(&seed, &found_seed));
 }
 
@@ -60,27 +60,27 @@ finds_none_of_a_domain_that_does_not_run(void **state)
 {
     cleanup_seed struct seed seed = new_seed();
     cleanup_seed struct seed none = {0};
+    const struct storage *storage = &storage_image;
     struct failure *failure = NULL;
-    bool found = true;
 
-    delivery_read(unit_directory(state), UNIT_UUID, &none, &found, &failure);
+    storage_read(unit_directory(state), UNIT_UUID, &storage, &none, &failure);
     assert_no_failure(failure);
-    assert_false(found);
+    assert_null(storage);
     publish(state, &seed);
-    delivery_read(unit_directory(state), UNIT_OTHER_UUID, &none, &found, &failure);
+    storage_read(unit_directory(state), UNIT_OTHER_UUID, &storage, &none, &failure);
     assert_no_failure(failure);
-    assert_false(found);
+    assert_null(storage);
 }
 
 static void
 assert_cannot_be_read(void **state, enum failure_code code)
 {
     cleanup_seed struct seed seed = {0};
+    const struct storage *storage;
     struct failure *failure = NULL;
-    bool found;
 
     assert_int_equal(
-        delivery_read(unit_directory(state), UNIT_UUID, &seed, &found, &failure), -1);
+        storage_read(unit_directory(state), UNIT_UUID, &storage, &seed, &failure), -1);
     assert_failure(&failure, code);
 }
 
@@ -149,19 +149,19 @@ withdraws_the_seed_and_leaves_the_marks(void **state)
     unit_make_file(rundir, UNIT_OTHER_UUID ".iso", 0600, "");
     start(state, rundir, "/usr/bin/virt-seed-qemu-system-x86_64", &delivery_shim);
     order = unit_read_file(rundir, UNIT_UUID ".shim");
-    unit_assert_content(&order, "ds=nocloud;dsmode=net\n");
-    assert_true(delivery_is_there(&delivery_shim, rundir, UNIT_UUID));
-    assert_int_equal(delivery_shim.withdraw(rundir, UNIT_UUID, &failure), 0);
+    unit_assert_content(&order, "ds=nocloud;dsmode=net\nreport\n");
+    assert_true(storage_has_seed(delivery_shim.storage, rundir, UNIT_UUID));
+    assert_int_equal(delivery_shim.storage->withdraw(rundir, UNIT_UUID, &failure), 0);
     assert_no_failure(failure);
     assert_int_equal(unit_count_entries(rundir), 2);
     /* Without one it does nothing. */
-    for (size_t i = 0; deliveries[i]; i++)
-        assert_int_equal(deliveries[i]->withdraw(rundir, UNIT_UUID, &failure), 0);
+    for (size_t i = 0; storages[i]; i++)
+        assert_int_equal(storages[i]->withdraw(rundir, UNIT_UUID, &failure), 0);
     assert_no_failure(failure);
 }
 
 static void
-leaves_no_order_without_the_shim(void **state)
+writes_no_order_without_the_shim(void **state)
 {
     struct failure *failure = NULL;
     cleanup_close int rundir = rundir_open(unit_directory(state), &failure);
@@ -179,7 +179,7 @@ main(void)
         unit_test_in_directory(says_why_it_cannot_be_read),
         cmocka_unit_test(tells_seeds_apart),
         unit_test_in_directory(withdraws_the_seed_and_leaves_the_marks),
-        unit_test_in_directory(leaves_no_order_without_the_shim),
+        unit_test_in_directory(writes_no_order_without_the_shim),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ refuses_what_is_no_domain_of_qemus(void **state)
     assert_refused("<domain type='kvm'><name/></domain>", FAILURE_DOMAIN);
 }
 
-/* --- disks ----------------------------------------------------------------------------- */
+/* --- disks ------------------------------------------------------------------------ */
 
 /* Reads a domain with those devices. */
 static void

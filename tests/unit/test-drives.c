@@ -5,83 +5,84 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "unit.h"
-#include "wire/disk.h"
+#include "wire/wire.h"
 
 #define VIRTIO_SCSI "<controller type='scsi' index='0' model='virtio-scsi'/>"
 
-/* Asserts the place and the name that a new disk gets on the bus beside those devices. */
+/* Asserts the position and the name that a new disk gets on the bus beside those devices. */
 static void
-assert_place(const char *devices, enum domain_bus bus, struct drive_place expected,
-             const char *target)
+assert_position(const char *devices, enum domain_bus bus, struct drive_position expected,
+                const char *target)
 {
     cleanup_unit_domain struct unit_domain unit = {0};
     cleanup_free char *xml = xasprintf("<domain type='kvm'><name>x</name><devices>%s"
                                        "</devices></domain>",
                                        devices);
     cleanup_free char *name = NULL;
-    struct drive_place place;
+    struct drive_position position;
     struct failure *failure = NULL;
 
     unit_domain_read(&unit, xml);
-    drives_find_place(&unit.domain, bus, &place, &failure);
+    drives_find_position(&unit.domain, bus, &position, &failure);
     assert_no_failure(failure);
-    assert_int_equal(place.addressed, expected.addressed);
-    assert_int_equal(place.new_controller, expected.new_controller);
-    assert_int_equal(place.address.controller, expected.address.controller);
-    assert_int_equal(place.address.bus, expected.address.bus);
-    assert_int_equal(place.address.target, expected.address.target);
-    assert_int_equal(place.address.unit, expected.address.unit);
-    name = drives_free_target(&unit.domain, bus, &place.address);
+    assert_int_equal(position.addressed, expected.addressed);
+    assert_int_equal(position.new_controller, expected.new_controller);
+    assert_int_equal(position.address.controller, expected.address.controller);
+    assert_int_equal(position.address.bus, expected.address.bus);
+    assert_int_equal(position.address.target, expected.address.target);
+    assert_int_equal(position.address.unit, expected.address.unit);
+    name = drives_free_target(&unit.domain, bus, &position.address);
     assert_string_equal(name, target);
 }
 
 static void
 adds_a_controller_where_there_is_no_virtio_scsi(void **state)
 {
-    const struct drive_place first = {true, true, {0, 0, 1, 0}};
-    const struct drive_place second = {true, true, {1, 0, 1, 0}};
+    const struct drive_position first = {true, true, {0, 0, 1, 0}};
+    const struct drive_position second = {true, true, {1, 0, 1, 0}};
 
     (void)state;
-    assert_place("", DOMAIN_BUS_SCSI, first, "sda");
-    assert_place("<controller type='usb' index='4'/>", DOMAIN_BUS_SCSI, first, "sda");
-    assert_place("<controller type='scsi' index='0' model='lsilogic'/>", DOMAIN_BUS_SCSI,
-                 second, "sda");
-    assert_place("<controller type='scsi'/>", DOMAIN_BUS_SCSI, second, "sda");
+    assert_position("", DOMAIN_BUS_SCSI, first, "sda");
+    assert_position("<controller type='usb' index='4'/>", DOMAIN_BUS_SCSI, first, "sda");
+    assert_position("<controller type='scsi' index='0' model='lsilogic'/>",
+                    DOMAIN_BUS_SCSI, second, "sda");
+    assert_position("<controller type='scsi'/>", DOMAIN_BUS_SCSI, second, "sda");
 }
 
 /* libvirt makes the controllers that addresses name, as lsilogic. */
 static void
 adds_a_controller_beyond_those_that_addresses_imply(void **state)
 {
-    const struct drive_place second = {true, true, {1, 0, 1, 0}};
-    const struct drive_place fourth = {true, true, {3, 0, 1, 0}};
+    const struct drive_position second = {true, true, {1, 0, 1, 0}};
+    const struct drive_position fourth = {true, true, {3, 0, 1, 0}};
 
     (void)state;
-    assert_place("<disk><target dev='sda' bus='scsi'/></disk>", DOMAIN_BUS_SCSI, second,
-                 "sdb");
-    assert_place("<disk><target dev='sda' bus='scsi'/>"
-                 "<address type='drive' controller='2'/></disk>",
-                 DOMAIN_BUS_SCSI, fourth, "sdb");
-    assert_place("<hostdev type='scsi'><address type='drive' controller='0' target='1'/>"
-                 "</hostdev>",
-                 DOMAIN_BUS_SCSI, second, "sda");
+    assert_position("<disk><target dev='sda' bus='scsi'/></disk>", DOMAIN_BUS_SCSI,
+                    second, "sdb");
+    assert_position("<disk><target dev='sda' bus='scsi'/>"
+                    "<address type='drive' controller='2'/></disk>",
+                    DOMAIN_BUS_SCSI, fourth, "sdb");
+    assert_position(
+        "<hostdev type='scsi'><address type='drive' controller='0' target='1'/>"
+        "</hostdev>",
+        DOMAIN_BUS_SCSI, second, "sda");
 }
 
 static void
 takes_a_free_target_of_virtio_scsi(void **state)
 {
-    const struct drive_place first = {true, false, {0, 0, 1, 0}};
-    const struct drive_place third = {true, false, {0, 0, 3, 0}};
+    const struct drive_position first = {true, false, {0, 0, 1, 0}};
+    const struct drive_position third = {true, false, {0, 0, 3, 0}};
 
     (void)state;
-    assert_place(VIRTIO_SCSI, DOMAIN_BUS_SCSI, first, "sda");
-    assert_place(VIRTIO_SCSI "<disk><target dev='sda' bus='scsi'/></disk>",
-                 DOMAIN_BUS_SCSI, first, "sdb");
-    assert_place(VIRTIO_SCSI
-                 "<disk><target dev='sdx' bus='scsi'/>"
-                 "<address type='drive' target='1'/></disk>"
-                 "<hostdev type='scsi'><address type='drive' target='2'/></hostdev>",
-                 DOMAIN_BUS_SCSI, third, "sdy");
+    assert_position(VIRTIO_SCSI, DOMAIN_BUS_SCSI, first, "sda");
+    assert_position(VIRTIO_SCSI "<disk><target dev='sda' bus='scsi'/></disk>",
+                    DOMAIN_BUS_SCSI, first, "sdb");
+    assert_position(VIRTIO_SCSI
+                    "<disk><target dev='sdx' bus='scsi'/>"
+                    "<address type='drive' target='1'/></disk>"
+                    "<hostdev type='scsi'><address type='drive' target='2'/></hostdev>",
+                    DOMAIN_BUS_SCSI, third, "sdy");
 }
 
 /* Return: host devices on targets 1 to 255 of controller 0, owned by the caller. */
@@ -108,12 +109,12 @@ goes_on_to_the_next_controller_where_one_is_full(void **state)
 
     (void)state;
     buffer_append_string(&devices, VIRTIO_SCSI);
-    assert_place(devices.data, DOMAIN_BUS_SCSI,
-                 (struct drive_place){true, true, {1, 0, 1, 0}}, "sda");
+    assert_position(devices.data, DOMAIN_BUS_SCSI,
+                    (struct drive_position){true, true, {1, 0, 1, 0}}, "sda");
     buffer_append_string(&devices,
                          "<controller type='scsi' index='7' model='virtio-scsi'/>");
-    assert_place(devices.data, DOMAIN_BUS_SCSI,
-                 (struct drive_place){true, false, {7, 0, 1, 0}}, "sda");
+    assert_position(devices.data, DOMAIN_BUS_SCSI,
+                    (struct drive_position){true, false, {7, 0, 1, 0}}, "sda");
 }
 
 /* Takes minutes where each target of each is looked for in the document. */
@@ -128,56 +129,58 @@ finds_a_place_among_as_many_devices_as_there_may_be(void **state)
                                        "</hostdev>");
     for (int i = 0; i < LIMIT_DEVICES; i++)
         buffer_append_string(&devices, VIRTIO_SCSI);
-    assert_place(devices.data, DOMAIN_BUS_SCSI,
-                 (struct drive_place){true, true, {1, 0, 1, 0}}, "sda");
+    assert_position(devices.data, DOMAIN_BUS_SCSI,
+                    (struct drive_position){true, true, {1, 0, 1, 0}}, "sda");
 }
 
 static void
 finds_the_virtio_scsi_controller_among_others(void **state)
 {
-    const struct drive_place third = {true, false, {2, 0, 1, 0}};
+    const struct drive_position third = {true, false, {2, 0, 1, 0}};
 
     (void)state;
-    assert_place("<controller type='scsi' index='0' model='lsilogic'/>"
-                 "<controller type='sata' index='1'/>"
-                 "<controller type='scsi' index='2' model='virtio-non-transitional'/>",
-                 DOMAIN_BUS_SCSI, third, "sda");
+    assert_position("<controller type='scsi' index='0' model='lsilogic'/>"
+                    "<controller type='sata' index='1'/>"
+                    "<controller type='scsi' index='2' model='virtio-non-transitional'/>",
+                    DOMAIN_BUS_SCSI, third, "sda");
 }
 
 static void
 takes_the_last_free_port_of_sata(void **state)
 {
     (void)state;
-    assert_place("", DOMAIN_BUS_SATA, (struct drive_place){true, false, {0, 0, 0, 5}},
-                 "sda");
-    assert_place("<disk><target dev='sdf' bus='sata'/></disk>", DOMAIN_BUS_SATA,
-                 (struct drive_place){true, false, {0, 0, 0, 4}}, "sdg");
-    assert_place("<disk><target dev='sda' bus='sata'/></disk>"
-                 "<disk><target dev='sdb' bus='sata'/></disk>"
-                 "<disk><target dev='sdc' bus='sata'/></disk>"
-                 "<disk><target dev='sdd' bus='sata'/></disk>"
-                 "<disk><target dev='sde' bus='sata'/></disk>"
-                 "<disk><target dev='sdf' bus='sata'/></disk>",
-                 DOMAIN_BUS_SATA, (struct drive_place){true, false, {1, 0, 0, 5}}, "sdg");
+    assert_position("", DOMAIN_BUS_SATA,
+                    (struct drive_position){true, false, {0, 0, 0, 5}}, "sda");
+    assert_position("<disk><target dev='sdf' bus='sata'/></disk>", DOMAIN_BUS_SATA,
+                    (struct drive_position){true, false, {0, 0, 0, 4}}, "sdg");
+    assert_position("<disk><target dev='sda' bus='sata'/></disk>"
+                    "<disk><target dev='sdb' bus='sata'/></disk>"
+                    "<disk><target dev='sdc' bus='sata'/></disk>"
+                    "<disk><target dev='sdd' bus='sata'/></disk>"
+                    "<disk><target dev='sde' bus='sata'/></disk>"
+                    "<disk><target dev='sdf' bus='sata'/></disk>",
+                    DOMAIN_BUS_SATA, (struct drive_position){true, false, {1, 0, 0, 5}},
+                    "sdg");
 }
 
 static void
 takes_the_last_free_position_of_ide(void **state)
 {
     (void)state;
-    assert_place("", DOMAIN_BUS_IDE, (struct drive_place){true, false, {0, 1, 0, 1}},
-                 "hdd");
-    assert_place("<disk><target dev='hdd' bus='ide'/></disk>", DOMAIN_BUS_IDE,
-                 (struct drive_place){true, false, {0, 1, 0, 0}}, "hdc");
-    assert_place("<disk><target dev='hdd' bus='ide'/><address type='drive'/></disk>",
-                 DOMAIN_BUS_IDE, (struct drive_place){true, false, {0, 1, 0, 1}}, "hde");
+    assert_position("", DOMAIN_BUS_IDE,
+                    (struct drive_position){true, false, {0, 1, 0, 1}}, "hdd");
+    assert_position("<disk><target dev='hdd' bus='ide'/></disk>", DOMAIN_BUS_IDE,
+                    (struct drive_position){true, false, {0, 1, 0, 0}}, "hdc");
+    assert_position("<disk><target dev='hdd' bus='ide'/><address type='drive'/></disk>",
+                    DOMAIN_BUS_IDE, (struct drive_position){true, false, {0, 1, 0, 1}},
+                    "hde");
 }
 
 static void
 says_when_ide_is_full(void **state)
 {
     cleanup_unit_domain struct unit_domain unit = {0};
-    struct drive_place place;
+    struct drive_position position;
     struct failure *failure = NULL;
 
     (void)state;
@@ -186,21 +189,21 @@ says_when_ide_is_full(void **state)
                      "<disk><target dev='hda'/></disk><disk><target dev='hdb'/></disk>"
                      "<disk><target dev='hdc'/></disk><disk><target dev='hdd'/></disk>"
                      "</devices></domain>");
-    assert_int_equal(drives_find_place(&unit.domain, DOMAIN_BUS_IDE, &place, &failure),
-                     -1);
+    assert_int_equal(
+        drives_find_position(&unit.domain, DOMAIN_BUS_IDE, &position, &failure), -1);
     assert_failure(&failure, FAILURE_BUS);
 }
 
 static void
 leaves_the_place_to_libvirt_where_there_are_no_drive_addresses(void **state)
 {
-    const struct drive_place none = {0};
+    const struct drive_position none = {0};
 
     (void)state;
-    assert_place("<disk><target dev='vda' bus='virtio'/></disk>", DOMAIN_BUS_VIRTIO, none,
-                 "vdb");
-    assert_place("<disk><target dev='sda' bus='scsi'/></disk>", DOMAIN_BUS_USB, none,
-                 "sdb");
+    assert_position("<disk><target dev='vda' bus='virtio'/></disk>", DOMAIN_BUS_VIRTIO,
+                    none, "vdb");
+    assert_position("<disk><target dev='sda' bus='scsi'/></disk>", DOMAIN_BUS_USB, none,
+                    "sdb");
 }
 
 /* Names are one row for all buses: the guest's order of cdroms is theirs. */
@@ -208,10 +211,10 @@ static void
 names_it_behind_all_others(void **state)
 {
     (void)state;
-    assert_place(VIRTIO_SCSI "<disk><target dev='sdz' bus='sata'/></disk>"
-                             "<disk><target dev='vdq' bus='virtio'/></disk>",
-                 DOMAIN_BUS_SCSI, (struct drive_place){true, false, {0, 0, 1, 0}},
-                 "sdaa");
+    assert_position(VIRTIO_SCSI "<disk><target dev='sdz' bus='sata'/></disk>"
+                                "<disk><target dev='vdq' bus='virtio'/></disk>",
+                    DOMAIN_BUS_SCSI, (struct drive_position){true, false, {0, 0, 1, 0}},
+                    "sdaa");
 }
 
 static void

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Disks that another tool gave the domain for cloud-init: wire/foreign.h. */
+/* Disks that another tool gave the domain for cloud-init: wire/foreign.c. */
 #include "config.h"
 
 #include "base/memory.h"
 #include "domain/domain.h"
 #include "unit.h"
-#include "wire/foreign.h"
+#include "wire/wire.h"
 
 static struct disk
 make_disk(const char *device, const char *source, const char *label)
@@ -23,9 +23,9 @@ assert_is_seed(bool expected, const char *device, const char *source, const char
 {
     const struct disk disk = make_disk(device, source, label);
 
-    if (foreign_is_seed(&disk) != expected)
+    if (!foreign_seed_reason(&disk) == expected)
         print_error("%s '%s' with label '%s'\n", device, source, label ? label : "");
-    assert_int_equal(foreign_is_seed(&disk), expected);
+    assert_int_equal(foreign_seed_reason(&disk) != NULL, expected);
 }
 
 static void
@@ -88,22 +88,27 @@ never_takes_our_own_seed_for_one(void **state)
 static void
 says_which_disk_it_is_and_what_to_do(void **state)
 {
-    const struct disk named = make_disk("cdrom", "/srv/seed.iso", NULL);
-    const struct disk labelled = make_disk("cdrom", "/srv/x.iso", "cidata");
-    cleanup_unit_domain struct unit_domain unit = {0};
-    struct failure *failure = NULL;
-    struct disk disk;
+    const char *const paths[] = {"/srv/seed.iso", "/srv/x.iso"};
+    const char *const labels[] = {NULL, "cidata"};
+    const struct wire_options options = {.replace = false};
 
     (void)state;
-    unit_domain_read(&unit, "<domain type='kvm'><name>x</name></domain>");
-    disk = named;
-    disk.node = unit.domain.root;
-    assert_int_equal(foreign_fail(&disk, &failure), -1);
-    assert_failure(&failure, FAILURE_FOREIGN_SEED);
-    disk = labelled;
-    disk.node = unit.domain.root;
-    assert_int_equal(foreign_fail(&disk, &failure), -1);
-    assert_failure(&failure, FAILURE_FOREIGN_SEED);
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        cleanup_free char *xml =
+            xasprintf("<domain type='kvm'><name>x</name><devices>"
+                      "<disk device='cdrom'><source file='%s'/><target dev='sda'/></disk>"
+                      "</devices></domain>",
+                      paths[i]);
+        cleanup_unit_domain struct unit_domain unit = {0};
+        cleanup_wiring struct wiring wiring = {0};
+        struct failure *failure = NULL;
+
+        unit_domain_read(&unit, xml);
+        unit.domain.disks[0].label = labels[i] ? xstrdup(labels[i]) : NULL;
+        assert_int_equal(wire_remove_foreign(&unit.domain, &options, &wiring, &failure),
+                         -1);
+        assert_failure(&failure, FAILURE_FOREIGN_SEED);
+    }
 }
 
 int

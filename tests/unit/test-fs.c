@@ -297,6 +297,119 @@ removes_a_tree_and_nothing_behind_its_links(void **state)
     assert_int_equal(faccessat(dir, "kept/file", F_OK, 0), 0);
 }
 
+/* --- files that appear whole ------------------------------------------------------ */
+
+/* Writes `content` into a new temporary file for "seed.iso". */
+static void
+open_new(struct tmpfile *tmpfile, int dir, const char *content)
+{
+    assert_int_equal(tmpfile_open(tmpfile, dir, "seed.iso"), 0);
+    assert_int_equal(fs_write_all(tmpfile->fd, content, strlen(content)), 0);
+}
+
+static void
+a_new_file_is_next_to_its_target_and_closed_to_others(void **state)
+{
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    struct stat status;
+
+    umask(0);
+    open_new(&tmpfile, unit_directory(state), "new");
+    assert_int_equal(strncmp(tmpfile.name, "seed.iso.new.", 13), 0);
+    assert_int_equal(fstatat(unit_directory(state), tmpfile.name, &status, 0), 0);
+    assert_int_equal(status.st_mode, S_IFREG | 0600);
+    assert_int_equal(fcntl(tmpfile.fd, F_GETFD), FD_CLOEXEC);
+}
+
+static void
+a_published_file_replaces_its_target(void **state)
+{
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    cleanup_buffer struct buffer before = {0};
+    cleanup_buffer struct buffer after = {0};
+    int dir = unit_directory(state);
+
+    unit_make_file(dir, "seed.iso", 0644, "old");
+    open_new(&tmpfile, dir, "new");
+    before = unit_read_file(dir, "seed.iso");
+    unit_assert_content(&before, "old");
+    assert_int_equal(tmpfile_publish(&tmpfile, "seed.iso"), 0);
+    tmpfile_close(&tmpfile);
+    after = unit_read_file(dir, "seed.iso");
+    unit_assert_content(&after, "new");
+    assert_int_equal(unit_count_entries(dir), 1);
+}
+
+static void
+a_file_published_as_new_replaces_nothing(void **state)
+{
+    cleanup_buffer struct buffer content = {0};
+    struct tmpfile first = TMPFILE_NONE;
+    struct tmpfile second = TMPFILE_NONE;
+    int dir = unit_directory(state);
+
+    open_new(&first, dir, "first");
+    open_new(&second, dir, "second");
+    assert_int_equal(tmpfile_publish_new(&first, "seed.iso"), 0);
+    assert_int_equal(tmpfile_publish_new(&second, "seed.iso"), -EEXIST);
+    tmpfile_close(&first);
+    tmpfile_close(&second);
+    content = unit_read_file(dir, "seed.iso");
+    unit_assert_content(&content, "first");
+    assert_int_equal(unit_count_entries(dir), 1);
+}
+
+static void
+a_file_that_is_not_published_is_removed(void **state)
+{
+    struct tmpfile tmpfile = TMPFILE_NONE;
+    cleanup_buffer struct buffer content = {0};
+    int dir = unit_directory(state);
+
+    unit_make_file(dir, "seed.iso", 0644, "old");
+    open_new(&tmpfile, dir, "half");
+    tmpfile_close(&tmpfile);
+    assert_int_equal(unit_count_entries(dir), 1);
+    content = unit_read_file(dir, "seed.iso");
+    unit_assert_content(&content, "old");
+    assert_int_equal(tmpfile.fd, -1);
+    /* Once more does no harm. */
+    tmpfile_close(&tmpfile);
+}
+
+static void
+a_file_that_cannot_be_published_is_removed(void **state)
+{
+    struct tmpfile tmpfile = TMPFILE_NONE;
+    int dir = unit_directory(state);
+
+    unit_make_directory(dir, "seed.iso", 0755);
+    open_new(&tmpfile, dir, "new");
+    assert_int_equal(tmpfile_publish(&tmpfile, "seed.iso"), -EISDIR);
+    tmpfile_close(&tmpfile);
+    assert_int_equal(unit_count_entries(dir), 1);
+}
+
+static void
+two_new_files_may_have_one_target(void **state)
+{
+    cleanup_tmpfile struct tmpfile one = TMPFILE_NONE;
+    cleanup_tmpfile struct tmpfile other = TMPFILE_NONE;
+
+    open_new(&one, unit_directory(state), "one");
+    open_new(&other, unit_directory(state), "other");
+    assert_string_not_equal(one.name, other.name);
+}
+
+static void
+says_why_a_new_file_cannot_be_made(void **state)
+{
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+
+    assert_int_equal(tmpfile_open(&tmpfile, unit_directory(state), "none/seed.iso"),
+                     -ENOENT);
+}
+
 int
 main(void)
 {
@@ -317,6 +430,13 @@ main(void)
         unit_test_in_directory(follows_no_link_where_none_may_be),
         unit_test_in_directory(removes_no_tree_that_is_too_deep),
         unit_test_in_directory(removes_a_tree_and_nothing_behind_its_links),
+        unit_test_in_directory(a_new_file_is_next_to_its_target_and_closed_to_others),
+        unit_test_in_directory(a_published_file_replaces_its_target),
+        unit_test_in_directory(a_file_published_as_new_replaces_nothing),
+        unit_test_in_directory(a_file_that_is_not_published_is_removed),
+        unit_test_in_directory(a_file_that_cannot_be_published_is_removed),
+        unit_test_in_directory(two_new_files_may_have_one_target),
+        unit_test_in_directory(says_why_a_new_file_cannot_be_made),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

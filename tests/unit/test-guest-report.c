@@ -534,7 +534,8 @@ a_line_may_be_as_long_as_the_limit(void **state)
     assert_int_equal(report.ignored, 1);
 }
 
-/* An error quotes the output of its command, and the result repeats the stages' errors. */
+/* An error quotes the output of its command, and the result repeats the stages'
+ * errors. */
 static void
 a_result_with_a_long_output_counts(void **state)
 {

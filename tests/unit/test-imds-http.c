@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* With whom somebody shares what he may ask the metadata server, and may have in its log. */
+/* With whom somebody shares what he may ask the metadata server, and may have in its
+ * log. */
 #include "config.h"
 
 #include <stdio.h>
@@ -29,8 +30,8 @@ open_http(struct http *http)
 typedef bool may_have(struct http *http, const struct peer *peer,
                       const struct answer *answer);
 
-/* Return: how much of `count` the peer gets; of the domain where it is granted, else it asks
- * for that in vain. */
+/* Return: how much of `count` the peer gets; of the domain where it is granted, else it
+ * asks for that in vain. */
 static int
 use(struct http *http, may_have *may, const struct peer *peer, const char *uuid,
     bool granted, int count)

@@ -10,7 +10,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "imds/connections.h"
-#include "imds/rate.h"
 #include "imds/socket.h"
 #include "unit.h"
 

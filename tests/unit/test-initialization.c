@@ -67,7 +67,7 @@ assert_all_refused(const char *const *contents, enum failure_code code)
         assert_refused(*contents, code);
 }
 
-/* --- what is read ------------------------------------------------------------------------ */
+/* --- what is read ----------------------------------------------------------------- */
 
 static void
 reads_every_single_value(void **state)
@@ -261,7 +261,7 @@ notes_what_sysprep_alone_knows(void **state)
                         "<configuration> is for sysprep of Windows and has no effect");
 }
 
-/* --- what is refused --------------------------------------------------------------------- */
+/* --- what is refused -------------------------------------------------------------- */
 
 static void
 refuses_what_it_does_not_know(void **state)
@@ -396,8 +396,8 @@ refuses_keys_that_are_none(void **state)
     assert_all_refused(contents, FAILURE_SSH_KEY);
 }
 
-/* Return: so many of the elements, each with its number in the place of '%zu', between the
- * tags; owned by the caller (free). */
+/* Return: so many of the elements, each with its number in the place of '%zu', between
+ * the tags; owned by the caller (free). */
 static char *
 many(const char *parent, const char *format_begin, const char *format_end, size_t count)
 {
@@ -481,7 +481,7 @@ repeats_no_password_in_a_message(void **state)
     }
 }
 
-/* --- the schema ------------------------------------------------------------------------ */
+/* --- the schema ------------------------------------------------------------------- */
 
 static bool
 is(const xmlNode *node, const char *name)

@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "unit.h"
 
 #define BLOCK 2048
@@ -18,7 +18,7 @@
 static int
 write_image(void **state, const char *label, const char *const *paths)
 {
-    cleanup_seed struct seed seed = {.volume_id = xstrdup(label)};
+    cleanup_seed struct seed seed = {.label = xstrdup(label)};
     struct failure *failure = NULL;
     int fd = openat(unit_directory(state), "image",
                     O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -52,7 +52,7 @@ reads_label_and_files(void **state)
 
     iso_read(fd, &volume, &failure);
     assert_no_failure(failure);
-    assert_string_equal(volume.volume_id, "config-2");
+    assert_string_equal(volume.label, "config-2");
     assert_int_equal(volume.document_count, 3);
     for (size_t i = 0; paths[i]; i++) {
         const struct document *file = seed_find_document(&volume, paths[i]);

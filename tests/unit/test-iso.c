@@ -11,12 +11,12 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "image/iso.h"
+#include "image/image.h"
 #include "unit.h"
 
 #define BLOCK 2048
 
-/* --- seeds and images ------------------------------------------------------------------ */
+/* --- seeds and images ------------------------------------------------------------- */
 
 /* Adds a document of `size` bytes, none of which is like its neighbours. */
 static void
@@ -30,11 +30,12 @@ add_document(struct seed *seed, const char *path, size_t size)
     document->data.size = size;
 }
 
-/* What performance is judged by: 4 KiB of user-data, a short meta-data and network-config. */
+/* What performance is judged by: 4 KiB of user-data, a short meta-data and
+ * network-config. */
 static void
 make_seed(struct seed *seed)
 {
-    seed->volume_id = xstrdup("cidata");
+    seed->label = xstrdup("cidata");
     add_document(seed, "meta-data", 100);
     add_document(seed, "user-data", 4096);
     add_document(seed, "network-config", 500);
@@ -80,7 +81,7 @@ assert_rejects(int fd, const struct seed *seed)
     assert_failure(&failure, FAILURE_IMAGE);
 }
 
-/* --- determinism ----------------------------------------------------------------------- */
+/* --- determinism ------------------------------------------------------------------ */
 
 static void
 wait_for_another_second(void)
@@ -130,7 +131,7 @@ other_seeds_give_other_bytes(void **state)
     assert_memory_not_equal(one.data, other.data, one.size);
 }
 
-/* --- sizes ----------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------ */
 
 static void
 holds_documents_of_every_size(void **state)
@@ -138,7 +139,7 @@ holds_documents_of_every_size(void **state)
     const size_t sizes[] = {0, 1, BLOCK - 1, BLOCK, BLOCK + 1, MIB, MIB + 1, LIMIT_PART};
 
     for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-        cleanup_seed struct seed seed = {.volume_id = xstrdup("cidata")};
+        cleanup_seed struct seed seed = {.label = xstrdup("cidata")};
         cleanup_close int fd = -1;
 
         add_document(&seed, "meta-data", sizes[i]);
@@ -151,7 +152,7 @@ holds_documents_of_every_size(void **state)
 static void
 holds_documents_in_folders(void **state)
 {
-    cleanup_seed struct seed seed = {.volume_id = xstrdup("config-2")};
+    cleanup_seed struct seed seed = {.label = xstrdup("config-2")};
     cleanup_close int fd = -1;
 
     add_document(&seed, "openstack/latest/meta_data.json", 10);
@@ -174,7 +175,7 @@ is_small(void **state)
     assert_true(lseek(fd, 0, SEEK_END) <= 73728);
 }
 
-/* --- verification ---------------------------------------------------------------------- */
+/* --- verification ----------------------------------------------------------------- */
 
 static void
 rejects_another_label(void **state)
@@ -185,11 +186,12 @@ rejects_another_label(void **state)
 
     make_seed(&seed);
     fd = write_image(state, "image", &seed);
-    seed.volume_id[5] = 'b';
+    seed.label[5] = 'b';
     assert_rejects(fd, &seed);
-    seed.volume_id[5] = 'a';
+    seed.label[5] = 'a';
     assert_verifies(fd, &seed);
-    /* The primary volume descriptor is block 16, its volume identifier begins at byte 40. */
+    /* The primary volume descriptor is block 16, its volume identifier begins at byte
+     * 40. */
     assert_int_equal(pwrite(fd, &byte, 1, 16 * BLOCK + 40), 1);
     assert_rejects(fd, &seed);
 }
@@ -262,7 +264,7 @@ rejects_what_is_no_whole_image(void **state)
     assert_rejects(fd, &seed);
 }
 
-/* --- writing fails --------------------------------------------------------------------- */
+/* --- writing fails ---------------------------------------------------------------- */
 
 static void
 says_when_there_is_no_room(void **state)
@@ -278,7 +280,7 @@ says_when_there_is_no_room(void **state)
     assert_non_null(strstr(failure->message, "No space left"));
 }
 
-/* --- publishing ------------------------------------------------------------------------ */
+/* --- publishing ------------------------------------------------------------------- */
 
 static void
 publishes_an_image_that_is_closed_to_others(void **state)

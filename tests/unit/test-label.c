@@ -8,15 +8,14 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "image/iso.h"
-#include "image/label.h"
+#include "image/image.h"
 #include "unit.h"
 
 /* Writes an image with that label. */
 static void
 write_image(void **state, const char *name, const char *label)
 {
-    cleanup_seed struct seed seed = {.volume_id = xstrdup(label)};
+    cleanup_seed struct seed seed = {.label = xstrdup(label)};
     cleanup_close int fd =
         openat(unit_directory(state), name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     struct failure *failure = NULL;

@@ -110,7 +110,7 @@ static void
 assert_identity(const char *label, const char *path, const char *data,
                 const char *instance_id, const char *request_id, const char *hostname)
 {
-    cleanup_seed struct seed seed = {.volume_id = xstrdup(label)};
+    cleanup_seed struct seed seed = {.label = xstrdup(label)};
     cleanup_identity struct identity identity = {0};
     struct failure *failure = NULL;
 
@@ -137,7 +137,7 @@ reads_who_the_guest_is(void **state)
 static void
 reads_nobody_of_a_seed_without_meta_data(void **state)
 {
-    cleanup_seed struct seed seed = {.volume_id = xstrdup("cidata")};
+    cleanup_seed struct seed seed = {.label = xstrdup("cidata")};
     cleanup_identity struct identity identity = {0};
     struct failure *failure = NULL;
 

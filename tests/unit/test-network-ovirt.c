@@ -303,7 +303,7 @@ reads_no_more_nics_than_the_limit(void **state)
     assert_failure(&failure, FAILURE_LIMIT);
 }
 
-/* --- dns ------------------------------------------------------------------------------- */
+/* --- dns -------------------------------------------------------------------------- */
 
 static void
 every_nic_that_is_used_gets_the_name_servers(void **state)

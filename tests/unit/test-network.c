@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* <network-config from="interfaces">, and the domain's interfaces: domain/network.h,
- * domain/interface.h. */
+ * domain/interface.c. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "domain/interface.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "unit.h"
 
@@ -76,7 +76,7 @@ nic_of(struct unit_domain *unit, const char *attributes, const char *children)
     return &network_of(unit, LAN, interface)->nics[0];
 }
 
-/* --- the domain's interfaces ----------------------------------------------------------- */
+/* --- the domain's interfaces ------------------------------------------------------ */
 
 static void
 every_interface_has_dhcp_where_nothing_is_said(void **state)
@@ -188,7 +188,7 @@ reads_no_more_interfaces_than_the_limit(void **state)
     assert_refused(devices.data, "", FAILURE_LIMIT, "257 interfaces");
 }
 
-/* --- which interface ------------------------------------------------------------------- */
+/* --- which interface -------------------------------------------------------------- */
 
 static void
 finds_an_interface_by_mac_or_alias(void **state)
@@ -252,7 +252,7 @@ refuses_what_has_no_place(void **state)
                        "expected text");
 }
 
-/* --- addresses ------------------------------------------------------------------------- */
+/* --- addresses -------------------------------------------------------------------- */
 
 static void
 an_address_switches_dhcp_of_ipv4_off(void **state)
@@ -390,7 +390,7 @@ refuses_an_mtu_that_ipv6_cannot_live_with(void **state)
                        FAILURE_NETWORK_CONFIG, "expected 1280 at least");
 }
 
-/* --- gateways and routes --------------------------------------------------------------- */
+/* --- gateways and routes ---------------------------------------------------------- */
 
 #define V4 "<address>192.0.2.10/24</address>"
 #define V6 "<address>2001:db8::10/64</address>"
@@ -491,7 +491,7 @@ refuses_routes_that_are_none(void **state)
     }
 }
 
-/* --- name servers ---------------------------------------------------------------------- */
+/* --- name servers ----------------------------------------------------------------- */
 
 static void
 refuses_name_servers_and_domains_that_are_none(void **state)

@@ -57,7 +57,7 @@ assert_reads(const char *element, const char *expected)
     unit_assert_content(&read.part->data, expected);
 }
 
-/* --- text ------------------------------------------------------------------------------ */
+/* --- text ------------------------------------------------------------------------- */
 
 static void
 takes_text_as_it_stands(void **state)
@@ -94,7 +94,7 @@ takes_an_empty_element_for_no_text(void **state)
     assert_reads("<p>   </p>", "");
 }
 
-/* --- base64 ---------------------------------------------------------------------------- */
+/* --- base64 ----------------------------------------------------------------------- */
 
 static void
 decodes_base64(void **state)
@@ -154,7 +154,7 @@ refuses_more_than_the_limit(void **state)
     assert_refused(element.data, FAILURE_LIMIT);
 }
 
-/* --- references ------------------------------------------------------------------------ */
+/* --- references ------------------------------------------------------------------- */
 
 static void
 notes_files_and_secrets(void **state)

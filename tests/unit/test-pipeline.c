@@ -24,11 +24,12 @@ resolve(void **state, struct unit_domain *unit, const char *element,
 
     unit_request_read(unit, request, failure);
     assert_no_failure(*failure);
+    request_clear(&unit->request);
     /* Which does not ask for content that a guest could read. */
-    return pipeline_resolve(&(struct pipeline){.policy = PIPELINE_RESUME,
-                                               .root = unit_directory(state),
-                                               .config = config},
-                            &unit->request, failure);
+    return pipeline_read(&(struct pipeline){.policy = PIPELINE_RESUME,
+                                            .root = unit_directory(state),
+                                            .config = config},
+                         &unit->domain, &unit->request, failure);
 }
 
 static void
@@ -66,7 +67,7 @@ make_file(void **state, const char *below, const char *name, const char *content
     unit_make_file(unit_directory(state), path, 0600, content);
 }
 
-/* --- files ----------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------ */
 
 static void
 leaves_text_as_it_is(void **state)
@@ -150,7 +151,7 @@ refuses_more_than_the_limit(void **state)
     assert_refuses(state, "<ci:user-data file='large'/>", FAILURE_LIMIT);
 }
 
-/* --- secrets --------------------------------------------------------------------------- */
+/* --- secrets ---------------------------------------------------------------------- */
 
 static void
 make_secret(void **state, const char *key, const char *content)

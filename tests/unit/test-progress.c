@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `wait` shows of a guest's errors: cli/progress.h. */
+/* What `wait` shows of a guest's errors: cli/wait.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "cli/progress.h"
+#include "cli/wait.h"
 #include "unit.h"
 
 #define BOOT "0d1f5f3a-6a4b-4b5e-9a53-0b5c9d1f7a10"
@@ -23,8 +23,8 @@
 #define LINE(init, final) LINE_OF(BOOT, init, final, "")
 #define RESULT(errors) ",\"result\":{\"v1\":{\"errors\":[" errors "]}}"
 
-/* Shows each line in turn. Return: the messages that were shown, a line each as "STAGE: TEXT",
- * owned by the caller (free). */
+/* Shows each line in turn. Return: the messages that were shown, a line each as "STAGE:
+ * TEXT", owned by the caller (free). */
 static char *
 show(const char *const *lines)
 {

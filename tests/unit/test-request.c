@@ -32,7 +32,7 @@ assert_refused(const char *attributes, const char *content, enum failure_code co
     assert_failure(&failure, code);
 }
 
-/* --- what it says ---------------------------------------------------------------------- */
+/* --- what it says ----------------------------------------------------------------- */
 
 static void
 has_defaults_for_everything(void **state)
@@ -141,7 +141,7 @@ reads_an_instance_id_without_a_policy(void **state)
     assert_int_equal(unit.request.instance_id_policy, INSTANCE_ID_DOMAIN);
 }
 
-/* --- finding it ------------------------------------------------------------------------ */
+/* --- finding it ------------------------------------------------------------------- */
 
 static void
 says_that_a_domain_asks_for_nothing(void **state)
@@ -195,7 +195,7 @@ refuses_a_second_element_of_the_namespace(void **state)
     }
 }
 
-/* --- what it may not say --------------------------------------------------------------- */
+/* --- what it may not say ---------------------------------------------------------- */
 
 static void
 refuses_unknown_elements(void **state)
@@ -320,7 +320,7 @@ refuses_bad_values_of_elements(void **state)
     assert_refused("", "<ci:user-data file='a'>b</ci:user-data>", FAILURE_REQUEST);
 }
 
-/* --- limits ---------------------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------- */
 
 static void
 refuses_more_meta_data_than_the_limit(void **state)

@@ -34,7 +34,7 @@ assert_refuses(void **state)
     assert_failure(&failure, FAILURE_RUNDIR);
 }
 
-/* --- opening --------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------- */
 
 static void
 makes_the_directory_that_is_missing(void **state)
@@ -100,7 +100,7 @@ refuses_a_directory_that_belongs_to_another(void **state)
     assert_refuses(state);
 }
 
-/* --- who gets the seeds ---------------------------------------------------------------- */
+/* --- who gets the seeds ----------------------------------------------------------- */
 
 static void
 gives_the_seeds_to_the_user_of_qemu(void **state)
@@ -119,7 +119,7 @@ gives_the_seeds_to_the_user_of_qemu(void **state)
     assert_int_equal(gid, geteuid() == 0 ? 64056 : getegid());
 }
 
-/* --- the mark of a resumed start ------------------------------------------------------- */
+/* --- the mark of a resumed start -------------------------------------------------- */
 
 static void
 mark(int rundir, const char *uuid)
@@ -216,21 +216,21 @@ follows_no_link_for_a_mark(void **state)
     unit_assert_content(&content, "kept");
 }
 
-/* --- for the emulator shim ------------------------------------------------------------- */
+/* --- for the emulator shim -------------------------------------------------------- */
 
 #define LINK UNIT_UUID ".libvirt-" UNIT_UUID
 
 static void
-leave_note(int rundir, const char *serial, bool report)
+write_order(int rundir, const char *serial, bool report)
 {
     struct failure *failure = NULL;
 
-    rundir_leave_note(rundir, UNIT_UUID, serial, report, &failure);
+    rundir_write_shim_order(rundir, UNIT_UUID, serial, report, &failure);
     assert_no_failure(failure);
 }
 
 static void
-leaves_a_note_that_all_may_read(void **state)
+writes_an_order_that_all_may_read(void **state)
 {
     cleanup_close int rundir = open_rundir(state);
     cleanup_buffer struct buffer content = {0};
@@ -238,12 +238,12 @@ leaves_a_note_that_all_may_read(void **state)
     struct stat status;
 
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "seed");
-    leave_note(rundir, "ds=nocloud", false);
+    write_order(rundir, "ds=nocloud", false);
     content = unit_read_file(rundir, UNIT_UUID ".shim");
     unit_assert_content(&content, "ds=nocloud\n");
     assert_int_equal(fstatat(rundir, UNIT_UUID ".shim", &status, 0), 0);
     assert_int_equal(status.st_mode, S_IFREG | 0644);
-    leave_note(rundir, "", true);
+    write_order(rundir, "", true);
     empty = unit_read_file(rundir, UNIT_UUID ".shim");
     unit_assert_content(&empty, "\nreport\n");
     assert_int_equal(unit_count_entries(rundir), 3);
@@ -257,19 +257,19 @@ gives_the_seed_its_second_name(void **state)
     cleanup_buffer struct buffer second = {0};
 
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "seed");
-    leave_note(rundir, "", false);
+    write_order(rundir, "", false);
     first = unit_read_file(rundir, LINK);
     unit_assert_content(&first, "seed");
     /* A seed that is published anew is another file. */
     assert_int_equal(unlinkat(rundir, UNIT_UUID ".iso", 0), 0);
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "anew");
-    leave_note(rundir, "", false);
+    write_order(rundir, "", false);
     second = unit_read_file(rundir, LINK);
     unit_assert_content(&second, "anew");
 }
 
 static void
-follows_no_link_for_a_note(void **state)
+follows_no_link_for_an_order(void **state)
 {
     cleanup_close int rundir = open_rundir(state);
     cleanup_buffer struct buffer content = {0};
@@ -278,23 +278,23 @@ follows_no_link_for_a_note(void **state)
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "seed");
     unit_make_link(rundir, UNIT_UUID ".shim", "../../../victim");
     unit_make_link(rundir, LINK, "../../../victim");
-    leave_note(rundir, "ds=nocloud", false);
+    write_order(rundir, "ds=nocloud", false);
     content = unit_read_file(unit_directory(state), "victim");
     unit_assert_content(&content, "kept");
 }
 
 static void
-leaves_no_note_without_a_seed(void **state)
+writes_no_order_without_a_seed(void **state)
 {
     cleanup_close int rundir = open_rundir(state);
     struct failure *failure = NULL;
 
-    assert_int_equal(rundir_leave_note(rundir, UNIT_UUID, "", false, &failure), -1);
+    assert_int_equal(rundir_write_shim_order(rundir, UNIT_UUID, "", false, &failure), -1);
     assert_failure(&failure, FAILURE_RUNDIR);
     assert_int_equal(unit_count_entries(rundir), 0);
 }
 
-/* --- removing -------------------------------------------------------------------------- */
+/* --- removing --------------------------------------------------------------------- */
 
 static void
 removes_what_is_the_domains_alone(void **state)
@@ -305,7 +305,7 @@ removes_what_is_the_domains_alone(void **state)
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "");
     unit_make_file(rundir, UNIT_UUID ".iso.new.0a1b2c3d", 0600, "");
     unit_make_file(rundir, UNIT_UUID ".resume", 0600, "");
-    leave_note(rundir, "", false);
+    write_order(rundir, "", false);
     unit_make_file(rundir, UNIT_OTHER_UUID ".iso", 0600, "");
     unit_make_file(rundir, "README", 0600, "");
     rundir_remove(rundir, UNIT_UUID, &failure);
@@ -355,10 +355,10 @@ main(void)
         unit_test_in_directory(forgets_a_mark_after_a_minute),
         unit_test_in_directory(believes_no_mark_of_the_future),
         unit_test_in_directory(follows_no_link_for_a_mark),
-        unit_test_in_directory(leaves_a_note_that_all_may_read),
+        unit_test_in_directory(writes_an_order_that_all_may_read),
         unit_test_in_directory(gives_the_seed_its_second_name),
-        unit_test_in_directory(follows_no_link_for_a_note),
-        unit_test_in_directory(leaves_no_note_without_a_seed),
+        unit_test_in_directory(follows_no_link_for_an_order),
+        unit_test_in_directory(writes_no_order_without_a_seed),
         unit_test_in_directory(removes_what_is_the_domains_alone),
         unit_test_in_directory(says_what_it_could_not_remove),
         cmocka_unit_test(names_the_seed_by_its_domain),

@@ -18,7 +18,7 @@ static const char *const secrets = &SECRET_DIRECTORY[1];
 
 static const struct domain web1 = {.name = (char *)"web1", .uuid = UNIT_UUID};
 
-/* --- helpers --------------------------------------------------------------------------- */
+/* --- helpers ---------------------------------------------------------------------- */
 
 /* Return: the path of the secret's directory or, with a key, of its file, owned by the
  * caller (free). */
@@ -80,7 +80,7 @@ assert_refuses(void **state, const char *name, const char *key, enum failure_cod
     assert_int_equal(content.size, 0);
 }
 
-/* --- reading --------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------- */
 
 static void
 reads_a_key(void **state)
@@ -133,7 +133,7 @@ says_which_secret_or_key_is_missing(void **state)
     assert_refuses(state, "web2", "userdata", FAILURE_SECRET_MISSING);
 }
 
-/* --- names ----------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------ */
 
 static void
 refuses_names_that_are_paths(void **state)
@@ -161,7 +161,7 @@ refuses_the_list_of_domains_as_a_key(void **state)
     assert_refuses(state, "web1", "allow", FAILURE_SECRET_NAME);
 }
 
-/* --- modes ----------------------------------------------------------------------------- */
+/* --- modes ------------------------------------------------------------------------ */
 
 static void
 refuses_a_secret_others_may_read(void **state)
@@ -231,7 +231,7 @@ refuses_a_secret_that_belongs_to_another(void **state)
     assert_refuses(state, "web1", "userdata", FAILURE_SECRET_MODE);
 }
 
-/* --- what stands in a secret's place --------------------------------------------------- */
+/* --- what stands in a secret's place ---------------------------------------------- */
 
 static void
 refuses_a_link_out_of_the_secret(void **state)
@@ -308,7 +308,7 @@ refuses_more_than_the_limit(void **state)
     }
 }
 
-/* --- who may --------------------------------------------------------------------------- */
+/* --- who may ---------------------------------------------------------------------- */
 
 static void
 reads_for_the_domains_that_are_allowed(void **state)
@@ -391,7 +391,7 @@ takes_a_uuid_for_no_pattern_of_names(void **state)
     assert_reads(state, "web1", "userdata");
 }
 
-/* --- writing -------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------- */
 
 static int
 write_key(void **state, const char *name, const char *key, const char *content,

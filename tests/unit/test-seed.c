@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From a request to the documents of its seed: seed/seed.h, seed/meta-data.h. */
+/* From a request to the documents of its seed: seed/seed.h, seed/writers.h. */
 #include "config.h"
 
 #include <string.h>
 
+#include <jansson.h>
+
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/meta-data.h"
+#include "seed/json.h"
 #include "seed/seed.h"
+#include "seed/writers.h"
 #include "unit.h"
 
 #define KEY "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVG"
 
-/* Checks and makes the seed of <ci:cloud-init>CONTENT</ci:cloud-init>, as a cold boot does. */
+/* Checks and makes the seed of <ci:cloud-init>CONTENT</ci:cloud-init>, as a cold boot
+ * does. */
 static int
 make(struct seed *seed, const char *content, struct failure **failure)
 {
@@ -56,7 +60,7 @@ assert_refused(const char *content, enum failure_code code)
     assert_failure(&failure, code);
 }
 
-/* --- documents ------------------------------------------------------------------------- */
+/* --- documents -------------------------------------------------------------------- */
 
 static void
 assert_begins(const struct seed *seed, const char *path, const char *text)
@@ -78,7 +82,7 @@ has_meta_data_user_data_and_the_reporter_at_least(void **state)
     (void)state;
     make(&seed, "", &failure);
     assert_no_failure(failure);
-    assert_string_equal(seed.volume_id, "cidata");
+    assert_string_equal(seed.label, "cidata");
     assert_int_equal(seed.document_count, 3);
     assert_string_equal(seed.documents[0].path, "meta-data");
     assert_string_equal(seed.documents[1].path, "user-data");
@@ -205,7 +209,7 @@ refuses_more_than_the_limit(void **state)
     assert_failure(&failure, FAILURE_LIMIT);
 }
 
-/* --- meta-data ------------------------------------------------------------------------- */
+/* --- meta-data -------------------------------------------------------------------- */
 
 static void
 identifies_the_guest_by_its_domain(void **state)
@@ -260,6 +264,71 @@ owns_the_keys_that_it_generates(void **state)
     }
 }
 
+/* --- devices with a tag ----------------------------------------------------------- */
+
+static json_t *
+devices_of(struct unit_domain *unit, const char *devices)
+{
+    cleanup_free char *xml = xasprintf("<domain type='kvm'><name>x</name><devices>%s"
+                                       "</devices></domain>",
+                                       devices);
+
+    unit_domain_read(unit, xml);
+    return devices_to_json(&unit->domain);
+}
+
+static void
+devices_have_the_tags_of_their_aliases(void **state)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    cleanup_json json_t *list = devices_of(
+        &unit,
+        "<disk><target dev='vda' bus='virtio'/><alias name='ua-root'/>"
+        "<address type='pci' domain='0x0000' bus='0x04' slot='0x00' function='0x0'/></disk>"
+        "<disk><target dev='sda' bus='scsi'/><alias name='ua-data'/>"
+        "<address type='drive' controller='0' bus='0' target='0' unit='1'/></disk>"
+        "<disk><target dev='vdb' bus='virtio'/><alias name='ua-late'/></disk>"
+        "<hostdev mode='subsystem' type='pci'><alias name='ua-gpu'/>"
+        "<address type='pci' domain='0x0000' bus='0x05' slot='0x02' function='0x1'/>"
+        "</hostdev>"
+        "<interface><mac address='52:54:00:AA:00:01'/><alias name='ua-lan'/>"
+        "<address type='pci' domain='0x0000' bus='0x01' slot='0x00' function='0x0'/>"
+        "</interface>");
+    cleanup_free char *text = json_dumps(list, JSON_COMPACT);
+
+    (void)state;
+    assert_string_equal(
+        text, "[{\"type\":\"nic\",\"bus\":\"pci\",\"address\":\"0000:01:00.0\","
+              "\"mac\":\"52:54:00:aa:00:01\",\"tags\":[\"lan\"]},"
+              "{\"type\":\"hostdev\",\"bus\":\"pci\",\"address\":\"0000:05:02.1\","
+              "\"tags\":[\"gpu\"]},"
+              "{\"type\":\"disk\",\"bus\":\"pci\",\"address\":\"0000:04:00.0\","
+              "\"tags\":[\"root\"]},"
+              "{\"type\":\"disk\",\"bus\":\"scsi\",\"tags\":[\"data\"]},"
+              "{\"type\":\"disk\",\"tags\":[\"late\"]}]");
+}
+
+static void
+devices_without_an_alias_of_the_users_are_passed_over(void **state)
+{
+    const char *const devices[] = {
+        "",
+        "<interface/>",
+        "<disk><alias name='virtio-disk0'/></disk>",
+        "<disk><alias name='ua-'/></disk>",
+        "<disk><alias/></disk>",
+        "<disk device='cdrom'><alias name='ua-virt-seed'/></disk>",
+        "<controller><alias name='ua-virt-seed-scsi'/></controller>",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
+        cleanup_unit_domain struct unit_domain unit = {0};
+
+        assert_null(devices_of(&unit, devices[i]));
+    }
+}
+
 int
 main(void)
 {
@@ -276,6 +345,8 @@ main(void)
         cmocka_unit_test(writes_what_the_request_says),
         cmocka_unit_test(escapes_what_yaml_could_not_read),
         cmocka_unit_test(owns_the_keys_that_it_generates),
+        cmocka_unit_test(devices_have_the_tags_of_their_aliases),
+        cmocka_unit_test(devices_without_an_alias_of_the_users_are_passed_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

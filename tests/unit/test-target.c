@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* libvirt's names for disk targets and the addresses it derives from them:
- * domain/target.h. */
+ * domain/target.c. */
 #include "config.h"
 
 #include "base/memory.h"
-#include "domain/target.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "unit.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cloud-init recognises user-data by: seed/user-data.h. */
+/* What cloud-init recognises user-data by: seed/seed.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "seed/user-data.h"
+#include "seed/seed.h"
 #include "unit.h"
 
 static void

@@ -9,8 +9,8 @@
 #include "domain/xml.h"
 #include "unit.h"
 
-/* --- documents -------------------------------------------------------------------------
- */
+/* --- documents
+ * ------------------------------------------------------------------------- */
 
 static void
 assert_refused(const char *text, enum failure_code code)
@@ -140,8 +140,8 @@ keeps_a_declaration_and_says_the_encoding(void **state)
                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a>\xc3\xa4</a>\n");
 }
 
-/* --- looking around --------------------------------------------------------------------
- */
+/* --- looking around
+ * -------------------------------------------------------------------- */
 
 static void
 finds_elements_without_a_namespace(void **state)
@@ -212,8 +212,8 @@ reads_decimal_numbers_alone(void **state)
         assert_int_equal(xml_attribute_number(root, name, 12), -1);
 }
 
-/* --- changing --------------------------------------------------------------------------
- */
+/* --- changing
+ * -------------------------------------------------------------------------- */
 
 static void
 indents_what_it_adds_as_its_neighbours(void **state)

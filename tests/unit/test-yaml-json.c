@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* YAML as values: seed/yaml-json.h. */
+/* YAML as values: seed/yaml.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/yaml-json.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
 #include "unit.h"
 
 /* A document, and its value as JSON. */
@@ -62,7 +63,7 @@ assert_refuses(const char *yaml, enum failure_code code)
     assert_failure(&failure, code);
 }
 
-/* --- scalars --------------------------------------------------------------------------- */
+/* --- scalars ---------------------------------------------------------------------- */
 
 static void
 resolves_words(void **state)
@@ -185,7 +186,7 @@ refuses_what_json_cannot_hold(void **state)
     assert_refuses(tagged, FAILURE_YAML);
 }
 
-/* --- structure ------------------------------------------------------------------------- */
+/* --- structure -------------------------------------------------------------------- */
 
 static void
 takes_keys_as_text(void **state)
@@ -335,7 +336,7 @@ says_the_line_and_nothing_of_the_content(void **state)
     }
 }
 
-/* --- limits ---------------------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------- */
 
 /* Appends `count` times `text`. */
 static void

@@ -36,7 +36,7 @@ assert_refuses(const char *text, enum failure_code code)
     assert_failure(&failure, code);
 }
 
-/* --- good ------------------------------------------------------------------------------ */
+/* --- good ------------------------------------------------------------------------- */
 
 static void
 takes_what_safe_load_takes(void **state)
@@ -90,7 +90,7 @@ refuses_an_empty_text_as_the_root(void **state)
     assert_refuses("!!str", FAILURE_YAML);
 }
 
-/* --- bad ------------------------------------------------------------------------------- */
+/* --- bad -------------------------------------------------------------------------- */
 
 static void
 refuses_what_is_not_yaml(void **state)
@@ -262,7 +262,7 @@ says_the_line_and_nothing_of_the_content(void **state)
     assert_null(strstr(failure->message, "hunter2"));
 }
 
-/* --- limits ---------------------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------- */
 
 /* Return: `before`, `count` times `text`, and `after`. */
 static struct buffer
@@ -331,7 +331,7 @@ ends_soon_though_brackets_never_close(void **state)
     assert_true(clock() - begin < 5 * CLOCKS_PER_SEC);
 }
 
-/* --- values by their keys --------------------------------------------------------------------------- */
+/* --- values by their keys --------------------------------------------------------- */
 
 static void
 assert_answer(const char *text, const char *first, const char *second,

@@ -226,7 +226,7 @@ int
 unit_check_parts(const struct request *request, struct failure **failure)
 {
     for (size_t i = 0; i < request->parts.count; i++) {
-        if (check_part(request, request->parts.list[i], failure) < 0)
+        if (seed_check_part(request, request->parts.list[i], failure) < 0)
             return -1;
     }
     return 0;

@@ -92,7 +92,7 @@ void unit_domain_read(struct unit_domain *unit, const char *xml);
 int unit_request_read(struct unit_domain *unit, const char *request,
                       struct failure **failure);
 
-/* Checks each part of the request as it is (check_part()). */
+/* Checks each part of the request as it is (seed_check_part()). */
 int unit_check_parts(const struct request *request, struct failure **failure);
 
 void unit_domain_clear(struct unit_domain *unit);

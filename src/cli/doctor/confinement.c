@@ -22,8 +22,8 @@
 /* What each type of virt-seed's policy module begins with. */
 #define OWN_TYPE ":virt_seed_"
 
-/* Return: what the file says up to its first blank, owned by the caller (free); or NULL, and
- * `error`, unless NULL, gets why: -errno. */
+/* Return: what the file says up to its first blank, owned by the caller (free); or NULL,
+ * and `error`, unless NULL, gets why: -errno. */
 static char *
 read_word(int root, const char *path, int *error)
 {
@@ -37,7 +37,7 @@ read_word(int root, const char *path, int *error)
     return NULL;
 }
 
-/* --- AppArmor -------------------------------------------------------------------------- */
+/* --- AppArmor --------------------------------------------------------------------- */
 
 static void
 check_profile(struct doctor *doctor)
@@ -92,16 +92,16 @@ doctor_apparmor(struct doctor *doctor)
     if (driver && strcmp(driver, "none") == 0)
         return;
     apparmor_check_shim(doctor->root, &failure);
-    if (!doctor_take(doctor, doctor->by_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, "shim",
+    if (!doctor_take(doctor, doctor->shim_domain ? DOCTOR_PROBLEM : DOCTOR_NOTE, "shim",
                      &failure))
         doctor_add(doctor, DOCTOR_OK, "shim", NULL,
                    "AppArmor lets libvirt run virt-seed-qemu");
 }
 
-/* --- SELinux --------------------------------------------------------------------------- */
+/* --- SELinux ---------------------------------------------------------------------- */
 
-/* Return: whether the hook has a type of virt-seed's own policy. An unknown type is shown as
- * another. */
+/* Return: whether the hook has a type of virt-seed's own policy. An unknown type is shown
+ * as another. */
 static bool
 has_own_type(struct doctor *doctor)
 {
@@ -113,8 +113,9 @@ has_own_type(struct doctor *doctor)
            strstr(label, OWN_TYPE);
 }
 
-/* EL 9's domain of libvirt's daemon is not confined, and neither is what it runs. Newer policies
- * have a confined one, which cannot give a seed to a guest; no boolean of theirs changes that. */
+/* EL 9's domain of libvirt's daemon is not confined, and neither is what it runs. Newer
+ * policies have a confined one, which cannot give a seed to a guest; no boolean of theirs
+ * changes that. */
 void
 doctor_selinux(struct doctor *doctor)
 {
@@ -122,6 +123,7 @@ doctor_selinux(struct doctor *doctor)
     cleanup_free char *path =
         xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
     cleanup_free char *daemon = NULL;
+    struct stat status;
 
     if (!enforcing) {
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL, "SELinux is off");
@@ -142,7 +144,11 @@ doctor_selinux(struct doctor *doctor)
                    "SELinux runs %s, and with it the hook, in virtd_t",
                    doctor->daemon.name);
     else
-        doctor_add(doctor, DOCTOR_PROBLEM, "selinux", "install virt-seed-selinux",
+        /* Debian has no package of it. */
+        doctor_add(doctor, DOCTOR_PROBLEM, "selinux",
+                   fs_stat_in_root(doctor->root, "/var/lib/dpkg/status", &status) == 0
+                       ? "build and load the policy module: man virt-seed-selinux"
+                       : "install virt-seed-selinux",
                    "SELinux is enforcing without virt-seed's policy module: domains that "
                    "have a seed cannot start");
 }

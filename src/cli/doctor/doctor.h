@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `virt-seed doctor` looks at: a file for each subject. Each function adds what it has found
- * to the list, also what is as it should be; nothing is changed. What is wrong, or could be
- * better, comes with the one thing to do about it.
+ * What `virt-seed doctor` looks at: a file for each subject. Each function adds what it
+ * has found to the list, also what is as it should be; nothing is changed. What is wrong,
+ * or could be better, comes with the one thing to do about it.
  *
- * Files are looked for below the root, which tests set. What runs (libvirt, systemd, the metadata
- * server) is asked on the host's own root alone.
+ * Files are looked for below the root, which tests set. What runs (libvirt, systemd, the
+ * metadata server) is asked on the host's own root alone.
  */
 #pragma once
 
@@ -42,10 +42,10 @@ struct doctor {
     struct config config;
     virConnectPtr connection; /* NULL if libvirt does not answer */
     struct libvirt_daemon daemon;
-    /* Of libvirt's domains: the name of one that asks for a seed over the network, and of one
+    /* Of libvirt's domains: the name of one with datasource="nocloud-net", and of one
      * whose emulator is the shim; NULL if there is none, or nobody knows. Owned. */
-    char *served;
-    char *by_shim;
+    char *nocloud_net_domain;
+    char *shim_domain;
     struct diagnosis *list;
     size_t count;
     size_t problems;
@@ -53,24 +53,29 @@ struct doctor {
     size_t unseen_count;
 };
 
-/* Adds a diagnosis. `fix` is a command, or what to do in a few words; NULL with DOCTOR_OK. */
+/* Adds a diagnosis. `fix` is a command, or what to do in a few words; NULL with
+ * DOCTOR_OK. */
 void doctor_add(struct doctor *doctor, enum doctor_state state, const char *subject,
                 const char *fix, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Adds the failure, if there is one, with its hint as what to do. Return: whether there was. */
+/* Adds the failure, if there is one, with its hint as what to do. Return: whether there
+ * was. */
 bool doctor_take(struct doctor *doctor, enum doctor_state state, const char *subject,
                  struct failure **failure);
 
-/* Notes what the caller may not see, without root: the end of "it takes root to see …". */
+/* Notes what the caller may not see, without root: the end of "it takes root to see
+ * …". */
 void doctor_unseen(struct doctor *doctor, const char *what);
-/* The same if that is what the error (errno, or -errno) means; anything else is a problem. */
+/* The same if that is what the error (errno, or -errno) means; anything else is a
+ * problem. */
 void doctor_unread(struct doctor *doctor, int error, const char *subject,
                    const char *path);
 
 /* --- systemd, and firewalld, who is on the same bus ------------------------------ */
 
-/* What is not known is NULL: systemd cannot be asked, or virt-seed was built without its library. */
+/* What is not known is NULL: systemd cannot be asked, or virt-seed was built without its
+ * library. */
 struct systemd_unit {
     char *active_state; /* "active", "inactive", "failed", "activating", … */
     char *file_state;   /* "enabled", "disabled", …; "" if there is no file */
@@ -83,9 +88,9 @@ void systemd_unit_clear(struct systemd_unit *unit);
 
 #define cleanup_systemd_unit __attribute__((cleanup(systemd_unit_clear)))
 
-/* Looks for a reload of the unit after that time in the journal. A signal that did not come from
- * systemd is not in it. Return: 1 if there was one, 0 if not, and -1 if nobody knows: what the
- * caller may read of the journal does not reach back to that time. */
+/* Looks for a reload of the unit after that time in the journal. A signal that did not
+ * come from systemd is not in it. Return: 1 if there was one, 0 if not, and -1 if nobody
+ * knows: what the caller may read of the journal does not reach back to that time. */
 int systemd_reloaded_since(const char *name, const struct timespec *since);
 
 enum firewalld {

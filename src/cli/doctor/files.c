@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The configuration, the secrets, and the directories: whose they are, and who may enter. */
+/* The configuration, the secrets, and the directories: whose they are, and who may
+ * enter. */
 #include "config.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ check_ways(struct doctor *doctor)
     if (fs_stat_in_root(doctor->root, reports, &status) < 0 || (status.st_mode & S_IXOTH))
         return;
     fix = xasprintf("chmod 0711 %s", reports);
-    doctor_add(doctor, doctor->by_shim ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, fix,
+    doctor_add(doctor, doctor->shim_domain ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, fix,
                "%s has mode %04o: no reports arrive from guests whose emulator is "
                "virt-seed-qemu",
                reports, status.st_mode & 07777);
@@ -132,7 +133,8 @@ check_keys(struct doctor *doctor, const char *secret, int directory)
     return good;
 }
 
-/* Return: whether each secret below the directory, if there is one, is closed to others. */
+/* Return: whether each secret below the directory, if there is one, is closed to
+ * others. */
 static bool
 check_secrets_below(struct doctor *doctor, const char *path)
 {

@@ -2,10 +2,11 @@
 /*
  * Whether libvirt runs the hook.
  *
- * How it works: libvirt looks for hooks when its daemon starts and when it is told to reload,
- * and remembers whether there were any. Nothing says what it remembers, so it is concluded: from
- * the start of the daemon's process and the age of the hooks; from seeds that the hook has made
- * since; from systemd's log of reloads. A signal that did not come from systemd leaves no trace.
+ * How it works: libvirt looks for hooks when its daemon starts and when it is told to
+ * reload, and remembers whether there were any. Nothing says what it remembers, so it is
+ * concluded: from the start of the daemon's process and the age of the hooks; from seeds
+ * that the hook has made since; from systemd's log of reloads. A signal that did not come
+ * from systemd leaves no trace.
  */
 #include "config.h"
 

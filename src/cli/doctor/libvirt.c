@@ -13,8 +13,8 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "cli/definition.h"
 #include "cli/doctor/doctor.h"
-#include "cli/domain-view.h"
 #include "cli/libvirt.h"
 #include "store/libvirt-host.h"
 
@@ -24,7 +24,7 @@
 /* close_range(2), openat2(2). */
 #define KERNEL_NEEDED AT_LEAST(5, 9)
 
-/* --- versions ------------------------------------------------------------------------ */
+/* --- versions --------------------------------------------------------------------- */
 
 static char *
 write_version(unsigned long version)
@@ -67,7 +67,7 @@ check_kernel(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "kernel", NULL, "Linux %s", name.release);
 }
 
-/* --- domains ------------------------------------------------------------------------- */
+/* --- domains ---------------------------------------------------------------------- */
 
 static void
 look_at_domains(struct doctor *doctor)
@@ -81,17 +81,18 @@ look_at_domains(struct doctor *doctor)
         const char *name = virDomainGetName(domains[i]);
 
         if (domain_view_load(&view, domains[i], &failure) == 0) {
-            if (!doctor->served && view.has_request && !request_has_disk(&view.request))
-                doctor->served = xstrdup(name);
-            if (!doctor->by_shim && domain_is_by_shim(&view.domain))
-                doctor->by_shim = xstrdup(name);
+            if (!doctor->nocloud_net_domain && view.has_request &&
+                !request_has_disk(&view.request))
+                doctor->nocloud_net_domain = xstrdup(name);
+            if (!doctor->shim_domain && domain_uses_shim(&view.domain))
+                doctor->shim_domain = xstrdup(name);
         }
         virDomainFree(domains[i]);
     }
     free(domains);
 }
 
-/* --- how it runs QEMU ------------------------------------------------------------------ */
+/* --- how it runs QEMU ------------------------------------------------------------- */
 
 static void
 check_qemu_user(struct doctor *doctor)
@@ -147,7 +148,7 @@ check_report_writer(struct doctor *doctor)
     }
 }
 
-/* --- all of it -------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------- */
 
 /* It is asked first: a daemon that is started when somebody asks runs then. */
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The metadata server: whether a guest would get its seed from it. That it answers is what
- * counts, and it is asked as a guest asks. */
+/* The metadata server: whether a guest would get its seed from it. That it answers is
+ * what counts, and it is asked as a guest asks. */
 #include "config.h"
 
 #include <errno.h>
@@ -30,12 +30,12 @@ is_state(const char *state, const char *word)
 
 /* Return: whether the state of the units says why nobody answers; it is added then. */
 static bool
-blame_units(struct doctor *doctor, const struct systemd_unit *socket,
-            const struct systemd_unit *service)
+blame_units(struct doctor *doctor, enum imds_health health,
+            const struct systemd_unit *socket, const struct systemd_unit *service)
 {
     if (!socket->active_state || !service->active_state)
         return false;
-    if (!is_state(socket->active_state, "active"))
+    if (health != IMDS_SILENT && !is_state(socket->active_state, "active"))
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, ENABLE,
                    SOCKET " is %s: nobody listens for guests", socket->active_state);
     else if (!is_state(service->active_state, "active") &&
@@ -71,16 +71,16 @@ check_program(struct doctor *doctor, const struct systemd_unit *service)
                            "not in effect");
 }
 
-/* For each state of the server's, the one command. That of the address stays active when somebody
- * removes the address. */
+/* For each state of the server's, the one command. That of the address stays active when
+ * somebody removes the address. */
 static const char *const fixes[] = {
     [IMDS_ABSENT] = ENABLE,
     [IMDS_SILENT] = "journalctl -u " SERVICE,
     [IMDS_UNKNOWN] = "systemctl restart virt-seed-imds-address.service",
 };
 
-/* systemd calls a unit that does not exist "inactive", and a server may run without its unit: so
- * the units are looked at last. */
+/* systemd calls a unit that does not exist "inactive", and a server may run without its
+ * unit: so the units are looked at last. */
 static void
 check_wanted(struct doctor *doctor, enum imds_health health,
              const struct failure *failure, const struct systemd_unit *socket,
@@ -90,19 +90,20 @@ check_wanted(struct doctor *doctor, enum imds_health health,
     struct stat status;
 
     /* To install it does not help if somebody else listens at its address. */
-    if (health != IMDS_HEALTHY && health != IMDS_SILENT && doctor->served &&
+    if (health != IMDS_HEALTHY && health != IMDS_SILENT && doctor->nocloud_net_domain &&
         fs_stat_in_root(doctor->root, PROGRAM, &status) == -ENOENT) {
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
                    "install virt-seed's metadata server (package virt-seed-imds)",
                    "domain '%s' asks for datasource=\"nocloud-net\", and %s is missing",
-                   doctor->served, PROGRAM);
+                   doctor->nocloud_net_domain, PROGRAM);
         return;
     }
-    if (doctor->served && delivery_server.check_host(doctor->root, &mistake) < 0)
-        failure_prefix(&mistake, "domain '%s'", doctor->served);
+    if (doctor->nocloud_net_domain &&
+        delivery_server.check_host(doctor->root, &mistake) < 0)
+        failure_prefix(&mistake, "domain '%s'", doctor->nocloud_net_domain);
     doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &mistake);
     if (health != IMDS_HEALTHY) {
-        if (!blame_units(doctor, socket, service))
+        if (!blame_units(doctor, health, socket, service))
             doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
                        failure->message);
     } else if (doctor->systemd && !socket->active_state) {
@@ -144,24 +145,28 @@ doctor_server(struct doctor *doctor)
     enum imds_health health;
     bool wanted;
 
-    /* Without an address the configuration has mistakes, and those are a problem already. */
+    /* Without an address the configuration has mistakes, and those are a problem
+     * already. */
     if (!doctor->live || !address)
         return;
     if (doctor->systemd) {
         systemd_unit_read(&socket, SOCKET);
         systemd_unit_read(&service, SERVICE);
     }
-    wanted = doctor->served || is_state(socket.active_state, "active") ||
+    wanted = doctor->nocloud_net_domain || is_state(socket.active_state, "active") ||
              is_state(socket.file_state, "enabled");
     health = imds_health_ask(address, &failure);
     if (health == IMDS_HEALTHY)
         doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL, "the metadata server answers at %s",
                    address);
-    /* Who listens and does not answer is in the way of a server, also if none is wanted yet. */
-    if (wanted) {
+    /* Nothing that is done to ours helps while another server has its address. */
+    if (health == IMDS_FOREIGN) {
+        doctor_take(doctor, wanted ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, &failure);
+    } else if (wanted) {
         check_wanted(doctor, health, failure, &socket, &service);
         check_firewall(doctor);
     } else if (health == IMDS_SILENT) {
+        /* It is in the way of a server, also if none is wanted yet. */
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
                    failure->message);
     } else if (health != IMDS_HEALTHY) {

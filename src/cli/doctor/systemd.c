@@ -75,7 +75,8 @@ systemd_unit_read(struct systemd_unit *unit, const char *name)
         unit->main_pid = (pid_t)pid;
 }
 
-/* Return: the time of the entry that the journal is at, in microseconds; 0 if it is at none. */
+/* Return: the time of the entry that the journal is at, in microseconds; 0 if it is at
+ * none. */
 static uint64_t
 time_of_entry(sd_journal *journal)
 {
@@ -103,8 +104,8 @@ systemd_reloaded_since(const char *name, const struct timespec *since)
         sd_journal_seek_tail(journal) >= 0 && sd_journal_previous(journal) > 0 &&
         time_of_entry(journal) >= start)
         return 1;
-    /* How far it reaches back counts of systemd's own messages: others may be older, or be all
-     * that the caller may read. */
+    /* How far it reaches back counts of systemd's own messages: others may be older, or
+     * be all that the caller may read. */
     sd_journal_flush_matches(journal);
     return sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
                    sd_journal_seek_head(journal) >= 0 && sd_journal_next(journal) > 0 &&

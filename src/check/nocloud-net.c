@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A seed that the guest fetches over the network: whether it gets there, what comes too late that
- * way, and whether somebody serves it. */
+/* A seed that the guest fetches over the network: whether it gets there, what comes too
+ * late that way, and whether somebody serves it. */
 #include "config.h"
 
 #include <pwd.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "check/rules.h"
-#include "domain/interface.h"
+#include "check/check.h"
+#include "domain/domain.h"
 #include "domain/xml.h"
 #include "store/delivery.h"
 #include "store/libvirt-host.h"
@@ -44,9 +44,9 @@ is_down(const struct check *check, const struct interface *interface)
 }
 
 /*
- * The server takes what comes from sockets of this host for a guest's only if they belong to
- * the user whom it takes for QEMU's (imds/peer.h). A static DAC label, "USER:GROUP", names
- * another; in the XML of a domain that runs, libvirt's own choice is a dynamic one.
+ * The server takes what comes from sockets of this host for a guest's only if they belong
+ * to the user whom it takes for QEMU's (imds/peer.h). A static DAC label, "USER:GROUP",
+ * names another; in the XML of a domain that runs, libvirt's own choice is a dynamic one.
  */
 static bool
 is_of_other_user(const struct check *check, const struct interface *interface)
@@ -127,16 +127,16 @@ check_way(const struct check *check)
 }
 
 void
-check_served(const struct check *check)
+check_nocloud_net(const struct check *check)
 {
     const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
 
     if (request_has_disk(check->request))
         return;
     check_way(check);
-    /* By then cloud-init has brought up its fallback, DHCP, and does so again at each boot
-     * (cmd/main.py, main_init; stages.py, apply_network_config). Versions from 24.3 on apply
-     * what they fetch then, at the first boot. */
+    /* By then cloud-init has brought up its fallback, DHCP, and does so again at each
+     * boot (cmd/main.py, main_init; stages.py, apply_network_config). Versions from 24.3
+     * on apply what they fetch then, at the first boot. */
     if (check->request->network || (part && part->data.size > 0))
         findings_warn(check->findings, WARNING_NETWORK_LATE, check->request->line,
                       "let DHCP give the addresses" OR_DISK,
@@ -159,10 +159,10 @@ check_delivery(const struct check *check)
         failure_at_line(&failure, request->line);
     findings_take(check->findings, &failure);
     /* The configuration's address is in the serial once the domain is wired. */
-    if (delivery->check_answer && !address && seed_url_find_own(&url, check->domain))
+    if (delivery->check_server && !address && seed_url_find_own(&url, check->domain))
         address = url.address;
-    if (!delivery->check_answer || !address ||
-        delivery->check_answer(address, &failure) == 0)
+    if (!delivery->check_server || !address ||
+        delivery->check_server(address, &failure) == 0)
         return;
     failure_at_line(&failure, request->line);
     if (request->cache)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seed as an ISO 9660 image with Rock Ridge and Joliet, which every reader of seeds
- * mounts: cloud-init, cloudbase-init, Ignition, Talos, nuageinit; and images read back: ours, to
- * verify them, and those of other tools, which may be anything.
+ * mounts: cloud-init, cloudbase-init, Ignition, Talos, nuageinit; images read back: ours, to
+ * verify them, and those of other tools, which may be anything; and the labels of a domain's
+ * other volumes, at which cloud-init's detection in the guest looks.
  */
 #pragma once
 
 #include <sys/types.h>
 
 #include "base/failure.h"
-#include "seed/seed.h"
+#include "domain/documents.h"
+#include "domain/domain.h"
 
 /*
  * Writes the image at the start of the file, which must be empty. Equal seeds give equal
@@ -45,3 +47,19 @@ struct image_owner {
  */
 int image_publish(int dir, const char *name, const struct image_owner *owner,
                   const struct seed *seed, struct failure **failure);
+
+/* --- labels --------------------------------------------------------------------------- */
+
+/*
+ * Return: the volume's label, owned by the caller (free); NULL where it has none, or is
+ * neither ISO 9660 nor vfat. `type`, where not NULL, gets "iso9660" or "vfat", owned by
+ * the caller as well, or NULL.
+ */
+char *label_read(int fd, char **type);
+
+/*
+ * Looks at each disk of the domain that is a raw image in a regular file and notes its
+ * volume label in the disk, with libblkid, which is what the guest uses. What cannot be
+ * read is left alone: libvirt will say so.
+ */
+void label_read_disks(struct domain *domain);

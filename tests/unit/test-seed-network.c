@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A described network in each of its forms, and the devices with a tag: seed/network.h,
- * seed/meta-data.h. */
+/* The network in each of a seed's forms: one that is described, and the user's own. */
 #include "config.h"
 
 #include <string.h>
@@ -9,11 +8,9 @@
 
 #include "base/memory.h"
 #include "seed/json.h"
-#include "seed/meta-data.h"
-#include "seed/network.h"
+#include "seed/seed.h"
+#include "seed/writers.h"
 #include "unit.h"
-
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 typedef int writer(struct buffer *buffer, const struct network *network,
                    struct failure **failure);
@@ -63,7 +60,7 @@ assert_refused(writer *write, const struct nic *nic, const char *message)
     assert_failure(&failure, FAILURE_NETWORK_CONFIG);
 }
 
-/* --- nics ------------------------------------------------------------------------------ */
+/* --- nics ------------------------------------------------------------------------- */
 
 #define MAC "52:54:00:aa:00:01"
 /* Text that is not constant, as struct nic has it. */
@@ -87,18 +84,18 @@ static const struct nic everything = {
     .accept_ra = ACCEPT_RA_NO,
     .mtu = 1500,
     .addresses = addresses,
-    .address_count = COUNT(addresses),
+    .address_count = ARRAY_SIZE(addresses),
     .gateway4 = TEXT("192.0.2.1"),
     .gateway6 = TEXT("fe80::1"),
     .nameservers = nameservers,
-    .nameserver_count = COUNT(nameservers),
+    .nameserver_count = ARRAY_SIZE(nameservers),
     .searches = searches,
-    .search_count = COUNT(searches),
+    .search_count = ARRAY_SIZE(searches),
     .routes = routes,
-    .route_count = COUNT(routes),
+    .route_count = ARRAY_SIZE(routes),
 };
 
-/* --- version 2 ------------------------------------------------------------------------- */
+/* --- version 2 -------------------------------------------------------------------- */
 
 #define V2(nic) "{\"version\":2,\"ethernets\":{" nic "}}"
 #define MATCH "\"match\":{\"macaddress\":\"" MAC "\"}"
@@ -147,7 +144,7 @@ v2_says_what_is_optional_and_automatic(void **state)
                    "\"accept-ra\":true,\"optional\":true}"));
 }
 
-/* --- network_data.json ----------------------------------------------------------------- */
+/* --- network_data.json ------------------------------------------------------------ */
 
 #define DATA(link, networks)                                                             \
     "{\"links\":[{\"id\":\"nic0\",\"type\":\"phy\"," link "}],\"networks\":[" networks   \
@@ -323,69 +320,73 @@ eni_refuses_what_it_cannot_say(void **state)
     assert_refused(network_write_eni, &nic, "an MTU");
 }
 
-/* --- devices --------------------------------------------------------------------------- */
-
-static json_t *
-devices_of(struct unit_domain *unit, const char *devices)
-{
-    cleanup_free char *xml = xasprintf("<domain type='kvm'><name>x</name><devices>%s"
-                                       "</devices></domain>",
-                                       devices);
-
-    unit_domain_read(unit, xml);
-    return devices_to_json(&unit->domain);
-}
+/* --- the user's own --------------------------------------------------------------- */
 
 static void
-devices_have_the_tags_of_their_aliases(void **state)
+takes_both_versions_with_and_without_the_wrapping(void **state)
 {
-    cleanup_unit_domain struct unit_domain unit = {0};
-    cleanup_json json_t *list = devices_of(
-        &unit,
-        "<disk><target dev='vda' bus='virtio'/><alias name='ua-root'/>"
-        "<address type='pci' domain='0x0000' bus='0x04' slot='0x00' function='0x0'/></disk>"
-        "<disk><target dev='sda' bus='scsi'/><alias name='ua-data'/>"
-        "<address type='drive' controller='0' bus='0' target='0' unit='1'/></disk>"
-        "<disk><target dev='vdb' bus='virtio'/><alias name='ua-late'/></disk>"
-        "<hostdev mode='subsystem' type='pci'><alias name='ua-gpu'/>"
-        "<address type='pci' domain='0x0000' bus='0x05' slot='0x02' function='0x1'/>"
-        "</hostdev>"
-        "<interface><mac address='52:54:00:AA:00:01'/><alias name='ua-lan'/>"
-        "<address type='pci' domain='0x0000' bus='0x01' slot='0x00' function='0x0'/>"
-        "</interface>");
-    cleanup_free char *text = json_dumps(list, JSON_COMPACT);
+    const char *const texts[] = {
+        "version: 1\nconfig: []\n",
+        "version: 2\nethernets: {}\n",
+        "network:\n  version: 1\n  config: []\n",
+        "network: {version: 2}\n",
+        "#cloud-config\nversion: 2\n",
+        "config: disabled\n",
+        "network: {config: disabled}\n",
+        "config: enabled\nnetwork: {version: 2}\n",
+        "x: &x {version: 2}\nnetwork: *x\n",
+    };
+    struct failure *failure = NULL;
 
     (void)state;
-    assert_string_equal(
-        text, "[{\"type\":\"nic\",\"bus\":\"pci\",\"address\":\"0000:01:00.0\","
-              "\"mac\":\"52:54:00:aa:00:01\",\"tags\":[\"lan\"]},"
-              "{\"type\":\"hostdev\",\"bus\":\"pci\",\"address\":\"0000:05:02.1\","
-              "\"tags\":[\"gpu\"]},"
-              "{\"type\":\"disk\",\"bus\":\"pci\",\"address\":\"0000:04:00.0\","
-              "\"tags\":[\"root\"]},"
-              "{\"type\":\"disk\",\"bus\":\"scsi\",\"tags\":[\"data\"]},"
-              "{\"type\":\"disk\",\"tags\":[\"late\"]}]");
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        network_config_check(texts[i], strlen(texts[i]), &failure);
+        assert_no_failure(failure);
+    }
 }
 
 static void
-devices_without_an_alias_of_the_users_are_passed_over(void **state)
+assert_refuses(const char *text, enum failure_code code)
 {
-    const char *const devices[] = {
-        "",
-        "<interface/>",
-        "<disk><alias name='virtio-disk0'/></disk>",
-        "<disk><alias name='ua-'/></disk>",
-        "<disk><alias/></disk>",
-        "<disk device='cdrom'><alias name='ua-virt-seed'/></disk>",
-        "<controller><alias name='ua-virt-seed-scsi'/></controller>",
+    struct failure *failure = NULL;
+
+    if (network_config_check(text, strlen(text), &failure) == 0)
+        print_error("taken:\n%s\n", text);
+    assert_failure(&failure, code);
+}
+
+static void
+refuses_what_cloud_init_would_ignore(void **state)
+{
+    const char *const texts[] = {
+        "ethernets: {}\n",
+        "network: {ethernets: {}}\n",
+        "version: 3\n",
+        "version: two\n",
+        "network: {version: 0}\n",
+        "versions: 2\n",
+        "config: enabled\n",
+        "# only a comment\n",
+        "version: {a: 2}\n",
+        "a: {version: 2}\n",
+        "version: 2\nnetwork: {ethernets: {}}\n",
+        "network: {ethernets: {}}\nversion: 2\n",
+        "version: 2\nnetwork:\n",
+        "config: disabled\nnetwork: {version: 3}\n",
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(devices); i++) {
-        cleanup_unit_domain struct unit_domain unit = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        assert_refuses(texts[i], FAILURE_NETWORK_CONFIG);
+}
 
-        assert_null(devices_of(&unit, devices[i]));
-    }
+static void
+refuses_what_is_not_yaml(void **state)
+{
+    (void)state;
+    assert_refuses("version: 2\n\tethernets: {}\n", FAILURE_YAML);
+    assert_refuses("- version: 2\n", FAILURE_YAML);
+    assert_refuses("<network/>\n", FAILURE_YAML);
 }
 
 int
@@ -404,8 +405,9 @@ main(void)
         cmocka_unit_test(name_servers_are_carried_by_any_nic_with_an_address),
         cmocka_unit_test(eni_has_a_stanza_for_each_address),
         cmocka_unit_test(eni_refuses_what_it_cannot_say),
-        cmocka_unit_test(devices_have_the_tags_of_their_aliases),
-        cmocka_unit_test(devices_without_an_alias_of_the_users_are_passed_over),
+        cmocka_unit_test(takes_both_versions_with_and_without_the_wrapping),
+        cmocka_unit_test(refuses_what_cloud_init_would_ignore),
+        cmocka_unit_test(refuses_what_is_not_yaml),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

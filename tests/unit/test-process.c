@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that are run for what they print: base/child.h. */
+/* Programs that are run for what they print: base/process.h. */
 #include "config.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/child.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "unit.h"
 
 static const int no_documents[] = {-1};

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/buffer.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cli/definition.h"
+#include "cli/io.h"
+#include "cli/libvirt.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+#include "image/image.h"
+#include "store/configuration.h"
+#include "store/pipeline.h"
+
+static int
+load_file(struct definition *definition, const char *argument, struct failure **failure)
+{
+    const bool standard_input = strcmp(argument, "-") == 0;
+    const char *origin = standard_input ? "standard input" : argument;
+    cleanup_buffer struct buffer text = {0};
+
+    definition->name = argument;
+    if (io_read(standard_input ? NULL : argument, LIMIT_DOMAIN_XML,
+                "give a file with a domain's XML, or a domain's name", &text,
+                failure) < 0)
+        return -1;
+    definition->doc = xml_parse(text.data, text.size, origin, failure);
+    if (!definition->doc)
+        return -1;
+    return domain_read(&definition->domain, definition->doc, failure) < 0
+               ? failure_prefix(failure, "%s", origin)
+               : 0;
+}
+
+/* Reads the XML of libvirt's domain; its definition with VIR_DOMAIN_XML_INACTIVE. */
+static int
+read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
+         struct domain *domain, struct failure **failure)
+{
+    const char *name = virDomainGetName(libvirt);
+
+    *text = virDomainGetXMLDesc(libvirt, flags);
+    if (!*text)
+        return libvirt_fail(failure, "could not read domain '%s'", name);
+    *doc = xml_parse(*text, strlen(*text), name, failure);
+    return *doc ? domain_read(domain, *doc, failure) : -1;
+}
+
+int
+definition_load_domain(struct definition *definition, const struct context *context,
+                       const char *argument, enum definition_use use,
+                       struct failure **failure)
+{
+    bool change = use == DEFINITION_CHANGE;
+    cleanup_free char *text = NULL;
+    int persistent, result;
+
+    *definition = (struct definition){0};
+    definition->connection =
+        libvirt_connect(context->uri, use == DEFINITION_READ, failure);
+    if (!definition->connection)
+        return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
+                              argument);
+    if (!change && libvirt_require_local(definition->connection, failure) < 0)
+        return -1;
+    definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
+    if (!definition->libvirt)
+        return failure_prefix(failure, "'%s' is no file", argument);
+    persistent = change ? virDomainIsPersistent(definition->libvirt) : 1;
+    if (persistent < 0)
+        return libvirt_fail(failure, "could not look at the domain");
+    /* To define it would make it persistent. */
+    if (persistent == 0)
+        return failure_set(failure, FAILURE_DOMAIN,
+                           "domain '%s' is transient: libvirt has no definition\n"
+                           "wire the XML that it is created from",
+                           virDomainGetName(definition->libvirt));
+    result = read_xml(definition->libvirt,
+                      VIR_DOMAIN_XML_INACTIVE | (change ? VIR_DOMAIN_XML_SECURE : 0),
+                      &text, &definition->doc, &definition->domain, failure);
+    if (change)
+        definition->text = steal(text);
+    return result;
+}
+
+int
+definition_load(struct definition *definition, const struct context *context,
+                enum definition_use use, struct failure **failure)
+{
+    const char *name = context->operands[0];
+
+    *definition = (struct definition){0};
+    if (!context->is_domain &&
+        (strcmp(name, "-") == 0 || strchr(name, '/') || access(name, F_OK) == 0))
+        return load_file(definition, name, failure);
+    return definition_load_domain(definition, context, name, use, failure);
+}
+
+int
+definition_load_running(struct definition *running, const struct definition *definition,
+                        struct failure **failure)
+{
+    cleanup_free char *text = NULL;
+
+    *running = (struct definition){0};
+    return read_xml(definition->libvirt, 0, &text, &running->doc, &running->domain,
+                    failure);
+}
+
+void
+definition_clear(struct definition *definition)
+{
+    domain_clear(&definition->domain);
+    free(definition->text);
+    xmlFreeDoc(definition->doc);
+    if (definition->libvirt)
+        virDomainFree(definition->libvirt);
+    if (definition->connection)
+        virConnectClose(definition->connection);
+    *definition = (struct definition){0};
+}
+
+/* --- wiring ----------------------------------------------------------------------- */
+
+int
+definition_wire(struct definition *definition, const struct context *context,
+                const struct change_options *options, struct wiring *wiring,
+                struct failure **failure)
+{
+    cleanup_free char *host =
+        definition->connection ? libvirt_remote_host(definition->connection) : NULL;
+    struct wire_options wire = {.replace = options->replace};
+    cleanup_config struct config config = {0};
+    cleanup_request struct request request = {0};
+
+    if (request_read(&request, &definition->domain, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    /* Another host's paths mean nothing here: there the names of the disks decide, and
+     * its own hook knows where its metadata server is. */
+    if (!host) {
+        label_read_disks(&definition->domain);
+        if (!request_has_disk(&request) &&
+            config_read(&config, context->root, failure) < 0)
+            return failure_prefix(failure, "domain '%s'", definition->domain.name);
+        wire.imds_address = config.imds_address;
+    }
+    if (wire_domain(&definition->domain, &request, &wire, wiring, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    return 0;
+}
+
+/* --- back into libvirt ------------------------------------------------------------ */
+
+static int
+fail_changed(const struct definition *definition, const char *when,
+             struct failure **failure)
+{
+    return failure_set(failure, FAILURE_LIBVIRT,
+                       "somebody else changed the definition of '%s' %s\n"
+                       "see that nobody else is at it, and run the command again",
+                       virDomainGetName(definition->libvirt), when);
+}
+
+/* What is defined must have the request that was written, and our disk or address. */
+static int
+check_written(const struct definition *definition, const struct domain *written,
+              struct failure **failure)
+{
+    cleanup_free char *text = NULL;
+    cleanup_xml xmlDoc *doc = NULL;
+    cleanup_domain struct domain found = {0};
+    cleanup_wire_facts struct wire_facts found_facts = {0};
+    cleanup_wire_facts struct wire_facts written_facts = {0};
+    cleanup_free char *found_url = NULL;
+    cleanup_free char *written_url = NULL;
+    bool same_url;
+
+    if (read_xml(definition->libvirt, VIR_DOMAIN_XML_INACTIVE, &text, &doc, &found,
+                 failure) < 0)
+        return -1;
+    wire_facts_read(&found_facts, &found);
+    wire_facts_read(&written_facts, written);
+    if (found_facts.url.address)
+        found_url = seed_url_word(&found_facts.url);
+    if (written_facts.url.address)
+        written_url = seed_url_word(&written_facts.url);
+    same_url = found_url && written_url ? strcmp(found_url, written_url) == 0
+                                        : !found_url && !written_url;
+    if (!found_facts.disk == !written_facts.disk && same_url &&
+        request_is_same(request_find(&found), request_find(written)))
+        return 0;
+    return fail_changed(definition, "at the same time, and what was written is gone",
+                        failure);
+}
+
+/* Defines the document, or writes the <cloud-init> element if that alone has changed. */
+static int
+define(const struct definition *definition, struct failure **failure)
+{
+    const char *name = virDomainGetName(definition->libvirt);
+    cleanup_free char *now = virDomainGetXMLDesc(
+        definition->libvirt, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
+    cleanup_domain struct domain written = {0};
+    cleanup_free char *text = NULL;
+
+    if (!now)
+        return libvirt_fail(failure, "could not read domain '%s'", name);
+    if (strcmp(now, definition->text) != 0)
+        return fail_changed(definition, "meanwhile: nothing was written", failure);
+    if (domain_read(&written, definition->doc, failure) < 0)
+        return -1;
+    if (definition->request_alone) {
+        text = request_format(request_find(&written));
+        if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
+                                 "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
+            return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
+                                name);
+    } else {
+        size_t size;
+        virDomainPtr defined;
+
+        text = xml_format(definition->doc, &size, failure);
+        if (!text)
+            return -1;
+        defined = virDomainDefineXMLFlags(definition->connection, text, 0);
+        if (!defined)
+            return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
+                                name);
+        virDomainFree(defined);
+    }
+    return check_written(definition, &written, failure);
+}
+
+int
+definition_commit(struct definition *definition, const struct context *context,
+                  const struct change_options *options, const char *nothing,
+                  const struct wiring *wiring, struct failure **failure)
+{
+    const char *path = options->in_place ? definition->name : options->output;
+    const bool to_libvirt = definition->libvirt && !path;
+    const bool to_stdout = !to_libvirt && output_is_standard(path);
+    const size_t count = wiring->change_count;
+    const char *name = definition->domain.name;
+
+    if (options->in_place && options->output)
+        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
+    else if (options->in_place && (!path || strcmp(path, "-") == 0))
+        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
+    else if (options->json && to_stdout)
+        failure_set(failure, FAILURE_USAGE,
+                    "--json and the XML cannot both go to standard output");
+    if (*failure)
+        return failure_hint(failure,
+                            "choose where the XML goes: --in-place or --output=OUTPUT");
+    if (to_libvirt) {
+        if (count > 0 && define(definition, failure) < 0)
+            return -1;
+    } else {
+        size_t size;
+        cleanup_free char *text = xml_format(definition->doc, &size, failure);
+
+        if (!text || output_write(path, text, size, failure) < 0)
+            return -1;
+    }
+    if (options->json) {
+        json_t *changes = json_array();
+
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(changes, json_string(wiring->changes[i]));
+        json_print(json_pack("{s:s, s:o}", "domain", name, "changes", changes));
+        return 0;
+    }
+    if (context->quiet)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        print_outside_line(to_stdout ? stderr : stdout, "domain '%s': %s", name,
+                           wiring->changes[i]);
+    if (count == 0)
+        print_outside_line(to_stdout ? stderr : stdout, "domain '%s' %s", name, nothing);
+    else if (to_libvirt && virDomainIsActive(definition->libvirt) == 1)
+        puts("the domain runs: the change takes effect when it is started the next time");
+    return 0;
+}
+
+/* --- the seed --------------------------------------------------------------------- */
+
+int
+definition_make_seed(struct seed *seed, struct request *request,
+                     const struct domain *domain, const struct context *context,
+                     bool show_secrets, struct failure **denied, struct failure **failure)
+{
+    cleanup_config struct config config = {0};
+    const struct pipeline pipeline = {
+        .policy = denied ? PIPELINE_MASK : PIPELINE_STRICT,
+        .root = context->root,
+        .config = &config,
+        .hides = denied && !show_secrets,
+        .denied = denied,
+    };
+
+    if (domain_require_uuid(domain, failure) < 0 ||
+        config_read(&config, context->root, failure) < 0)
+        return -1;
+    return pipeline_read(&pipeline, domain, request, failure) < 0
+               ? -1
+               : seed_make(seed, request, failure);
+}
+
+int
+definition_load_seed(struct seed *seed, struct definition *definition,
+                     const struct context *context, bool show_secrets,
+                     struct failure **denied, struct failure **failure)
+{
+    cleanup_request struct request request = {0};
+
+    if (definition_load(definition, context, DEFINITION_READ, failure) < 0)
+        return -1;
+    if (definition_make_seed(seed, &request, &definition->domain, context, show_secrets,
+                             denied, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    return 0;
+}
+
+/* --- as it is now ----------------------------------------------------------------- */
+
+int
+domain_view_load(struct domain_view *view, virDomainPtr domain, struct failure **failure)
+{
+    cleanup_free char *text = NULL;
+
+    *view = (struct domain_view){.active = virDomainIsActive(domain) > 0};
+    if (read_xml(domain, 0, &text, &view->doc, &view->domain, failure) < 0)
+        return (*failure)->code == FAILURE_LIBVIRT
+                   ? -1
+                   : failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
+    view->has_request = request_read(&view->request, &view->domain, &view->refused) == 0;
+    return 0;
+}
+
+void
+domain_view_clear(struct domain_view *view)
+{
+    request_clear(&view->request);
+    domain_clear(&view->domain);
+    xmlFreeDoc(view->doc);
+    failure_free(view->refused);
+    *view = (struct domain_view){0};
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The definition of the domain that a command is for: where it comes from (a file,
+ * standard input, or libvirt), what a command changes in it, how it goes back, and its
+ * seed. The operand is a file if it is "-", has a slash, or names an existing file;
+ * --domain says that it is a domain.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <libvirt/libvirt.h>
+#include <libxml/tree.h>
+
+#include "cli/cli.h"
+#include "domain/domain.h"
+#include "domain/request.h"
+#include "seed/seed.h"
+#include "wire/wire.h"
+
+struct definition {
+    const char *name;         /* of the file, NULL if it came from libvirt */
+    virConnectPtr connection; /* NULL if it came from a file */
+    virDomainPtr libvirt;     /* the same */
+    char *text;               /* as libvirt gave it, if it is to change */
+    xmlDoc *doc;
+    bool request_alone;   /* only the <cloud-init> element is to be written */
+    struct domain domain; /* read from the document */
+};
+
+enum definition_use {
+    DEFINITION_READ,   /* as any user may read it; this host's own */
+    DEFINITION_CHANGE, /* with its passwords, to be defined again */
+    DEFINITION_DEVICE, /* a device of the domain as it runs is to change */
+};
+
+/* Reads the definition of the domain that the first operand names. */
+int definition_load(struct definition *definition, const struct context *context,
+                    enum definition_use use, struct failure **failure);
+
+/* Reads that of libvirt's domain of this name. */
+int definition_load_domain(struct definition *definition, const struct context *context,
+                           const char *argument, enum definition_use use,
+                           struct failure **failure);
+
+/* Reads into `running` the XML of the same domain as it runs, which must have come from
+ * libvirt. */
+int definition_load_running(struct definition *running,
+                            const struct definition *definition,
+                            struct failure **failure);
+
+void definition_clear(struct definition *definition);
+
+#define cleanup_definition __attribute__((cleanup(definition_clear)))
+
+/* --- changing it ------------------------------------------------------------------ */
+
+/* The options of the commands that change it: `set`, `wire` and `unset`. */
+struct change_options {
+    const char *output; /* where the XML goes instead, or NULL */
+    bool in_place;
+    bool json;
+    bool replace; /* another tool's seed */
+};
+
+/* The rows of a command's options for it, whose member is `change`. */
+#define CHANGE_ROWS                                                                      \
+    OPTION('o', "output", "OUTPUT", change.output,                                       \
+           "write the XML to this file instead"),                                        \
+        OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE"),  \
+        OPTION(0, "json", NULL, change.json, "say what was changed as JSON")
+
+/* Wires the domain for its own request; looks at the disks' labels and the configuration
+ * if they are this host's. */
+int definition_wire(struct definition *definition, const struct context *context,
+                    const struct change_options *options, struct wiring *wiring,
+                    struct failure **failure);
+
+/*
+ * Puts the changed document where it belongs, and tells the user what was changed;
+ * `nothing` is said of a domain that needed no change.
+ *
+ * libvirt takes every definition, the last one stays. So its own is read again before,
+ * and one that somebody else has changed since definition_load() is left alone; and
+ * after, to see that ours is there.
+ */
+int definition_commit(struct definition *definition, const struct context *context,
+                      const struct change_options *options, const char *nothing,
+                      const struct wiring *wiring, struct failure **failure);
+
+/* --- its seed --------------------------------------------------------------------- */
+
+/*
+ * Resolves the domain's request on this host, and makes the seed that the hook would
+ * make. `request` gets what it was made of, for what is published with it; it borrows the
+ * domain.
+ *
+ * `denied` is where `dump` keeps the failure of a secret that the caller may not read:
+ * instead of its content the document then has "<secret NAME/KEY>", and instead of a host
+ * key that is not made yet PART_GENERATED_MASK; and so for all of them without
+ * `show_secrets`. With NULL such a secret or key is a failure like any other.
+ */
+int definition_make_seed(struct seed *seed, struct request *request,
+                         const struct domain *domain, const struct context *context,
+                         bool show_secrets, struct failure **denied,
+                         struct failure **failure);
+
+/* The same for the domain that the first operand names, whose definition is loaded
+ * first. */
+int definition_load_seed(struct seed *seed, struct definition *definition,
+                         const struct context *context, bool show_secrets,
+                         struct failure **denied, struct failure **failure);
+
+/* --- as it is now ----------------------------------------------------------------- */
+
+/* A domain of libvirt's: the XML that it runs with, or, if it does not run, would be
+ * started with; and what it asks for. */
+struct domain_view {
+    bool active;
+    xmlDoc *doc;
+    struct domain domain;
+    bool has_request;
+    struct request request;
+    struct failure *refused; /* why there is no request */
+};
+
+/* Reads it; the connection may be a read-only one. */
+int domain_view_load(struct domain_view *view, virDomainPtr domain,
+                     struct failure **failure);
+void domain_view_clear(struct domain_view *view);
+
+#define cleanup_domain_view __attribute__((cleanup(domain_view_clear)))

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a command reads and writes: files, or standard input and output; JSON; tables. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+#include <libsmartcols.h>
+
+#include "base/buffer.h"
+#include "base/failure.h"
+
+/* Reads a file whole, or standard input if the path is NULL; a FIFO is welcome. `hint`
+ * says what to give if it cannot be read. */
+int io_read(const char *path, size_t limit, const char *hint, struct buffer *content,
+            struct failure **failure);
+
+/* Return: whether the path means standard output: none, or "-". */
+bool output_is_standard(const char *path);
+
+/*
+ * A file that appears whole or not at all: symbolic links are followed, and what is there
+ * but is not a regular file (a device, a FIFO) is written into.
+ */
+struct output {
+    char *path;       /* links resolved; owned */
+    const char *name; /* its last component */
+    int directory;    /* the one it is in */
+    bool stream;      /* write into it: it is not a regular file */
+};
+
+int output_open(struct output *output, const char *path, struct failure **failure);
+void output_close(struct output *output);
+
+#define cleanup_output __attribute__((cleanup(output_close)))
+
+/* Writes the bytes to the file `path`, to standard output when it is NULL or "-". A file
+ * that was there keeps its mode; a new one gets 0600, for a definition may hold
+ * passwords. */
+int output_write(const char *path, const char *data, size_t size,
+                 struct failure **failure);
+
+/* Prints the value of --json and a line end on standard output, and releases the
+ * value. */
+void json_print(json_t *value);
+
+/* --- text in columns -------------------------------------------------------------- */
+
+/* Return: a copy of the text that can be shown: one line of UTF-8 without control
+ * characters, owned by the caller (free). */
+char *columns_text(const char *text);
+
+/* Cuts such text, in place, to so many columns. */
+void columns_cut(char *text, size_t columns);
+
+/* Return: a table whose columns are as wide as what is in them, owned by the caller
+ * (scols_unref_table). */
+struct libscols_table *columns_table(size_t count);
+/* Adds a line to the table: a copy of each text that can be shown, "-" for NULL and for
+ * "". */
+void columns_add(struct libscols_table *table, const char *const *texts);
+/* Prints the table on standard output. */
+void columns_print(struct libscols_table *table);
+
+static inline void
+columns_unref(struct libscols_table **table)
+{
+    scols_unref_table(*table);
+}
+
+#define cleanup_columns __attribute__((cleanup(columns_unref)))

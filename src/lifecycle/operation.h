@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libvirt's operations at which there is something to do. At every other there is
+ * nothing: start, stopped, reconnect (where a failure would kill a running guest),
+ * attach, and whatever libvirt adds. virt-seed-hook, which includes this, links libc
+ * alone.
+ */
+#pragma once
+
+#include <string.h>
+
+enum operation {
+    OPERATION_PREPARE,
+    OPERATION_STARTED, /* the guest runs, and libvirt kills it if the hook fails */
+    OPERATION_RELEASE,
+    OPERATION_RESTORE,
+    OPERATION_MIGRATE,
+    OPERATION_NONE,
+};
+
+static inline enum operation
+operation_find(const char *name)
+{
+    static const char *const names[] = {
+        [OPERATION_PREPARE] = "prepare", [OPERATION_STARTED] = "started",
+        [OPERATION_RELEASE] = "release", [OPERATION_RESTORE] = "restore",
+        [OPERATION_MIGRATE] = "migrate",
+    };
+    unsigned int i = 0;
+
+    while (i < OPERATION_NONE && strcmp(names[i], name) != 0)
+        i++;
+    return (enum operation)i;
+}

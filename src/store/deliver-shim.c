@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The seed as an image in a disk that the emulator shim adds to QEMU's command line.
+ * libvirt does not know of that disk; the shim learns of it, of the serial and of the
+ * report by an order in the run-time directory (shim/command.c).
+ */
+#include "config.h"
+
+#include "store/delivery.h"
+#include "store/report-file.h"
+#include "store/rundir.h"
+
+static bool
+is_for(const struct request *request, const struct domain *domain)
+{
+    return request_has_disk(request) && domain_uses_shim(domain);
+}
+
+static bool
+is_wired(const struct wire_facts *facts)
+{
+    return facts->uses_shim;
+}
+
+/* The guest will have a port for its report: in the XML, or by the shim. */
+static bool
+reports(const struct delivery_start *start)
+{
+    return start->facts->reports || (request_wants_report(start->request) &&
+                                     !wire_report_is_by_user(start->domain));
+}
+
+static int
+make_report(const struct delivery_start *start, struct failure **failure)
+{
+    return reports(start) ? report_file_make(start->root, start->domain->uuid,
+                                             REPORT_BY_SHIM, start->resumes, failure)
+                          : 0;
+}
+
+static int
+publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+        struct failure **failure)
+{
+    const char *uuid = start->domain->uuid;
+    /* A cold boot is refused earlier if the serial is wrong (wire_domain()). */
+    const char *word = wire_shim_serial(start->domain, start->request, left_out);
+
+    if (delivery_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
+        return -1;
+    return rundir_write_shim_order(start->rundir, uuid, word ? word : "", reports(start),
+                                   failure);
+}
+
+static int
+check_replace(const struct domain *running, struct failure **failure)
+{
+    (void)running;
+    return failure_set(failure, FAILURE_DOMAIN,
+                       "the drive is virt-seed-qemu's: libvirt does not know of it, and "
+                       "cannot change its medium\n"
+                       "shut it down and start it: each start has the new seed");
+}
+
+const struct delivery delivery_shim = {
+    .storage = &storage_image,
+    .incomplete = "resumes without our serial",
+    .is_for = is_for,
+    .is_wired = is_wired,
+    .make_report = make_report,
+    .publish = publish,
+    .check_replace = check_replace,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "image/image.h"
+#include "store/imds-tree.h"
+#include "store/rundir.h"
+#include "store/storage.h"
+
+/* --- the image -------------------------------------------------------------------- */
+
+static int
+open_image(int rundir, const char *uuid, struct stat *status)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+
+    return fs_open_regular_beneath(rundir, name, status);
+}
+
+const struct storage storage_image = {
+    .kind = "on a disk",
+    .location = "in its drive",
+    .has_image = true,
+    .name = rundir_seed_name,
+    .open = open_image,
+    .read = iso_read,
+    .withdraw = rundir_remove_seed,
+};
+
+/* --- the metadata server's tree --------------------------------------------------- */
+
+static int
+open_documents(int rundir, const char *uuid, struct stat *status)
+{
+    cleanup_free char *path = imds_domain_name(uuid);
+    cleanup_close int fd = fs_open_strictly_beneath(rundir, path, O_DIRECTORY);
+
+    if (fd < 0)
+        return fd;
+    return fstat(fd, status) < 0 ? -errno : steal_fd(fd);
+}
+
+static int
+read_documents(int domain, struct seed *seed, struct failure **failure)
+{
+    static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
+                                        IMDS_NETWORK_CONFIG};
+    int error = 0;
+
+    *seed = (struct seed){.label = xstrdup(SEED_LABEL_NOCLOUD)};
+    for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
+        cleanup_close int fd = fs_open_strictly_beneath(domain, paths[i], 0);
+
+        if (fd >= 0)
+            error = fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, paths[i])->data);
+        else if (fd != -ENOENT)
+            error = fd;
+    }
+    if (error == 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_RUNDIR, error, "could not read below %s",
+                             IMDS_TREE);
+}
+
+/* What is published of the domain, and what a process that was killed has left. The tree
+ * is not made for that, nor must it be readable where there is nothing of the domain. */
+static int
+withdraw_documents(int rundir, const char *uuid, struct failure **failure)
+{
+    cleanup_close int listed =
+        openat(rundir, IMDS_TREE_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_closedir DIR *dir = listed < 0 ? NULL : fs_list(listed);
+    cleanup_close int tree = -1;
+    const struct dirent *entry = NULL;
+
+    while (dir && (entry = readdir(dir)) &&
+           strncmp(entry->d_name, uuid, UUID_LENGTH) != 0)
+        ;
+    if (!entry)
+        return 0;
+    tree = imds_tree_open(rundir, failure);
+    return tree < 0 ? -1 : imds_tree_remove(tree, uuid, failure);
+}
+
+const struct storage storage_tree = {
+    .kind = "that is served",
+    .location = "at its URL",
+    .datasource = "nocloud-net",
+    .name = imds_domain_name,
+    .open = open_documents,
+    .read = read_documents,
+    .withdraw = withdraw_documents,
+};
+
+/* --- whichever has a seed --------------------------------------------------------- */
+
+const struct storage *const storages[] = {&storage_tree, &storage_image, NULL};
+
+bool
+storage_has_seed(const struct storage *storage, int rundir, const char *uuid)
+{
+    cleanup_free char *name = storage->name(uuid);
+
+    return faccessat(rundir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int
+storage_open(int rundir, const char *uuid, const struct storage **storage,
+             struct stat *status)
+{
+    int fd = -ENOENT;
+
+    for (size_t i = 0; storages[i] && fd < 0; i++) {
+        *storage = storages[i];
+        fd = storages[i]->open(rundir, uuid, status);
+    }
+    return fd;
+}
+
+int
+storage_read(int root, const char *uuid, const struct storage **storage,
+             struct seed *seed, struct failure **failure)
+{
+    cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+
+    *storage = NULL;
+    for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
+        const struct storage *place, *place_again;
+        struct stat opened, current;
+        cleanup_close int fd =
+            rundir < 0 ? rundir : storage_open(rundir, uuid, &place, &opened);
+        cleanup_close int again = -1;
+
+        if (fd == -ENOENT)
+            return 0;
+        if (fd < 0)
+            return failure_set_errno(failure, FAILURE_RUNDIR, fd,
+                                     "could not read the seed of domain %s in %s\n"
+                                     "root may read it",
+                                     uuid, VIRT_SEED_RUNDIR);
+        if (place->read(fd, seed, failure) < 0)
+            return failure_prefix(failure, "the seed of domain %s in %s", uuid,
+                                  VIRT_SEED_RUNDIR);
+        /* A directory that has given way to another meanwhile is being emptied: what was
+         * missing in it says nothing. */
+        if (S_ISDIR(opened.st_mode))
+            again = storage_open(rundir, uuid, &place_again, &current);
+        if (!S_ISDIR(opened.st_mode) || (again >= 0 && current.st_ino == opened.st_ino)) {
+            *storage = place;
+            return 0;
+        }
+        seed_clear(seed);
+    }
+    return failure_set(failure, FAILURE_RUNDIR,
+                       "the seed of domain %s is replaced again and again", uuid);
+}
