@@ -287,10 +287,12 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-known-hosts.c \
 	%D%/cli/cmd-pending.c \
 	%D%/cli/cmd-set.c \
+	%D%/cli/cmd-start.c \
 	%D%/cli/cmd-status.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wait.c \
+	%D%/cli/cmd-watch.c \
 	%D%/cli/cmd-wire.c \
 	%D%/cli/definition.c \
 	%D%/cli/definition.h \
@@ -303,6 +305,8 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/follow.c \
+	%D%/cli/guest-signs.c \
+	%D%/cli/guest-signs.h \
 	%D%/cli/help.c \
 	%D%/cli/garbage.c \
 	%D%/cli/garbage.h \
@@ -317,6 +321,7 @@ virt_seed_SOURCES = \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
 	%D%/cli/wait.h \
+	%D%/cli/waiting.c \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)

@@ -11,7 +11,7 @@ manual_examples() {
         /^\.EE$/ { file = "" }
         file {
             gsub(/\\f[BIRP]/, ""); gsub(/\\-/, "-"); gsub(/\\&/, "")
-            gsub(/\\\(dq/, "\""); gsub(/\\e/, "\\")
+            gsub(/\\\(dq/, "\""); gsub(/\\\(aq/, "\047"); gsub(/\\e/, "\\")
             print >file
         }' "$1" && [[ -n $(ls "$2") ]]
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The metadata server's units, user and directory.
+# The units of the metadata server and of `virt-seed watch`; the former's user and directory.
 
 systemd_templates = \
 	%D%/virt-seed-imds-address.service.in \
@@ -7,6 +7,7 @@ systemd_templates = \
 	%D%/virt-seed-imds.socket.in \
 	%D%/virt-seed-imds.sysusers.in \
 	%D%/virt-seed-imds.tmpfiles.in \
+	%D%/virt-seed-watch.service.in \
 	$(NULL)
 EXTRA_DIST += $(systemd_templates)
 
@@ -17,6 +18,7 @@ nodist_systemdunit_DATA = \
 	%D%/virt-seed-imds-address.service \
 	%D%/virt-seed-imds.service \
 	%D%/virt-seed-imds.socket \
+	%D%/virt-seed-watch.service \
 	$(NULL)
 systemd_made = \
 	$(nodist_systemdunit_DATA) \
@@ -29,6 +31,7 @@ all-local: $(systemd_made)
 $(systemd_made): %D%/%: $(srcdir)/%D%/%.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D% && sed \
 		-e 's|@imds_address[@]|$(imds_address)|g' \
+		-e 's|@bindir[@]|$(bindir)|g' \
 		-e 's|@sbindir[@]|$(sbindir)|g' \
 		-e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 		-e 's|@localstatedir[@]|$(localstatedir)|g' \

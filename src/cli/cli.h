@@ -122,10 +122,12 @@ extern const struct command cmd_inspect;
 extern const struct command cmd_known_hosts;
 extern const struct command cmd_pending;
 extern const struct command cmd_set;
+extern const struct command cmd_start;
 extern const struct command cmd_status;
 extern const struct command cmd_unset;
 extern const struct command cmd_update;
 extern const struct command cmd_wait;
+extern const struct command cmd_watch;
 extern const struct command cmd_wire;
 
 /* Return: the command of that name, or NULL with a failure. */

@@ -54,27 +54,14 @@ read_xml(virDomainPtr libvirt, unsigned int flags, char **text, xmlDoc **doc,
     return *doc ? domain_read(domain, *doc, failure) : -1;
 }
 
-int
-definition_load_domain(struct definition *definition, const struct context *context,
-                       const char *argument, enum definition_use use,
-                       struct failure **failure)
+/* Reads that of definition->libvirt, with its passwords if it is to change. */
+static int
+read_libvirt(struct definition *definition, bool change, struct failure **failure)
 {
-    bool change = use == DEFINITION_CHANGE;
+    int persistent = change ? virDomainIsPersistent(definition->libvirt) : 1;
     cleanup_free char *text = NULL;
-    int persistent, result;
+    int result;
 
-    *definition = (struct definition){0};
-    definition->connection =
-        libvirt_connect(context->uri, use == DEFINITION_READ, failure);
-    if (!definition->connection)
-        return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
-                              argument);
-    if (!change && libvirt_require_local(definition->connection, failure) < 0)
-        return -1;
-    definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
-    if (!definition->libvirt)
-        return failure_prefix(failure, "'%s' is no file", argument);
-    persistent = change ? virDomainIsPersistent(definition->libvirt) : 1;
     if (persistent < 0)
         return libvirt_fail(failure, "could not look at the domain");
     /* To define it would make it persistent. */
@@ -89,6 +76,38 @@ definition_load_domain(struct definition *definition, const struct context *cont
     if (change)
         definition->text = steal(text);
     return result;
+}
+
+int
+definition_load_domain(struct definition *definition, const struct context *context,
+                       const char *argument, enum definition_use use,
+                       struct failure **failure)
+{
+    bool change = use == DEFINITION_CHANGE;
+
+    *definition = (struct definition){0};
+    definition->connection =
+        libvirt_connect(context->uri, use == DEFINITION_READ, failure);
+    if (!definition->connection)
+        return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
+                              argument);
+    if (!change && libvirt_require_local(definition->connection, failure) < 0)
+        return -1;
+    definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
+    if (!definition->libvirt)
+        return failure_prefix(failure, "'%s' is no file", argument);
+    return read_libvirt(definition, change, failure);
+}
+
+/* Reads that of a domain, to change it; it has references of its own. */
+static int
+load_from(struct definition *definition, virConnectPtr connection, virDomainPtr domain,
+          struct failure **failure)
+{
+    virConnectRef(connection);
+    virDomainRef(domain);
+    *definition = (struct definition){.connection = connection, .libvirt = domain};
+    return read_libvirt(definition, true, failure);
 }
 
 int
@@ -201,42 +220,82 @@ check_written(const struct definition *definition, const struct domain *written,
                         failure);
 }
 
-/* Defines the document, or writes the <cloud-init> element if that alone has changed. */
+/* Defines the document, or writes the <cloud-init> element if that alone has changed.
+ * Nothing but this is done between reading the definition again and writing it. */
 static int
 define(const struct definition *definition, struct failure **failure)
 {
     const char *name = virDomainGetName(definition->libvirt);
-    cleanup_free char *now = virDomainGetXMLDesc(
-        definition->libvirt, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
     cleanup_domain struct domain written = {0};
     cleanup_free char *text = NULL;
+    cleanup_free char *now = NULL;
+    size_t size;
 
+    if (domain_read(&written, definition->doc, failure) < 0)
+        return -1;
+    text = definition->request_alone ? request_format(request_find(&written))
+                                     : xml_format(definition->doc, &size, failure);
+    if (!text)
+        return -1;
+    now = virDomainGetXMLDesc(definition->libvirt,
+                              VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
     if (!now)
         return libvirt_fail(failure, "could not read domain '%s'", name);
     if (strcmp(now, definition->text) != 0)
         return fail_changed(definition, "meanwhile: nothing was written", failure);
-    if (domain_read(&written, definition->doc, failure) < 0)
-        return -1;
     if (definition->request_alone) {
-        text = request_format(request_find(&written));
         if (virDomainSetMetadata(definition->libvirt, VIR_DOMAIN_METADATA_ELEMENT, text,
                                  "ci", REQUEST_NAMESPACE, VIR_DOMAIN_AFFECT_CONFIG) < 0)
             return libvirt_fail(failure, "libvirt did not take the metadata of '%s'",
                                 name);
     } else {
-        size_t size;
-        virDomainPtr defined;
+        virDomainPtr defined = virDomainDefineXMLFlags(definition->connection, text, 0);
 
-        text = xml_format(definition->doc, &size, failure);
-        if (!text)
-            return -1;
-        defined = virDomainDefineXMLFlags(definition->connection, text, 0);
         if (!defined)
             return libvirt_fail(failure, "libvirt did not take the definition of '%s'",
                                 name);
         virDomainFree(defined);
     }
     return check_written(definition, &written, failure);
+}
+
+static bool
+asks(const struct domain *domain)
+{
+    cleanup_wire_facts struct wire_facts facts = {0};
+
+    wire_facts_read(&facts, domain);
+    return facts.asks;
+}
+
+enum definition_state
+definition_wire_in_libvirt(const struct context *context, virConnectPtr connection,
+                           virDomainPtr domain, struct wiring *wiring,
+                           struct failure **failure)
+{
+    const struct change_options options = {0};
+    cleanup_definition struct definition definition = {0};
+
+    if (load_from(&definition, connection, domain, failure) < 0)
+        return DEFINITION_FAILED;
+    if (!asks(&definition.domain))
+        return DEFINITION_ASKS_NOTHING;
+    if (definition_wire(&definition, context, &options, wiring, failure) < 0)
+        return DEFINITION_FAILED;
+    if (wiring->change_count == 0)
+        return DEFINITION_WAS_WIRED;
+    return define(&definition, failure) < 0 ? DEFINITION_FAILED : DEFINITION_WIRED;
+}
+
+bool
+definition_asks(virDomainPtr domain)
+{
+    cleanup_definition struct definition definition = {0};
+    cleanup_failure struct failure *ignored = NULL;
+
+    virDomainRef(domain);
+    definition.libvirt = domain;
+    return read_libvirt(&definition, false, &ignored) == 0 && asks(&definition.domain);
 }
 
 int

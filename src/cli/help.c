@@ -119,8 +119,8 @@ print_command(FILE *stream, const struct command *command)
         help++;
     if (width < (int)strlen("  -h, --help"))
         width = (int)strlen("  -h, --help");
-    fprintf(stream, "Usage: virt-seed %s %s\n\n%s", command->name, synopsis,
-            command->help);
+    fprintf(stream, "Usage: virt-seed %s%s%s\n\n%s", command->name, *synopsis ? " " : "",
+            synopsis, command->help);
     if (!command->options || command->options->kind != OPTION_HEADING)
         putc('\n', stream);
     for (const struct option_row *row = command->options; row && row->name; row++)

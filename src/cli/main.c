@@ -16,9 +16,10 @@
 #include "cli/cli.h"
 
 const struct command *const commands[] = {
-    &cmd_set,    &cmd_wire,    &cmd_unset,  &cmd_dump,        &cmd_build,    &cmd_check,
-    &cmd_doctor, &cmd_pending, &cmd_update, &cmd_wait,        &cmd_status,   &cmd_inspect,
-    &cmd_import, &cmd_done,    &cmd_gc,     &cmd_known_hosts, &cmd_complete, NULL,
+    &cmd_set,   &cmd_start,  &cmd_wire,        &cmd_unset,    &cmd_dump,
+    &cmd_build, &cmd_check,  &cmd_doctor,      &cmd_pending,  &cmd_update,
+    &cmd_wait,  &cmd_status, &cmd_inspect,     &cmd_import,   &cmd_done,
+    &cmd_gc,    &cmd_watch,  &cmd_known_hosts, &cmd_complete, NULL,
 };
 
 const struct command *

@@ -52,9 +52,12 @@ append_rows(struct progress *progress, struct buffer *text)
     size_t rows = known && size.ws_row > 1 ? size.ws_row : DEFAULT_ROWS;
     const struct timespec *start = &progress->start;
     struct timespec now;
+    size_t left = 0;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    for (size_t i = 0; i < progress->count && progress->drawn + 1 < rows; i++) {
+    for (size_t i = 0; i < progress->count; i++)
+        left += !progress->rows[i]->over;
+    for (size_t i = 0; left > 0; i++) {
         const struct progress_row *row = progress->rows[i];
         const char *stage = guest_stage_name(row->stage);
         cleanup_free char *name = xstrdup(row->name);
@@ -62,6 +65,16 @@ append_rows(struct progress *progress, struct buffer *text)
 
         if (row->over)
             continue;
+        /* The cursor's line is the last one, and the line before it counts those for
+         * which there is none. */
+        if (left > 1 && progress->drawn + 2 >= rows) {
+            cleanup_free char *rest = xasprintf("… and %zu more\n", left);
+
+            buffer_append_string(text, rest);
+            progress->drawn++;
+            break;
+        }
+        left--;
         columns_cut(name, NAME_COLUMNS);
         line = xasprintf("%s  %-14s  %ld s  %s", name, stage ? stage : "-",
                          now.tv_sec - start->tv_sec - (now.tv_nsec < start->tv_nsec),

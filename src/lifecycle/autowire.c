@@ -80,16 +80,27 @@ find_definition(const struct lifecycle *lifecycle, bool placed)
 
 int
 autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
-                bool placed, const struct wiring *wiring, struct failure **failure)
+                const struct wire_facts *facts, const struct wiring *wiring,
+                struct failure **failure)
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
-    cleanup_free char *changes = wiring_describe(wiring);
     cleanup_free char *emulator = wire_shim_emulator(lifecycle->domain);
+    bool placed = wire_facts_are_wired(facts);
 
-    failure_set(
-        failure, FAILURE_UNWIRED,
-        "asks for cloud-init but is not wired for it; 'virt-seed wire' would report: %s",
-        changes);
+    /* Two short lines: libvirt puts a long one in front of them. But what is there of a
+     * wiring, and is another domain's or another request's, must be told. */
+    if (placed || facts->seed_of_another || facts->report_of_another) {
+        cleanup_free char *changes = wiring_describe(wiring);
+
+        failure_set(
+            failure, FAILURE_UNWIRED,
+            "asks for cloud-init but is not wired for that; 'virt-seed wire' would "
+            "report: %s",
+            changes);
+    } else {
+        failure_set(failure, FAILURE_UNWIRED,
+                    "asks for cloud-init but is not wired for it yet");
+    }
     switch (find_definition(lifecycle, placed)) {
     case DEFINITION_NONE:
         /* The emulator shim bears no wiring, and cannot do everything. */
@@ -113,8 +124,6 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
         break;
     }
     if (lifecycle->config->autowire && start_wiring(lifecycle))
-        return failure_hint(
-            failure, "it is being wired; start it again in a moment: virsh start %s",
-            name);
-    return failure_hint(failure, "virt-seed wire %s && virsh start %s", name, name);
+        return failure_hint(failure, "wiring it now; run: virsh start %s", name);
+    return failure_hint(failure, "run: virt-seed wire %s && virsh start %s", name, name);
 }

@@ -38,13 +38,14 @@ int lifecycle_release(struct lifecycle *lifecycle, struct failure **failure);
 /* --- what the operations share ----------------------------------------------------- */
 
 /*
- * Refuses the start, with what is missing and what to type. Where the configuration
- * allows it and libvirt keeps a definition of the domain, a detached `virt-seed wire`
- * is started, which waits for the end of this start and wires the definition. `placed`
- * says whether the start's XML had a place for a seed before that.
+ * Refuses the start, and says what to type. Where the configuration allows it and libvirt
+ * keeps a definition of the domain, a detached `virt-seed wire` is started, which waits
+ * for the end of this start and wires the definition. The facts are those of the XML
+ * before it was wired here, `wiring` what that has changed.
  */
 int autowire_refuse(const struct lifecycle *lifecycle, const struct request *request,
-                    bool placed, const struct wiring *wiring, struct failure **failure);
+                    const struct wire_facts *facts, const struct wiring *wiring,
+                    struct failure **failure);
 
 /*
  * Reads the report of the guest that has ended and records what its cloud-init said at

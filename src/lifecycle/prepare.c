@@ -85,8 +85,7 @@ check_wiring(const struct start *start, const struct request *request,
     if (wiring.change_count > 0 && wiring.needed &&
         (!lifecycle->config->warn_unwired || facts->seed_of_another ||
          facts->report_of_another))
-        return autowire_refuse(lifecycle, request, wire_facts_are_wired(facts), &wiring,
-                               failure);
+        return autowire_refuse(lifecycle, request, facts, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
         lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
     return 0;

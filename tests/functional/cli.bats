@@ -35,7 +35,7 @@ options_of_help() {
 
     for command in $(commands); do
         run -0 --separate-stderr virt-seed "$command" --help
-        [[ ${lines[0]} == "Usage: virt-seed $command "* ]]
+        [[ "${lines[0]} " == "Usage: virt-seed $command "* ]]
         [[ -z $stderr ]]
     done
 }
@@ -88,8 +88,8 @@ options_of_help() {
 }
 
 @test "suggests the command that was meant if one is mistyped" {
-    run virt-seed start web1
-    assert_refused 2 "unknown command 'start'" 'virt-seed --help'
+    run virt-seed launch web1
+    assert_refused 2 "unknown command 'launch'" 'virt-seed --help'
     run virt-seed statsu
     assert_refused 2 "unknown command 'statsu'" "did you mean 'status'?"
     run virt-seed xx

@@ -82,7 +82,7 @@ refuses_start() {
 # --- refusals ---------------------------------------------------------------------------------
 
 @test "refuses a cold boot of an unwired domain" {
-    refuses_start unwired.xml "domain 'web1'" 'not wired' "cdrom 'sda'" 'virt-seed wire'
+    refuses_start unwired.xml "domain 'web1'" 'not wired for it yet' 'virt-seed wire'
 }
 
 # lifecycle_beside_a_stand_in: virt-seed-lifecycle in a directory where `virt-seed` only notes how
@@ -102,7 +102,7 @@ END
 
 @test "wires a domain shortly after refusing its start" {
     lifecycle_beside_a_stand_in
-    refuses_start unwired.xml 'it is being wired; start it again in a moment: virsh start web1'
+    refuses_start unwired.xml 'wiring it now; run: virsh start web1'
     wait_until 60 test -e noted
     [[ $(head -n 1 noted) = "wire --after-refusal --domain $uuid" ]]
     # It holds none of the descriptors that libvirt reads to their end.

@@ -51,7 +51,7 @@ options() {
     diff <(for command in $(commands); do virt-seed "$command" --help | head -n 1; done |
         sed -e 's/^Usage: virt-seed //' | sort) \
         <(plain | sed -n '/^\.SH SYNOPSIS/,/^\.fi/s/^virt-seed \[OPTION\]\.\.\. //p' |
-            sed 's/\.\.\./…/' | sort)
+            sed 's/\.\.\./…/g' | sort)
 }
 
 @test "options of the metadata server's --help and its manual match" {

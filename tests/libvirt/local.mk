@@ -18,9 +18,11 @@ libvirt_tests = \
 	%D%/served.bats \
 	%D%/set.bats \
 	%D%/shim.bats \
+	%D%/start-command.bats \
 	%D%/start.bats \
 	%D%/vdsm.bats \
 	%D%/wait.bats \
+	%D%/watch.bats \
 	%D%/wiring.bats \
 	$(NULL)
 EXTRA_DIST += $(libvirt_tests) \

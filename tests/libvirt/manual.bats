@@ -72,7 +72,7 @@ guest_answers() {
         done
         make_domain
         case $(<"$example") in
-        *wait*)
+        *wait* | *'virt-seed start'*)
             guest_answers 3>&- &
             guest=$!
             ;;

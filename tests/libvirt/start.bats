@@ -64,7 +64,8 @@ assert_refused() {
 
 @test "refuses an unwired domain and wires it, so that it runs at its second start" {
     metadata=$(request "$user_data") domain_define web1 $web1
-    assert_refused web1 "domain 'web1': asks for cloud-init but is not wired" "virsh start web1"
+    assert_refused web1 "domain 'web1': asks for cloud-init but is not wired for it yet" \
+        "wiring it now; run: virsh start web1"
     wait_until 60 is_wired web1 $web1
 
     lab_virsh start web1

@@ -115,6 +115,25 @@ END
     [[ $output = *"domain 'web1': not done after 1 s; the last stage was init"* ]]
 }
 
+@test "says what the console tells of the guest when the time is over" {
+    local console=$LAB_DIR/root/var/lib/libvirt/images/console
+
+    console=/var/lib/libvirt/images/console start web1 $web1
+    : >"$console"
+    run -124 virt_seed wait --timeout=0 web1
+    [[ $output = *'nothing was heard of its guest; its console is empty'*'hint: see on its console whether it has booted'* ]]
+    echo 'Booting' >"$console"
+    run -124 virt_seed wait --timeout=0 web1
+    [[ $output =~ 'its console printed something '[0-9]' s ago' && $output = *'hint: it boots, or it has no cloud-init'* ]]
+    touch --date='10 minutes ago' "$console"
+    run -124 virt_seed wait --timeout=0 web1
+    [[ $output =~ 'its console printed something 60'[0-9]' s ago' && $output = *'hint: see on its console'* ]]
+    # What was begun, and goes on no more: this guest has never opened the channel.
+    report_say $web1 "$runs"
+    run -124 virt_seed wait --timeout=0 web1
+    [[ $output = *'the last stage was init; the guest has closed its end of the channel'*'hint: '*'boots again'* ]]
+}
+
 @test "exits 3 if the domain stops first" {
     start web1 $web1
     report_say $web1 "$runs"

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: libvirt has no call that starts a domain and returns at once, so a few
+ * threads wire and start the domains, one after another each. The main thread waits for
+ * the guests meanwhile (cli/wait.h); a thread tells it of each domain by an eventfd, and
+ * what it has to say of it is in the job, which nobody else looks at while the thread has
+ * it.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <libvirt/libvirt.h>
+#include <libvirt/virterror.h>
+#include <libxml/parser.h>
+
+#include "base/fs.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/definition.h"
+#include "cli/libvirt.h"
+#include "cli/wait.h"
+
+/* libvirt's daemon takes up to five calls of one client at a time (libvirtd.conf,
+ * max_client_requests), and one of them is left for the waiting. */
+#define THREADS 4
+
+struct options {
+    struct waiting_options waiting;
+    bool all;
+};
+
+/* A domain that is to be started. */
+struct job {
+    struct waited *waited;
+    virDomainPtr domain; /* of the connection that may change it */
+    bool wired;          /* now */
+    bool was_active;     /* somebody else has started it */
+    struct failure *failure;
+    atomic_bool done; /* by its thread */
+    bool told;        /* by the main thread */
+};
+
+struct starting {
+    const struct context *context;
+    const struct options *options;
+    virConnectPtr connection; /* to change and to start */
+    struct waiting waiting;
+    struct job **jobs;
+    size_t count;
+    atomic_size_t next; /* job that no thread has begun */
+    atomic_bool over;   /* no further job is begun */
+    pthread_t threads[THREADS];
+    size_t thread_count;
+    int notifier; /* the eventfd, and libvirt's number for it */
+    int notifier_handle;
+};
+
+/* --- starting ---------------------------------------------------------------------- */
+
+/* What our hook says, and of which domain, is in the middle of libvirt's message. */
+static int
+fail_start(const char *name, struct failure **failure)
+{
+    static const char error[] = "virt-seed: error: ";
+    static const char hint[] = "virt-seed: hint: ";
+    const char *message = virGetLastErrorMessage();
+    const char *reason = strstr(message, error);
+    const char *advice = reason ? strstr(reason, hint) : NULL;
+
+    if (!reason)
+        return libvirt_fail(failure, "domain '%s' could not be started", name);
+    reason += strlen(error);
+    failure_set(failure, FAILURE_LIBVIRT, "%.*s", (int)strcspn(reason, "\n"), reason);
+    if (!advice)
+        return -1;
+    advice += strlen(hint);
+    return failure_hint(failure, "%.*s", (int)strcspn(advice, "\n"), advice);
+}
+
+static int
+wire(const struct starting *starting, struct job *job)
+{
+    const char *name = virDomainGetName(job->domain);
+    cleanup_wiring struct wiring wiring = {0};
+    enum definition_state state = definition_wire_in_libvirt(
+        starting->context, starting->connection, job->domain, &wiring, &job->failure);
+
+    job->wired = state == DEFINITION_WIRED;
+    if (state != DEFINITION_ASKS_NOTHING)
+        return state == DEFINITION_FAILED ? -1 : 0;
+    return failure_set(
+        &job->failure, FAILURE_REQUEST_MISSING,
+        "domain '%s' does not ask for cloud-init\n"
+        "make it ask with 'virt-seed set'; or start it without a seed: virsh "
+        "start %s",
+        name, name);
+}
+
+static void
+start(const struct starting *starting, struct job *job)
+{
+    /* libvirt forgets its last error whenever it is asked for something. */
+    const char *name = virDomainGetName(job->domain);
+
+    if (wire(starting, job) < 0 || virDomainCreate(job->domain) == 0)
+        return;
+    fail_start(name, &job->failure);
+    if (virDomainIsActive(job->domain) != 1)
+        return;
+    job->was_active = true;
+    failure_free(job->failure);
+    job->failure = NULL;
+}
+
+static void *
+run_thread(void *data)
+{
+    struct starting *starting = data;
+
+    while (!starting->over) {
+        size_t index = starting->next++;
+
+        if (index >= starting->count)
+            break;
+        start(starting, starting->jobs[index]);
+        starting->jobs[index]->done = true;
+        eventfd_write(starting->notifier, 1);
+    }
+    return NULL;
+}
+
+/* Return: what is said of a domain that runs already. */
+static const char *
+running_word(const struct progress *progress)
+{
+    return progress->style == PROGRESS_JSON ? "running" : "runs already";
+}
+
+/* --- what the main thread does of it ------------------------------------------------ */
+
+static void
+take_job(const struct starting *starting, struct job *job)
+{
+    struct waited *waited = job->waited;
+    struct progress *progress = &waited->waiting->progress;
+
+    job->told = true;
+    if (waited->over)
+        return;
+    if (job->failure)
+        waiting_finish(waited, "error", STATUS_FAILURE, job->failure);
+    else if (starting->options->waiting.no_wait)
+        waiting_finish(waited, job->was_active ? running_word(progress) : "started",
+                       STATUS_OK, NULL);
+    else if (job->was_active) {
+        progress_note(progress, waited->row, running_word(progress));
+        waited->next = false;
+        waited->starts = false;
+        waiting_begin(waited);
+    } else if (job->wired && !waited->begun) {
+        progress_note(progress, waited->row, "wired");
+    }
+}
+
+static void
+handle_notifier(int handle, int fd, int events, void *data)
+{
+    struct starting *starting = data;
+    eventfd_t ignored;
+
+    (void)handle;
+    (void)events;
+    eventfd_read(fd, &ignored);
+    for (size_t i = 0; i < starting->count; i++) {
+        if (starting->jobs[i]->done && !starting->jobs[i]->told)
+            take_job(starting, starting->jobs[i]);
+    }
+}
+
+/* A signal is for the main thread. */
+static int
+start_threads(struct starting *starting, struct failure **failure)
+{
+    sigset_t all, before;
+    int error = 0;
+
+    starting->notifier = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (starting->notifier < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not make an eventfd");
+    starting->notifier_handle = virEventAddHandle(
+        starting->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, starting, NULL);
+    xmlInitParser();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (error == 0 && starting->thread_count < THREADS &&
+           starting->thread_count < starting->count) {
+        error = pthread_create(&starting->threads[starting->thread_count], NULL,
+                               run_thread, starting);
+        if (error == 0)
+            starting->thread_count++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0 || starting->thread_count > 0)
+        return 0;
+    return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not make a thread");
+}
+
+/* --- which domains ------------------------------------------------------------------ */
+
+static int
+add_domain(struct starting *starting, const char *name, struct failure **failure)
+{
+    struct waiting *waiting = &starting->waiting;
+    size_t before = waiting->count;
+    struct waited *waited = waiting_add(waiting, name, failure);
+    struct job *job;
+
+    if (!waited)
+        return -1;
+    if (waiting->count == before || waited->followed->active)
+        return 0;
+    job = xcalloc(1, sizeof(*job));
+    job->waited = waited;
+    *array_add(starting->jobs, starting->count) = job;
+    job->domain =
+        libvirt_find_domain(starting->connection, waited->followed->uuid, failure);
+    return job->domain ? 0 : -1;
+}
+
+/* Adds the domains that ask for a seed and have such a name. Return: how many, or -1. */
+static int
+add_matching(struct starting *starting, const char *pattern, struct failure **failure)
+{
+    virDomainPtr *domains = NULL;
+    int count = virConnectListAllDomains(starting->connection, &domains,
+                                         VIR_CONNECT_LIST_DOMAINS_PERSISTENT);
+    int found = 0;
+
+    if (count < 0)
+        return libvirt_fail(failure, "could not list the domains");
+    for (int i = 0; i < count; i++) {
+        char uuid[VIR_UUID_STRING_BUFLEN];
+
+        if (found >= 0 && fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0 &&
+            definition_asks(domains[i])) {
+            virDomainGetUUIDString(domains[i], uuid);
+            found = add_domain(starting, uuid, failure) < 0 ? -1 : found + 1;
+        }
+        virDomainFree(domains[i]);
+    }
+    free(domains);
+    return found;
+}
+
+/* A name with such a character may still be a domain's. */
+static bool
+is_pattern(const struct starting *starting, const char *name)
+{
+    virDomainPtr domain =
+        strpbrk(name, "*?[") ? virDomainLookupByName(starting->connection, name) : NULL;
+
+    if (domain)
+        virDomainFree(domain);
+    return !domain && strpbrk(name, "*?[");
+}
+
+static int
+add_operand(struct starting *starting, const char *name, struct failure **failure)
+{
+    int found;
+
+    if (!is_pattern(starting, name))
+        return add_domain(starting, name, failure);
+    found = add_matching(starting, name, failure);
+    if (found != 0)
+        return found < 0 ? -1 : 0;
+    return failure_set(failure, FAILURE_DOMAIN,
+                       "no domain that asks for cloud-init matches '%s'\n"
+                       "'virt-seed status' lists the domains",
+                       name);
+}
+
+static int
+add_domains(struct starting *starting, struct failure **failure)
+{
+    const struct context *context = starting->context;
+
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (add_operand(starting, context->operands[i], failure) < 0)
+            return -1;
+    }
+    return starting->options->all ? add_matching(starting, "*", failure) : 0;
+}
+
+/* --- the command -------------------------------------------------------------------- */
+
+static int
+check_options(const struct starting *starting, struct failure **failure)
+{
+    const struct options *options = starting->options;
+    size_t count = starting->context->operand_count;
+
+    if (options->all == (count > 0))
+        return failure_set(failure, FAILURE_USAGE,
+                           "%s\nname the domains, or give --all for all that ask",
+                           options->all ? "--all and names exclude each other"
+                                        : "no domain was named");
+    if (options->waiting.no_wait && (options->waiting.timeout || options->waiting.scrub))
+        return failure_set(failure, FAILURE_USAGE,
+                           "--no-wait and --%s exclude each other\nleave one of them out",
+                           options->waiting.timeout ? "timeout" : "scrub");
+    return 0;
+}
+
+static void
+begin(struct starting *starting)
+{
+    struct progress *progress = &starting->waiting.progress;
+
+    for (size_t i = 0; i < starting->count; i++)
+        waiting_begin_start(starting->jobs[i]->waited);
+    for (size_t i = 0; i < starting->waiting.count; i++) {
+        struct waited *waited = starting->waiting.list[i];
+
+        if (waited->starts)
+            continue;
+        if (starting->options->waiting.no_wait) {
+            waiting_finish(waited, running_word(progress), STATUS_OK, NULL);
+            continue;
+        }
+        progress_note(progress, waited->row, running_word(progress));
+        waiting_begin(waited);
+    }
+}
+
+static int
+start_and_wait(struct starting *starting, struct failure **failure)
+{
+    const struct context *context = starting->context;
+
+    starting->connection = libvirt_connect(context->uri, false, failure);
+    if (!starting->connection || add_domains(starting, failure) < 0)
+        return -1;
+    if (starting->waiting.count == 0) {
+        if (!context->quiet && !starting->options->waiting.json)
+            puts("no domain asks for cloud-init");
+        return 0;
+    }
+    begin(starting);
+    if (starting->count > 0 && start_threads(starting, failure) < 0)
+        return -1;
+    return waiting_run(&starting->waiting, failure);
+}
+
+/* A domain that is being started when the time is over is waited for: its start cannot be
+ * taken back. */
+static void
+end_threads(struct starting *starting)
+{
+    starting->over = true;
+    for (size_t i = 0; i < starting->thread_count; i++)
+        pthread_join(starting->threads[i], NULL);
+    if (starting->notifier_handle >= 0)
+        virEventRemoveHandle(starting->notifier_handle);
+    close_pointer(&starting->notifier);
+    for (size_t i = 0; i < starting->count; i++) {
+        if (starting->jobs[i]->domain)
+            virDomainFree(starting->jobs[i]->domain);
+        failure_free(starting->jobs[i]->failure);
+        free(starting->jobs[i]);
+    }
+    free(starting->jobs);
+    if (starting->connection)
+        virConnectClose(starting->connection);
+}
+
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    struct starting starting = {
+        .context = context,
+        .options = data,
+        .notifier = -1,
+        .notifier_handle = -1,
+    };
+    int result = -1;
+
+    if (check_options(&starting, failure) < 0)
+        return -1;
+    if (waiting_open(&starting.waiting, context, &starting.options->waiting, failure) ==
+        0)
+        result = start_and_wait(&starting, failure);
+    /* Whoever interrupts us does not wait for libvirt. */
+    if (starting.waiting.follow.signal == 0)
+        end_threads(&starting);
+    return waiting_close(&starting.waiting, result);
+}
+
+static const struct option_row rows[] = {
+    OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
+    OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),
+    OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),
+    OPTION(0, "scrub", NULL, waiting.scrub,
+           "once a guest is done, replace its seed by one without content"),
+    OPTION(0, "json", NULL, waiting.json,
+           "print each event as an object of JSON, one a line"),
+    OPTION_END,
+};
+
+const struct command cmd_start = {
+    .name = "start",
+    .operands = "[DOMAIN…]",
+    .summary = "wire domains if needed, start them, and wait until they are set up",
+    .help =
+        "Starts domains that ask for cloud-init: wires those that are not wired yet,\n"
+        "starts them side by side, and waits for their guests as 'virt-seed wait' does,\n"
+        "with the same exit status. DOMAIN may be a shell pattern, quoted: 'web*' stands\n"
+        "for the domains with such a name that ask. A domain that runs already is only\n"
+        "waited for, and one that cannot be started does not stop the others.\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
+    .run = run,
+};

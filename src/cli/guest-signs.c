@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/names.h"
+#include "cli/definition.h"
+#include "cli/guest-signs.h"
+#include "domain/xml.h"
+
+/* What libvirt itself looks for. */
+#define AGENT_PORT "org.qemu.guest_agent.0"
+
+/* A guest that boots prints more often than that. */
+#define CONSOLE_SECONDS 60
+
+/* The guest's end of its channel, as libvirt is told by QEMU. */
+static bool
+is_open(const xmlNode *devices, const char *port)
+{
+    for (const xmlNode *node = xml_child(devices, "channel"); node;
+         node = xml_next(node, "channel")) {
+        const xmlNode *target = xml_child(node, "target");
+
+        if (target && xml_attribute_is(target, "name", port))
+            return xml_attribute_is(target, "state", "connected");
+    }
+    return false;
+}
+
+/* Return: the file that has what the guest prints, owned by the caller (free), or NULL:
+ * that of the first console or serial port that goes there, or has a copy there. */
+static char *
+find_console(const xmlNode *devices)
+{
+    static const char *const names[] = {"console", "serial"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        for (const xmlNode *node = xml_child(devices, names[i]); node;
+             node = xml_next(node, names[i])) {
+            const xmlNode *source = xml_child(node, "source");
+            const xmlNode *log = xml_child(node, "log");
+
+            if (log)
+                return xml_attribute(log, "file");
+            if (source && xml_attribute_is(node, "type", "file"))
+                return xml_attribute(source, "path");
+        }
+    }
+    return NULL;
+}
+
+void
+guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
+{
+    cleanup_domain_view struct domain_view view = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_free char *console = NULL;
+    const xmlNode *devices;
+    struct stat status;
+
+    *signs = (struct guest_signs){.console = -1};
+    if (domain_view_load(&view, domain, &ignored) < 0 || !view.active)
+        return;
+    devices = xml_child(view.domain.root, "devices");
+    if (!devices)
+        return;
+    signs->runs = true;
+    signs->reports = is_open(devices, REPORT_PORT);
+    signs->has_agent = is_open(devices, AGENT_PORT);
+    console = find_console(devices);
+    /* Whoever may not look there does not know. */
+    if (!console || console[0] != '/' || !console[1] ||
+        fstatat(root, console + 1, &status, 0) < 0 || !S_ISREG(status.st_mode))
+        return;
+    signs->is_silent = status.st_size == 0;
+    signs->console = time(NULL) - status.st_mtime;
+    if (signs->console < 0)
+        signs->console = 0;
+}
+
+/* Return: whether the guest does something at least. */
+static bool
+is_alive(const struct guest_signs *signs)
+{
+    return !signs->is_silent && signs->console >= 0 && signs->console < CONSOLE_SECONDS;
+}
+
+char *
+guest_signs_reason(const struct guest_signs *signs, bool was_heard)
+{
+    if (!signs->runs)
+        return NULL;
+    if (was_heard)
+        return xstrdup(signs->reports ? "the guest is still connected"
+                                      : "the guest has closed its end of the channel");
+    if (signs->has_agent)
+        return xstrdup("its guest agent runs, so it has booted without cloud-init");
+    if (signs->is_silent)
+        return xstrdup("its console is empty");
+    if (signs->console >= 0)
+        return xasprintf("its console printed something %ld s ago", signs->console);
+    return NULL;
+}
+
+char *
+guest_signs_hint(const struct guest_signs *signs, bool was_heard)
+{
+    if (!signs->runs)
+        return NULL;
+    if (was_heard && signs->reports)
+        return xstrdup("cloud-init is slow: wait again, with a longer --timeout");
+    if (was_heard)
+        return xstrdup("see on its console whether it hangs or boots again");
+    if (signs->has_agent)
+        return xstrdup(
+            "see that the image has cloud-init, that it is enabled, and that it "
+            "reads vendor-data");
+    if (is_alive(signs))
+        return xstrdup("it boots, or it has no cloud-init: see its console");
+    if (signs->console >= 0)
+        return xstrdup("see on its console whether it has booted; if it has, there is no "
+                       "cloud-init in its image, or it does not read vendor-data");
+    return NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signs of life of a guest that cloud-init has not reported from, or no more: whether it
+ * holds its end of the report channel open, whether its guest agent is there, and when it
+ * last printed to its console, if that goes into a file. They tell a guest that is slow
+ * from one that has no cloud-init.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <libvirt/libvirt.h>
+
+struct guest_signs {
+    bool runs;      /* the others are only known if it does */
+    bool reports;   /* the reporter holds the channel open */
+    bool has_agent; /* the guest agent holds its channel open */
+    long console;   /* seconds since something was printed; -1 if it is not known */
+    bool is_silent; /* the console's file is empty */
+};
+
+/* Reads them; the connection may be a read-only one. `root` is the directory "/" of the
+ * host. */
+void guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root);
+
+/* Return: what they say of a guest from which nothing was heard, or, with `was_heard`,
+ * not the end; and what to do, a phrase each, owned by the caller (free). NULL if they
+ * say nothing. */
+char *guest_signs_reason(const struct guest_signs *signs, bool was_heard);
+char *guest_signs_hint(const struct guest_signs *signs, bool was_heard);

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: follow.c says what happens, progress.c shows it, and this decides when
+ * the waiting for a domain is over, and how: by its guest's report, by its own end, or by
+ * the time.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libvirt/libvirt.h>
+
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/definition.h"
+#include "cli/guest-signs.h"
+#include "cli/replace.h"
+#include "cli/wait.h"
+#include "store/record.h"
+
+/* Where cloud-init writes what the commands of user-data print, and its own errors. */
+#define GUEST_LOGS                                                                       \
+    "in the guest, /var/log/cloud-init-output.log and /var/log/cloud-init.log say more"
+
+static const char *
+name_of(const struct waited *waited)
+{
+    return virDomainGetName(waited->followed->domain);
+}
+
+/* --- how it ends ------------------------------------------------------------------ */
+
+static void
+finish(struct waited *waited, const char *outcome, int status,
+       const struct guest_report *report, const struct failure *failure)
+{
+    struct waiting *waiting = waited->waiting;
+    const struct progress_end end = {
+        .outcome = outcome,
+        .status = status,
+        .report = report,
+        .failure = failure,
+    };
+
+    waited->over = true;
+    waited->status = status;
+    progress_finish(&waiting->progress, waited->row, &end);
+    for (size_t i = 0; i < waiting->count; i++) {
+        if (!waiting->list[i]->over)
+            return;
+    }
+    waiting->follow.over = true;
+}
+
+void
+waiting_finish(struct waited *waited, const char *outcome, int status,
+               const struct failure *failure)
+{
+    if (!waited->over)
+        finish(waited, outcome, status, NULL, failure);
+}
+
+/* The boot is complete, as the guest or the record says. With --scrub, the seed is not
+ * needed any more if all went well. */
+static void
+finish_by_report(struct waited *waited, const struct guest_report *report)
+{
+    const struct waiting *waiting = waited->waiting;
+    const char *outcome = guest_state_word(report->state);
+    size_t errors = report->errors.count + report->errors.left_out;
+    cleanup_failure struct failure *failure = NULL;
+
+    if (report->state != GUEST_STATE_DONE) {
+        failure_set(&failure, FAILURE_DOMAIN,
+                    "domain '%s': cloud-init has finished with %zu %s\n" GUEST_LOGS,
+                    name_of(waited), errors, errors == 1 ? "error" : "errors");
+    } else if (waiting->options->scrub) {
+        if (replace_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
+            outcome = "error";
+        else
+            progress_note(&waited->waiting->progress, waited->row, "scrubbed");
+    }
+    finish(waited, outcome, failure ? STATUS_FAILURE : STATUS_OK, report, failure);
+}
+
+/* Return: how far the guest was, owned by the caller (free). */
+static char *
+describe_stage(const struct guest_report *report)
+{
+    const char *stage = guest_stage_name(guest_report_last_stage(report));
+
+    if (report->state == GUEST_STATE_NOTHING)
+        return xstrdup("nothing was heard of its guest");
+    if (!stage)
+        return xstrdup("no stage of cloud-init had begun");
+    return xasprintf("the last stage was %s", stage);
+}
+
+static void
+finish_by_time(struct waited *waited)
+{
+    const struct guest_report *report = &waited->followed->report;
+    bool was_heard = report->state != GUEST_STATE_NOTHING;
+    cleanup_free char *stage = describe_stage(report);
+    cleanup_free char *reason = NULL;
+    cleanup_free char *hint = NULL;
+    cleanup_failure struct failure *failure = NULL;
+    struct guest_signs signs;
+
+    guest_signs_read(&signs, waited->followed->domain, waited->waiting->follow.root);
+    reason = guest_signs_reason(&signs, was_heard);
+    hint = guest_signs_hint(&signs, was_heard);
+    failure_set(&failure, FAILURE_DOMAIN, "domain '%s': not done after %s s; %s%s%s",
+                name_of(waited), waited->waiting->options->timeout, stage,
+                reason ? "; " : "", reason ? reason : "");
+    if (hint)
+        failure_hint(&failure, "%s", hint);
+    else if (was_heard)
+        failure_hint(&failure, GUEST_LOGS);
+    else
+        failure_hint(&failure, "a guest without cloud-init, or whose image does without "
+                               "vendor-data, never says anything");
+    finish(waited, "timeout", STATUS_TIMEOUT, report, failure);
+}
+
+/* `detail` is libvirt's virDomainEventStoppedDetailType. */
+static void
+finish_by_stop(struct waited *waited, int detail)
+{
+    static const char *const words[] = {
+        [VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN] = "was shut down",
+        [VIR_DOMAIN_EVENT_STOPPED_DESTROYED] = "was destroyed",
+        [VIR_DOMAIN_EVENT_STOPPED_CRASHED] = "has crashed",
+        [VIR_DOMAIN_EVENT_STOPPED_MIGRATED] = "was migrated to another host",
+        [VIR_DOMAIN_EVENT_STOPPED_SAVED] = "was saved",
+        [VIR_DOMAIN_EVENT_STOPPED_FAILED] = "has failed on the host",
+        [VIR_DOMAIN_EVENT_STOPPED_FROM_SNAPSHOT] = "was reverted to a snapshot",
+    };
+    const int count = (int)(ARRAY_SIZE(words));
+    const char *what =
+        detail >= 0 && detail < count && words[detail] ? words[detail] : "has stopped";
+    const struct guest_report *report = &waited->followed->report;
+    cleanup_free char *stage = describe_stage(report);
+    cleanup_failure struct failure *failure = NULL;
+
+    failure_set(&failure, FAILURE_DOMAIN,
+                "domain '%s' %s before cloud-init came to its end; %s", name_of(waited),
+                what, stage);
+    if (detail == VIR_DOMAIN_EVENT_STOPPED_MIGRATED)
+        failure_hint(&failure, "wait on that host");
+    else if (detail == VIR_DOMAIN_EVENT_STOPPED_SAVED)
+        failure_hint(&failure, "start it, and wait once more: the guest goes on then");
+    else if (detail == VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN &&
+             report->state == GUEST_STATE_NOTHING)
+        failure_hint(&failure,
+                     "it shut down before cloud-init began, or has none: see its "
+                     "console, and /var/log/libvirt/qemu/%s.log",
+                     name_of(waited));
+    else
+        failure_hint(&failure,
+                     "see what the guest and QEMU said last: its console, and "
+                     "/var/log/libvirt/qemu/%s.log",
+                     name_of(waited));
+    finish(waited, "stopped", STATUS_STOPPED, report, failure);
+}
+
+/* What its last boot was is worth a word, and no error if it may not be read. */
+static void
+finish_unstarted(struct waited *waited)
+{
+    cleanup_record struct record record = {0};
+    const struct record_result *result = &record.result;
+    cleanup_failure struct failure *unreadable = NULL;
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_free char *last = NULL;
+
+    record_read(waited->waiting->follow.root, waited->followed->uuid, &record,
+                &unreadable);
+    if (!record.boot.time)
+        last = xstrdup("");
+    else if (!guest_state_is_end(result->state))
+        last = xasprintf("; its last boot, of %s, did not come to its end",
+                         record.boot.time);
+    else
+        last = xasprintf("; its last boot, of %s, %s%s%s", record.boot.time,
+                         result->state == GUEST_STATE_DONE ? "was done"
+                                                           : "finished with errors",
+                         result->time ? " at " : "", result->time ? result->time : "");
+    failure_set(&failure, FAILURE_DOMAIN,
+                "domain '%s' does not run%s\n"
+                "start it; 'virt-seed wait --next' also waits for a start",
+                name_of(waited), last);
+    finish(waited, "stopped", STATUS_STOPPED, NULL, failure);
+}
+
+/* --- how it begins ---------------------------------------------------------------- */
+
+/*
+ * A guest that was saved has its report in the record alone. A boot's own start is not a
+ * resumption, and as long as libvirt has not finished it, the record is still that of the
+ * boot before.
+ */
+static void
+finish_by_record(struct waited *waited)
+{
+    cleanup_record struct record record = {0};
+    const struct record_result *result = &record.result;
+    cleanup_failure struct failure *unreadable = NULL;
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    int state, reason;
+
+    if (virDomainGetState(waited->followed->domain, &state, &reason, 0) < 0 ||
+        (state == VIR_DOMAIN_RUNNING && reason == VIR_DOMAIN_RUNNING_BOOTED) ||
+        (state == VIR_DOMAIN_PAUSED && reason == VIR_DOMAIN_PAUSED_STARTING_UP) ||
+        record_read(waited->waiting->follow.root, waited->followed->uuid, &record,
+                    &unreadable) < 0 ||
+        !guest_state_is_end(result->state))
+        return;
+    report.state = result->state;
+    report.datasource = steal(record.result.datasource);
+    report.errors.list = xcalloc(result->error_count, sizeof(report.errors.list[0]));
+    report.errors.count = result->error_count;
+    for (size_t i = 0; i < result->error_count; i++)
+        report.errors.list[i] = (struct guest_message){
+            .stage = GUEST_STAGE_NONE,
+            .text = xstrdup(result->errors[i]),
+        };
+    progress_show(&waited->waiting->progress, waited->row, &report);
+    finish_by_report(waited, &report);
+}
+
+/*
+ * Checks that a report can come of the domain; `has_file` says whether there is a file
+ * for it. Return: 0, or -1 with the reason why there will never be one.
+ */
+static int
+require_report(const struct domain_view *view, bool has_file, struct failure **failure)
+{
+    bool wired = domain_uses_shim(&view->domain) || wire_report_is_there(&view->domain);
+    const char *reason, *hint;
+
+    if (wired && has_file)
+        return 0;
+    if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {
+        reason = "it asks for no seed";
+        hint = "'virt-seed set DOMAIN' makes it ask for one; start it anew then";
+    } else if (view->refused) {
+        reason = view->refused->message;
+        hint = view->refused->hint;
+    } else if (!view->request.report) {
+        reason = "its <cloud-init> says report=\"no\"";
+        hint = "take that away with 'virsh edit', and start it anew";
+    } else if (!request_wants_report(&view->request)) {
+        reason = "for Windows and for oVirt's payload there is no reporter";
+        hint = "look into the guest itself";
+    } else if (!wired) {
+        reason = "it has no report channel";
+        hint = "'virt-seed wire DOMAIN' adds it; start it anew then";
+    } else if (!view->active) {
+        return 0;
+    } else {
+        reason = "its report is missing: no hook made it when it was started";
+        hint = "start it anew, with virt-seed's hook installed";
+    }
+    failure_set(failure, FAILURE_DOMAIN, "domain '%s' will never report: %s",
+                view->domain.name, reason);
+    return hint ? failure_hint(failure, "%s", hint) : -1;
+}
+
+/* Ends the waiting at once if no report can ever come. */
+static void
+check_report(struct waited *waited)
+{
+    cleanup_domain_view struct domain_view view = {0};
+    cleanup_failure struct failure *failure = NULL;
+    const struct waiting_options *options = waited->waiting->options;
+    bool has_file = waited->followed->reader.file >= 0;
+    int result = domain_view_load(&view, waited->followed->domain, &failure);
+
+    /* What cannot be done in the end is said before the waiting. */
+    if (result == 0 && options->scrub && view.active) {
+        result = delivery_of_running(&view.domain)->check_replace(&view.domain, &failure);
+        if (result < 0)
+            failure_prefix(&failure, "domain '%s'", name_of(waited));
+    }
+    if (result < 0)
+        finish(waited, "error", STATUS_FAILURE, NULL, failure);
+    else if (!view.active && !waited->next)
+        finish_unstarted(waited);
+    else if (require_report(&view, has_file, &failure) < 0)
+        finish(waited, "silent", STATUS_FAILURE, NULL, failure);
+}
+
+static void
+take_report(struct waited *waited)
+{
+    const struct guest_report *report = &waited->followed->report;
+
+    if (waited->over || report->state == GUEST_STATE_NOTHING ||
+        strcmp(report->boot, waited->passed) == 0)
+        return;
+    waited->begun = true;
+    progress_show(&waited->waiting->progress, waited->row, report);
+    if (guest_state_is_end(report->state))
+        finish_by_report(waited, report);
+    /* Whoever read what we print may have gone; main() says so. */
+    if (ferror(stdout))
+        waited->waiting->follow.over = true;
+}
+
+void
+waiting_begin(struct waited *waited)
+{
+    const struct guest_report *report = &waited->followed->report;
+    bool active = waited->followed->active;
+    bool complete = guest_state_is_end(report->state);
+    bool next = waited->next;
+
+    /* If it has stopped since, what counts is that it was done. */
+    if (next || !active || !complete)
+        check_report(waited);
+    /* The report of a domain that does not run is one that nobody has removed. */
+    if (!active || (complete && next))
+        snprintf(waited->passed, sizeof(waited->passed), "%s", report->boot);
+    take_report(waited);
+    if (!waited->over && !next && report->state == GUEST_STATE_NOTHING)
+        finish_by_record(waited);
+}
+
+void
+waiting_begin_start(struct waited *waited)
+{
+    waited->next = true;
+    waited->starts = true;
+    snprintf(waited->passed, sizeof(waited->passed), "%s", waited->followed->report.boot);
+}
+
+/* --- what happens ----------------------------------------------------------------- */
+
+static void
+said(struct followed *followed)
+{
+    take_report(followed->owner);
+}
+
+static void
+started(struct followed *followed, int detail)
+{
+    struct waited *waited = followed->owner;
+
+    if (waited->over || waited->waiting->options->no_wait)
+        return;
+    progress_note(&waited->waiting->progress, waited->row, "started");
+    waited->begun = waited->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
+    /* A guest that was saved goes on, and what it said before counts. */
+    if (waited->starts && detail != VIR_DOMAIN_EVENT_STARTED_BOOTED)
+        waited->next = false;
+}
+
+static void
+begun(struct followed *followed)
+{
+    struct waited *waited = followed->owner;
+
+    if (waited->over || waited->waiting->options->no_wait)
+        return;
+    if (waited->starts && !waited->next)
+        waiting_begin(waited);
+    else
+        check_report(waited);
+}
+
+static void
+stopped(struct followed *followed, int detail)
+{
+    struct waited *waited = followed->owner;
+
+    if (waited->over)
+        return;
+    if (waited->next && !waited->begun)
+        progress_note(&waited->waiting->progress, waited->row, "stopped");
+    else
+        finish_by_stop(waited, detail);
+}
+
+static void
+failed(struct followed *followed, struct failure *reason)
+{
+    struct waited *waited = followed->owner;
+    cleanup_failure struct failure *failure = reason;
+
+    if (waited->over)
+        return;
+    failure_prefix(&failure, "domain '%s'", name_of(waited));
+    finish(waited, "error", STATUS_FAILURE, &followed->report, failure);
+}
+
+static void
+second(struct follow *follow)
+{
+    struct waiting *waiting = follow->owner;
+
+    progress_tick(&waiting->progress);
+}
+
+static void
+deadline(struct follow *follow)
+{
+    struct waiting *waiting = follow->owner;
+
+    for (size_t i = 0; i < waiting->count; i++) {
+        if (!waiting->list[i]->over)
+            finish_by_time(waiting->list[i]);
+    }
+}
+
+static const struct follow_events events = {
+    .said = said,
+    .started = started,
+    .begun = begun,
+    .stopped = stopped,
+    .failed = failed,
+    .second = second,
+    .deadline = deadline,
+};
+
+/* --- making, waiting, ending ------------------------------------------------------ */
+
+/* `milliseconds` is -1 for as long as it takes. */
+static int
+read_timeout(const char *text, int *milliseconds, struct failure **failure)
+{
+    char *end = NULL;
+    unsigned long seconds;
+
+    *milliseconds = -1;
+    if (!text)
+        return 0;
+    errno = 0;
+    seconds = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || seconds > LIMIT_TIMEOUT)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--timeout='%s' is not a number of seconds\ngive 0 to %d",
+                           text, LIMIT_TIMEOUT);
+    *milliseconds = (int)seconds * 1000;
+    return 0;
+}
+
+int
+waiting_open(struct waiting *waiting, const struct context *context,
+             const struct waiting_options *options, struct failure **failure)
+{
+    *waiting = (struct waiting){
+        .follow = FOLLOW_NONE,
+        .options = options,
+        .context = context,
+    };
+    waiting->follow.owner = waiting;
+    progress_open(&waiting->progress, context->quiet, options->json);
+    if (read_timeout(options->timeout, &waiting->milliseconds, failure) < 0 ||
+        (options->scrub && replace_check_caller(context, failure) < 0))
+        return -1;
+    return follow_open(&waiting->follow, &events, context->uri, context->root, failure);
+}
+
+struct waited *
+waiting_add(struct waiting *waiting, const char *name, struct failure **failure)
+{
+    struct followed *followed = follow_add(&waiting->follow, name, failure);
+    struct waited *waited;
+
+    if (!followed)
+        return NULL;
+    /* A domain that is named twice is waited for once. */
+    if (followed->owner)
+        return followed->owner;
+    waited = xcalloc(1, sizeof(*waited));
+    waited->waiting = waiting;
+    waited->followed = followed;
+    waited->next = waiting->options->next;
+    waited->row = progress_add(&waiting->progress, virDomainGetName(followed->domain),
+                               followed->uuid);
+    followed->owner = waited;
+    *array_add(waiting->list, waiting->count) = waited;
+    return waited;
+}
+
+int
+waiting_run(struct waiting *waiting, struct failure **failure)
+{
+    return follow_run(&waiting->follow, waiting->milliseconds,
+                      waiting->progress.style == PROGRESS_LIVE, failure);
+}
+
+int
+waiting_close(struct waiting *waiting, int result)
+{
+    /* What must be known of several domains: that one has failed, or else that one has
+     * stopped, or else that the time is over. */
+    static const int order[] = {STATUS_TIMEOUT, STATUS_STOPPED, STATUS_FAILURE};
+    int status = result < 0 ? -1 : STATUS_OK;
+    int number = waiting->follow.signal;
+
+    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(order); i++) {
+        for (size_t j = 0; j < waiting->count; j++)
+            status = waiting->list[j]->status == order[i] ? order[i] : status;
+    }
+    progress_close(&waiting->progress);
+    follow_close(&waiting->follow);
+    for (size_t i = 0; i < waiting->count; i++)
+        free(waiting->list[i]);
+    free(waiting->list);
+    /* Whoever has started us learns that it was a signal. */
+    if (number != 0)
+        raise(number);
+    return status;
+}
