@@ -17,13 +17,13 @@
 
 build_packages() {
     echo autoconf automake gcc libc6-dev make pkg-config libxml2-dev libisofs-dev libyaml-dev \
-        libjansson-dev nettle-dev zlib1g-dev uuid-dev libblkid-dev libsmartcols-dev libvirt-dev \
+        libjansson-dev nettle-dev libcrypt-dev zlib1g-dev uuid-dev libblkid-dev libsmartcols-dev libvirt-dev \
         libmicrohttpd-dev libmnl-dev libsystemd-dev
 }
 
 check_packages() {
-    echo bats curl genisoimage groff jq libcmocka-dev libxml2-utils man-db openssh-client procps \
-        python3 xorriso
+    echo bats curl genisoimage groff jq libcmocka-dev libxml2-utils man-db mtools openssh-client procps \
+        python3 python3-jsonschema xorriso
 }
 
 packages_missing() {

@@ -116,6 +116,7 @@ libimage_a_SOURCES = \
 	%D%/image/image.h \
 	%D%/image/iso.c \
 	%D%/image/label.c \
+	%D%/image/vfat.c \
 	$(NULL)
 libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CFLAGS)
 
@@ -281,6 +282,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-done.c \
 	%D%/cli/cmd-complete.c \
 	%D%/cli/cmd-dump.c \
+	%D%/cli/cmd-edit.c \
 	%D%/cli/cmd-gc.c \
 	%D%/cli/cmd-import.c \
 	%D%/cli/cmd-inspect.c \
@@ -317,13 +319,16 @@ virt_seed_SOURCES = \
 	%D%/cli/main.c \
 	%D%/cli/pending.c \
 	%D%/cli/pending.h \
+	%D%/cli/remote.c \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
+	%D%/cli/set-guest.c \
+	%D%/cli/set.h \
 	%D%/cli/wait.h \
 	%D%/cli/waiting.c \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS)
+	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS) $(CRYPT_CFLAGS)
 virt_seed_LDADD = libimport.a $(SEED_ARCHIVES) $(SEED_LIBS) $(LIBVIRT_LIBS) $(SYSTEMD_LIBS) \
-	$(SMARTCOLS_LIBS)
+	$(SMARTCOLS_LIBS) $(CRYPT_LIBS)

@@ -186,6 +186,7 @@ functional_tests = \
 	%D%/functional/check.bats \
 	%D%/functional/cli.bats \
 	%D%/functional/completion.bats \
+	%D%/functional/edit.bats \
 	%D%/functional/examples.bats \
 	%D%/functional/docs.bats \
 	%D%/functional/doctor.bats \
@@ -205,6 +206,7 @@ functional_tests = \
 	%D%/functional/record.bats \
 	%D%/functional/pending.bats \
 	%D%/functional/net.bats \
+	%D%/functional/remote.bats \
 	%D%/functional/secrets.bats \
 	%D%/functional/selinux.bats \
 	%D%/functional/set.bats \

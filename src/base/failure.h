@@ -19,6 +19,8 @@
     X(SYSTEM, "system")                                                                  \
     X(USAGE, "usage")                                                                    \
     X(LIBVIRT, "libvirt")                                                                \
+    X(LIBVIRT_MISSING, "libvirt-missing")                                                \
+    X(DOMAIN_MISSING, "domain-missing")                                                  \
     X(CONFIG, "config")                                                                  \
     X(XML, "xml")                                                                        \
     X(DOMAIN, "domain")                                                                  \

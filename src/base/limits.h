@@ -42,6 +42,11 @@
 #define LIMIT_IMAGE_FILES 1000
 #define LIMIT_IMAGE_DEPTH 8
 #define LIMIT_IMAGE_TREE_BLOCKS 512
+/* Of a vfat image: what mdir may list, and the memory (bytes) and time (seconds) that mtools
+ * has for it. */
+#define LIMIT_VFAT_LIST (512 * KIB)
+#define LIMIT_VFAT_MEMORY (512 * MIB)
+#define LIMIT_VFAT_SECONDS 20
 
 /* A domain's disks, its controllers, its host devices; QEMU itself ends far below. */
 #define LIMIT_DEVICES 4096
@@ -136,9 +141,10 @@
 /* Directories within each other, in what is removed whole. */
 #define LIMIT_TREE_DEPTH 64
 
-/* What `check` says of one domain; what an installed cloud-init may say of a document,
- * and the memory (bytes) and time (seconds) that it has for it. */
+/* What `check` says of one domain; bytes of a schema; what an installed cloud-init may say
+ * of a document, and the memory (bytes) and time (seconds) that it has for it. */
 #define LIMIT_FINDINGS 1000
+#define LIMIT_SCHEMA (4 * MIB)
 #define LIMIT_SCHEMA_OUTPUT (64 * KIB)
 #define LIMIT_SCHEMA_MEMORY (1024 * MIB)
 #define LIMIT_SCHEMA_SECONDS 30

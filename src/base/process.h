@@ -3,6 +3,8 @@
  * runs. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 
 /* Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no
@@ -34,6 +36,7 @@ struct child {
     size_t output;            /* bytes that it may print */
     unsigned long memory;     /* bytes that it may have */
     int seconds;              /* that it may take */
+    bool silent;              /* drop what it prints on standard error */
 };
 
 /* What child_run() returns besides an exit status. */

@@ -181,7 +181,7 @@ check_domain(struct findings *findings, struct domain *domain,
     for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](&check);
     if (options->schema)
-        check_schema(&check);
+        check_schema(&check, options->schema_file);
     /* The wiring gives it a UUID, and that is a finding already. */
     if (findings->errors == 0 && *domain->uuid)
         seed_make(&seed, &request, &failure);

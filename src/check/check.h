@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "base/failure.h"
 #include "domain/domain.h"
 #include "domain/request.h"
@@ -74,6 +75,11 @@ struct findings {
     struct finding *list;
     size_t count;
     size_t errors;
+    enum {
+        SCHEMA_UNUSED, /* no document to check, or nobody asked for it */
+        SCHEMA_CHECKED,
+        SCHEMA_MISSING, /* the program that checks it is not on this host */
+    } schema;
 };
 
 /* Adds a warning; those beyond LIMIT_FINDINGS are dropped. Nothing in it is of a
@@ -97,6 +103,8 @@ void findings_clear(struct findings *findings);
 struct check_options {
     int root;    /* the host's "/": configuration, files and secrets are below it */
     bool schema; /* whether an installed cloud-init may check the documents as well */
+    /* cloud-init's schema, by which they are checked instead; NULL for none. */
+    const struct buffer *schema_file;
 };
 
 /*
@@ -129,7 +137,8 @@ void check_secrets(const struct check *check);
 void check_smbios(const struct check *check);
 void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
-void check_schema(const struct check *check);
+/* `file` is NULL, or the schema. */
+void check_schema(const struct check *check, const struct buffer *file);
 
 /* The one that adds errors, too: for what the hook would refuse of this host. */
 void check_delivery(const struct check *check);

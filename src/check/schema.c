@@ -4,6 +4,10 @@
  * reads each cloud-config from a file in memory, and what it says becomes a warning: the
  * guest's cloud-init may be another. It quotes values, so it gets no document that came
  * from a secret or seems to hold one. It is waited for, but not for long.
+ *
+ * If the user has cloud-init's JSON schema in a file, Python's jsonschema, which cloud-init
+ * uses as well, checks the cloud-configs by that. It gets the values as JSON, as our own
+ * reader of YAML reads them.
  */
 #include "config.h"
 
@@ -13,6 +17,8 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "check/check.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
 
 #define SCHEMA_HINT                                                                      \
     "see cloud-init's reference of modules; 'virt-seed check --no-schema' leaves this out"
@@ -70,24 +76,115 @@ check_part_schema(const struct check *check, const struct part *part, const char
     return status >= 0;
 }
 
+/* Prints "PATH: MESSAGE" for each error. What a schema refers to by a URL is not fetched. Exits
+ * with 3 if jsonschema is not installed, and with 4 if the file is no schema. */
+static const char script[] =
+    "import json, sys\n"
+    "try:\n"
+    "    import jsonschema\n"
+    "    from jsonschema.exceptions import best_match\n"
+    "    from jsonschema.validators import validator_for\n"
+    "except ImportError:\n"
+    "    sys.exit(3)\n"
+    "def refuse(url):\n"
+    "    raise ValueError('refers to ' + url)\n"
+    "schemes = dict.fromkeys(('http', 'https', 'ftp', 'file'), refuse)\n"
+    "try:\n"
+    "    schema = json.load(open(sys.argv[1], encoding='utf-8'))\n"
+    "    kind = validator_for(schema, default=jsonschema.Draft4Validator)\n"
+    "    kind.check_schema(schema)\n"
+    "    resolver = jsonschema.RefResolver.from_schema(schema, handlers=schemes)\n"
+    "    validator = kind(schema, resolver=resolver)\n"
+    "    document = json.load(open(sys.argv[2], encoding='utf-8'))\n"
+    "    for error in sorted(validator.iter_errors(document), key=lambda e: str(e.path)):\n"
+    "        error = best_match([error])\n"
+    "        path = '.'.join(str(key) for key in error.absolute_path)\n"
+    "        print(json.dumps((path + ': ' if path else '') + error.message[:500],\n"
+    "                         ensure_ascii=False)[1:-1])\n"
+    "except Exception:\n"
+    "    sys.exit(4)\n";
+
+/* The same by the schema in a file. Return: whether jsonschema is there. */
+static bool
+check_part_by_file(const struct check *check, const struct part *part,
+                   const struct buffer *schema)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_json json_t *value =
+        yaml_load(part->data.data, part->data.size, YAML_ONE_DOCUMENT, &ignored);
+    cleanup_free char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    cleanup_free char *description = part_describe(part);
+    cleanup_buffer struct buffer content = {0};
+    cleanup_buffer struct buffer output = {0};
+    cleanup_close int schema_file = child_document("schema", schema);
+    cleanup_close int file = -1;
+    cleanup_free char *schema_path = xasprintf("/proc/self/fd/%d", schema_file);
+    cleanup_free char *path = NULL;
+    char *words[] = {(char *)"python3", (char *)"-I", (char *)"-W",
+                     (char *)"ignore",  (char *)"-c", (char *)script,
+                     schema_path,       NULL,         NULL};
+    int documents[] = {schema_file, -1, -1};
+    const struct child child = {
+        .words = words,
+        .documents = documents,
+        .silent = true,
+        .output = LIMIT_SCHEMA_OUTPUT,
+        .memory = LIMIT_SCHEMA_MEMORY,
+        .seconds = LIMIT_SCHEMA_SECONDS,
+    };
+    int status;
+    char *rest;
+
+    /* What is no YAML is an error already. */
+    if (!text)
+        return true;
+    buffer_append_string(&content, text);
+    file = child_document("cloud-config", &content);
+    documents[1] = file;
+    path = xasprintf("/proc/self/fd/%d", file);
+    words[ARRAY_SIZE(words) - 2] = path;
+    status = file < 0 || schema_file < 0 ? CHILD_MISSING : child_run(&child, &output);
+    if (status == CHILD_MISSING || status == 3)
+        return false;
+    rest = output.data;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        if (*line)
+            findings_warn(check->findings, WARNING_SCHEMA, part->line,
+                          "see cloud-init's reference of modules",
+                          "%s: cloud-init's schema: %s", description, line);
+    }
+    if (status != 0)
+        findings_warn(check->findings, WARNING_SCHEMA, part->line,
+                      "give schema-cloud-config-v1.json of cloud-init's source",
+                      "%s: could not be checked by this schema (%s)", description,
+                      status < 0 ? "it took too long, or has too many errors"
+                                 : "the file is not a usable JSON schema");
+    return true;
+}
+
 void
-check_schema(const struct check *check)
+check_schema(const struct check *check, const struct buffer *file)
 {
     bool network = request_is_nocloud(check->request);
+    struct findings *findings = check->findings;
 
     for (size_t i = 0; i < check->request->parts.count; i++) {
         const struct part *part = check->request->parts.list[i];
         const char *type = NULL;
+        bool checked;
 
         /* It quotes values: what is, or seems to be, secret does not go there. */
         if (part->data.size == 0 || part->masked || part->origin == PART_SECRET ||
-            findings_have(check->findings, WARNING_INLINE_SECRET, part->line))
+            findings_have(findings, WARNING_INLINE_SECRET, part->line))
             continue;
-        if (part->kind == PART_NETWORK_CONFIG && network)
+        if (part->kind == PART_NETWORK_CONFIG && network && !file)
             type = "network-config";
         else if (part->kind == PART_VALUE || !check_is_cloud_config(part))
             continue;
-        if (!check_part_schema(check, part, type))
+        checked = file ? check_part_by_file(check, part, file)
+                       : check_part_schema(check, part, type);
+        findings->schema = checked ? SCHEMA_CHECKED : SCHEMA_MISSING;
+        if (!checked)
             return;
     }
 }

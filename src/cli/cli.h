@@ -101,8 +101,10 @@ struct command {
     const char *help;    /* what `virt-seed NAME --help` says of it */
     const struct option_row *options; /* ended by OPTION_END; NULL for none */
     size_t options_size;              /* of its struct options */
+    bool runs_on_host; /* a URI of qemu+ssh:// runs it on the domain's host */
     /* `options` is the command's struct options. Return: the exit status, or -1 with a
-     * failure: main prints it, and the status is 1, or 2 if it is FAILURE_USAGE. */
+     * failure. main prints a failure; the status is then 2 if it is FAILURE_USAGE, else the
+     * one that was returned, or 1. */
     int (*run)(const struct context *context, const void *options,
                struct failure **failure);
 };
@@ -116,6 +118,7 @@ extern const struct command cmd_complete;
 extern const struct command cmd_doctor;
 extern const struct command cmd_done;
 extern const struct command cmd_dump;
+extern const struct command cmd_edit;
 extern const struct command cmd_gc;
 extern const struct command cmd_import;
 extern const struct command cmd_inspect;
@@ -133,12 +136,16 @@ extern const struct command cmd_wire;
 /* Return: the command of that name, or NULL with a failure. */
 const struct command *command_find(const char *name, struct failure **failure);
 
-/* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, the
- * time is over (as timeout(1) says it). */
+/* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, there is
+ * no such domain, libvirt is not there, the time is over (as timeout(1) says it); of `pending
+ * --exit-code`: something changes. */
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
 #define STATUS_STOPPED 3
+#define STATUS_CHANGES 3
+#define STATUS_NO_DOMAIN 4
+#define STATUS_NO_LIBVIRT 5
 #define STATUS_TIMEOUT 124
 
 /* --- the command line ------------------------------------------------------------- */
@@ -151,6 +158,14 @@ const struct command *command_find(const char *name, struct failure **failure);
  */
 int arguments_read(struct context *context, const struct command *command, void *options,
                    int argc, char **argv, struct failure **failure);
+
+/*
+ * Runs the command on the domain's host, over ssh, if it is one that does so and the URI
+ * names another host; this program does not come back then. Return: 0 if the command runs
+ * here, or -1.
+ */
+int remote_run(const struct context *context, const struct command *command,
+               const void *options, struct failure **failure);
 
 /* Prints the help of the command, or with NULL that of virt-seed. */
 void help_print(FILE *stream, const struct command *command);

@@ -13,7 +13,19 @@
 struct options {
     bool json;
     bool no_schema;
+    bool strict;
+    const char *schema;
 };
+
+/* By the state of the schema, in JSON. */
+static const char *const schema_words[] = {
+    [SCHEMA_UNUSED] = "unused",
+    [SCHEMA_CHECKED] = "checked",
+    [SCHEMA_MISSING] = "missing",
+};
+
+/* What --schema is to be. */
+#define SCHEMA_HINT "give schema-cloud-config-v1.json of cloud-init's source"
 
 static void
 print_json(const char *domain, const struct findings *findings)
@@ -29,7 +41,8 @@ print_json(const char *domain, const struct findings *findings)
                                         finding->id, "line", finding->line, "message",
                                         finding->message, "hint", finding->hint));
     }
-    json_print(json_pack("{s:s, s:o}", "domain", domain, "findings", list));
+    json_print(json_pack("{s:s, s:o, s:s}", "domain", domain, "findings", list, "schema",
+                         schema_words[findings->schema]));
 }
 
 static void
@@ -55,12 +68,22 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    const struct check_options check = {.root = context->root,
-                                        .schema = !options->no_schema};
+    cleanup_buffer struct buffer schema = {0};
+    const struct check_options check = {
+        .root = context->root,
+        .schema = !options->no_schema,
+        .schema_file = options->schema ? &schema : NULL,
+    };
     cleanup_findings struct findings findings = {0};
     cleanup_definition struct definition definition = {0};
     cleanup_free char *name = NULL;
 
+    if (options->schema && options->no_schema)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--schema and --no-schema exclude each other\nchoose one");
+    if (options->schema &&
+        io_read(options->schema, LIMIT_SCHEMA, SCHEMA_HINT, &schema, failure) < 0)
+        return -1;
     if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
     name = xstrdup(definition.domain.name);
@@ -71,13 +94,27 @@ run(const struct context *context, const void *data, struct failure **failure)
         print_text(definition.name ? definition.name : name, &findings);
     if (!options->json && !context->quiet && findings.count == 0)
         print_outside_line(stdout, "domain '%s': no problems found", name);
-    return findings.errors > 0 ? STATUS_FAILURE : STATUS_OK;
+    if (findings.schema == SCHEMA_MISSING && options->schema)
+        return failure_set(failure, FAILURE_SYSTEM,
+                           "the documents could not be checked by '%s': there is no "
+                           "python3 with jsonschema\n"
+                           "install python3-jsonschema",
+                           options->schema);
+    if (findings.schema == SCHEMA_MISSING && !options->json && !context->quiet)
+        puts(
+            "note: cloud-init's schema was not checked: cloud-init is not installed here\n"
+            "  hint: give the schema with --schema=FILE, or --no-schema");
+    return findings.errors > 0 || (options->strict && findings.count > 0) ? STATUS_FAILURE
+                                                                          : STATUS_OK;
 }
 
 static const struct option_row rows[] = {
     OPTION(0, "json", NULL, json, "print the findings as JSON"),
     OPTION(0, "no-schema", NULL, no_schema,
            "do not ask an installed cloud-init for its schema"),
+    OPTION(0, "schema", "FILE", schema,
+           "check cloud-configs by cloud-init's JSON schema in FILE instead"),
+    OPTION(0, "strict", NULL, strict, "exit with 1 if there are warnings, too"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };
@@ -88,8 +125,9 @@ const struct command cmd_check = {
     .summary = "say what would fail or surprise at the next start",
     .help = "Looks for everything that would make the start fail (errors) or that would\n"
             "turn out otherwise than one expects (warnings). Exit status 1 if there\n"
-            "are errors.\n",
+            "are errors; with --strict, if there is any finding.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
     .run = run,
 };

@@ -121,5 +121,6 @@ const struct command cmd_dump = {
         "secret stands <secret NAME/KEY>.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
     .run = run,
 };

@@ -193,22 +193,15 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
 
 /* --- the command ------------------------------------------------------------------ */
 
-/* cloud-init reads vfat as well, this command does not. */
+/* cloud-init reads ISO 9660 and vfat. */
 static int
-explain_vfat(int fd, struct failure **failure)
+read_image(int fd, struct seed *volume, struct failure **failure)
 {
     cleanup_free char *type = NULL;
     cleanup_free char *label = label_read(fd, &type);
 
-    if (!type || strcmp(type, "vfat") != 0)
-        return -1;
-    failure_free(*failure);
-    *failure = NULL;
-    return failure_set(failure, FAILURE_IMAGE,
-                       "a vfat image with the label '%s': cloud-init reads those, this "
-                       "command reads ISO 9660 only\n"
-                       "list it with: mdir -i FILE",
-                       label ? label : "");
+    return type && strcmp(type, "vfat") == 0 ? vfat_read(fd, label, volume, failure)
+                                             : iso_read(fd, volume, failure);
 }
 
 static int
@@ -226,10 +219,8 @@ run(const struct context *context, const void *data, struct failure **failure)
                                  "could not open '%s'\n"
                                  "give the file of an image; 'virt-seed build' makes one",
                                  path);
-    if (iso_read(fd, &volume, failure) < 0) {
-        explain_vfat(fd, failure);
+    if (read_image(fd, &volume, failure) < 0)
         return failure_prefix(failure, "%s", path);
-    }
     judge(&inspection);
     if (options->json)
         print_json(&inspection);
@@ -252,10 +243,10 @@ const struct command cmd_inspect = {
     .operands = "IMAGE",
     .summary = "say what is in a seed's image, whoever made it",
     .help =
-        "Reads an ISO 9660 image, of virt-seed's or another tool's: its label, the\n"
-        "datasource that cloud-init takes it for, and what it takes from each\n"
-        "document. Exit status 1 where cloud-init would not take it, or would stumble\n"
-        "over a document.\n",
+        "Reads an ISO 9660 or vfat image, of virt-seed's or another tool's: its label,\n"
+        "the datasource that cloud-init takes it for, and what it takes from each\n"
+        "document. Exit status 1 if cloud-init would not take it, or would fail on a\n"
+        "document.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

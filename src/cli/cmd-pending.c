@@ -19,6 +19,7 @@
 struct options {
     bool show_secrets;
     bool json;
+    bool exit_code;
 };
 
 /* What cloud-init does with new documents of the same instance: cc_set_hostname at each
@@ -312,6 +313,17 @@ print_json(const struct pending *pending, bool show_secrets)
 
 /* --- the command ---------------------------------------------------------------------- */
 
+/* Return: whether the next start is not simply the same again. A guest that keeps what it has
+ * read is not changed by another seed. */
+static bool
+is_anything_pending(const struct pending *pending)
+{
+    if (pending->wiring.change_count > 0)
+        return true;
+    return pending->boot != PENDING_BOOT_KEPT &&
+           (pending->has_changes || pending->boot != PENDING_BOOT_SAME_INSTANCE);
+}
+
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -329,7 +341,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         print_circumstances(&pending);
     }
     if (!pending.denied)
-        return STATUS_OK;
+        return options->exit_code && is_anything_pending(&pending) ? STATUS_CHANGES
+                                                                   : STATUS_OK;
     *failure = steal(pending.denied);
     failure_prefix(failure, "not all could be compared");
     return STATUS_FAILURE;
@@ -339,6 +352,8 @@ static const struct option_row rows[] = {
     OPTION(0, "show-secrets", NULL, show_secrets,
            "show what differs in documents with secrets, too"),
     OPTION(0, "json", NULL, json, "print the same as JSON"),
+    OPTION(0, "exit-code", NULL, exit_code,
+           "exit with 3 if the next start changes anything"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };

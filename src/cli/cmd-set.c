@@ -17,11 +17,11 @@
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "cli/libvirt.h"
+#include "cli/set.h"
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "import/import.h"
-#include "store/secret.h"
 #include "wire/wire.h"
 
 struct options {
@@ -30,31 +30,12 @@ struct options {
     struct change_options change;
 };
 
-/* The key that --root-password-file makes, in the secret of the domain's name. */
-#define PASSWORD_KEY "root-password"
 #define FILE_HINT "name a file that you may read"
-
-struct writing {
-    const struct domain *domain;
-    xmlNode *element;        /* <cloud-init> */
-    struct buffer *password; /* of --root-password-file */
-};
-
-/* What an option of the table below means for the element. */
-struct setting {
-    const char *below; /* where its element is: NULL is <cloud-init> itself */
-    const char *element;
-    /* NULL if elements of that name are removed. */
-    void (*take_away)(struct writing *writing, const struct option_value *value);
-    int (*add)(struct writing *writing, const struct option_value *value,
-               struct failure **failure);
-};
 
 /* --- the element ------------------------------------------------------------------ */
 
-/* Gives an element that was added last the white space of its neighbours. Return: it. */
-static xmlNode *
-indent(xmlNode *node)
+xmlNode *
+set_indent(xmlNode *node)
 {
     xmlNode *parent = node->parent;
 
@@ -62,12 +43,12 @@ indent(xmlNode *node)
     return xml_insert_child(parent, node);
 }
 
-static xmlNode *
-find_or_add(xmlNode *parent, const char *name)
+xmlNode *
+set_find_or_add(xmlNode *parent, const char *name)
 {
     xmlNode *node = vocabulary_child(parent, name);
 
-    return node ? node : indent(element_add(parent, name));
+    return node ? node : set_indent(element_add(parent, name));
 }
 
 static void
@@ -86,9 +67,9 @@ remove_if_empty(xmlNode *node)
         xml_remove(node);
 }
 
-static int
-check_text(const struct option_value *value, const char *text, size_t size,
-           struct failure **failure)
+int
+set_check_text(const struct option_value *value, const char *text, size_t size,
+               struct failure **failure)
 {
     if (element_can_hold(text, size))
         return 0;
@@ -107,11 +88,11 @@ add_text(struct writing *writing, const struct option_value *value,
     const struct setting *setting = value->row->data;
     xmlNode *parent = writing->element;
 
-    if (check_text(value, value->text, strlen(value->text), failure) < 0)
+    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
     if (setting->below)
-        parent = find_or_add(parent, setting->below);
-    indent(element_add_text(parent, setting->element, value->text));
+        parent = set_find_or_add(parent, setting->below);
+    set_indent(element_add_text(parent, setting->element, value->text));
     return 0;
 }
 
@@ -124,7 +105,7 @@ add_document(struct writing *writing, const struct option_value *value,
 
     if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0)
         return -1;
-    indent(
+    set_indent(
         element_add_data(writing->element, setting->element, content.data, content.size));
     return 0;
 }
@@ -140,7 +121,7 @@ static int
 add_attribute(struct writing *writing, const struct option_value *value,
               struct failure **failure)
 {
-    if (check_text(value, value->text, strlen(value->text), failure) < 0)
+    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
     element_set(writing->element, value->row->name, value->text);
     return 0;
@@ -160,9 +141,9 @@ static int
 add_instance_id_policy(struct writing *writing, const struct option_value *value,
                        struct failure **failure)
 {
-    if (check_text(value, value->text, strlen(value->text), failure) < 0)
+    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
-    element_set(indent(element_add(writing->element, "instance-id")), "policy",
+    element_set(set_indent(element_add(writing->element, "instance-id")), "policy",
                 value->text);
     return 0;
 }
@@ -198,12 +179,12 @@ add_entry(struct writing *writing, const struct option_value *value,
                            "--meta-data has '%.64s', expected KEY=VALUE\n"
                            "give a key, '=' and its value",
                            text);
-    if (check_text(value, text, strlen(text), failure) < 0)
+    if (set_check_text(value, text, strlen(text), failure) < 0)
         return -1;
     if (!text[length + 1])
         return 0;
-    parent = find_or_add(writing->element, "meta-data");
-    element_set(indent(element_add_text(parent, "entry", text + length + 1)), "name",
+    parent = set_find_or_add(writing->element, "meta-data");
+    element_set(set_indent(element_add_text(parent, "entry", text + length + 1)), "name",
                 key);
     return 0;
 }
@@ -214,42 +195,65 @@ add_ssh_keys(struct writing *writing, const struct option_value *value,
              struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
-    xmlNode *parent = find_or_add(writing->element, "ssh-authorized-keys");
+    xmlNode *parent = set_find_or_add(writing->element, "ssh-authorized-keys");
     char *rest = NULL, *line;
 
     if (io_read(value->text, LIMIT_PART, FILE_HINT, &content, failure) < 0 ||
-        check_text(value, content.data, content.size, failure) < 0)
+        set_check_text(value, content.data, content.size, failure) < 0)
         return -1;
     for (line = content.size > 0 ? strtok_r(content.data, "\r\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\r\n", &rest)) {
         line += strspn(line, " \t");
         if (*line && *line != '#')
-            indent(element_add_text(parent, "key", line));
+            set_indent(element_add_text(parent, "key", line));
     }
     return 0;
 }
 
 /* Every local user may read the XML: the password goes into a secret of the host. */
+struct buffer *
+set_read_password(struct writing *writing, const struct option_value *value,
+                  const char *key, struct failure **failure)
+{
+    struct secret_key *secret = NULL;
+    struct buffer *password;
+
+    for (size_t i = 0; i < writing->secret_count; i++) {
+        if (strcmp(writing->secrets[i].name, key) == 0)
+            secret = &writing->secrets[i];
+    }
+    if (!secret)
+        secret = &writing->secrets[writing->secret_count++];
+    secret->name = (char *)key;
+    password = &secret->content;
+    buffer_clear(password);
+    if (io_read(value->text, LIMIT_PASSWORD + 1, FILE_HINT, password, failure) < 0)
+        return NULL;
+    if (password->size == 0 || strspn(password->data, "\r\n") == password->size) {
+        failure_set(failure, FAILURE_REQUEST,
+                    "'%s' holds no password\n"
+                    "write the password into it, in one line",
+                    value->text);
+        return NULL;
+    }
+    while (strchr("\r\n", password->data[password->size - 1]))
+        password->data[--password->size] = '\0';
+    return password;
+}
+
 static int
 add_root_password(struct writing *writing, const struct option_value *value,
                   struct failure **failure)
 {
     const struct setting *setting = value->row->data;
-    struct buffer *password = writing->password;
     xmlNode *node;
 
-    buffer_clear(password);
-    if (io_read(value->text, LIMIT_PASSWORD + 1, FILE_HINT, password, failure) < 0)
+    if (!set_read_password(writing, value, ROOT_PASSWORD_KEY, failure))
         return -1;
-    if (password->size == 0 || strspn(password->data, "\r\n") == password->size)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "'%s' holds no password\n"
-                           "write the password into it, in one line",
-                           value->text);
-    node = indent(
-        element_add(find_or_add(writing->element, setting->below), setting->element));
+    node = set_indent(
+        element_add(set_find_or_add(writing->element, setting->below), setting->element));
     element_set(node, "secret", writing->domain->name);
-    element_set(node, "key", PASSWORD_KEY);
+    element_set(node, "key", ROOT_PASSWORD_KEY);
     return 0;
 }
 
@@ -312,14 +316,14 @@ add_secret(struct writing *writing, const struct option_value *value,
                            "PART is user-data, vendor-data, network-config, meta-data, "
                            "ssh-authorized-keys, ssh-host-keys or admin-password",
                            value->text);
-    if (check_text(value, value->text, strlen(value->text), failure) < 0)
+    if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
     if (!*secret)
         return 0;
     length = strcspn(secret, "/");
     name = xstrndup(secret, length);
-    node = part->has_children ? find_or_add(writing->element, part->name)
-                              : indent(element_add(writing->element, part->name));
+    node = part->has_children ? set_find_or_add(writing->element, part->name)
+                              : set_indent(element_add(writing->element, part->name));
     element_set(node, "secret", name);
     if (secret[length])
         element_set(node, "key", secret + length + 1);
@@ -367,6 +371,7 @@ write_settings(struct writing *writing, const struct option_values *values,
         if (*value->text)
             result = setting->add(writing, value, failure);
     }
+    set_order_user_data(writing);
     if (result == 0 && !request_is_same(before, writing->element)) {
         for (size_t i = 0; i < values->count; i++)
             wiring_note(wiring, "--%s %s", values->list[i].row->name,
@@ -374,6 +379,13 @@ write_settings(struct writing *writing, const struct option_values *values,
     }
     xmlFreeNode(before);
     return result;
+}
+
+static void
+writing_clear(struct writing *writing)
+{
+    for (size_t i = 0; i < writing->secret_count; i++)
+        buffer_clear(&writing->secrets[i].content);
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -385,8 +397,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
-    cleanup_buffer struct buffer password = {0};
-    struct writing writing = {.domain = &definition.domain, .password = &password};
+    __attribute__((cleanup(writing_clear))) struct writing writing = {
+        .domain = &definition.domain};
     size_t written;
 
     if (options->print && (change.output || change.in_place))
@@ -404,15 +416,14 @@ run(const struct context *context, const void *data, struct failure **failure)
         return -1;
     definition.request_alone = wiring.change_count == written;
     /* The secret comes first: the domain may start as soon as it is defined. */
-    if (password.size > 0 && !options->print) {
-        const struct secret_key key = {(char *)PASSWORD_KEY, password};
-
+    for (size_t i = 0; i < writing.secret_count && !options->print; i++) {
         if ((definition.connection &&
              libvirt_require_local(definition.connection, failure) < 0) ||
-            secret_replace(context->root, definition.domain.name, &key, failure) < 0)
+            secret_replace(context->root, definition.domain.name, &writing.secrets[i],
+                           failure) < 0)
             return -1;
-        wiring_note(&wiring, "secret '%s' has the key " PASSWORD_KEY " now",
-                    definition.domain.name);
+        wiring_note(&wiring, "secret '%s' has the key %s now", definition.domain.name,
+                    writing.secrets[i].name);
     }
     return definition_commit(&definition, context, &change, "asks for that already",
                              &wiring, failure);
@@ -424,8 +435,12 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION_HEADING_ROW("Settings; those with an asterisk may be given several times:"),
-    SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data", NULL,
-            add_document),
+    SETTING("user-data", "FILE", "a document for cloud-init *", NULL, "user-data",
+            set_remove_user_data, add_document),
+    SETTING("package", "NAME", "a package to install *", NULL, "packages",
+            set_remove_list, set_add_to_list),
+    SETTING("run", "COMMAND", "a command to run at the first boot *", NULL, "runcmd",
+            set_remove_list, set_add_to_list),
     SETTING("vendor-data", "FILE", "the same, which the user's overrides", NULL,
             "vendor-data", NULL, add_document),
     SETTING("network-config", "FILE", "version 1 or 2, or network_data.json", NULL,
@@ -445,6 +460,14 @@ static const struct option_row rows[] = {
             add_instance_id_policy),
     SETTING("user", "NAME", "the default user's name", "initialization", "user_name",
             NULL, add_text),
+    SETTING("timezone", "ZONE", "such as Europe/Berlin", "initialization", "timezone",
+            NULL, add_text),
+    SETTING("ip", "ADDRESS/PREFIX,gw=ADDRESS,dns=ADDRESS,mac=MAC|dhcp",
+            "the address of an interface, of which gw, dns and mac may be left out *",
+            NULL, NULL, set_remove_ip, set_add_ip),
+    SETTING("password-file", "FILE",
+            "the default user's; its hash becomes the secret DOMAIN/user-password", NULL,
+            NULL, set_remove_user_password, set_add_user_password),
     SETTING("root-password-file", "FILE", "becomes the secret DOMAIN/root-password",
             "initialization", "root_password", NULL, add_root_password),
     SETTING(

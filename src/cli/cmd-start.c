@@ -393,17 +393,16 @@ run(const struct context *context, const void *data, struct failure **failure)
         .notifier = -1,
         .notifier_handle = -1,
     };
-    int result = -1;
 
     if (check_options(&starting, failure) < 0)
         return -1;
     if (waiting_open(&starting.waiting, context, &starting.options->waiting, failure) ==
         0)
-        result = start_and_wait(&starting, failure);
+        start_and_wait(&starting, failure);
     /* Whoever interrupts us does not wait for libvirt. */
     if (starting.waiting.follow.signal == 0)
         end_threads(&starting);
-    return waiting_close(&starting.waiting, result);
+    return waiting_close(&starting.waiting, *failure);
 }
 
 static const struct option_row rows[] = {

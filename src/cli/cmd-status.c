@@ -430,5 +430,6 @@ const struct command cmd_status = {
         "which a warning explains.\n",
     .options = option_rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
     .run = run,
 };

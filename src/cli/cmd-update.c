@@ -183,5 +183,6 @@ const struct command cmd_update = {
         "started with. The guest reads it when it is rebooted; with cache=\"keep\",\n"
         "when it is rebooted after 'cloud-init clean' in it.\n",
     .options = rows,
+    .runs_on_host = true,
     .run = run,
 };

@@ -27,9 +27,9 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     struct waiting waiting;
-    int result = wait_for_all(&waiting, context, data, failure);
 
-    return waiting_close(&waiting, result);
+    wait_for_all(&waiting, context, data, failure);
+    return waiting_close(&waiting, *failure);
 }
 
 static const struct option_row rows[] = {
@@ -56,5 +56,6 @@ const struct command cmd_wait = {
         "first of 1, 3, 124 that one of them has, or 0.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
     .run = run,
 };

@@ -78,6 +78,15 @@ read_libvirt(struct definition *definition, bool change, struct failure **failur
     return result;
 }
 
+bool
+definition_is_file(const struct context *context)
+{
+    const char *name = context->operand_count > 0 ? context->operands[0] : NULL;
+
+    return name && !context->is_domain &&
+           (strcmp(name, "-") == 0 || strchr(name, '/') || access(name, F_OK) == 0);
+}
+
 int
 definition_load_domain(struct definition *definition, const struct context *context,
                        const char *argument, enum definition_use use,
@@ -117,8 +126,7 @@ definition_load(struct definition *definition, const struct context *context,
     const char *name = context->operands[0];
 
     *definition = (struct definition){0};
-    if (!context->is_domain &&
-        (strcmp(name, "-") == 0 || strchr(name, '/') || access(name, F_OK) == 0))
+    if (definition_is_file(context))
         return load_file(definition, name, failure);
     return definition_load_domain(definition, context, name, use, failure);
 }

@@ -34,6 +34,9 @@ enum definition_use {
     DEFINITION_DEVICE, /* a device of the domain as it runs is to change */
 };
 
+/* Return: whether the first operand, if there is one, names a file. */
+bool definition_is_file(const struct context *context);
+
 /* Reads the definition of the domain that the first operand names. */
 int definition_load(struct definition *definition, const struct context *context,
                     enum definition_use use, struct failure **failure);

@@ -332,7 +332,7 @@ follow_run(struct follow *follow, int milliseconds, bool clock, struct failure *
         if (virEventRunDefaultImpl() < 0)
             return libvirt_fail(failure, "could not wait");
         if (follow->lost && !follow->over)
-            return failure_set(failure, FAILURE_LIBVIRT,
+            return failure_set(failure, FAILURE_LIBVIRT_MISSING,
                                "libvirt's daemon has closed the connection\n"
                                "wait again when it is back; the reports go on meanwhile");
     }

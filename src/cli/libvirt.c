@@ -50,7 +50,8 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
                            : virConnectOpenAuth(uri, virConnectAuthPtrDefault, 0);
     if (connection)
         return connection;
-    libvirt_fail(failure, "could not reach libvirt (%s)", uri ? uri : "default URI");
+    failure_set(failure, FAILURE_LIBVIRT_MISSING, "could not reach libvirt (%s): %s",
+                uri ? uri : "default URI", virGetLastErrorMessage());
     if (!uri || strcmp(uri, "qemu:///system") != 0) {
         failure_hint(failure, "see whether it answers others: virsh%s%s list",
                      uri ? " -c " : "", uri ? uri : "");
@@ -115,8 +116,11 @@ libvirt_find_domain(virConnectPtr connection, const char *name, struct failure *
     if (!domain)
         domain = virDomainLookupByName(connection, name);
     if (!domain) {
-        libvirt_fail(failure, "there is no domain '%s'", name);
-        failure_hint(failure, "'virsh list --all' shows the domains");
+        failure_set(failure,
+                    virGetLastErrorCode() == VIR_ERR_NO_DOMAIN ? FAILURE_DOMAIN_MISSING
+                                                               : FAILURE_LIBVIRT,
+                    "there is no domain '%s': %s\n'virsh list --all' shows the domains",
+                    name, virGetLastErrorMessage());
     }
     return domain;
 }

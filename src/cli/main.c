@@ -16,10 +16,10 @@
 #include "cli/cli.h"
 
 const struct command *const commands[] = {
-    &cmd_set,   &cmd_start,  &cmd_wire,        &cmd_unset,    &cmd_dump,
-    &cmd_build, &cmd_check,  &cmd_doctor,      &cmd_pending,  &cmd_update,
-    &cmd_wait,  &cmd_status, &cmd_inspect,     &cmd_import,   &cmd_done,
-    &cmd_gc,    &cmd_watch,  &cmd_known_hosts, &cmd_complete, NULL,
+    &cmd_set,         &cmd_edit,     &cmd_start,  &cmd_wire,    &cmd_unset,  &cmd_dump,
+    &cmd_build,       &cmd_check,    &cmd_doctor, &cmd_pending, &cmd_update, &cmd_wait,
+    &cmd_status,      &cmd_inspect,  &cmd_import, &cmd_done,    &cmd_gc,     &cmd_watch,
+    &cmd_known_hosts, &cmd_complete, NULL,
 };
 
 const struct command *
@@ -79,6 +79,8 @@ run(int argc, char **argv, struct failure **failure)
     result = arguments_read(&context, command, options, argc, argv, failure);
     if (result != 0)
         return result < 0 ? -1 : STATUS_OK;
+    if (remote_run(&context, command, options, failure) < 0)
+        return -1;
     root = fs_open_root(context.root_path);
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
@@ -111,7 +113,9 @@ main(int argc, char **argv)
     }
     if (failure) {
         print_failure(failure);
-        return failure->code == FAILURE_USAGE ? STATUS_USAGE : STATUS_FAILURE;
+        if (failure->code == FAILURE_USAGE)
+            return STATUS_USAGE;
+        return status > STATUS_OK ? status : STATUS_FAILURE;
     }
     return status;
 }

@@ -245,7 +245,7 @@ void waiting_finish(struct waited *waited, const char *outcome, int status,
  * failure. */
 int waiting_run(struct waiting *waiting, struct failure **failure);
 
-/* Ends it all, after what came out of it; a signal that has ended the waiting ends the
- * process. Return: the exit status, the first of 1, 3, 124 that a domain has, or 0; -1 if
- * that is what came out of it. */
-int waiting_close(struct waiting *waiting, int result);
+/* Ends it all; a signal that has ended the waiting ends the process. Return: the exit status,
+ * the first of 1, 3, 124 that a domain has, or 0; if it failed, 4 without the domain, 5
+ * without libvirt, else 1. */
+int waiting_close(struct waiting *waiting, const struct failure *failure);

@@ -496,15 +496,19 @@ waiting_run(struct waiting *waiting, struct failure **failure)
 }
 
 int
-waiting_close(struct waiting *waiting, int result)
+waiting_close(struct waiting *waiting, const struct failure *failure)
 {
     /* What must be known of several domains: that one has failed, or else that one has
      * stopped, or else that the time is over. */
     static const int order[] = {STATUS_TIMEOUT, STATUS_STOPPED, STATUS_FAILURE};
-    int status = result < 0 ? -1 : STATUS_OK;
     int number = waiting->follow.signal;
+    int status = STATUS_OK;
 
-    for (size_t i = 0; result == 0 && i < ARRAY_SIZE(order); i++) {
+    if (failure)
+        status = failure->code == FAILURE_DOMAIN_MISSING    ? STATUS_NO_DOMAIN
+                 : failure->code == FAILURE_LIBVIRT_MISSING ? STATUS_NO_LIBVIRT
+                                                            : STATUS_FAILURE;
+    for (size_t i = 0; !failure && i < ARRAY_SIZE(order); i++) {
         for (size_t j = 0; j < waiting->count; j++)
             status = waiting->list[j]->status == order[i] ? order[i] : status;
     }

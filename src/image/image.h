@@ -27,6 +27,13 @@ int iso_write(int fd, const struct seed *seed, struct failure **failure);
 int iso_read(int fd, struct seed *seed, struct failure **failure);
 
 /*
+ * Reads the vfat image in the file, whose label label_read() has found, with mtools: nothing
+ * is mounted, and it takes no right but to read the file. The limits are those of iso_read().
+ * A file whose name mtools could take for a pattern is unread.
+ */
+int vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure);
+
+/*
  * Reads the image back from the file and compares its label and each document with the
  * seed.
  */

@@ -248,3 +248,88 @@ password: hunter2
     finds secret.xml warning/inline-secret
     [[ ! -e called ]]
 }
+
+@test "without cloud-init, check says that its schema was not checked" {
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+    mkdir -p bin
+    ln -s "$(type -P virt-seed)" bin/virt-seed
+    schema=
+    PATH=$PWD/bin run -0 virt-seed --root="$root" check schema.xml
+    assert_said 'no problems found' "note: cloud-init's schema was not checked" '--schema=FILE'
+    PATH=$PWD/bin run -0 virt-seed --root="$root" --quiet check schema.xml
+    [[ -z $output ]]
+    PATH=$PWD/bin run -0 virt-seed --root="$root" check --json schema.xml
+    [[ $(jq -r .schema <<<"$output") = missing ]]
+    run -0 virt-seed --root="$root" check --no-schema --json schema.xml
+    [[ $(jq -r .schema <<<"$output") = unused ]]
+    wired_xml >schema.xml
+    PATH=$PWD/bin run -0 virt-seed --root="$root" check schema.xml
+    [[ $output = "domain 'web1': no problems found" ]]
+}
+
+@test "check --strict fails if there is a warning" {
+    wired_xml '<ci:user-data>#cloud-config
+password: hunter2
+</ci:user-data>' >warning.xml
+    run -0 check warning.xml
+    run -1 check --strict warning.xml
+    wired_xml >good.xml
+    run -0 check --strict good.xml
+}
+
+# makes_schema: a schema like cloud-init's in the file "cloud-config.json".
+makes_schema() {
+    python3 -I -c 'import jsonschema' 2>/dev/null || skip 'jsonschema is not installed'
+    schema=--schema=cloud-config.json
+    cat >cloud-config.json <<'END'
+{"$schema": "http://json-schema.org/draft-04/schema#",
+ "$defs": {"packages": {"type": "array", "items": {"type": "string"}}},
+ "properties": {"packages": {"$ref": "#/$defs/packages"},
+                "locale": {"oneOf": [{"type": "string"}, {"type": "boolean"}]}},
+ "additionalProperties": false}
+END
+}
+
+@test "a schema in a file finds what does not fit it, without cloud-init" {
+    makes_schema
+    wired_xml '<ci:user-data>#cloud-config
+packages: [a, 2]
+pakages: [b]
+locale: [1]
+</ci:user-data><ci:vendor-data>#!/bin/sh</ci:vendor-data>' >schema.xml
+    finds schema.xml warning/schema
+    assert_said "packages.1: 2 is not of type 'string'" "'pakages' was unexpected" 'locale: '
+    wired_xml '<ci:user-data>#cloud-config
+packages: [a]
+</ci:user-data>' >schema.xml
+    finds schema.xml
+    run -0 check --json schema.xml
+    [[ $(jq -r .schema <<<"$output") = checked ]]
+}
+
+@test "a schema in a file reads no secret, fetches nothing, and is a schema" {
+    makes_schema
+    make_secret web1 userdata $'#cloud-config\nnonsense: hunter2'
+    wired_xml '<ci:user-data secret="web1"/>' >schema.xml
+    finds schema.xml
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+    echo '{"allOf": [{"$ref": "http://127.0.0.1:1/schema.json"}]}' >cloud-config.json
+    run -0 check schema.xml
+    assert_said 'the file is not a usable JSON schema' 'schema-cloud-config-v1.json'
+    echo 'no JSON' >cloud-config.json
+    finds schema.xml warning/schema
+    run virt-seed check --schema=none schema.xml
+    assert_refused 1 "'none'" 'schema-cloud-config-v1.json'
+    run virt-seed check --no-schema --schema=cloud-config.json schema.xml
+    assert_refused 2 'exclude each other'
+}
+
+@test "a schema in a file needs Python's jsonschema, and says so" {
+    makes_schema
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+    mkdir -p bin
+    printf '#!/bin/sh\nexit 3\n' >bin/python3
+    chmod +x bin/python3
+    PATH=$PWD/bin:$PATH run check schema.xml
+    assert_refused 1 'no python3 with jsonschema' 'install python3-jsonschema'
+}

@@ -217,7 +217,7 @@ options_of_help() {
 
 @test "wait and status take several domains, and look for them in libvirt only" {
     run virt-seed -c test:///default wait test wired.xml
-    assert_refused 1 "there is no domain 'wired.xml'" 'virsh list --all'
+    assert_refused 4 "there is no domain 'wired.xml'" 'virsh list --all'
     run virt-seed -c test:///default status test wired.xml
     assert_refused 1 "there is no domain 'wired.xml'" 'virsh list --all'
     run -1 virt-seed -c test:///default wait test test

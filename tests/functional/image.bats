@@ -87,6 +87,60 @@ inspects() {
     inspects vdsm.iso
 }
 
+# vfat IMAGE: makes a vfat image of what is in dumped/, as cloud-localds --filesystem=vfat does.
+vfat() {
+    needs mcopy
+    mformat -C -f 1440 -v CIDATA -i "$1" ::
+    mcopy -i "$1" dumped/* ::
+}
+
+@test "inspect reads a vfat image, as an ordinary user as well" {
+    vfat seed.img
+    inspects seed.img
+    chmod 0444 seed.img
+    become_nobody
+    run -0 "${as_nobody[@]}" "$top_builddir/virt-seed" inspect seed.img
+    assert_said 'label: CIDATA' 'user-data: '
+}
+
+@test "inspect reads what is hidden in a vfat image or in its directories, and takes no name for a pattern" {
+    echo one >dumped/one.txt
+    vfat seed.img
+    mmd -i seed.img ::openstack ::openstack/latest
+    echo deep | mcopy -i seed.img - ::openstack/latest/file
+    echo odd | mcopy -i seed.img - '::[o]ne.txt'
+    mattrib +h +s -i seed.img ::user-data
+    run -0 virt-seed inspect --extract=extracted seed.img
+    assert_said 'openstack/latest/file: 5 bytes: ' '[o]ne.txt: 0 bytes: not read'
+    cmp dumped/user-data extracted/user-data
+    [[ $(<extracted/openstack/latest/file) = deep ]]
+    [[ ! -e 'extracted/[o]ne.txt' ]]
+}
+
+@test "inspect refuses a damaged vfat image, and needs mtools for one" {
+    vfat seed.img
+    mmd -i seed.img ::a ::a/b
+    # The directory a/b is a itself.
+    python3 - <<'END'
+image = bytearray(open('seed.img', 'rb').read())
+entry = image.index(b'B          \x10')
+above = image.index(b'A          \x10')
+image[entry + 26:entry + 28] = image[above + 26:above + 28]
+open('loop.img', 'wb').write(image)
+END
+    run timeout 60 virt-seed inspect loop.img
+    assert_refused 1 'loop.img: mtools could not read the vfat image'
+    truncate -s 100K seed.img
+    run timeout 60 virt-seed inspect seed.img
+    [[ $status -le 1 ]]
+    vfat whole.img
+    mkdir empty
+    run env PATH="$PWD/empty" "$top_builddir/virt-seed" inspect whole.img
+    assert_refused 1 "a vfat image with the label 'CIDATA'" 'install the package mtools'
+}
+
+@test "inspect refuses what is no seed, with status 1" {
+
 @test "inspect exits 1 if an image is not a seed" {
     needs genisoimage
     genisoimage -quiet -volid backup -joliet -rock -o other.iso dumped

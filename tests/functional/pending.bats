@@ -310,3 +310,14 @@ END
 )" ]]
     [[ $(jq -r '.documents[1].diff' <<<"$output") = *'+timezone: Etc/GMT'* ]]
 }
+
+@test "--exit-code is 3 if the next start changes anything, and 0 if nothing" {
+    run -3 pending --exit-code "$cloud_config"
+    start "$cloud_config"
+    run -0 pending --exit-code "$cloud_config"
+    run -3 pending --exit-code '<ci:user-data>#cloud-config</ci:user-data>'
+    run -0 pending '<ci:user-data>#cloud-config</ci:user-data>'
+    run -3 pending --exit-code "$cloud_config<ci:instance-id policy='fixed'>other</ci:instance-id>"
+    domain_xml "$cloud_config" | sed "s/<ci:cloud-init /&report='no' /" >unwired.xml
+    run -3 virt-seed --root="$root" pending --exit-code ./unwired.xml
+}

@@ -258,3 +258,119 @@ END
     run -0 virt-seed --quiet set --replace --hostname=one web1.xml
     [[ $output != *'/isos/seed.iso'* ]]
 }
+
+# --- what is said every day -------------------------------------------------------------------
+
+# with_interfaces MAC...: gives web1.xml these interfaces.
+with_interfaces() {
+    local mac
+
+    for mac; do
+        sed -i "s|</devices>|<interface type='network'><mac address='$mac'/><source network='default'/></interface>&|" web1.xml
+    done
+}
+
+@test "packages, commands and a time zone are set, added to the user's own document, and removed" {
+    sets --package=nginx --package=jq --run='echo "a: b" >/x' --run=true --timezone=Europe/Berlin >out.xml
+    run -0 is_valid <out.xml
+    diff - <(document user-data <out.xml | python3 -c '
+import email, sys
+for part in email.message_from_file(sys.stdin).walk():
+    if "virt-seed set" in str(part.get_payload()):
+        print(part.get_payload(), end="")' || document user-data <out.xml) <<'END'
+#cloud-config
+# written by virt-seed set
+merge_how: dict(recurse_list)+list(append)
+packages:
+  - "nginx"
+  - "jq"
+runcmd:
+  - "echo \"a: b\" >/x"
+  - "true"
+END
+    document user-data <out.xml | grep -q Europe/Berlin
+    # Another setting leaves the rest, and an empty value removes it.
+    virt-seed --quiet set --package=curl --user-data=user-data - <out.xml >other.xml
+    request <other.xml >request
+    grep -q curl request
+    grep -q '"true"' request
+    grep -q 'locale: C.UTF-8' request
+    run ! grep -q nginx request
+    virt-seed --quiet set --package= --run= --timezone= - <other.xml >none.xml
+    request <none.xml >request
+    run ! grep -q 'virt-seed set\|runcmd\|timezone' request
+    grep -q 'locale: C.UTF-8' request
+}
+
+@test "what set adds to the user's documents comes after them" {
+    sets --package=nginx >out.xml
+    virt-seed --quiet set --user-data=user-data - <out.xml | request >request
+    [[ $(grep -n C.UTF-8 request | cut -d: -f1) -lt $(grep -n nginx request | cut -d: -f1) ]]
+}
+
+@test "an address is set for the only interface, or for the one with a MAC, and replaced by DHCP" {
+    with_interfaces 52:54:00:12:34:01
+    sets --ip=192.0.2.10/24,gw=192.0.2.1,dns=192.0.2.53,dns=192.0.2.54 --ip=2001:db8::10/64 >out.xml
+    run -0 is_valid <out.xml
+    document network-config <out.xml >network
+    for text in 192.0.2.10/24 192.0.2.1 192.0.2.53 192.0.2.54 2001:db8::10/64 52:54:00:12:34:01; do
+        grep -qF "$text" network
+    done
+    virt-seed --quiet set --ip=192.0.2.20/24 - <out.xml >other.xml
+    run ! grep -q 192.0.2.10 other.xml
+    virt-seed --quiet set --ip=dhcp - <other.xml >dhcp.xml
+    document network-config <dhcp.xml >network
+    grep -q '"\?dhcp4"\?: true' network
+    run ! grep -q 192.0.2 network
+    virt-seed --quiet set --ip= - <dhcp.xml >none.xml
+    run ! grep -q network-config none.xml
+    with_interfaces 52:54:00:12:34:02
+    run virt-seed set --ip=192.0.2.10/24 web1.xml
+    assert_refused 2 'the domain has 2 interfaces' 'mac=MAC'
+    sets --ip=192.0.2.10/24,mac=52:54:0:12:34:2 --ip=dhcp,mac=52:54:00:12:34:01 >out.xml
+    request <out.xml | grep -q '<ci:interface mac="52:54:00:12:34:02">'
+    [[ $(request <out.xml | grep -c '<ci:interface ') -eq 1 ]]
+}
+
+@test "an address that makes no sense is refused" {
+    with_interfaces 52:54:00:12:34:01
+    run virt-seed set --ip=192.0.2.10 web1.xml
+    assert_refused 2 "'192.0.2.10', which lacks its prefix"
+    run virt-seed set --ip=192.0.2.10/24,gateway=192.0.2.1 web1.xml
+    assert_refused 2 "does not take 'gateway'"
+    run virt-seed set --ip=dhcp,gw=192.0.2.1 web1.xml
+    assert_refused 2 "does not take 'gw'"
+    run virt-seed set --ip=192.0.2.10/24,mac=x web1.xml
+    assert_refused 2 'mac=x, which is not a MAC'
+    run virt-seed set --ip=192.0.2.256/24 web1.xml
+    assert_refused 1 '192.0.2.256/24'
+    domain_xml >web1.xml
+    run virt-seed set --ip=192.0.2.10/24 web1.xml
+    assert_refused 2 'the domain has 0 interfaces'
+}
+
+@test "the default user's password is hashed into the host's secret" {
+    local secret=$root$confdir/secrets/web1/user-password
+
+    virt-seed --quiet --root="$root" set --password-file=password web1.xml >out.xml
+    run -0 is_valid <out.xml
+    run ! grep -r 'hunter2' out.xml "$root"
+    [[ $(stat -c %a "$secret") = 600 ]]
+    python3 -c '
+import sys
+hash = [line for line in open(sys.argv[1]) if line.startswith("password: ")][0].split("\"")[1]
+sys.exit(not hash.startswith("$6$"))' "$secret"
+    if perl -e 1 2>/dev/null; then
+        hash=$(sed -n 's/^password: "\(.*\)"$/\1/p' "$secret")
+        [[ $(perl -e 'print crypt("hunter2", $ARGV[0])' "$hash") = "$hash" ]]
+    fi
+    virt-seed --root="$root" dump --show-secrets - user-data <out.xml | grep -q 'expire: false'
+    # Another password takes its place, and none is left in the request.
+    virt-seed --quiet --root="$root" set --password-file=password - <out.xml >other.xml
+    [[ $(request <other.xml | grep -c user-password) -eq 1 ]]
+    virt-seed --quiet --root="$root" set --password-file= - <other.xml >none.xml
+    run ! grep -q user-password none.xml
+    : >empty
+    run virt-seed --root="$root" set --password-file=empty web1.xml
+    assert_refused 1 "'empty' holds no password"
+}

@@ -3,6 +3,7 @@
 
 libvirt_tests = \
 	%D%/doctor.bats \
+	%D%/edit.bats \
 	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab.bats \
@@ -14,6 +15,7 @@ libvirt_tests = \
 	%D%/recipes.bats \
 	%D%/readme.bats \
 	%D%/record.bats \
+	%D%/remote.bats \
 	%D%/scrub.bats \
 	%D%/served.bats \
 	%D%/set.bats \

@@ -530,3 +530,10 @@ END
     run -0 virt_seed status web2
     [[ ${lines[1]} = 'web2 '*'off '*'no '*'no '* ]]
 }
+
+@test "tells a domain that does not exist from a libvirt that does not answer" {
+    run -4 virt_seed wait no-such-domain
+    [[ $output = *"there is no domain 'no-such-domain'"* ]]
+    run -5 virt_seed -c qemu+unix:///system?socket=/run/none wait web1
+    [[ $output = *'could not reach libvirt'* ]]
+}

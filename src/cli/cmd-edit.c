@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: the document is written into a temporary file, which the user's editor changes.
+ * Then the definition is loaded again, so that a change that somebody else has made meanwhile
+ * stays; only a change to the same document is a conflict. The text is put into it, wired and
+ * checked, as `set` and `check` do, and defined. If any of this fails, the same file is offered
+ * again; it is removed when its text is defined, or thrown away.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/fs.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "check/check.h"
+#include "cli/cli.h"
+#include "cli/definition.h"
+#include "cli/libvirt.h"
+#include "domain/request.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+#include "import/import.h"
+#include "store/configuration.h"
+#include "wire/wire.h"
+
+/* What can be edited; the first is the default. */
+static const struct subject {
+    const char *name;
+    const char *suffix;   /* of the temporary file, by which editors know the language */
+    const char *template; /* what is edited if the domain has none */
+    enum part_kind kind;
+} subjects[] = {
+    {"user-data", ".yaml", "#cloud-config\n", PART_USER_DATA},
+    {"vendor-data", ".yaml", "#cloud-config\n", PART_VENDOR_DATA},
+    {"network-config", ".yaml", "version: 2\n", PART_NETWORK_CONFIG},
+    {"element", ".xml",
+     "<ci:cloud-init xmlns:ci=\"" REQUEST_NAMESPACE "\">\n</ci:cloud-init>\n", 0},
+};
+#define SUBJECT_ELEMENT (&subjects[ARRAY_SIZE(subjects) - 1])
+
+struct editing {
+    const struct context *context;
+    const struct subject *subject;
+    struct buffer original; /* the document as it is defined */
+    bool force;             /* the user wants it, whatever is wrong */
+    bool can_force;         /* what is wrong leaves a definition that libvirt takes */
+};
+
+/* --- the document in the definition ------------------------------------------------- */
+
+/* Return: the path of the file that the part names, owned by the caller (free). */
+static char *
+find_file(const struct context *context, const char *name)
+{
+    cleanup_config struct config config = {0};
+    cleanup_failure struct failure *ignored = NULL;
+    struct stat status;
+
+    config_read(&config, context->root, &ignored);
+    for (size_t i = 0; i < config.file_directory_count; i++) {
+        char *path = xasprintf("%s/%s", config.file_directories[i], name);
+
+        if (fs_stat_in_root(context->root, path, &status) == 0)
+            return path;
+        free(path);
+    }
+    return xasprintf("%s/%s", config.file_directories[0], name);
+}
+
+/* The document is not in the definition, and so it is edited elsewhere. */
+static int
+refuse_reference(const struct editing *editing, const xmlNode *node,
+                 struct failure **failure)
+{
+    cleanup_free char *file = xml_attribute(node, "file");
+    cleanup_free char *secret = xml_attribute(node, "secret");
+    cleanup_free char *key = xml_attribute(node, "key");
+    const char *name = editing->subject->name;
+
+    if (file) {
+        cleanup_free char *path = find_file(editing->context, file);
+
+        return failure_set(failure, FAILURE_USAGE,
+                           "the %s is the file '%s' of the host\n"
+                           "edit the file itself: %s",
+                           name, file, path);
+    }
+    if (secret)
+        return failure_set(failure, FAILURE_USAGE,
+                           "the %s is the secret '%s' of the host\n"
+                           "edit the secret itself: %s/secrets/%s/%s",
+                           name, secret, VIRT_SEED_CONFDIR, secret, key ? key : "");
+    return failure_set(failure, FAILURE_USAGE,
+                       "the %s is generated, and has no text to edit\n"
+                       "edit what it is made from: virt-seed edit %s element",
+                       name, editing->context->operands[0]);
+}
+
+static bool
+is_inline(const xmlNode *node)
+{
+    return !xmlHasProp(node, (const xmlChar *)"file") &&
+           !xmlHasProp(node, (const xmlChar *)"secret") &&
+           !xmlHasProp(node, (const xmlChar *)"from");
+}
+
+/* Finds the one element of the subject that has its text; `found` stays NULL if there is no
+ * element at all. */
+static int
+find_document(const struct editing *editing, const struct domain *domain, xmlNode **found,
+              struct failure **failure)
+{
+    const xmlNode *element = request_find(domain);
+    const xmlNode *reference = NULL;
+
+    *found = NULL;
+    for (xmlNode *node = element ? xml_first_element(element) : NULL; node;
+         node = xml_next_element(node)) {
+        if (!vocabulary_is(node, editing->subject->name))
+            continue;
+        if (*found && is_inline(node))
+            return failure_set(failure, FAILURE_USAGE,
+                               "there are several <%s>\n"
+                               "edit all of them: virt-seed edit %s element",
+                               editing->subject->name, editing->context->operands[0]);
+        if (is_inline(node))
+            *found = node;
+        else
+            reference = node;
+    }
+    return reference && !*found ? refuse_reference(editing, reference, failure) : 0;
+}
+
+/* Appends the document to `text`: nothing if there is none. */
+static int
+read_document(const struct editing *editing, const struct domain *domain,
+              struct buffer *text, struct failure **failure)
+{
+    __attribute__((cleanup(parts_clear))) struct parts parts = {0};
+    const struct part *part;
+    xmlNode *node;
+
+    if (editing->subject == SUBJECT_ELEMENT) {
+        cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
+        cleanup_free char *formatted = NULL;
+
+        node = request_find(domain);
+        if (!node)
+            return 0;
+        /* The first line is indented as the others are. */
+        if (node->prev && node->prev->type == XML_TEXT_NODE) {
+            const char *blanks = strrchr((const char *)node->prev->content, '\n');
+
+            buffer_append_string(text, blanks ? blanks + 1 : "");
+        }
+        xmlDocSetRootElement(doc, xmlDocCopyNode(node, doc, 1));
+        xmlReconciliateNs(doc, xmlDocGetRootElement(doc));
+        formatted = element_format(doc);
+        buffer_append_string(text, formatted);
+        return 0;
+    }
+    if (find_document(editing, domain, &node, failure) < 0)
+        return -1;
+    if (!node)
+        return 0;
+    part = parts_add(&parts, editing->subject->kind, node, failure);
+    if (!part)
+        return -1;
+    buffer_append(text, part->data.data, part->data.size);
+    return 0;
+}
+
+/* Puts the node in the place of the old one. */
+static void
+replace_node(xmlNode *old, xmlNode *node)
+{
+    xmlReplaceNode(old, node);
+    xmlFreeNode(old);
+}
+
+static int
+write_element(const struct domain *domain, const struct buffer *text,
+              struct failure **failure)
+{
+    xmlNode *old = request_find(domain);
+    cleanup_xml xmlDoc *doc = xml_parse(text->data, text->size, "the element", failure);
+    xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
+
+    if (!root)
+        return -1;
+    if (!vocabulary_is(root, "cloud-init"))
+        return failure_set(failure, FAILURE_REQUEST,
+                           "the element is <%.64s>, expected <cloud-init> in the "
+                           "namespace " REQUEST_NAMESPACE "\n"
+                           "to remove the element, use 'virt-seed unset'",
+                           (const char *)root->name);
+    if (!old)
+        request_insert(domain, root);
+    else
+        replace_node(old, xmlDocCopyNode(root, domain->root->doc, 1));
+    return 0;
+}
+
+/* Puts the text into the domain's document; an empty one removes the element. */
+static int
+write_document(const struct editing *editing, const struct domain *domain,
+               const struct buffer *text, struct failure **failure)
+{
+    const char *name = editing->subject->name;
+    xmlNode *element, *old, *node;
+
+    if (text->size > LIMIT_PART)
+        return failure_set(failure, FAILURE_LIMIT,
+                           "the %s has %zu bytes, at most %lu\n"
+                           "let the guest fetch large files itself",
+                           name, text->size, LIMIT_PART);
+    if (editing->subject == SUBJECT_ELEMENT)
+        return write_element(domain, text, failure);
+    if (find_document(editing, domain, &old, failure) < 0)
+        return -1;
+    if (text->size == 0) {
+        if (old)
+            xml_remove(old);
+        return 0;
+    }
+    element = request_find(domain);
+    if (!element) {
+        cleanup_xml xmlDoc *doc = request_new();
+
+        element = request_insert(domain, xmlDocGetRootElement(doc));
+    }
+    node = element_add_data(element, name, text->data, text->size);
+    xmlUnlinkNode(node);
+    if (old)
+        replace_node(old, node);
+    else
+        xml_insert_child(element, node);
+    return 0;
+}
+
+/* --- from the file to libvirt --------------------------------------------------------- */
+
+/* Prints what `check` finds in the document. Return: -1 if a start would fail. */
+static int
+check_document(const struct editing *editing, const struct definition *definition,
+               struct failure **failure)
+{
+    const struct check_options options = {.root = editing->context->root, .schema = true};
+    cleanup_xml xmlDoc *doc = xmlCopyDoc(definition->doc, 1);
+    cleanup_domain struct domain domain = {0};
+    cleanup_findings struct findings findings = {0};
+
+    if (!doc || domain_read(&domain, doc, failure) < 0)
+        return -1;
+    check_domain(&findings, &domain, &options);
+    for (size_t i = 0; i < findings.count; i++) {
+        const struct finding *finding = &findings.list[i];
+        cleanup_failure struct failure *said = NULL;
+
+        failure_set(&said, FAILURE_REQUEST, "%s [%s]", finding->message, finding->id);
+        if (finding->hint)
+            failure_hint(&said, "%s", finding->hint);
+        if (finding->error)
+            print_failure(said);
+        else if (!editing->context->quiet)
+            print_warning(said);
+    }
+    if (findings.errors == 0)
+        return 0;
+    return failure_set(failure, FAILURE_REQUEST,
+                       "the domain could not start with this %s (%zu %s)",
+                       editing->subject->name, findings.errors,
+                       findings.errors == 1 ? "error" : "errors");
+}
+
+static bool
+is_same(const struct buffer *one, const struct buffer *other)
+{
+    return one->size == other->size &&
+           (one->size == 0 || memcmp(one->data, other->data, one->size) == 0);
+}
+
+/* Defines the domain with the text. */
+static int
+define(struct editing *editing, const struct buffer *text, struct failure **failure)
+{
+    const char *name = editing->subject->name;
+    cleanup_definition struct definition definition = {0};
+    cleanup_wiring struct wiring wiring = {0};
+    cleanup_buffer struct buffer present = {0};
+    cleanup_free char *host = NULL;
+    struct change_options change = {0};
+
+    editing->can_force = false;
+    if (definition_load(&definition, editing->context, DEFINITION_CHANGE, failure) < 0 ||
+        read_document(editing, &definition.domain, &present, failure) < 0)
+        return -1;
+    if (!editing->force && !is_same(&present, &editing->original)) {
+        editing->can_force = true;
+        return failure_set(failure, FAILURE_LIBVIRT,
+                           "somebody else changed the %s of '%s' meanwhile", name,
+                           definition.domain.name);
+    }
+    if (write_document(editing, &definition.domain, text, failure) < 0)
+        return -1;
+    wiring_note(&wiring, "%s edited", name);
+    if (definition_wire(&definition, editing->context, &change, &wiring, failure) < 0)
+        return -1;
+    definition.request_alone = wiring.change_count == 1;
+    host = definition.connection ? libvirt_remote_host(definition.connection) : NULL;
+    if (!editing->force && !host && check_document(editing, &definition, failure) < 0) {
+        editing->can_force = true;
+        return -1;
+    }
+    change.in_place = definition.name != NULL;
+    return definition_commit(&definition, editing->context, &change, "is as it was",
+                             &wiring, failure);
+}
+
+/* --- the temporary file, and the editor ----------------------------------------------- */
+
+/* The file, for the handler of signals; "" if there is none. */
+static char file_path[PATH_MAX];
+
+static void
+remove_file(int number)
+{
+    unlink(file_path);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static int
+make_file(const struct editing *editing, const struct buffer *text,
+          struct failure **failure)
+{
+    static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    const char *directory = getenv("TMPDIR");
+    const char *suffix = text->size > 2 && memcmp(text->data, "#!", 2) == 0
+                             ? ".sh"
+                             : editing->subject->suffix;
+    cleanup_close int fd = -1;
+    int length, error;
+
+    length = snprintf(file_path, sizeof(file_path), "%s/virt-seed-%s-XXXXXX%s",
+                      directory && *directory ? directory : "/tmp",
+                      editing->subject->name, suffix);
+    if (length < (int)sizeof(file_path))
+        fd = mkostemps(file_path, (int)strlen(suffix), O_CLOEXEC);
+    error = fd < 0 ? -errno : fs_write_all(fd, text->data, text->size);
+    if (error < 0) {
+        if (fd >= 0)
+            unlink(file_path);
+        file_path[0] = '\0';
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not make a temporary file\n"
+                                 "set TMPDIR to a directory that you may write into");
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+        signal(ends[i], remove_file);
+    return 0;
+}
+
+/* Runs the editor, and waits for it. Its signals are those of a program that was just started;
+ * what the terminal sends while it runs is for the editor alone. */
+static int
+run_editor(struct failure **failure)
+{
+    static const int changed[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+    const char *visual = getenv("VISUAL");
+    const char *editor = visual && *visual ? visual : getenv("EDITOR");
+    cleanup_free char *script = xasprintf("%s \"$@\"", editor && *editor ? editor : "vi");
+    char *words[] = {(char *)"sh", (char *)"-c", script, (char *)"sh", file_path, NULL};
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    pid_t pid;
+    int error, status = 0;
+
+    sigemptyset(&defaults);
+    for (size_t i = 0; i < ARRAY_SIZE(changed); i++)
+        sigaddset(&defaults, changed[i]);
+    if (posix_spawnattr_init(&attributes) != 0)
+        abort();
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    error = posix_spawn(&pid, "/bin/sh", NULL, &attributes, words, environ);
+    posix_spawnattr_destroy(&attributes);
+    while (error == 0 && waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            error = errno;
+    }
+    signal(SIGINT, remove_file);
+    signal(SIGQUIT, remove_file);
+    if (error != 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not run a shell");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    return failure_set(failure, FAILURE_SYSTEM,
+                       "the editor '%.256s' failed\n"
+                       "set VISUAL or EDITOR to an editor that you have",
+                       editor && *editor ? editor : "vi");
+}
+
+static int
+read_text(struct buffer *text, struct failure **failure)
+{
+    cleanup_close int fd = open(file_path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int error = fd < 0 ? -errno : fs_read_all(fd, LIMIT_DOMAIN_XML, text);
+
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not read what was edited, '%s'", file_path);
+    return 0;
+}
+
+/* --- the command ------------------------------------------------------------------------ */
+
+static void
+keep_file(void)
+{
+    print_outside_line(stderr, "virt-seed: the text that you edited is in %s", file_path);
+    file_path[0] = '\0';
+}
+
+/* Asks what to do with a text that was refused.
+ * Return: 'y' to edit it again, 'f' to define it all the same, 'n' to throw it away; 'k', at the
+ * end of the input, to keep the file. */
+static char
+ask(const struct editing *editing)
+{
+    for (;;) {
+        char line[64];
+
+        fprintf(stderr, "Edit it again? [y,n,%s?]: ", editing->can_force ? "f," : "");
+        if (!fgets(line, sizeof(line), stdin))
+            return 'k';
+        if (line[0] == 'y' || line[0] == 'n' || (line[0] == 'f' && editing->can_force))
+            return line[0];
+        fprintf(stderr,
+                "y - yes, start the editor again\nn - no, throw my changes away\n%s",
+                editing->can_force ? "f - force, define it all the same\n" : "");
+    }
+}
+
+/* Has `text` edited until it is defined, or given up. Return: the exit status, or -1. */
+static int
+edit(struct editing *editing, const struct buffer *text, struct failure **failure)
+{
+    cleanup_buffer struct buffer edited = {0};
+    char answer = 'y';
+
+    for (;;) {
+        if (answer == 'y') {
+            cleanup_failure struct failure *ignored = NULL;
+            int result = run_editor(failure);
+
+            buffer_clear(&edited);
+            if (read_text(&edited, result < 0 ? &ignored : failure) < 0)
+                return -1;
+            if (is_same(&edited, text)) {
+                if (result == 0 && !editing->context->quiet)
+                    printf("the %s was not changed\n", editing->subject->name);
+                return result;
+            }
+            if (result < 0) {
+                keep_file();
+                return -1;
+            }
+        }
+        editing->force = answer == 'f';
+        if (define(editing, &edited, failure) == 0)
+            return 0;
+        if (!isatty(STDIN_FILENO)) {
+            keep_file();
+            return -1;
+        }
+        print_failure(*failure);
+        failure_free(steal(*failure));
+        answer = ask(editing);
+        if (answer == 'k')
+            keep_file();
+        if (answer == 'k' || answer == 'n')
+            return STATUS_FAILURE;
+    }
+}
+
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    struct editing editing = {.context = context};
+    const char *name = context->operand_count > 1 ? context->operands[1] : NULL;
+    cleanup_definition struct definition definition = {0};
+    cleanup_buffer struct buffer text = {0};
+    int result = -1;
+
+    (void)data;
+    for (size_t i = 0; !editing.subject && i < ARRAY_SIZE(subjects); i++) {
+        if (!name || strcmp(subjects[i].name, name) == 0)
+            editing.subject = &subjects[i];
+    }
+    if (!editing.subject)
+        return failure_set(failure, FAILURE_USAGE,
+                           "there is no document '%.64s' to edit\n"
+                           "edit user-data, vendor-data, network-config or element",
+                           name);
+    if (strcmp(context->operands[0], "-") == 0 && !context->is_domain)
+        return failure_set(failure, FAILURE_USAGE,
+                           "standard input cannot be edited\ngive a DOMAIN or a FILE");
+    if (definition_load(&definition, context, DEFINITION_CHANGE, failure) == 0 &&
+        read_document(&editing, &definition.domain, &editing.original, failure) == 0) {
+        buffer_append(&text, editing.original.data, editing.original.size);
+        if (text.size == 0)
+            buffer_append_string(&text, editing.subject->template);
+        result = make_file(&editing, &text, failure);
+    }
+    if (result == 0)
+        result = edit(&editing, &text, failure);
+    if (*file_path)
+        unlink(file_path);
+    buffer_clear(&editing.original);
+    return result;
+}
+
+static const struct option_row rows[] = {
+    OPTION_DOMAIN_ROW,
+    OPTION_END,
+};
+
+const struct command cmd_edit = {
+    .name = "edit",
+    .operands = "DOMAIN|FILE [DOCUMENT]",
+    .summary = "edit a document of the domain's request in your editor",
+    .help =
+        "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on another\n"
+        "DOCUMENT: vendor-data, network-config, or the whole <cloud-init> element\n"
+        "(element). The result is checked, wired and defined; if it is wrong, you can\n"
+        "edit it again.\n",
+    .options = rows,
+    .run = run,
+};

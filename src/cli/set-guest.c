@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: what has no element of its own becomes a document. --package and --run are
+ * lists in one inline user-data, which is known by its second line, and is read and written
+ * again whenever one of them is set. --password-file is a user-data in a secret of the host.
+ * Both say by merge_how that they only add to what other documents have, and so they come
+ * last.
+ */
+#include "config.h"
+
+#include <crypt.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "cli/io.h"
+#include "cli/set.h"
+#include "domain/vocabulary.h"
+#include "domain/xml.h"
+#include "import/import.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
+
+#define HEADER "#cloud-config\n# written by virt-seed set\n"
+#define MERGE_KEY "merge_how"
+#define MERGE_HOW "dict(recurse_list)+list(append)"
+
+/* --- addresses: ADDRESS/PREFIX,gw=…,dns=…,mac=… --------------------------------------- */
+
+#define IP_HINT                                                                          \
+    "write ADDRESS/PREFIX[,gw=ADDRESS][,dns=ADDRESS]...[,mac=MAC], or dhcp[,mac=MAC]"
+
+/* Return: the MAC that the value names, or that of the domain's only interface, owned by the
+ * caller (free), or NULL. */
+static char *
+find_mac(const struct writing *writing, const char *value, struct failure **failure)
+{
+    const char *named = strstr(value, ",mac=");
+    cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_free char *text = named ? xstrndup(named + 5, strcspn(named + 5, ",")) : NULL;
+    char *mac = text ? interface_normalize_mac(text) : NULL;
+
+    if (text && !mac)
+        failure_set(failure, FAILURE_USAGE,
+                    "--ip has mac=%.64s, which is not a MAC\n" IP_HINT, text);
+    if (text || interfaces_read(&interfaces, writing->domain, failure) < 0)
+        return mac;
+    if (interfaces.count == 1 && interfaces.items[0].mac)
+        return xstrdup(interfaces.items[0].mac);
+    if (interfaces.count == 1)
+        failure_set(failure, FAILURE_USAGE,
+                    "the domain's interface has no MAC yet\n"
+                    "write <mac address=\"...\"/> into it, or define the domain first");
+    else
+        failure_set(failure, FAILURE_USAGE,
+                    "the domain has %zu interfaces, and --ip needs one\n"
+                    "name it by its MAC: --ip=%.64s,mac=MAC",
+                    interfaces.count, value);
+    return NULL;
+}
+
+/* Return: the <interface> of that MAC, or NULL. */
+static xmlNode *
+find_interface(const xmlNode *config, const char *mac)
+{
+    for (xmlNode *node = config ? xml_first_element(config) : NULL; node;
+         node = xml_next_element(node)) {
+        cleanup_free char *text = xml_attribute(node, "mac");
+        cleanup_free char *other = text ? interface_normalize_mac(text) : NULL;
+
+        if (other && strcmp(other, mac) == 0)
+            return node;
+    }
+    return NULL;
+}
+
+void
+set_remove_ip(struct writing *writing, const struct option_value *value)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_free char *mac = NULL;
+    xmlNode *config = vocabulary_child(writing->element, "network-config");
+    xmlNode *node;
+
+    /* A document is another way to say all of it. */
+    if (!config)
+        return;
+    if (!*value->text || !xml_attribute_is(config, "from", "interfaces")) {
+        xml_remove(config);
+        return;
+    }
+    mac = find_mac(writing, value->text, &ignored);
+    node = mac ? find_interface(config, mac) : NULL;
+    if (node)
+        xml_remove(node);
+}
+
+int
+set_add_ip(struct writing *writing, const struct option_value *value,
+           struct failure **failure)
+{
+    static const struct {
+        const char *key, *element;
+    } keys[] = {{"gw", "gateway"}, {"dns", "nameserver"}};
+    cleanup_free char *mac = find_mac(writing, value->text, failure);
+    cleanup_free char *words = xstrdup(value->text);
+    xmlNode *config, *node;
+    char *rest = words;
+    const char *address = strsep(&rest, ",");
+    bool dhcp = strcmp(address, "dhcp") == 0;
+
+    if (!mac || set_check_text(value, value->text, strlen(value->text), failure) < 0)
+        return -1;
+    if (!dhcp && !strchr(address, '/'))
+        return failure_set(failure, FAILURE_USAGE,
+                           "--ip has '%.64s', which lacks its prefix\n" IP_HINT, address);
+    config = set_find_or_add(writing->element, "network-config");
+    xml_set_attribute(config, "from", "interfaces");
+    node = find_interface(config, mac);
+    /* An interface that is not mentioned has DHCP. */
+    if (!node && !dhcp) {
+        node = set_indent(element_add(config, "interface"));
+        element_set(node, "mac", mac);
+    }
+    if (!dhcp)
+        set_indent(element_add_text(node, "address", address));
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
+        char *text = strchr(word, '=');
+        size_t i = 0;
+
+        if (text)
+            *text++ = '\0';
+        while (text && i < ARRAY_SIZE(keys) && strcmp(keys[i].key, word) != 0)
+            i++;
+        if (text && strcmp(word, "mac") == 0)
+            continue;
+        if (!text || dhcp || i == ARRAY_SIZE(keys))
+            return failure_set(failure, FAILURE_USAGE,
+                               "--ip=%s does not take '%.64s'\n" IP_HINT,
+                               dhcp ? "dhcp" : "ADDRESS", word);
+        set_indent(element_add_text(node, keys[i].element, text));
+    }
+    return 0;
+}
+
+/* --- the document of --package and --run ---------------------------------------------- */
+
+static bool
+is_written(const xmlNode *node)
+{
+    cleanup_free char *text =
+        vocabulary_is(node, "user-data") && !xmlHasProp(node, (const xmlChar *)"secret")
+            ? xml_text(node)
+            : NULL;
+
+    return text && strncmp(text, HEADER, strlen(HEADER)) == 0;
+}
+
+static bool
+is_user_password(const xmlNode *node)
+{
+    return vocabulary_is(node, "user-data") &&
+           xml_attribute_is(node, "key", USER_PASSWORD_KEY);
+}
+
+static xmlNode *
+find_child(const struct writing *writing, bool (*is)(const xmlNode *node))
+{
+    xmlNode *node = xml_first_element(writing->element);
+
+    while (node && !is(node))
+        node = xml_next_element(node);
+    return node;
+}
+
+/* Return: what the document has, owned by the caller (json_decref); nothing, if nobody has
+ * written it, or nobody can read it any more. */
+static json_t *
+read_written(const xmlNode *node)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_free char *text = node ? xml_text(node) : NULL;
+    json_t *object =
+        text ? yaml_load(text, strlen(text), YAML_ONE_DOCUMENT, &ignored) : NULL;
+
+    if (json_is_object(object))
+        return object;
+    json_decref(object);
+    return json_object();
+}
+
+/* Appends the value as YAML: what yaml_text_append() makes of it in a list, without that. */
+static void
+append_value(struct buffer *buffer, json_t *value)
+{
+    cleanup_json json_t *list = json_pack("[O]", value);
+    cleanup_buffer struct buffer text = {0};
+    size_t begin = 1, end;
+
+    yaml_text_append(&text, list);
+    begin += strspn(text.data + 1, " \n");
+    end = (size_t)(strrchr(text.data, ']') - text.data);
+    while (strchr(" \n", text.data[end - 1]))
+        end--;
+    buffer_append(buffer, text.data + begin, end - begin);
+}
+
+/* Writes the document in the place of the old one; none, if nothing is in it. */
+static void
+write_document(struct writing *writing, xmlNode *old, json_t *object)
+{
+    cleanup_buffer struct buffer text = {0};
+    const char *key;
+    json_t *value, *item;
+    size_t i;
+
+    if (old)
+        xml_remove(old);
+    json_object_del(object, MERGE_KEY);
+    if (json_object_size(object) == 0)
+        return;
+    buffer_append_string(&text, HEADER MERGE_KEY ": " MERGE_HOW "\n");
+    json_object_foreach(object, key, value)
+    {
+        buffer_printf(&text, "%s:", key);
+        if (!json_is_array(value)) {
+            buffer_append_string(&text, " ");
+            append_value(&text, value);
+        }
+        json_array_foreach(value, i, item)
+        {
+            buffer_append_string(&text, "\n  - ");
+            append_value(&text, item);
+        }
+        buffer_append_string(&text, "\n");
+    }
+    set_indent(element_add_data(writing->element, "user-data", text.data, text.size));
+}
+
+void
+set_remove_list(struct writing *writing, const struct option_value *value)
+{
+    const struct setting *setting = value->row->data;
+    xmlNode *node = find_child(writing, is_written);
+    cleanup_json json_t *object = read_written(node);
+
+    if (json_object_del(object, setting->element) == 0)
+        write_document(writing, node, object);
+}
+
+int
+set_add_to_list(struct writing *writing, const struct option_value *value,
+                struct failure **failure)
+{
+    const struct setting *setting = value->row->data;
+    xmlNode *node = find_child(writing, is_written);
+    cleanup_json json_t *object = read_written(node);
+    json_t *list = json_object_get(object, setting->element);
+    json_t *text = json_string(value->text);
+
+    if (!text)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "--%s is not UTF-8\nwrite it in UTF-8", value->row->name);
+    if (!list) {
+        list = json_array();
+        json_object_set_new(object, setting->element, list);
+    }
+    json_array_append_new(list, text);
+    write_document(writing, node, object);
+    return 0;
+}
+
+/* --- the default user's password ------------------------------------------------------- */
+
+void
+set_remove_user_password(struct writing *writing, const struct option_value *value)
+{
+    xmlNode *node = find_child(writing, is_user_password);
+
+    (void)value;
+    if (node)
+        xml_remove(node);
+}
+
+/* The default user's name is the image's own: a cloud-config means him without his name. */
+int
+set_add_user_password(struct writing *writing, const struct option_value *value,
+                      struct failure **failure)
+{
+    struct buffer *content =
+        set_read_password(writing, value, USER_PASSWORD_KEY, failure);
+    struct crypt_data *data;
+    char salt[CRYPT_GENSALT_OUTPUT_SIZE];
+    const char *hash;
+    xmlNode *node;
+
+    if (!content)
+        return -1;
+    data = xcalloc(1, sizeof(*data));
+    /* SHA-512: cloud-init before 23.1 takes what begins with $y$ for a password. */
+    hash = crypt_gensalt_rn("$6$", 0, NULL, 0, salt, sizeof(salt))
+               ? crypt_rn(content->data, salt, data, sizeof(*data))
+               : NULL;
+    if (hash) {
+        buffer_clear(content);
+        buffer_printf(content,
+                      HEADER MERGE_KEY ": " MERGE_HOW "\npassword: \"%s\"\n"
+                                       "chpasswd:\n  expire: false\n",
+                      hash);
+    }
+    explicit_bzero(data, sizeof(*data));
+    free(data);
+    if (!hash)
+        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                                 "could not hash the password");
+    node = set_indent(element_add(writing->element, "user-data"));
+    element_set(node, "secret", writing->domain->name);
+    element_set(node, "key", USER_PASSWORD_KEY);
+    return 0;
+}
+
+/* --- and the user's own documents ------------------------------------------------------ */
+
+void
+set_remove_user_data(struct writing *writing, const struct option_value *value)
+{
+    xmlNode *next;
+
+    (void)value;
+    for (xmlNode *node = xml_first_element(writing->element); node; node = next) {
+        next = xml_next_element(node);
+        if (vocabulary_is(node, "user-data") && !is_written(node) &&
+            !is_user_password(node))
+            xml_remove(node);
+    }
+}
+
+void
+set_order_user_data(struct writing *writing)
+{
+    bool (*const kinds[])(const xmlNode *node) = {is_written, is_user_password};
+
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        xmlNode *node = find_child(writing, kinds[i]);
+        xmlNode *later = node ? xml_next_element(node) : NULL;
+
+        while (later && !(vocabulary_is(later, "user-data") && !is_written(later) &&
+                          !is_user_password(later)))
+            later = xml_next_element(later);
+        if (later) {
+            xmlNode *copy = xmlCopyNode(node, 1);
+
+            xml_remove(node);
+            xml_insert_child(writing->element, copy);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the settings of `virt-seed set` share: cmd-set.c has the table, and set-guest.c those
+ * whose value is more than a text or a file. */
+#pragma once
+
+#include <libxml/tree.h>
+
+#include "base/buffer.h"
+#include "cli/cli.h"
+#include "domain/domain.h"
+#include "store/secret.h"
+
+/* Keys that are made in the secret of the domain's name. */
+#define ROOT_PASSWORD_KEY "root-password"
+#define USER_PASSWORD_KEY "user-password"
+
+struct writing {
+    const struct domain *domain;
+    xmlNode *element; /* <cloud-init> */
+    struct secret_key
+        secrets[2]; /* to be written before the definition; owned contents */
+    size_t secret_count;
+};
+
+/* What an option of the table means for the element. */
+struct setting {
+    const char *below; /* where its element is: NULL is <cloud-init> itself */
+    const char *element;
+    /* NULL if elements of that name are removed. */
+    void (*take_away)(struct writing *writing, const struct option_value *value);
+    int (*add)(struct writing *writing, const struct option_value *value,
+               struct failure **failure);
+};
+
+/* --- the element ---------------------------------------------------------------------- */
+
+/* Gives an element that was added last the white space of its neighbours. Return: it. */
+xmlNode *set_indent(xmlNode *node);
+
+/* Return: the child of that name, added if there was none. */
+xmlNode *set_find_or_add(xmlNode *parent, const char *name);
+
+/* Fails if XML cannot hold the text of the option. */
+int set_check_text(const struct option_value *value, const char *text, size_t size,
+                   struct failure **failure);
+
+/*
+ * Reads a password from the option's file, without its line's end, and names the key of the
+ * secret that gets it. Return: its content, owned by `writing`, or NULL.
+ */
+struct buffer *set_read_password(struct writing *writing,
+                                 const struct option_value *value, const char *key,
+                                 struct failure **failure);
+
+/* --- settings ------------------------------------------------------------------------- */
+
+/* --ip: an <interface> of <network-config from="interfaces">. */
+void set_remove_ip(struct writing *writing, const struct option_value *value);
+int set_add_ip(struct writing *writing, const struct option_value *value,
+               struct failure **failure);
+
+/* --package and --run: lists in a user-data document of virt-seed's own. */
+void set_remove_list(struct writing *writing, const struct option_value *value);
+int set_add_to_list(struct writing *writing, const struct option_value *value,
+                    struct failure **failure);
+
+/* --password-file: a user-data document in the host's secret. */
+void set_remove_user_password(struct writing *writing, const struct option_value *value);
+int set_add_user_password(struct writing *writing, const struct option_value *value,
+                          struct failure **failure);
+
+/* --user-data: the documents that the settings above have not made. */
+void set_remove_user_data(struct writing *writing, const struct option_value *value);
+
+/* Puts the documents that they have made behind all others: these fill in what is there. */
+void set_order_user_data(struct writing *writing);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: mdir lists all files, and mtype prints one after the other. The image may be
+ * anything, and so may the names in it. A name that is not plain is not given to mtype, which
+ * would look for it as a pattern. Both programs have bounds of memory and output, and one of
+ * time for the whole image.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "image/image.h"
+
+/* What mdir and mtype call the root of the image. */
+#define VOLUME "::/"
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+ "
+
+struct volume {
+    int fd;
+    time_t end; /* of CLOCK_MONOTONIC: by then all is read */
+};
+
+/* `options` are letters, the last of which is -i, for the image. Return: as child_run(). */
+static int
+run_mtools(const struct volume *volume, const char *program, const char *options,
+           const char *path, size_t limit, struct buffer *output)
+{
+    cleanup_free char *image = xasprintf("/proc/self/fd/%d", volume->fd);
+    char *words[] = {(char *)program, (char *)options, image, (char *)path, NULL};
+    /* Neither the user's nor the host's configuration of mtools; and of the geometry, which a
+     * disk image does not have, nothing is said. */
+    char *environment[] = {(char *)"MTOOLSRC=/dev/null", (char *)"MTOOLS_SKIP_CHECK=1",
+                           (char *)"LC_ALL=C.UTF-8", NULL};
+    const int documents[] = {volume->fd, -1};
+    struct child child = {
+        .words = words,
+        .environment = environment,
+        .documents = documents,
+        .silent = true,
+        .output = limit + 1,
+        .memory = LIMIT_VFAT_MEMORY,
+    };
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    child.seconds = now.tv_sec < volume->end ? (int)(volume->end - now.tv_sec) : 0;
+    return child_run(&child, output);
+}
+
+static int
+fail_no_seed(struct failure **failure, const char *what, unsigned long limit,
+             const char *unit)
+{
+    return failure_set(failure, FAILURE_LIMIT,
+                       "the image %s %lu %s\n"
+                       "a seed is smaller: name another image",
+                       what, limit, unit);
+}
+
+/* Return: whether the path has only plain names, so that it means one file of the image. */
+static bool
+is_plain(const char *path)
+{
+    if (!*path || path[strspn(path, PLAIN "/")])
+        return false;
+    for (const char *name = path; name; name = strchr(name, '/')) {
+        name += *name == '/';
+        if (*name == '/' || !*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            strncmp(name, "./", 2) == 0 || strncmp(name, "../", 3) == 0)
+            return false;
+    }
+    return true;
+}
+
+static int
+add_file(const struct volume *volume, struct seed *seed, const char *path,
+         struct failure **failure)
+{
+    struct document *file = seed_add_document(seed, path);
+    cleanup_free char *name = xasprintf(VOLUME "%s", path);
+    int status;
+
+    file->unread = true;
+    if (!is_plain(path))
+        return 0;
+    status = run_mtools(volume, "mtype", "-i", name, LIMIT_SEED, &file->data);
+    file->size = file->data.size;
+    file->unread = status != 0 || file->size > LIMIT_SEED;
+    if (!file->unread)
+        return 0;
+    buffer_clear(&file->data);
+    if (file->size > LIMIT_SEED)
+        return 0;
+    return failure_set(failure, FAILURE_IMAGE,
+                       status == CHILD_KILLED
+                           ? "mtools took too long to read '%s'\nthe image is damaged"
+                           : "mtools could not read '%s'\nthe image is damaged",
+                       path);
+}
+
+int
+vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure)
+{
+    struct volume volume = {.fd = fd};
+    cleanup_buffer struct buffer list = {0};
+    struct timespec now;
+    struct stat status;
+    char *rest;
+    size_t total = 0;
+    int result;
+
+    *seed = (struct seed){.label = xstrdup(label ? label : "")};
+    if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE)
+        return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    volume.end = now.tv_sec + LIMIT_VFAT_SECONDS;
+    result = run_mtools(&volume, "mdir", "-ab/i", VOLUME, LIMIT_VFAT_LIST, &list);
+    if (result == CHILD_MISSING)
+        return failure_set(failure, FAILURE_IMAGE,
+                           "a vfat image with the label '%s', and there is no mdir to "
+                           "read it\n"
+                           "install the package mtools",
+                           seed->label);
+    if (result != 0)
+        return failure_set(failure, FAILURE_IMAGE,
+                           "mtools could not read the vfat image\n"
+                           "the image is damaged, or has too many files for a seed");
+    rest = list.data;
+    for (char *path = strsep(&rest, "\n"); path; path = strsep(&rest, "\n")) {
+        size_t depth = 0;
+
+        if (strncmp(path, VOLUME, strlen(VOLUME)) != 0)
+            continue;
+        path += strlen(VOLUME);
+        for (const char *at = path; *at; at++)
+            depth += *at == '/';
+        if (depth > LIMIT_IMAGE_DEPTH)
+            return fail_no_seed(failure, "is nested deeper than", LIMIT_IMAGE_DEPTH,
+                                "directories");
+        /* A directory, whose files are listed as well. */
+        if (!*path || path[strlen(path) - 1] == '/')
+            continue;
+        if (seed->document_count == LIMIT_IMAGE_FILES)
+            return fail_no_seed(failure, "has more than", LIMIT_IMAGE_FILES, "files");
+        if (seed_find_document(seed, path))
+            continue;
+        if (add_file(&volume, seed, path, failure) < 0)
+            return -1;
+        total += seed->documents[seed->document_count - 1].data.size;
+        if (total > LIMIT_IMAGE)
+            return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+    }
+    return 0;
+}
