@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: libvirt says which definitions come, change and go. An event only notes
- * the domain's UUID; a timer, which runs out at once, takes one domain after another and
- * wires it (cli/definition.h). What has just been defined goes before what is looked at
- * because the daemon was connected. To wire a domain is an event itself: it is looked at
- * once more, and is wired.
+ * the domain's UUID; a timer, which runs out in milliseconds, takes one domain after
+ * another and wires it (cli/definition.h). What has just been defined goes before what is
+ * looked at because the daemon was connected. To wire a domain is an event itself: it is
+ * looked at once more, and is wired.
  *
  * Nothing else is remembered of a domain: whatever was missed while libvirt's daemon was
  * away is seen when all definitions are looked at. That a domain was undefined meanwhile
@@ -57,8 +57,15 @@
 /* How often a definition that somebody else changes at the same time is read again. */
 #define ROUNDS 5
 
+/* A program that defines a domain may define it again at once, and libvirt cannot change
+ * a definition only if it is still the one that was read: who writes last, wins. So a
+ * definition is left alone until nobody has changed it for so long; a command that is
+ * started meanwhile, such as `virsh start`, takes longer than that to begin. */
+#define SETTLE_MILLISECONDS 10
+
 struct uuid {
     char text[VIR_UUID_STRING_BUFLEN];
+    long due; /* when it is to be looked at, in milliseconds */
 };
 
 struct uuids {
@@ -96,8 +103,8 @@ struct watch {
     struct uuids all;        /* when it was connected */
     size_t next;             /* of these */
     size_t wired;            /* of these */
-    struct timespec start;
-    struct uuids migrated; /* to another host */
+    long start;              /* when it was connected, in milliseconds */
+    struct uuids migrated;   /* to another host */
     struct gone **gone;
     size_t gone_count;
     struct recent recent[64];
@@ -137,13 +144,14 @@ notify(const char *state)
 #endif
 }
 
+/* Return: milliseconds, of a clock that nobody sets. */
 static long
-milliseconds_since(const struct timespec *start)
+clock_now(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (now.tv_sec - start->tv_sec) * 1000 + (now.tv_nsec - start->tv_nsec) / 1000000;
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* --- wiring ------------------------------------------------------------------------- */
@@ -241,32 +249,46 @@ end_looking(struct watch *watch)
     cleanup_free char *status = NULL;
 
     say(PRIORITY_INFO, "looked at %zu definitions in %ld ms, and wired %zu",
-        watch->all.count, milliseconds_since(&watch->start), watch->wired);
+        watch->all.count, clock_now() - watch->start, watch->wired);
     status = xasprintf("STATUS=Watching; %zu definitions were there", watch->all.count);
     notify(status);
     free(watch->all.list);
     watch->all = (struct uuids){0};
 }
 
+/* Return: the domain that is due first, or NULL. */
+static struct uuid *
+find_first(const struct uuids *uuids)
+{
+    struct uuid *first = NULL;
+
+    for (size_t i = 0; i < uuids->count; i++) {
+        if (!first || uuids->list[i].due < first->due)
+            first = &uuids->list[i];
+    }
+    return first;
+}
+
 static void
 handle_work(int timer, void *data)
 {
     struct watch *watch = data;
+    struct uuid *first = find_first(&watch->urgent);
+    long rest = first ? first->due - clock_now() : -1;
 
-    if (!watch->connection) {
-        virEventUpdateTimeout(timer, -1);
-    } else if (watch->urgent.count > 0) {
-        const struct uuid uuid = watch->urgent.list[0];
+    if (watch->connection && first && rest <= 0) {
+        const struct uuid uuid = *first;
 
-        memmove(watch->urgent.list, watch->urgent.list + 1,
-                --watch->urgent.count * sizeof(uuid));
+        *first = watch->urgent.list[--watch->urgent.count];
+        virEventUpdateTimeout(timer, 0);
         wire_domain_of(watch, uuid.text);
-    } else if (watch->next < watch->all.count) {
+    } else if (watch->connection && watch->next < watch->all.count) {
+        virEventUpdateTimeout(timer, 0);
         watch->wired += wire_domain_of(watch, watch->all.list[watch->next++].text);
         if (watch->next == watch->all.count)
             end_looking(watch);
     } else {
-        virEventUpdateTimeout(timer, -1);
+        virEventUpdateTimeout(timer, watch->connection ? (int)rest : -1);
     }
 }
 
@@ -369,15 +391,16 @@ find_uuid(const struct uuids *uuids, const char *uuid)
     return i;
 }
 
-static void
+/* Return: it, which may have been there. */
+static struct uuid *
 add_uuid(struct uuids *uuids, const char *uuid)
 {
-    struct uuid *added;
+    size_t i = find_uuid(uuids, uuid);
+    struct uuid *added =
+        i < uuids->count ? &uuids->list[i] : array_add(uuids->list, uuids->count);
 
-    if (find_uuid(uuids, uuid) < uuids->count)
-        return;
-    added = array_add(uuids->list, uuids->count);
     snprintf(added->text, sizeof(added->text), "%s", uuid);
+    return added;
 }
 
 static void
@@ -392,7 +415,7 @@ remove_uuid(struct uuids *uuids, const char *uuid)
 static void
 note_urgent(struct watch *watch, const char *uuid)
 {
-    add_uuid(&watch->urgent, uuid);
+    add_uuid(&watch->urgent, uuid)->due = clock_now() + SETTLE_MILLISECONDS;
     virEventUpdateTimeout(watch->work, 0);
 }
 
@@ -490,7 +513,7 @@ listen_to_events(struct watch *watch, struct failure **failure)
     virDomainPtr *domains = NULL;
     int count;
 
-    clock_gettime(CLOCK_MONOTONIC, &watch->start);
+    watch->start = clock_now();
     virConnectSetKeepAlive(connection, KEEPALIVE_SECONDS, KEEPALIVE_COUNT);
     virConnectRegisterCloseCallback(connection, handle_close, watch, NULL);
     watch->lifecycle = virConnectDomainEventRegisterAny(

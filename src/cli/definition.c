@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -249,6 +250,8 @@ define(const struct definition *definition, struct failure **failure)
                               VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_SECURE);
     if (!now)
         return libvirt_fail(failure, "could not read domain '%s'", name);
+    /* It was loaded to be changed. */
+    assert(definition->text);
     if (strcmp(now, definition->text) != 0)
         return fail_changed(definition, "meanwhile: nothing was written", failure);
     if (definition->request_alone) {

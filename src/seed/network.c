@@ -73,7 +73,7 @@ add_route(json_t *routes, const char *to, const char *via, long metric)
 }
 
 static json_t *
-ethernet(const struct nic *nic)
+ethernet(const struct nic *nic, bool of_interfaces)
 {
     json_t *object = json_object();
     cleanup_json json_t *routes = json_array();
@@ -84,6 +84,10 @@ ethernet(const struct nic *nic)
         json_must(json_object_set_new(object, "match",
                                       json_pack("{s:s}", "macaddress", nic->mac)));
     set_boolean(object, "dhcp4", nic->dhcp4);
+    /* Of a clone, the MAC is its own; systemd-networkd's usual identifier is made of
+     * /etc/machine-id, which a cloned disk has from its original. */
+    if (of_interfaces && nic->mac && nic->dhcp4)
+        json_set_string(object, "dhcp-identifier", "mac");
     set_boolean(object, "dhcp6", nic->dhcp6);
     if (nic->accept_ra != ACCEPT_RA_UNSAID)
         set_boolean(object, "accept-ra", nic->accept_ra == ACCEPT_RA_YES);
@@ -118,7 +122,8 @@ network_write_v2(struct buffer *buffer, const struct network *network)
         const struct nic *nic = &network->nics[i];
         cleanup_free char *id = nic->name ? xstrdup(nic->name) : xasprintf("nic%zu", i);
 
-        json_must(json_object_set_new(ethernets, id, ethernet(nic)));
+        json_must(
+            json_object_set_new(ethernets, id, ethernet(nic, network->of_interfaces)));
     }
     json_must(json_object_set_new(object, "ethernets", ethernets));
     json_append(buffer, object);

@@ -139,7 +139,6 @@ END
     assert_refused 1 "a vfat image with the label 'CIDATA'" 'install the package mtools'
 }
 
-@test "inspect refuses what is no seed, with status 1" {
 
 @test "inspect exits 1 if an image is not a seed" {
     needs genisoimage

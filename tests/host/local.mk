@@ -10,6 +10,7 @@ host_tests = \
 	%D%/disk.bats \
 	%D%/shim.bats \
 	%D%/install.bats \
+	%D%/watch.bats \
 	$(NULL)
 EXTRA_DIST += $(host_tests) \
 	%D%/guest.bats \

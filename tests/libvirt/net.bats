@@ -39,7 +39,7 @@ published() {
 
 @test "a refused start wires the definition, and the next one publishes at the URL" {
     run lab_virsh start web1
-    [[ $status -ne 0 && $output == *'not wired'*'start it again in a moment'* ]]
+    [[ $status -ne 0 && $output == *'not wired for it yet'*'run: virsh start web1'* ]]
     wait_until 60 has_a_serial
     lab_virsh start web1
     [[ $(serial) = "ds=nocloud;dsmode=net;s=http://169.254.169.254/$uuid/$(lab_run head -n 1 \

@@ -91,7 +91,7 @@ seed_has() {
     virt_seed set web1
     lab_run virt-clone --connect qemu:///system --original web1 --name web2 --auto-clone
     run lab_virsh start web2
-    [[ $status -ne 0 && $output = *'start it again'* ]]
+    [[ $status -ne 0 && $output = *'run: virsh start web2'* ]]
     wait_until 60 lab_virsh start web2
     uuid=$(lab_virsh domuuid web2 | head -n1)
     [[ $uuid != "$web1" ]]
