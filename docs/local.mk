@@ -12,3 +12,8 @@ dist_man_MANS += \
 	%D%/virt-seed-wiring.7 \
 	%D%/virt-seed-xml.5 \
 	$(NULL)
+
+EXTRA_DIST += \
+	%D%/first-start.svg \
+	%D%/recipes.md \
+	$(NULL)

@@ -20,6 +20,7 @@ EXTRA_DIST += \
 	%D%/packages.bash \
 	%D%/packaging \
 	%D%/quickstart \
+	%D%/record \
 	%D%/syntax-check \
 	%D%/test \
 	%D%/test-packages \

@@ -188,6 +188,7 @@ functional_tests = \
 	%D%/functional/completion.bats \
 	%D%/functional/edit.bats \
 	%D%/functional/examples.bats \
+	%D%/functional/docs.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \
 	%D%/functional/hostile-environment.bats \
@@ -218,6 +219,9 @@ dist_check_SCRIPTS += $(functional_tests)
 EXTRA_DIST += \
 	%D%/domain.bash \
 	%D%/wait.bash \
+	%D%/manual.bash \
+	%D%/readme.bash \
+	%D%/transcript.py \
 	%D%/functional/common.bash \
 	%D%/imds/imds.bash \
 	%D%/imds/raw.py \

@@ -5,6 +5,7 @@ dist_schema_DATA = %D%/cloud-init.rng
 
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
+	%D%/examples/ansible.yml \
 	%D%/examples/configdrive.xml \
 	%D%/examples/identity.xml \
 	%D%/examples/label-alone.xml \

@@ -62,3 +62,14 @@ offers() {
     offers 'virt-seed wire --output '
     [[ $(complete -p virt-seed) == *'-o default '* ]]
 }
+
+@test "each option of a command's --help is completed, and nothing else" {
+    local command
+
+    for command in $(commands); do
+        echo "$command"
+        diff <({ virt-seed "$command" --help && virt-seed --help; } | grep -oE -- '^ +(-., )?--[a-z-]+' |
+            grep -oE -- '--.*' | sort -u) \
+            <(virt-seed complete -- "$command" -- | sed 's/=.*//' | sort -u)
+    done
+}

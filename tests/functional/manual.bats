@@ -26,7 +26,7 @@ options() {
 }
 
 @test "commands and sections of the manual match" {
-    diff <(commands | sort) <(plain | sed -n 's/^\.SS //p' | sort)
+    diff <(commands | sort) <(plain | sed -n '/^\.SH COMMANDS/,$s/^\.SS //p' | sort)
 }
 
 @test "options in --help and in the manual's sections match" {

@@ -8,6 +8,7 @@ guest_tests = \
 	%D%/report.bats \
 	%D%/imds.bats \
 	%D%/doors.bats \
+	%D%/readme.bats \
 	$(NULL)
 EXTRA_DIST += $(guest_tests) \
 	%D%/common.bash \

@@ -7,11 +7,13 @@ libvirt_tests = \
 	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab.bats \
+	%D%/manual.bats \
 	%D%/medium.bats \
 	%D%/migrate.bats \
 	%D%/net.bats \
 	%D%/pending.bats \
 	%D%/recipes.bats \
+	%D%/readme.bats \
 	%D%/record.bats \
 	%D%/remote.bats \
 	%D%/scrub.bats \

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of report.bash
 # recipes.bats: the ways of virt-seed(1) to have a domain with a seed, each with other tools of
 # libvirt's.
 
@@ -6,6 +7,7 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load report
 load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
@@ -44,6 +46,22 @@ seed_has() {
     [[ $(virt_seed dump web1 user-data) = "$(<user-data)" ]]
 }
 
+# So says the README.
+@test "virt-install --cloud-init leaves no seed in the definition" {
+    local directory=$LAB_DIR/root/var/lib/libvirt/boot
+
+    need virt-install
+    mkdir -p "$directory"
+    lab_run HOME="$BATS_TEST_TMPDIR" virt-install --connect qemu:///system --virt-type qemu --name web1 \
+        --memory 32 --disk "$(domain_disk_image web1),format=raw" --import \
+        --osinfo detect=off,require=off --network none --graphics none \
+        --cloud-init user-data=user-data --noautoconsole
+    lab_virsh dumpxml web1 >running.xml
+    lab_virsh dumpxml --inactive web1 >definition.xml
+    grep -q cloudinit.iso running.xml
+    run -1 grep -e cloudinit.iso -e locale definition.xml
+}
+
 @test "virsh create accepts XML that set has made" {
     domain_xml web1 $web1 | virt_seed --quiet set - --hostname one | lab_virsh create /dev/stdin
     [[ $(seed_has $web1 '."local-hostname"') = one ]]
@@ -78,4 +96,27 @@ seed_has() {
     uuid=$(lab_virsh domuuid web2 | head -n1)
     [[ $uuid != "$web1" ]]
     [[ $(seed_has "$uuid" '."instance-id", ."local-hostname"') = $uuid$'\nweb2' ]]
+}
+
+# guest_answers: a guest says that it is set up, as soon as its domain runs.
+guest_answers() {
+    wait_until 100 lab_run test -e "$report_dir/$web1.report" &&
+        report_say $web1 "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
+}
+
+@test "Ansible's example defines, wires and starts a domain, and waits for its guest" {
+    local guest request
+
+    need ansible-playbook
+    ansible-doc -t module community.libvirt.virt >/dev/null 2>&1 ||
+        skip 'the collection community.libvirt is not installed'
+    request="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'><ci:hostname>play</ci:hostname></ci:cloud-init>"
+    metadata=$request domain_xml web1 $web1 >web1.xml
+    guest_answers 3>&- &
+    guest=$!
+    lab_run HOME="$BATS_TEST_TMPDIR" PATH="$builddir:$PATH" LC_ALL=C.UTF-8 ANSIBLE_NOCOLOR=1 \
+        ansible-playbook -i localhost, -e domain=web1 -e "xml=$PWD/web1.xml" \
+        "$BATS_TEST_DIRNAME/../../xml/examples/ansible.yml"
+    wait $guest
+    [[ $(seed_has $web1 '."local-hostname"') = play ]]
 }

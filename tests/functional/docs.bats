@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# docs.bats: what the manual pages show is what the programs take.
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+# shellcheck source-path=SCRIPTDIR source=../manual.bash
+source "$BATS_TEST_DIRNAME/../manual.bash"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    mkdir examples
+}
+
+# make_host_of_the_manual: the host that virt-seed-xml(5) speaks of.
+make_host_of_the_manual() {
+    make_host_of_examples
+    make_secret web1 alice 'correct horse'
+    make_secret web1 root_password 'correct horse'
+    make_secret web1-ssh ssh_host_ed25519_key "$(cat key)"
+}
+
+make_key() {
+    ssh-keygen -q -t ed25519 -N '' -C '' -f key
+}
+
+# asks EXAMPLE: prints the <cloud-init> element that the example is, or is a part of. A key that is cut
+# short becomes one that is not.
+asks() {
+    local key=AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx
+    local start="<ci:cloud-init xmlns:ci='$namespace'" text
+
+    text=$(sed "s|AAAA\.\.\.|$key|" "$1")
+    # Of oVirt's words the page leaves the prefix out.
+    case $text in
+    '<metadata>'*) sed '1d;$d' <<<"$text" ;;
+    '<ci:cloud-init'*'/>' | *'</ci:cloud-init>') echo "$text" ;;
+    '<ci:cloud-init'*) echo "$text</ci:cloud-init>" ;;
+    '<ci:interface '*)
+        echo "$start><ci:network-config from='interfaces'>$text</ci:network-config></ci:cloud-init>"
+        ;;
+    '<ci:'*)
+        # The one attribute that an element depends on.
+        [[ $text != *'<ci:admin-password'* ]] || start+=" datasource='configdrive'"
+        echo "$start>$text</ci:cloud-init>"
+        ;;
+    '<authorized_key>'*)
+        initialization "<authorized_keys>$text</authorized_keys>" ;;
+    '<file>'*) initialization "<files>$text</files>" ;;
+    '<nic_configuration>'*) initialization "<nic_configurations>$text</nic_configurations>" ;;
+    *) return 1 ;;
+    esac
+}
+
+initialization() {
+    echo "<ci:cloud-init xmlns:ci='$namespace'><ci:initialization>"
+    sed -E 's|<(/?)([a-z])|<\1ci:\2|g' <<<"$1"
+    echo "</ci:initialization></ci:cloud-init>"
+}
+
+# domain_of ELEMENT: the domain of virt-seed-xml(5), wired, with the nics that the page names.
+domain_of() {
+    local nics='<interface type="user"><mac address="52:54:00:12:34:56"/></interface>' xml
+
+    nics+='<interface type="user"><mac address="52:54:00:12:34:57"/><alias name="ua-storage"/></interface>'
+    xml=$(domain_xml)
+    xml=${xml%%<ci:cloud-init*}$1${xml##*</ci:cloud-init>}
+    virt-seed --quiet wire - <<<"${xml%</devices>*}$nics</devices></domain>"
+}
+
+@test "each example in virt-seed-xml(5) is an element that check and build accept" {
+    local example element count=0
+
+    make_key
+    make_host_of_the_manual
+    manual_examples "$top_srcdir/docs/virt-seed-xml.5" examples
+    for example in examples/*; do
+        element=$(asks "$example") || continue
+        echo "virt-seed-xml.5, line ${example#*/}:"
+        count=$((count + 1))
+        domain_of "$element" >domain.xml
+        virt-seed --root="$root" check --no-schema domain.xml
+        virt-seed --root="$root" build -o seed.iso domain.xml
+        virt-seed inspect seed.iso
+    done
+    [[ $count -ge 25 ]]
+}
+
+@test "each example in virt-seed.conf(5) is a configuration without mistakes" {
+    local example
+
+    make_root
+    wired_xml >domain.xml
+    mkdir -p "$root$confdir/files/site" "$root/srv/cloud-init"
+    printf '#cloud-config\ntimezone: UTC\n' >"$root$confdir/files/site/vendor.yaml"
+    manual_examples "$top_srcdir/docs/virt-seed.conf.5" examples
+    for example in examples/*; do
+        echo "virt-seed.conf.5, line ${example#*/}:"
+        cp "$example" "$root$confdir/virt-seed.conf"
+        run -0 virt-seed --root="$root" check --no-schema domain.xml
+        assert_said 'no problems found'
+    done
+    # And a mistake would have been found.
+    echo 'autowire = perhaps' >>"$root$confdir/virt-seed.conf"
+    run -1 virt-seed --root="$root" check --no-schema domain.xml
+}
+
+@test "every option that the installed configuration names is in virt-seed.conf(5), and the other way round" {
+    diff <(sed -nE 's/^# ?([a-z-]+) =.*/\1/p' "$top_srcdir/docs/virt-seed.conf" | sort -u) \
+        <(sed 's/\\-/-/g' "$top_srcdir/docs/virt-seed.conf.5" |
+            sed -nE 's/^\.BR ([a-z-]+) " = " .*/\1/p' | sort -u)
+}
+
+# uses FILE: prints each use of virt-seed in a page, a line each, to the end of the command.
+uses() {
+    # shellcheck disable=SC2016  # no variables
+    sed -e 's/\\-/-/g' -e 's/\\f[BIRP]//g' -e 's/\\e$/\\/' -e 's/^\.[BI]* //; s/"//g' "$1" |
+        sed -e ':a; /\\$/{N; s/\\\n//; ba}' |
+        grep -oE '(^|[ `(#$])virt-seed( -q)? [a-z][a-z-]*( [^|;&`)]*)?'
+}
+
+@test "each command and option that a page names exists" {
+    local page use command option count=0
+
+    for command in $(commands); do
+        { virt-seed "$command" --help && virt-seed --help; } | grep -oE -- ' --?[a-zA-Z][a-z-]*' |
+            tr -d " " >"$command.options"
+    done
+    touch help.options
+    for page in "$top_srcdir"/{README,SECURITY,HACKING}.md "$top_srcdir"/docs/*.[1-8] \
+        "$top_srcdir"/docs/*.md "$top_srcdir"/xml/examples/*; do
+        while read -r use; do
+            [[ $use =~ virt-seed( -q)?\ ([a-z-]+)(.*) ]]
+            command=${BASH_REMATCH[2]}
+            if [[ ! -e $command.options ]]; then
+                # In prose it may be any word, in Markdown's code only a command.
+                [[ $use != '`'* ]] || { echo "$page: $use" && return 1; }
+                continue
+            fi
+            while read -r option; do
+                grep -qxF -e "$option" "$command.options" || { echo "$page: $use: $option" && return 1; }
+                count=$((count + 1))
+            done < <(grep -oE -- ' --?[a-z][a-z-]*' <<<"${BASH_REMATCH[3]}" | tr -d ' ')
+        done < <(uses "$page")
+    done
+    [[ $count -ge 40 ]]
+}

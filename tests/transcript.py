@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""transcript.py FILE: types what a Markdown file shows, and compares what is printed.
+
+In each block of the kind "console", a line that begins with "$ " or "# " is a command, and the lines
+up to the next one are what it prints. They run in one directory, in order. "..." stands for any
+number of lines. UUIDs, times and durations may differ. A command fails if and only if the file
+shows an error. 'cat FILE' makes a file that does not exist: the reader has it.
+
+transcript.py --commands FILE: prints the commands instead, one a line.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+PROMPT = re.compile(r"[$#] (.*)")
+VARIABLE = [
+    (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
+    (re.compile(r"\d+(\.\d+)? s\b"), "N s"),
+    (re.compile(r"\b\d+ bytes(, then \d+)?\b"), "N bytes"),
+    (re.compile(r"ssh-ed25519 AAAA\S+"), "ssh-ed25519 KEY"),
+]
+SECONDS = int(os.environ.get("TRANSCRIPT_SECONDS", "120"))
+
+
+def commands(lines):
+    """Yields (line number, command, lines that it prints)."""
+    block = False
+    command = None
+    number = 0
+    for position, line in enumerate(lines, 1):
+        if line.startswith("```"):
+            if command is not None:
+                yield number, command, printed
+            block, command = line == "```console", None
+            continue
+        if not block:
+            continue
+        prompt = PROMPT.match(line)
+        if command is not None and command.endswith("\\"):
+            command += "\n" + line
+        elif prompt:
+            if command is not None:
+                yield number, command, printed
+            number, command, printed = position, prompt[1], []
+        elif command is not None:
+            printed.append(line)
+
+
+def plain(lines):
+    """The lines without what differs between two runs, and without empty ones at the end."""
+    text = "\n".join(line.rstrip() for line in lines).rstrip("\n")
+    for pattern, word in VARIABLE:
+        text = pattern.sub(word, text)
+    # The columns of a table depend on what is in them.
+    return [re.sub(r"  +", "  ", line) for line in text.split("\n")] if text else []
+
+
+def matches(shown, printed):
+    """Whether the lines are those that are shown."""
+    if not shown:
+        return not printed
+    if shown[0] == "...":
+        return any(matches(shown[1:], printed[i:]) for i in range(len(printed) + 1))
+    return bool(printed) and shown[0] == printed[0] and matches(shown[1:], printed[1:])
+
+
+def run(command, shown):
+    """Returns what the command printed, and whether that is as shown."""
+    words = command.split()
+    if words[0] == "cat" and len(words) == 2 and not os.path.exists(words[1]):
+        with open(words[1], "w", encoding="utf-8") as file:
+            file.write("\n".join(shown).rstrip("\n") + "\n")
+    result = subprocess.run(
+        ["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS, check=False)
+    printed = plain(result.stdout.split("\n"))
+    fails = any("error:" in line for line in shown)
+    return result, matches(plain(shown), printed) and fails == (result.returncode != 0)
+
+
+def main(arguments):
+    with open(arguments[-1], encoding="utf-8") as file:
+        found = list(commands(file.read().split("\n")))
+    if not found:
+        sys.exit(f"{arguments[-1]}: no commands")
+    wrong = 0
+    for number, command, shown in found:
+        if arguments[0] == "--commands":
+            print(command.replace("\\\n", ""))
+            continue
+        result, right = run(command, shown)
+        print(f"{arguments[-1]}:{number}: {command}", flush=True)
+        if not right:
+            wrong += 1
+            print(f"exit status {result.returncode}; printed:\n{result.stdout}"
+                  "shown:\n" + "\n".join(shown), flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+main(sys.argv[1:])
