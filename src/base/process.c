@@ -55,7 +55,7 @@ process_harden(void)
 
     setrlimit(RLIMIT_CORE, &none);
 #ifndef __SANITIZE_ADDRESS__
-    /* LeakSanitizer is such a tracer. */
+    /* LeakSanitizer needs to trace the process. */
     prctl(PR_SET_DUMPABLE, 0);
 #endif
     signal(SIGPIPE, SIG_IGN);
@@ -121,7 +121,7 @@ spawn(struct run *run, int output)
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    /* Each on itself: it stays open over exec. */
+    /* dup2() onto itself keeps it open across exec. */
     for (const int *document = child->documents; *document >= 0; document++)
         posix_spawn_file_actions_adddup2(&actions, *document, *document);
     clock_gettime(CLOCK_MONOTONIC, &run->begin);
@@ -132,7 +132,7 @@ spawn(struct run *run, int output)
     return error;
 }
 
-/* Return: whether it came to its end, within time and bounds. */
+/* Return: whether the output ended within time and bounds. */
 static bool
 read_output(const struct run *run, struct buffer *buffer)
 {
