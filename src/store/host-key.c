@@ -226,9 +226,8 @@ host_key_prepare(int root, const char *uuid, bool may_make, struct failure **fai
 
         return failure_set(
             failure, FAILURE_SECRET_MISSING,
-            "%s does not exist, the host key that the guest has had since its first "
-            "start\ncopy it from the host where it was made: rsync -aR "
-            "HOST:%s /",
+            "%s does not exist: the host key that the guest got at its first start\n"
+            "copy it from the host where it was made: rsync -aR HOST:%s /",
             path, directory);
     }
     if (missing && (make_private(root, uuid, failure) < 0 ||

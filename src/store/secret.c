@@ -316,7 +316,7 @@ secret_fail(const char *what, const char *path, int error, struct failure **fail
 {
     return failure_set_errno(failure, FAILURE_SECRET, error,
                              "could not %s %s\n"
-                             "see what is there: ls -ld %s; root may write there",
+                             "check it: ls -ld %s; only root may write there",
                              what, path, path);
 }
 
