@@ -30,12 +30,6 @@ has_room(void)
 }
 
 void
-log_leave_out(void)
-{
-    left_out++;
-}
-
-void
 log_end(void)
 {
     if (left_out == 0 || !has_room())
@@ -143,7 +137,7 @@ log_answer(struct http *http, const struct connection *connection,
     if (!answer->reason && !(http->options->verbose && answer->document))
         return;
     if (!http_may_log(http, peer, answer)) {
-        log_leave_out();
+        left_out++;
         return;
     }
     peer_describe(peer, &connection->other, who);

@@ -74,7 +74,5 @@ bool http_may_log(struct http *http, const struct peer *peer,
  * would block are dropped and counted. None may contain a token or a document's content.
  */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Counts a dropped line. */
-void log_leave_out(void);
 /* Logs how many lines were dropped, if there is room; otherwise a later line does. */
 void log_end(void);

@@ -161,12 +161,6 @@ describe_drive(struct medium *medium, const struct disk *drive)
 
 /* --- the files ---------------------------------------------------------------------- */
 
-static char *
-old_seed_name(const char *uuid)
-{
-    return xasprintf("%s" SEED_OLD_SUFFIX, uuid);
-}
-
 static int
 fail_file(const struct medium *medium, const char *what, struct failure **failure)
 {
@@ -207,7 +201,7 @@ static bool
 is_readable(int root, const struct domain *running)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    cleanup_free char *old_name = old_seed_name(running->uuid);
+    cleanup_free char *old_name = xasprintf("%s" SEED_OLD_SUFFIX, running->uuid);
     struct stat status;
 
     return seed_path_find_disk(running) && rundir >= 0 &&
@@ -289,7 +283,7 @@ replace(const struct replacement *replacement, struct failure **failure)
         .uuid = uuid,
         .rundir = replacement->rundir,
         .name = rundir_seed_name(uuid),
-        .old_name = old_seed_name(uuid),
+        .old_name = xasprintf("%s" SEED_OLD_SUFFIX, uuid),
     };
     int result;
 

@@ -116,12 +116,6 @@ fill_directory(const struct maker *maker, const char *name,
 
 /* --- the index of MACs ------------------------------------------------------------- */
 
-static bool
-is_on_link(enum imds_link link)
-{
-    return (IMDS_LINK_SET(link) & IMDS_ON_LINK) != 0;
-}
-
 /* Return: the list of MACs in the directory `name`, borrowed from `text`; "" if it cannot
  * be read. */
 static const char *
@@ -181,7 +175,8 @@ clean_index(int tree, const char *name, const char *uuid)
     enum imds_link link;
 
     while (imds_next_mac(&list, mac, &link)) {
-        if (is_on_link(link) && !(imds_access_links(&kept, mac) & IMDS_ON_LINK))
+        if ((IMDS_LINK_SET(link) & IMDS_ON_LINK) &&
+            !(imds_access_links(&kept, mac) & IMDS_ON_LINK))
             remove_from_index(tree, mac, uuid);
     }
 }
@@ -223,7 +218,7 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         error = fill_directory(&maker, name, domain);
     }
     for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
-        if (is_on_link(domain->macs[i].link))
+        if (IMDS_LINK_SET(domain->macs[i].link) & IMDS_ON_LINK)
             error = add_to_index(&maker, domain->macs[i].mac, domain->uuid);
     }
     /* The old directory, if any, then has the temporary name. */
