@@ -121,7 +121,7 @@ spawn(struct run *run, int output)
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    /* dup2() onto itself keeps it open across exec. */
+    /* Each on itself: it stays open over exec. */
     for (const int *document = child->documents; *document >= 0; document++)
         posix_spawn_file_actions_adddup2(&actions, *document, *document);
     clock_gettime(CLOCK_MONOTONIC, &run->begin);
