@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# libvirt runs whatever is executable in hooks/qemu.d, in the order of the names. The program
-# itself stays in sbindir: AppArmor lets libvirtd run it there, and judges a link by its target.
+# libvirt runs all executables in hooks/qemu.d, sorted by name. The program itself stays in
+# sbindir, where AppArmor lets libvirtd run it; AppArmor follows the link to its target.
 
 hook_link = $(DESTDIR)$(libvirt_hooks_dir)/qemu.d/50-virt-seed
 
-# The emulators that virt-seed-qemu can stand for, each by a name of its own.
+# The emulators that virt-seed-qemu can replace, each under its own name.
 shim_links = \
 	virt-seed-qemu-kvm \
 	virt-seed-qemu-system-aarch64 \
@@ -16,8 +16,8 @@ shim_links = \
 	virt-seed-qemu-system-x86_64 \
 	$(NULL)
 
-# What AppArmor must let every QEMU do for it. The rules of a recent libvirt include what is in this
-# folder; those of Debian 12's do not: virt-seed-qemu(8).
+# AppArmor rules that every QEMU needs for virt-seed-qemu. Recent versions of libvirt include this
+# folder in their rules; Debian 12's does not: virt-seed-qemu(8).
 apparmordir = $(sysconfdir)/apparmor.d/abstractions/libvirt-qemu.d
 nodist_apparmor_DATA = hooks/virt-seed-qemu
 hooks/virt-seed-qemu: $(srcdir)/hooks/virt-seed-qemu.apparmor.in Makefile
@@ -34,7 +34,7 @@ install-exec-hook:
 	for name in $(shim_links); do \
 		$(LN_S) -f virt-seed-qemu '$(DESTDIR)$(bindir)'/$$name || exit; done
 
-# What the hook looks for; the secrets are closed to others from the start.
+# The configuration; the directory of secrets is closed to others from the start.
 install-data-hook:
 	$(MKDIR_P) '$(DESTDIR)$(sysconfdir)/virt-seed/files'
 	test -d '$(DESTDIR)$(sysconfdir)/virt-seed/secrets' || \
@@ -42,8 +42,7 @@ install-data-hook:
 	test -e '$(DESTDIR)$(sysconfdir)/virt-seed/virt-seed.conf' || \
 		$(INSTALL_DATA) '$(srcdir)/docs/virt-seed.conf' '$(DESTDIR)$(sysconfdir)/virt-seed/virt-seed.conf'
 
-# Directories go only where nothing of the administrator's is left in them, and the
-# configuration only as it came.
+# Removes directories only if they are empty, and the configuration only if it is unchanged.
 uninstall-hook:
 	rm -f '$(hook_link)'
 	for name in $(shim_links); do rm -f '$(DESTDIR)$(bindir)'/$$name; done
@@ -55,8 +54,8 @@ uninstall-hook:
 
 EXTRA_DIST += docs/virt-seed.conf
 
-# VDSM runs whatever is executable in the directory of a point, in the order of the names, and
-# tells its engine the program's digest: so the program itself lies there.
+# VDSM runs all executables in a hook point's directory, sorted by name, and tells its engine
+# the program's digest: so the program itself is installed there.
 
 vdsm_hook = $(DESTDIR)$(vdsm_hooks_dir)/before_vm_start/50_virt_seed
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The policy module for SELinux, built with the headers of the policy that is installed here: a module
-# built with Debian's does not fit Fedora's. It is no part of `all`.
+# built with Debian's does not fit Fedora's. It is not part of `all`.
 
 selinux_devel = /usr/share/selinux/devel
-# The policy's name, "targeted" on Fedora and EL; policies that are there beside it have directories of
-# their own below selinux_dir, too.
+# The policy's name, "targeted" on Fedora and EL; other installed policies have their own
+# directories below selinux_dir.
 selinux_policy = $$(sed -n 's/^NAME ?= *//p' $(selinux_devel)/include/build.conf)
 selinux_dir = $(DESTDIR)/usr/share/selinux
 
@@ -23,7 +23,7 @@ selinux: %D%/module/virt_seed.pp
 		'$(srcdir)/%D%/virt_seed.fc.in' >%D%/module/virt_seed.fc
 	$(MAKE) -C %D%/module -f $(selinux_devel)/Makefile virt_seed.pp
 
-# semodule(8) loads the module, restorecon(8) labels what is there: virt-seed-selinux(8).
+# semodule(8) loads the module, restorecon(8) labels existing files: virt-seed-selinux(8).
 install-selinux: selinux
 	$(MKDIR_P) "$(selinux_dir)/packages/$(selinux_policy)" \
 		'$(selinux_dir)/devel/include/distributed'

@@ -40,7 +40,7 @@ $(systemd_made): %D%/%: $(srcdir)/%D%/%.in Makefile
 systemd_usersdir = $(DESTDIR)$(prefix)/lib/sysusers.d
 systemd_tmpfilesdir = $(DESTDIR)$(prefix)/lib/tmpfiles.d
 
-# They have other names where they go.
+# They are installed under other names.
 install-systemd: $(systemd_made)
 	$(MKDIR_P) '$(systemd_usersdir)' '$(systemd_tmpfilesdir)'
 	$(INSTALL_DATA) %D%/virt-seed-imds.sysusers '$(systemd_usersdir)/virt-seed-imds.conf'

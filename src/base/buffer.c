@@ -20,7 +20,7 @@ buffer_reserve(struct buffer *buffer, size_t more)
         abort();
     if (needed + 1 <= buffer->capacity)
         return buffer->data + buffer->size;
-    /* Not realloc(3), which would leave a copy behind that is not wiped. */
+    /* Not realloc(3), which would leave an unwiped copy. */
     capacity = needed + 1 + buffer->capacity;
     data = xmalloc(capacity);
     if (buffer->data) {
@@ -50,8 +50,8 @@ buffer_append_string(struct buffer *buffer, const char *text)
     buffer_append(buffer, text, strlen(text));
 }
 
-/* Straight into the buffer: the text may be secret, so no copy of it is left
- * elsewhere. */
+/* Formats straight into the buffer: the text may be secret, so there must be no other
+ * copy. */
 void
 buffer_printf(struct buffer *buffer, const char *format, ...)
 {

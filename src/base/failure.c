@@ -15,8 +15,8 @@
 #define FAILURE_CODE_NAME(name, text) [FAILURE_##name] = (text),
 static const char *const code_names[] = {FAILURE_CODES(FAILURE_CODE_NAME)};
 
-/* Makes what was formatted fit to be read, whatever names from outside were put in:
- * bounded, UTF-8, one line, nothing that steers a terminal. */
+/* Makes a formatted text safe to show, whatever names from outside it contains: bounded,
+ * UTF-8, one line, no terminal control. */
 static char *
 tidy(char *text)
 {
@@ -29,8 +29,8 @@ tidy(char *text)
     return text;
 }
 
-/* Makes the failure of a format that may have a hint after a line end. The line end is
- * looked for in the format: one in a value that was put in separates nothing. */
+/* The newline that starts the hint is looked for in the format: one in a value does not
+ * count. */
 __attribute__((format(printf, 5, 0))) static int
 set(struct failure **failure, enum failure_code code, int line, const char *error,
     const char *format, va_list arguments)
@@ -44,7 +44,7 @@ set(struct failure **failure, enum failure_code code, int line, const char *erro
     assert(!*failure);
     va_copy(again, arguments);
     text = xvasprintf(format, arguments);
-    /* Clang knows no format that is a part of one which it has checked. */
+    /* Clang cannot check a format that is part of another one. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     message = xvasprintf(message_format, again);
@@ -150,7 +150,7 @@ failure_free(struct failure *failure)
     free(failure);
 }
 
-/* A line in one write, so that lines of processes that run side by side stay lines. */
+/* One write per line, so that the lines of parallel processes do not mix. */
 static void
 print_as(const char *kind, const struct failure *failure)
 {

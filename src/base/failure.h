@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What went wrong, said once and carried up.
+ * What went wrong, and what to do about it.
  *
  * A function that can fail takes a `struct failure **` last and returns 0 or -1 (or a
  * pointer and NULL); the failure is set if and only if it failed. The caller owns it
  * (failure_free). Nothing below a main prints: messages travel up, and each layer that
- * knows something more (which element, which domain) puts it in front once, with
- * failure_prefix().
+ * knows something more (which element, which domain) adds it once, with failure_prefix().
  *
- * A message is one phrase in lower case, with the values in 'quotes'; the hint says
- * what to do next. Neither ever holds the content of a secret. Both are UTF-8, whatever
- * was put in.
+ * A message is one phrase in lower case, with the values in 'quotes'; the hint says what
+ * to do next. Neither ever contains a secret. Both are UTF-8, whatever the values are.
  */
 #pragma once
 
@@ -66,14 +64,14 @@ enum failure_code {
 
 struct failure {
     enum failure_code code;
-    int line;      /* in the domain's XML; 0 where there is none */
+    int line;      /* in the domain's XML; 0 if there is none */
     char *message; /* never NULL */
-    char *hint;    /* NULL where there is nothing to say */
+    char *hint;    /* NULL if there is none */
 };
 
 /*
- * Sets a failure whole; `failure` must be NULL inside. What follows a line end in the
- * format is the hint:
+ * Sets the whole failure; `*failure` must be NULL. The text after a newline in the format
+ * is the hint:
  *
  *     return failure_set(failure, FAILURE_LIMIT, "'%s' has more than %zu bytes\n"
  *                        "give a smaller file", path, limit);
@@ -85,12 +83,13 @@ int failure_set(struct failure **failure, enum failure_code code, const char *fo
 /* The same, at a line of the domain's XML. */
 int failure_set_at(struct failure **failure, enum failure_code code, int line,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The same, with the text of `error` (an errno, of either sign) after the message. */
+/* The same, with the text of `error` (an errno, positive or negative) after the
+ * message. */
 int failure_set_errno(struct failure **failure, enum failure_code code, int error,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* For a layer that knows more than the one that failed: what to do next, and the line.
- * What was said before stays. Return: -1. */
+/* Add a hint or a line in a layer that knows more than the one that failed; an existing
+ * hint or line stays. Return: -1. */
 int failure_hint(struct failure **failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int failure_at_line(struct failure **failure, int line);
@@ -102,9 +101,9 @@ int failure_prefix(struct failure **failure, const char *format, ...)
 const char *failure_code_name(enum failure_code code);
 
 /* For a main: prints "virt-seed: error: …" and, if there is a hint, "virt-seed: hint: …"
- * on standard error, a line each. */
+ * on standard error. */
 void print_failure(const struct failure *failure);
-/* The same for what is done without: "virt-seed: warning: …". */
+/* The same for a failure that does not stop the program: "virt-seed: warning: …". */
 void print_warning(const struct failure *failure);
 
 void failure_free(struct failure *failure);

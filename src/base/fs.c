@@ -33,7 +33,7 @@ open_resolved(int dir, const char *name, int flags, unsigned int resolve)
     };
     long fd;
 
-    /* EAGAIN: something was renamed on the way and the kernel could not be sure. */
+    /* EAGAIN: a concurrent rename kept the kernel from being sure. */
     do
         fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
     while (fd < 0 && (errno == EINTR || errno == EAGAIN));
@@ -106,13 +106,12 @@ fs_list(int dir)
     cleanup_close int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = copy < 0 ? NULL : fdopendir(copy);
 
-    /* The stream has it now. */
     if (entries)
         (void)steal_fd(copy);
     return entries;
 }
 
-/* Untouched memory costs nothing, but what was reserved is wiped in the end. */
+/* Untouched memory costs nothing, but all that was reserved is wiped in the end. */
 #define READ_ROOM (64UL * 1024)
 #define READ_ROOM_MINIMUM (4UL * 1024)
 
@@ -123,7 +122,7 @@ fs_read_all(int fd, size_t limit, struct buffer *buffer)
     size_t first = READ_ROOM;
     struct stat status;
 
-    /* Room for a file of the size that it says it has, or for some of a pipe. */
+    /* Reserve the size of a regular file, or a fixed amount for a pipe. */
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= 0)
         first = ((size_t)status.st_size < limit ? (size_t)status.st_size : limit) +
                 READ_ROOM_MINIMUM + 1;
@@ -279,8 +278,8 @@ tmpfile_publish(struct tmpfile *tmpfile, const char *target)
     return 0;
 }
 
-/* link(2), unlike rename(2), replaces nothing; the file's own name goes when it is
- * closed. */
+/* link(2), unlike rename(2), does not replace a file. Closing removes the temporary
+ * name. */
 int
 tmpfile_publish_new(struct tmpfile *tmpfile, const char *target)
 {

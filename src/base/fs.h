@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading and writing files that others may have put there. Everything goes by
- * directory descriptor; a name from outside is resolved beneath its directory by the
- * kernel (openat2(2)), never joined to a path. All functions return 0 or a descriptor,
- * or -errno.
+ * Reading and writing files in places that others may control. Everything is relative to
+ * a directory descriptor; the kernel resolves names from outside beneath their directory
+ * (openat2(2)), and they are never joined to a path. All functions return 0 or a
+ * descriptor, or -errno.
  */
 #pragma once
 
@@ -13,80 +13,78 @@
 
 #include "base/buffer.h"
 
-/* Return: the path's last component, which is part of it. */
+/* Return: the path's last component, borrowed from it. */
 const char *fs_base_name(const char *path);
 
 /*
- * Opens `name`, which may have slashes and symbolic links, for reading; a name that
- * leads out of `dir` is -EXDEV. `flags` are added to O_RDONLY | O_CLOEXEC | O_NONBLOCK
- * | O_NOCTTY, so that a FIFO or a device cannot hold us up.
+ * Opens `name`, which may contain slashes and symbolic links, for reading; -EXDEV if it
+ * leads out of `dir`. `flags` are added to O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+ * so that a FIFO or a device cannot block the caller.
  * Return: a descriptor, owned by the caller.
  */
 int fs_open_beneath(int dir, const char *name, int flags);
 
 /*
- * As fs_open_beneath(), where no symbolic link may be on the way and nothing that is
- * mounted: -ELOOP, -EXDEV.
+ * As fs_open_beneath(), but a symbolic link on the way is -ELOOP, and a mount point
+ * -EXDEV.
  */
 int fs_open_strictly_beneath(int dir, const char *name, int flags);
 
-/* Opens the directory `path` as the root for what follows. */
+/* Opens the directory `path`, to be used as the root by other functions. */
 int fs_open_root(const char *path);
 
 /*
- * Opens the directory at the absolute `path`, where "/" is the directory `root`; symbolic
- * links on the way stay below it. The descriptor (O_PATH) is for openat(2) and its kin;
- * who may not list the directory gets it, too.
+ * Opens the directory at the absolute `path`, with the directory `root` as "/"; symbolic
+ * links on the way stay below it. The descriptor (O_PATH) is for openat(2) and similar
+ * calls, and does not need permission to list the directory.
  */
 int fs_open_directory_in_root(int root, const char *path);
 
-/* The same for anything that is at the path, a directory or not. */
+/* The same for a file of any type. */
 int fs_open_in_root(int root, const char *path);
-/* What stat(2) says of what is there: of a symbolic link's target. */
+/* As stat(2), which follows symbolic links. */
 int fs_stat_in_root(int root, const char *path, struct stat *status);
 
 /*
  * As fs_open_beneath(), for a regular file; anything else is -EINVAL (a directory
- * -EISDIR). `status`, where not NULL, gets what fstat(2) says of the opened file.
+ * -EISDIR). `status`, unless NULL, gets the fstat(2) of the opened file.
  */
 int fs_open_regular_beneath(int dir, const char *name, struct stat *status);
 
-/* Opens a stream of the directory's entries; the descriptor stays as it is.
- * Return: owned by the caller (cleanup_closedir), or NULL with errno. */
+/* Lists the directory; `dir` stays open and keeps its position. Return: owned by the
+ * caller (cleanup_closedir), or NULL with errno. */
 DIR *fs_list(int dir);
 
-/* Appends everything up to the end of file; -EFBIG when that is more than `limit`
- * bytes. */
+/* Appends everything up to the end of file; -EFBIG if that is more than `limit` bytes. */
 int fs_read_all(int fd, size_t limit, struct buffer *buffer);
 
-/* Appends the content of the file at the absolute `path` below `root`, as
- * fs_open_directory_in_root() finds it. */
+/* Appends the content of the file at the absolute `path` below `root`, resolved as in
+ * fs_open_directory_in_root(). */
 int fs_read_in_root(int root, const char *path, size_t limit, struct buffer *buffer);
 
-/* Writes all of it, whatever the kernel takes at a time. */
+/* Writes all of it, with as many calls as it takes. */
 int fs_write_all(int fd, const void *data, size_t size);
 
-/* Gives the file `name` of the directory the name `link`, too, in the place of what has
- * it. */
+/* Adds the hard link `link` to the file `name`, replacing an existing `link`. */
 int fs_link_again(int dir, const char *name, const char *link);
 
 /*
- * Opens the directory at `path`, taken below `root`; missing ones on
- * the way are made with `mode`. No component may be a symbolic link.
+ * Opens the directory at `path` below `root`, and makes missing directories with `mode`.
+ * No component may be a symbolic link.
  * Return: a descriptor, owned by the caller.
  */
 int fs_make_directories(int root, const char *path, mode_t mode);
 
 /*
- * Removes the file or the directory, with all that is in it; nothing there is no error.
- * No symbolic link is followed. Return: 0, or the first error as -errno, -ELOOP where it
+ * Removes the file or the directory with its content; a missing one is not an error. Does
+ * not follow symbolic links. Return: 0, or the first error as -errno; -ELOOP if the tree
  * is too deep (LIMIT_TREE_DEPTH).
  */
 int fs_remove_tree(int dir, const char *name);
 
 /*
- * A file that appears under its name whole or not at all: opened next to the target
- * under a name of its own, then published by rename(2), or removed.
+ * A file that appears under its name complete or not at all: it is written under a
+ * temporary name next to the target, then published by rename(2), or removed.
  */
 struct tmpfile {
     int fd;     /* for reading and writing; owned */
@@ -96,18 +94,19 @@ struct tmpfile {
 
 /*
  * Opens `TARGET.new.XXXXXX` below `dir`, which must stay open as long as the tmpfile,
- * with mode 0600. Whatever is left over after a kill begins with the target's name.
+ * with mode 0600. If the process is killed, the leftover file's name begins with the
+ * target's.
  * Return: 0 or -errno.
  */
 int tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target);
 
-/* Gives the file its name, replacing what was there. Return: 0 or -errno. */
+/* Gives the file its final name, replacing an existing file. Return: 0 or -errno. */
 int tmpfile_publish(struct tmpfile *tmpfile, const char *target);
 
-/* The same where there is nothing of that name; else -EEXIST, and what is there stays. */
+/* The same, but -EEXIST if a file of that name exists, which then stays. */
 int tmpfile_publish_new(struct tmpfile *tmpfile, const char *target);
 
-/* Closes it, and removes it where it was not published. */
+/* Closes the file, and removes it unless it was published. */
 void tmpfile_close(struct tmpfile *tmpfile);
 
 #define cleanup_tmpfile __attribute__((cleanup(tmpfile_close)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses of TCP, as people write them. */
+/* TCP addresses as text. */
 #pragma once
 
 #include <netinet/in.h>
@@ -12,9 +12,9 @@ union inet_address {
 };
 
 /*
- * Reads "192.0.2.1", "192.0.2.1:80", "[fd00::1]" or "[fd00::1]:80"; no name, no scope.
- * `port` is -1 where the text has none.
- * Return: bytes of the address, for bind(2); 0 where the text is none.
+ * Reads "192.0.2.1", "192.0.2.1:80", "[fd00::1]" or "[fd00::1]:80"; not a host name, and
+ * no scope. `port` is -1 if the text has none.
+ * Return: the address's size, for bind(2); 0 if the text is not an address.
  */
 socklen_t inet_address_read(union inet_address *address, const char *text, int *port);
 

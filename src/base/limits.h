@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The limits on everything that comes from outside. Running out of memory aborts, so each
- * input is bounded before it is read.
+ * The limits on all input from outside. Running out of memory aborts, so each input is
+ * bounded before it is read.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #define DECIMAL(limit) DECIMAL_TEXT(limit)
 #define DECIMAL_TEXT(limit) #limit
 
-/* A message and a hint, in bytes: what people can read, whatever names are in it. */
+/* A message or a hint, in bytes: readable whatever names it contains. */
 #define LIMIT_MESSAGE 2000
 
 /* A domain's XML. libvirt's own strings end at 4 MiB (REMOTE_STRING_MAX), and escaping
@@ -22,7 +22,7 @@
 /* One user-data, vendor-data, network-config or file, after decoding. */
 #define LIMIT_PART (4 * MIB)
 
-/* How many of them one domain may have, and how many user-data among them. */
+/* How many of these a domain may have, and how many of them may be user-data. */
 #define LIMIT_PARTS 1024
 #define LIMIT_USER_DATA 16
 
@@ -37,7 +37,8 @@
 #define LIMIT_SEED (16 * MIB)
 
 /* An image that `inspect` reads: bytes, files, directories within each other, and blocks
- * of its tree. Seeds have a few of each. The last bounds libisofs's recursion, too. */
+ * of its tree. Seeds have only a few of each. The last also bounds libisofs's
+ * recursion. */
 #define LIMIT_IMAGE (64 * MIB)
 #define LIMIT_IMAGE_FILES 1000
 #define LIMIT_IMAGE_DEPTH 8
@@ -48,12 +49,13 @@
 #define LIMIT_VFAT_MEMORY (512 * MIB)
 #define LIMIT_VFAT_SECONDS 20
 
-/* A domain's disks, its controllers, its host devices; QEMU itself ends far below. */
+/* A domain's disks, controllers and host devices, each; QEMU's own limits are far
+ * lower. */
 #define LIMIT_DEVICES 4096
 #define LIMIT_NICS 256
 
-/* A described network: of each nic. The name is the kernel's (IFNAMSIZ); an MTU below
- * 1280 has no IPv6 (RFC 8200, section 5), below 68 no IPv4 (RFC 791). */
+/* A described network: for each nic. The name is the kernel's (IFNAMSIZ); IPv6 needs an
+ * MTU of at least 1280 (RFC 8200, section 5), IPv4 68 (RFC 791). */
 #define LIMIT_NIC_ADDRESSES 32
 #define LIMIT_NIC_NAMESERVERS 16
 #define LIMIT_NIC_SEARCHES 32
@@ -69,7 +71,7 @@
 #define LIMIT_ENTRY_KEY 256
 #define LIMIT_ENTRY_VALUE (64 * KIB)
 
-/* ssh keys of one domain, bytes of one. */
+/* A domain's ssh keys, and bytes of one. */
 #define LIMIT_SSH_KEYS 256
 #define LIMIT_SSH_KEY (16 * KIB)
 
@@ -98,14 +100,14 @@
 /* Options of one `virt-seed set`. */
 #define LIMIT_SETTINGS 1024
 
-/* What is kept of a report where the emulator shim writes it and virtlogd does not: bytes
- * of the file. A boot takes about 5 KiB. */
+/* Bytes of a report that the emulator shim writes instead of virtlogd. A boot takes about
+ * 5 KiB. */
 #define LIMIT_SHIM_REPORT (2 * MIB)
 /* Seconds of `virt-seed wait --timeout`: what libvirt's timers can count in
  * milliseconds. */
 #define LIMIT_TIMEOUT 2000000
-/* What it shows of one guest: stages, boots, errors, warnings. A guest has some
- * dozens. */
+/* Events that `virt-seed wait` shows for one guest: stages, boots, errors, warnings. A
+ * guest has a few dozen. */
 #define LIMIT_EVENTS 1000
 
 /* Names of secrets and of their keys: what Kubernetes allows. */
@@ -114,31 +116,31 @@
 /* virt-seed.conf, and a secret's list of domains. */
 #define LIMIT_CONFIG (64 * KIB)
 
-/* The host's files that are looked through for one line: libvirt's qemu.conf, a file of
- * AppArmor's policy (and how deep they include one another), a process's state in
- * /proc. */
+/* Files of the host that are searched for a line: libvirt's qemu.conf, a file of
+ * AppArmor's policy (and the depth of includes), a process's state in /proc. */
 #define LIMIT_QEMU_CONF (1 * MIB)
 #define LIMIT_APPARMOR_FILE (1 * MIB)
 #define LIMIT_APPARMOR_DEPTH 8
 #define LIMIT_PROC (16 * KIB)
 
-/* A record of a domain (store/record.h): bytes, bytes of a text in it, and how many
- * errors or warnings of the guest's. */
+/* A record of a domain (store/record.h): bytes, bytes of a text in it, and the number of
+ * the guest's errors or warnings. */
 #define LIMIT_RECORD (2 * MIB)
 #define LIMIT_RECORD_TEXT 2048
 #define LIMIT_RECORD_TEXTS 100
 
-/* What is on the host for domains: files and directories. */
+/* Files and directories on the host that belong to domains. */
 #define LIMIT_LEFTOVERS 1000000U
-/* How many names a release looks at for records of domains that are gone. */
+/* Names that a release checks for records of domains that no longer exist. */
 #define LIMIT_SWEEP 256
 
-/* Seconds that the hook may take: libvirt has no limit, and holds the domain's lock. */
+/* Seconds that the hook may take: libvirt has no limit, and holds the domain's lock
+ * meanwhile. */
 #define LIMIT_HOOK_SECONDS 20
-/* From the filter (restore, migrate) to the prepare of that guest libvirt needs milliseconds. */
+/* From restore or migrate to the guest's prepare; libvirt needs milliseconds. */
 #define LIMIT_RESUME_SECONDS 60
 
-/* Directories within each other, in what is removed whole. */
+/* Depth of a directory tree that is removed. */
 #define LIMIT_TREE_DEPTH 64
 
 /* What `check` says of one domain; bytes of a schema; what an installed cloud-init may say
@@ -149,13 +151,12 @@
 #define LIMIT_SCHEMA_MEMORY (1024 * MIB)
 #define LIMIT_SCHEMA_SECONDS 30
 
-/* What diff(1) may print of one document that has changed, and the memory (bytes) and
- * time (seconds) that it has for it. */
+/* diff(1) of a changed document: bytes of output, bytes of memory, seconds. */
 #define LIMIT_DIFF_OUTPUT (1 * MIB)
 #define LIMIT_DIFF_MEMORY (1024 * MIB)
 #define LIMIT_DIFF_SECONDS 10
 
-/* YAML: levels, keys and values, and bytes of text, all with each alias written out. */
+/* YAML: levels, keys and values, and bytes of text, all with aliases expanded. */
 #define LIMIT_YAML_DEPTH 64
 #define LIMIT_YAML_NODES 500000
 #define LIMIT_YAML_BYTES (16 * MIB)
@@ -168,7 +169,7 @@
 /* The guest's report: bytes of a line, of a message, of the datasource's description; how
  * many errors are kept, and how many warnings; how many bytes of its file are read, and
  * how many copies virtlogd may keep (virtlogd.conf, max_backups; 3 by default). An error
- * quotes what a command has put out, and the line of the result has it twice. */
+ * quotes a command's output, and the line with the result contains it twice. */
 #define LIMIT_REPORT_LINE (1 * MIB)
 #define LIMIT_REPORT_TEXT 2048
 #define LIMIT_REPORT_DATASOURCE 256
@@ -180,26 +181,25 @@
  * bytes of a request with its headers, and what libmicrohttpd needs to answer it; bytes
  * of answers and of requests that the kernel keeps for each connection (it takes twice
  * that); seconds that a request may take, that an answer may take to be sent, and its end
- * to arrive. Whoever does not take an answer that is larger than the kernel's part of it
- * keeps a place.
+ * to arrive. A peer that does not take an answer larger than the kernel's buffer occupies
+ * a connection.
  */
 #define LIMIT_IMDS_CONNECTIONS 4096
 #define LIMIT_IMDS_PEER_CONNECTIONS 16
-/* One connection of so many is kept free for those who come. */
+/* One in this many connections is kept free for new ones. */
 #define LIMIT_IMDS_SPARE 8
 #define LIMIT_IMDS_REQUEST (4 * KIB)
 #define LIMIT_IMDS_SEND_BUFFER (8 * KIB)
 #define LIMIT_IMDS_RECEIVE_BUFFER (8 * KIB)
-/* How long a server may take to accept the question whether it is well, and again to
- * answer. */
+/* Seconds that a server may take to accept a health check, and again to answer it. */
 #define LIMIT_IMDS_PROBE_SECONDS 2
 #define LIMIT_IMDS_ASK_SECONDS 10
 #define LIMIT_IMDS_ANSWER_SECONDS 60
 #define LIMIT_IMDS_ARRIVE_SECONDS 10
 
-/* Requests a second of one guest, how many it may save up, and how many guests are told
- * apart; refusals of one peer, the same; lines of the log for each of them, and for all
- * whom nothing but their address or MAC tells apart. */
+/* Requests a second of one guest, its burst, and how many guests are told apart; the same
+ * for refusals of one peer. Lines of the log for each of them, and for all peers that
+ * only an address or MAC tells apart. */
 #define LIMIT_IMDS_RATE 20
 #define LIMIT_IMDS_BURST 100
 #define LIMIT_IMDS_RATE_SLOTS 8192
@@ -207,8 +207,8 @@
 #define LIMIT_IMDS_LOG_BURST 20
 #define LIMIT_IMDS_LOG_CROWD_RATE 20
 #define LIMIT_IMDS_LOG_CROWD_BURST 400
-/* Seconds from one line on what was left out, or on connections that were ended to make
- * room, to the next. */
+/* Seconds between lines about dropped messages, or about connections ended to make
+ * room. */
 #define LIMIT_IMDS_LOG_SECONDS 10
 
 /* Addresses to listen on; a document up to this size is read at once, a longer one as it
@@ -216,7 +216,7 @@
 #define LIMIT_IMDS_LISTENERS 16
 #define LIMIT_IMDS_READ_AT_ONCE (16 * KIB)
 
-/* A domain's token and MACs, with room for a line of each; how many domains of one MAC
- * are looked at. */
+/* Bytes of a domain's token and MACs, one per line; how many domains with the same MAC
+ * are checked. */
 #define LIMIT_IMDS_ACCESS (64 + LIMIT_NICS * 32UL)
 #define LIMIT_IMDS_SAME_MAC 16

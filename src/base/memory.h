@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory, and whatever else has an owner.
+ * Memory, descriptors and streams, and their owners.
  *
- * Allocation cannot fail: out of memory aborts. What is allocated from outside's numbers
- * is bounded before (base/limits.h).
+ * Allocation cannot fail: running out of memory aborts. Sizes that come from outside are
+ * bounded before (base/limits.h).
  *
  * Ownership is by scope: a variable marked with a cleanup_TYPE is released when its scope
- * ends. steal() hands the value on, so that a transfer of ownership can be seen where it
- * happens.
+ * ends. steal() hands the value on, which makes a transfer of ownership visible.
  */
 #pragma once
 
@@ -25,7 +24,7 @@ void *xcalloc(size_t count, size_t size);
 void *xreallocarray(void *memory, size_t count, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t length);
-/* Return: the text as one word of a shell, in quotes where it needs them. */
+/* Return: the text as one shell word, quoted if necessary; owned by the caller (free). */
 char *xshellquote(const char *text);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *format, va_list arguments)
@@ -34,17 +33,17 @@ char *xvasprintf(const char *format, va_list arguments)
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * Arrays that grow are a pointer and a count, NULL and 0 at first; the caller owns them
- * (free). array_add() adds an element, zeroed. Return: where it is, until the next is
- * added. What may come from outside is bounded before, and there is little of it: each
- * element is a realloc(3), and no capacity is kept.
+ * A growing array is a pointer and a count, NULL and 0 at first; the caller owns it
+ * (free). array_add() adds a zeroed element. Return: a pointer to it, valid until the
+ * next is added. Arrays are short, and input from outside is bounded before: each element
+ * costs a realloc(3), without spare capacity.
  */
 #define array_add(array, count)                                                          \
     ({                                                                                   \
         (array) = array_grow((array), (count), sizeof(*(array)));                        \
         &(array)[(count)++];                                                             \
     })
-/* Return: the array with room for one more element, which is zeroed. */
+/* Return: the array with one more element, which is zeroed. */
 void *array_grow(void *array, size_t count, size_t size);
 
 #define steal(pointer)                                                                   \
@@ -54,7 +53,7 @@ void *array_grow(void *array, size_t count, size_t size);
         stolen_;                                                                         \
     })
 
-/* The same for a descriptor, whose "none" is -1. */
+/* The same for a descriptor; -1 means none. */
 #define steal_fd(fd)                                                                     \
     ({                                                                                   \
         int stolen_ = (fd);                                                              \
@@ -62,8 +61,7 @@ void *array_grow(void *array, size_t count, size_t size);
         stolen_;                                                                         \
     })
 
-/* For pointers of any type: not read as a void *, which another type of pointer is
- * not. */
+/* For a pointer of any type: copied, because a T * must not be read as a void *. */
 static inline void
 free_pointer(void *pointer)
 {
@@ -95,7 +93,7 @@ fclose_pointer(FILE **file)
 }
 
 #define cleanup_free __attribute__((cleanup(free_pointer)))
-/* For descriptors; -1 is "none", so start with -1. */
+/* For descriptors; -1 means none, so initialize with -1. */
 #define cleanup_close __attribute__((cleanup(close_pointer)))
 #define cleanup_closedir __attribute__((cleanup(closedir_pointer)))
 #define cleanup_fclose __attribute__((cleanup(fclose_pointer)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names by which our programs, the guest and its domain know one another's files. */
+/* File and port names that virt-seed's programs, the guest and its domain share. */
 #pragma once
 
 #include "base/memory.h"
@@ -7,44 +7,44 @@
 /* The report's virtio port, in the guest /dev/virtio-ports/org.virt-seed.report.0. */
 #define REPORT_PORT "org.virt-seed.report.0"
 
-/* The emulator shim is called by the name of the emulator that it becomes, after this. */
+/* The emulator shim's name is this and the name of the emulator that it becomes. */
 #define SHIM_PREFIX "virt-seed-"
-/* What such a name begins with in a domain's <emulator>. */
+/* How such a name begins in a domain's <emulator>. */
 #define SHIM_NAME SHIM_PREFIX "qemu-"
 
 /* --- what virt-seed keeps of a domain: its UUID, and then ... ---------------------- */
 
 /* In the run-time directory, until the domain is released. */
 #define SEED_SUFFIX ".iso"         /* the seed */
-#define SEED_OLD_SUFFIX ".iso.old" /* the one before, while a medium is replaced */
-#define RESUME_SUFFIX ".resume"    /* the start that comes next resumes a guest */
-#define RESUMED_SUFFIX ".resumed"  /* the guest that runs was resumed */
+#define SEED_OLD_SUFFIX ".iso.old" /* the previous one, while a medium is replaced */
+#define RESUME_SUFFIX ".resume"    /* the next start resumes a guest */
+#define RESUMED_SUFFIX ".resumed"  /* the running guest was resumed */
 
-/* The same, the shim order: it tells the shim what to add. Its first line is the word for
- * the SMBIOS serial, or empty. */
+/* Also there: the shim order, which tells the shim what to add. Its first line is the
+ * word for the SMBIOS serial, or empty. */
 #define SHIM_ORDER_SUFFIX ".shim"
-/* Its second line, if the guest is to report. */
+/* Its second line, if the guest should report. */
 #define SHIM_ORDER_REPORT "report\n"
 
-/* In VIRT_SEED_REPORTDIR, until then, too. virtlogd appends ".0", ".1" and so on to the
- * names of files that it has rotated. */
+/* In VIRT_SEED_REPORTDIR, also until the domain is released. virtlogd appends ".0", ".1"
+ * and so on to the names of files that it has rotated. */
 #define REPORT_SUFFIX ".report"
 
-/* In both for the emulator shim, after it the UUID once more: second_name(). */
+/* In both directories, for the emulator shim; the UUID follows again: second_name(). */
 #define SECOND_NAME_INFIX ".libvirt-"
 
-/* In VIRT_SEED_STATEDIR, from one start to the next; and the public key, and a directory
- * of secrets (store/host-key.h). */
+/* In VIRT_SEED_STATEDIR, from one start to the next, next to the public key and a
+ * directory of secrets (store/host-key.h). */
 #define RECORD_SUFFIX ".json"
 
-/* What follows a name until the file is whole, and then eight digits of hex
+/* Follows a name until the file is complete; eight hexadecimal digits come after it
  * (base/fs.h). */
 #define TEMPORARY_SUFFIX ".new."
 
 /*
  * The second name of the seed in the run-time directory, and of the report in its own.
- * AppArmor calls the profile of the domain's QEMU libvirt-UUID, so that a rule can let
- * each QEMU at its own files alone. Return: owned by the caller (free).
+ * AppArmor calls the profile of the domain's QEMU libvirt-UUID, so a rule can give each
+ * QEMU access to only its own files. Return: owned by the caller (free).
  */
 static inline char *
 second_name(const char *uuid)

@@ -55,7 +55,7 @@ process_harden(void)
 
     setrlimit(RLIMIT_CORE, &none);
 #ifndef __SANITIZE_ADDRESS__
-    /* LeakSanitizer is such a tracer. */
+    /* LeakSanitizer needs to trace the process. */
     prctl(PR_SET_DUMPABLE, 0);
 #endif
     signal(SIGPIPE, SIG_IGN);
@@ -136,7 +136,7 @@ spawn(struct run *run, int output)
     return error;
 }
 
-/* Return: whether it came to its end, within time and bounds. */
+/* Return: whether the output ended within time and bounds. */
 static bool
 read_output(const struct run *run, struct buffer *buffer)
 {

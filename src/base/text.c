@@ -12,8 +12,7 @@
 
 /* --- UTF-8 ------------------------------------------------------------------------ */
 
-/* Return: how many bytes the character has with which the text begins; 0 if it is not
- * one. */
+/* Return: the length of the text's first character; 0 if it is not valid. */
 static size_t
 character_length(const char *text, size_t size)
 {
@@ -68,13 +67,13 @@ utf8_repair(char *text)
     }
 }
 
-/* Characters that differ in their last byte only. */
+/* Ranges of characters that differ in their last byte only. */
 static const struct {
     char beginning[4];
     unsigned char first, last;
 } unfit[] = {
     {"\xc2", 0x80, 0x9f},         /* U+0080-U+009F: controls */
-    {"\xe2\x80", 0x8b, 0x8f},     /* U+200B-U+200F: of no width, directions */
+    {"\xe2\x80", 0x8b, 0x8f},     /* U+200B-U+200F: zero width, directions */
     {"\xe2\x80", 0xa8, 0xae},     /* U+2028-U+202E: line ends, directions */
     {"\xe2\x81", 0xa0, 0xa9},     /* U+2060-U+2069: invisible operators, directions */
     {"\xef\xbb", 0xbf, 0xbf},     /* U+FEFF: the byte order mark */
@@ -112,7 +111,7 @@ utf8_replace_controls(char *text)
 
 /* --- printing --------------------------------------------------------------------- */
 
-/* In one write: standard error has no buffer. */
+/* One write: standard error is unbuffered. */
 static void
 print_safely(FILE *stream, const char *text, size_t size, const char *allowed)
 {
@@ -161,7 +160,7 @@ print_outside_line(FILE *stream, const char *format, ...)
 #define UUID_PATTERN "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 static_assert(sizeof(UUID_PATTERN) - 1 == UUID_LENGTH, "the pattern is a UUID's");
 
-/* Return: what follows the part of the text that has the pattern's form, or NULL. */
+/* Return: the rest of the text after a part that matches the pattern, or NULL. */
 static const char *
 skip(const char *text, const char *pattern)
 {

@@ -18,8 +18,8 @@
 #define VERSIONS "openstack"
 #define OPENSTACK VERSIONS "/latest/"
 
-/* cloud-init asks ten times, for ten seconds, for each of the first four that is a 404,
- * and takes the seed for none without the first two. */
+/* cloud-init retries each of the first four ten times, for ten seconds, if it is a 404,
+ * and ignores a seed without the first two. */
 static const struct document_kind documents[] = {
     {.path = IMDS_META_DATA, .type = TEXT, .always = true},
     {.path = IMDS_USER_DATA, .type = BYTES, .always = true},
@@ -88,7 +88,7 @@ http_request_add_header(struct http_request *request, const char *name, const ch
                strcasecmp(name, "Upgrade") == 0 ||
                (strcasecmp(name, "Content-Length") == 0 &&
                 !(value && strcmp(value, "0") == 0))) {
-        /* One that means a body to some reader is enough: no request here has one. */
+        /* Enough for some reader to expect a body, which no request here has. */
         request->body = true;
     } else if (value && strcasecmp(name, "Metadata") == 0) {
         /* Blanks after a value are not part of it (RFC 9110, section 5.5). */
@@ -107,7 +107,7 @@ give(struct answer *answer, const char *type, const char *text)
     answer->text = text;
 }
 
-static const char broken[] = "the host's files are not in order\n";
+static const char broken[] = "the host's files are not set up correctly\n";
 
 static void
 refuse(struct answer *answer, unsigned int status, const char *text, const char *reason)
@@ -118,14 +118,14 @@ refuse(struct answer *answer, unsigned int status, const char *text, const char 
     answer->reason = reason;
 }
 
-/* Whoever tries a stolen token must not learn that it is right. */
+/* Someone who tries a stolen token must not learn that it is right. */
 static void
 refuse_unknown(struct answer *answer, const char *reason)
 {
-    refuse(answer, 404, "there is nothing here\n", reason);
+    refuse(answer, 404, "not found\n", reason);
 }
 
-/* What is wrong with a file of the domain's, or with its directory. */
+/* Refuses because of an error with the domain's directory or a file in it. */
 static void
 refuse_broken(struct answer *answer, int error)
 {
@@ -135,17 +135,17 @@ refuse_broken(struct answer *answer, int error)
         refuse(answer, 500, broken, "a symbolic link or a mount is in the tree");
     else if (error == -EINVAL)
         refuse(answer, 500, broken,
-               "its 'access' is malformed, or it is no regular file");
+               "its 'access' is malformed, or it is not a regular file");
     else if (error == -EACCES)
         refuse(answer, 500, broken, imds_tree_reason(error));
     else
-        refuse(answer, 500, "the host could not read it\n", strerror(-error));
+        refuse(answer, 500, "the host could not read the file\n", strerror(-error));
 }
 
 /* --- who may read it -------------------------------------------------------------- */
 
-/* Return: the domain's directory, or -errno; it is granted where the token is right and
- * the peer may have it. */
+/* Return: the domain's directory, or -errno. Grants access if the token is right and the
+ * peer belongs to the domain. */
 static int
 open_by_token(struct answer *answer, const struct imds_tree *tree,
               const struct path *path, const struct peer *peer)
@@ -172,14 +172,14 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
         reason = "right token, but the domain has no user networking";
     } else if (peer->kind == PEER_NEIGHBOUR) {
         answer->granted = imds_access_links(&access, peer->mac) & IMDS_ON_LINK;
-        reason = "right token, but the peer's MAC is none of the domain's";
+        reason = "right token, but the domain does not have the peer's MAC";
     }
     if (!answer->granted)
         refuse_unknown(answer, reason);
     return domain;
 }
 
-/* The same for the domain that the peer is. */
+/* The same for the peer's own domain. */
 static int
 open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct peer *peer)
 {
@@ -187,9 +187,10 @@ open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct p
     int error;
 
     if (peer->kind != PEER_NEIGHBOUR) {
-        refuse(answer, 403, "this address does not say which guest you are\n",
-               peer->kind == PEER_QEMU ? "guests of user networking cannot be told apart"
-                                       : peer->reason);
+        refuse(answer, 403, "your address does not tell which guest you are\n",
+               peer->kind == PEER_QEMU
+                   ? "guests with user networking cannot be told apart"
+                   : peer->reason);
         return -1;
     }
     error = imds_tree_find_mac(tree, peer->mac, answer->uuid);
@@ -205,8 +206,8 @@ open_by_peer(struct answer *answer, const struct imds_tree *tree, const struct p
     if (error == -ENOENT)
         refuse(
             answer, 403,
-            "no guest has your MAC at an interface with a filter against forged ones\n",
-            "no domain has the peer's MAC at an interface with a filter");
+            "no guest has your MAC on an interface with a filter against forged MACs\n",
+            "no domain has the peer's MAC on an interface with a filter");
     else if (error == -ENOTUNIQ)
         refuse(answer, 403, "more than one guest has your MAC\n",
                "several domains have the peer's MAC");
@@ -230,7 +231,8 @@ give_document(struct answer *answer, const struct imds_tree *tree, int domain,
     } else if (fd == -ENOENT && kind->always) {
         give(answer, kind->type, "");
     } else if (fd == -ENOENT) {
-        refuse(answer, 404, "this guest has no such document\n", "it has none");
+        refuse(answer, 404, "this guest has no such document\n",
+               "the guest has no such document");
     } else if (fd < 0) {
         refuse_broken(answer, fd);
     } else {
@@ -256,16 +258,17 @@ answer_document(struct answer *answer, const struct http_request *request,
                                           : open_by_peer(answer, tree, peer);
         if (answer->granted && kind->guarded && !request->metadata)
             refuse(answer, 400, "this needs the header 'Metadata: true'\n",
-                   "without the header 'Metadata: true'");
+                   "the header 'Metadata: true' is missing");
         else if (answer->granted)
             give_document(answer, tree, domain, kind);
-        /* If the domain was replaced or removed meanwhile, what was missing says
+        /* If the domain was replaced or removed in the meantime, a missing file means
          * nothing. */
         if (domain < 0 || answer->fd >= 0 ||
             imds_tree_is_current(tree, answer->uuid, domain))
             return;
     }
-    refuse(answer, 503, "it is being replaced\n", "it was replaced again and again");
+    refuse(answer, 503, "the document is being replaced\n",
+           "the document kept being replaced");
 }
 
 void
@@ -276,18 +279,18 @@ answer_make(struct answer *answer, const struct http_request *request,
 
     *answer = ANSWER_NONE;
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
-        refuse(answer, 405, "there is GET and HEAD\n", "neither GET nor HEAD");
+        refuse(answer, 405, "only GET and HEAD are allowed\n", "neither GET nor HEAD");
     } else if (request->body) {
-        refuse(answer, 400, "a request here has no body\n", "it has a body");
+        refuse(answer, 400, "a request must not have a body\n", "the request has a body");
     } else if (request->malformed) {
         refuse(answer, 400, "the name of a header is malformed\n",
                "the name of a header is malformed");
     } else if (kind == PATH_UNKNOWN) {
-        /* What it was may hold a token. */
-        refuse_unknown(answer, "there is no such path");
+        /* Do not log the path: it may contain a token. */
+        refuse_unknown(answer, "no such path");
     } else if (kind == PATH_SHUT) {
-        refuse(answer, 403, "this host wants a token\n",
-               "it would be known by its MAC alone, which needs --by-mac");
+        refuse(answer, 403, "this host requires a token\n",
+               "a request without a token needs --by-mac");
     } else if (kind == PATH_HEALTH && tree_error < 0) {
         refuse(answer, 503, broken, imds_tree_reason(tree_error));
     } else if (kind == PATH_HEALTH) {

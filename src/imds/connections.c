@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "imds/connections.h"
 
-/* Milliseconds that it may be so. */
+/* Milliseconds that a connection may be in each state. */
 static const uint64_t lives[CONNECTION_ENDED] = {
     [CONNECTION_ASKING] = LIMIT_IMDS_ASK_SECONDS * 1000UL,
     [CONNECTION_ANSWERING] = LIMIT_IMDS_ANSWER_SECONDS * 1000UL,
@@ -46,7 +46,7 @@ enter(struct connections *connections, struct connection *connection,
 static void
 end(struct connections *connections, struct connection *connection)
 {
-    /* To shut it down would look like the end of the answer. */
+    /* A shutdown would look like the end of the answer; this resets the connection. */
     const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
 
     (void)connect(connection->fd, &nobody, sizeof(nobody));
@@ -58,7 +58,7 @@ struct connection *
 connections_add(struct connections *connections, int fd, const struct endpoint *own,
                 const struct endpoint *other, uint64_t now)
 {
-    /* Whatever it says of itself: this limits nothing but the number of connections. */
+    /* The address may be forged, but this only limits the number of connections. */
     bool local = endpoint_is_loopback(other) || endpoint_same_address(own, other);
     struct connection *connection = xmalloc(sizeof(*connection));
     size_t of_peer = 0;
@@ -80,8 +80,7 @@ connections_add(struct connections *connections, int fd, const struct endpoint *
     return connection;
 }
 
-/* Whether what the kernel still has is lost when the connection is closed, and the peer
- * hears of it. */
+/* Sets whether closing the connection resets it and drops unsent data. */
 static void
 reset_when_closed(const struct connection *connection, bool reset)
 {
@@ -113,10 +112,10 @@ connections_remove(struct connections *connections, struct connection *connectio
     const unsigned int patience = LIMIT_IMDS_ARRIVE_SECONDS * 1000;
     char unread[2 * LIMIT_IMDS_RECEIVE_BUFFER];
 
-    /* What is on its way is not kept longer for a peer that does not take it. */
+    /* Limits how long the kernel keeps data for a peer that does not take it. */
     setsockopt(connection->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience,
                sizeof(patience));
-    /* To close it with something unread would reset it, and the answer might be lost. */
+    /* Closing it with unread data would reset it, and the answer could be lost. */
     (void)recv(connection->fd, unread, sizeof(unread), MSG_DONTWAIT);
     leave_queue(connections, connection);
     connections->count--;
@@ -183,15 +182,15 @@ connections_has_from(const struct connections *connections, uint64_t time)
 
 /* --- how often -------------------------------------------------------------------- */
 
-/* A name has its place in one of this many buckets. */
+/* The number of buckets that a name can be in. */
 #define WAYS 4
 #define SETS (LIMIT_IMDS_RATE_SLOTS / WAYS)
-/* Buckets hold thousandths, so that each millisecond fills them a little. */
+/* Buckets count thousandths, so that each millisecond adds some. */
 #define ONE 1000
 
 struct bucket {
-    uint64_t name; /* its hash; 0: nobody's */
-    uint64_t time; /* when it was looked at */
+    uint64_t name; /* its hash; 0: unused */
+    uint64_t time; /* when it was last used */
     uint64_t content;
 };
 
@@ -209,14 +208,14 @@ rate_new(unsigned int per_second, unsigned int burst)
 
     rate->rate = per_second;
     rate->full = (uint64_t)burst * ONE;
-    /* So few bytes come whole, or the kernel knows no such call. */
+    /* A read this small is never partial. */
     if (getrandom(&rate->seed, sizeof(rate->seed), 0) != sizeof(rate->seed))
         abort();
     return rate;
 }
 
-/* Others choose the names: without the seed nobody can make two meet. FNV-1a, and the end
- * of splitmix64. */
+/* Peers can choose names, and without the seed could make them collide. FNV-1a with the
+ * finalizer of splitmix64. */
 static uint64_t
 hash(const struct rate *rate, const char *name)
 {
@@ -249,7 +248,7 @@ rate_take(struct rate *rate, const char *name, uint64_t now)
     struct bucket *set = rate->buckets[hashed % SETS];
     struct bucket *bucket = &set[0];
 
-    /* Its own, else the fullest. */
+    /* Its own bucket, or else the fullest one. */
     for (int i = 0; i < WAYS && bucket->name != hashed; i++) {
         if (set[i].name == hashed ||
             content_at(rate, &set[i], now) > content_at(rate, bucket, now))

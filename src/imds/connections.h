@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The connections that there are: how many, of whom, since when. And how often somebody
- * may do something.
+ * The open connections: how many, from whom, since when; and rate limits.
  *
- * How it works: libmicrohttpd accepts them and closes them. Its time-out is for those
- * that say nothing, and a byte now and then is no way to stay here, either: so each has
- * some time to ask and some time to take the answer. A peer on another machine may have
- * few; those of this host share an address, and are not counted. If there are too many,
- * some are ended: those that ask or those that take answers, whichever are more, and of
- * these the oldest. An honest connection is over in milliseconds, so whoever opens
- * thousands and says nothing, or does not listen, loses his own.
+ * How it works: libmicrohttpd accepts and closes connections. Its time-out ends only
+ * silent ones, and a peer could keep one open with a byte now and then: so each has a
+ * limited time to ask and to take the answer. A peer on another machine may have only a
+ * few; local peers share an address and are not counted. If there are too many
+ * connections, the oldest are ended in the state, asking or answering, that has more of
+ * them. An honest connection takes milliseconds, so a peer that opens thousands and
+ * neither asks nor reads loses its own.
  *
- * An answer arrives whole, or the connection is reset: nobody takes half a document for a
- * whole one, also if this process is killed. What is sent is the kernel's, which drops it
- * if the peer does not take it.
+ * An answer arrives complete or the connection is reset, even if this process is killed,
+ * so that half a document is never taken for a whole one. The kernel delivers what has
+ * been sent, and drops it if the peer does not take it.
  */
 #pragma once
 
@@ -25,9 +24,9 @@
 #include "imds/socket.h"
 
 enum connection_state {
-    CONNECTION_ASKING,    /* the request is not there yet */
+    CONNECTION_ASKING,    /* the request is not complete yet */
     CONNECTION_ANSWERING, /* the answer is being sent */
-    CONNECTION_ENDED,     /* it is reset, and libmicrohttpd is about to see that */
+    CONNECTION_ENDED,     /* reset; libmicrohttpd is about to notice */
 };
 
 struct connection {
@@ -35,7 +34,7 @@ struct connection {
     struct endpoint own, other;
     enum connection_state state;
     uint64_t begun; /* milliseconds */
-    uint64_t since; /* when it came into that state */
+    uint64_t since; /* when it entered the state */
     TAILQ_ENTRY(connection) neighbours;
 };
 
@@ -43,52 +42,52 @@ TAILQ_HEAD(connection_list, connection);
 
 struct connections {
     size_t limit; /* at least two */
-    size_t count; /* also of those that are ended */
+    size_t count; /* including ended ones */
     struct {
         struct connection_list list; /* the oldest first */
         size_t count;
     } queues[CONNECTION_ENDED];
-    /* What too many connections have led to; the caller sets it to 0. */
-    size_t made_room; /* so many were ended */
-    size_t refused;   /* of peers that had all that they may have */
+    /* Effects of too many connections; the caller resets them to 0. */
+    size_t made_room; /* ended to make room */
+    size_t refused;   /* of peers that already had the maximum */
 };
 
 void connections_init(struct connections *connections, size_t limit);
 
-/* Adds the connection, which begins `now` (milliseconds); one that its peer may not have
- * is ended at once. Return: it, owned by the caller (connections_remove). */
+/* Adds a connection that begins `now` (milliseconds); ends it at once if its peer has too
+ * many. Return: the connection, owned by the caller (connections_remove). */
 struct connection *connections_add(struct connections *connections, int fd,
                                    const struct endpoint *own,
                                    const struct endpoint *other, uint64_t now);
-/* The request is there, and its answer begins `now`. */
+/* The request is complete, and its answer begins `now`. */
 void connections_answer(struct connections *connections, struct connection *connection,
                         uint64_t now);
-/* All of the answer is with the kernel. */
+/* The kernel has the whole answer. */
 void connections_sent(const struct connection *connection);
 /* libmicrohttpd is about to close it. */
 void connections_remove(struct connections *connections, struct connection *connection);
 
-/* Ends those whose time is over, and so many that there is room. Return: milliseconds
- * until the next one's time is over, or -1. */
+/* Ends connections whose time is over, and others as needed to make room. Return:
+ * milliseconds until the next one's time is over, or -1. */
 int connections_end_old(struct connections *connections, uint64_t now);
 void connections_end_all(struct connections *connections);
 
-/* Return: whether there is one yet that had begun by that time. */
+/* Return: whether a connection that began by that time is still open. */
 bool connections_has_from(const struct connections *connections, uint64_t time);
 
 /* --- how often -------------------------------------------------------------------- */
 
 /*
- * A bucket for each guest or peer, which fills at a rate,
- * up to a burst. The table has a fixed size. Where there are more than it has room for,
- * the fullest bucket makes room: whoever comes back then starts again.
+ * Rate limits: a bucket for each guest or peer, which fills at a rate, up to a burst. The
+ * table has a fixed size; if it is full, the fullest bucket is replaced, and its owner
+ * starts again with a full one.
  */
 struct rate;
 
-/* Return: a table with full buckets of `burst`, which get so many `per_second`, owned by
- * the caller (free). */
+/* Return: a table with full buckets of `burst` that refill at `per_second`, owned by the
+ * caller (free). */
 struct rate *rate_new(unsigned int per_second, unsigned int burst);
 
-/* Takes one from the bucket of whoever is called `name`, at `now`, in milliseconds.
+/* Takes one from the bucket called `name`, at `now` (milliseconds).
  * Return: whether there was one. */
 bool rate_take(struct rate *rate, const char *name, uint64_t now);

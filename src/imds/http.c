@@ -19,8 +19,8 @@
 
 static unsigned int left_out;
 
-/* Return: whether there is room for a line now. While the journal is stuck, guests are
- * served all the same. */
+/* Return: whether a line can be written now. A stuck journal must not keep guests from
+ * being served. */
 static bool
 has_room(void)
 {
@@ -30,17 +30,11 @@ has_room(void)
 }
 
 void
-log_leave_out(void)
-{
-    left_out++;
-}
-
-void
 log_end(void)
 {
     if (left_out == 0 || !has_room())
         return;
-    fprintf(stderr, "virt-seed-imds: %u messages were left out\n", left_out);
+    fprintf(stderr, "virt-seed-imds: %u messages were dropped\n", left_out);
     left_out = 0;
 }
 
@@ -95,16 +89,15 @@ http_check_host(struct http *http)
         log_line("nothing can be served yet: %s",
                  imds_tree_reason(http->host.tree_error));
     if (!http->host.qemu.known)
-        log_line(VIRT_SEED_QEMU_HOME " is not there, or cannot be looked at, whose owner "
-                                     "QEMU runs as: guests of user networking are "
-                                     "refused");
+        log_line("cannot tell which user QEMU runs as, the owner of " VIRT_SEED_QEMU_HOME
+                 ": guests with user networking are refused");
     http_forget_host(http);
 }
 
 /* --- what one may have ----------------------------------------------------------- */
 
-/* A guest is known by its domain; who has none of them, by what he is. So nobody uses up
- * what another may have. */
+/* The share belongs to the guest's domain, or else to the peer, so that nobody can use up
+ * another's. */
 static bool
 take_share(struct http *http, struct rate *rate, const struct peer *peer,
            const struct answer *answer)
@@ -123,7 +116,7 @@ http_may_ask(struct http *http, const struct peer *peer, const struct answer *an
     return take_share(http, http->requests, peer, answer);
 }
 
-/* A machine may take one MAC after the other, but nobody can make up domains or users. */
+/* A machine can use many MACs, but nobody can make up domains or users. */
 bool
 http_may_log(struct http *http, const struct peer *peer, const struct answer *answer)
 {
@@ -144,7 +137,7 @@ log_answer(struct http *http, const struct connection *connection,
     if (!answer->reason && !(http->options->verbose && answer->document))
         return;
     if (!http_may_log(http, peer, answer)) {
-        log_leave_out();
+        left_out++;
         return;
     }
     peer_describe(peer, &connection->other, who);
@@ -160,13 +153,13 @@ log_answer(struct http *http, const struct connection *connection,
 
 /* --- responses -------------------------------------------------------------------- */
 
-/* What libmicrohttpd sends, with its size before it. */
+/* A body for libmicrohttpd, preceded by its size. */
 struct content {
     size_t size;
     char data[];
 };
 
-/* libmicrohttpd older than 0.9.74 hands nothing but the data to it. */
+/* libmicrohttpd before 0.9.74 passes only the data. */
 static void
 free_content(void *data)
 {
@@ -176,8 +169,8 @@ free_content(void *data)
     free(content);
 }
 
-/* Small documents are read at once: then nothing of the host's is held while they are
- * sent, and they go out with the header. */
+/* Small documents are read at once: no file stays open while they are sent, and they go
+ * out with the header. */
 static struct MHD_Response *
 respond_from_memory(const struct answer *answer)
 {
@@ -193,7 +186,7 @@ respond_from_memory(const struct answer *answer)
     return response;
 }
 
-/* Takes the answer's file if it is sent from there. */
+/* Takes over the answer's file if it sends from it. */
 static enum MHD_Result
 respond(struct MHD_Connection *connection, struct answer *answer)
 {
@@ -201,7 +194,7 @@ respond(struct MHD_Connection *connection, struct answer *answer)
     enum MHD_Result result;
 
     if (answer->fd < 0) {
-        /* libmicrohttpd reads it only. */
+        /* libmicrohttpd only reads it. */
         response = MHD_create_response_from_buffer(
             strlen(answer->text), (void *)answer->text, MHD_RESPMEM_PERSISTENT);
     } else if (answer->size <= (off_t)LIMIT_IMDS_READ_AT_ONCE) {
@@ -211,7 +204,7 @@ respond(struct MHD_Connection *connection, struct answer *answer)
         if (response)
             answer->fd = -1;
     }
-    /* The connection is closed then, and the guest asks again. */
+    /* The connection is closed, and the guest retries. */
     if (!response)
         return MHD_NO;
     MHD_add_response_header(response, "Content-Type", answer->type);
@@ -256,7 +249,7 @@ on_connection(void *context, struct MHD_Connection *connection, void **socket_co
         const struct endpoint other = endpoint_read(peer);
         struct endpoint own;
 
-        /* The listener's may stand for several. */
+        /* The listener may have a wildcard address. */
         getsockname(fd, (struct sockaddr *)&address, &size);
         own = endpoint_read((const struct sockaddr *)&address);
         *socket_context =
@@ -304,7 +297,7 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
                          &connection->own, &connection->other);
     answer_make(&answer, &request, &peer,
                 http->host.tree.fd >= 0 ? &http->host.tree : NULL, http->host.tree_error);
-    /* What is the same for all costs no more than to refuse it. */
+    /* An answer that is the same for all costs no more than a refusal. */
     if (of_guest && !http_may_ask(http, &peer, &answer))
         answer_refuse_rate(&answer);
     log_answer(http, connection, &peer, &answer);
@@ -323,7 +316,7 @@ on_sent(void *context, struct MHD_Connection *mhd, void **data,
         connections_sent(connection);
 }
 
-/* No path here is spelled with escapes: they stay as they are, and lead nowhere. */
+/* Paths here have no escapes: those in a request stay undecoded and match nothing. */
 static size_t
 leave_escapes(void *context, struct MHD_Connection *connection, char *text)
 {
@@ -332,14 +325,13 @@ leave_escapes(void *context, struct MHD_Connection *connection, char *text)
     return strlen(text);
 }
 
-/* All is one thread. libmicrohttpd knows this flag since 0.9.77. */
+/* There is only one thread. The flag exists since libmicrohttpd 0.9.77. */
 #if MHD_VERSION < 0x00097706
 #define MHD_USE_NO_THREAD_SAFETY 0
 #endif
 
-/* So many may be there before some are ended (connections_end_old): libmicrohttpd must
- * not come to its own limit, for then it waits with the next until something else
- * happens. */
+/* Room for new connections before old ones are ended (connections_end_old): libmicrohttpd
+ * must not reach its own limit, where it stops accepting until something else happens. */
 #define ACCEPTED_AT_ONCE 64
 
 struct MHD_Daemon *

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * virt-seed-imds: the metadata server. It serves seeds over HTTP, each to its own guest,
- * from the tree that the hook keeps for it (store/imds-tree.h); peer.h says whom it
- * believes.
+ * from the tree that the hook maintains (store/imds-tree.h); peer.h says how it
+ * identifies guests.
  *
- * How it works: there is one thread, and it waits in one poll(2): for signals, and for
- * the epoll(7) that libmicrohttpd keeps for each listening socket and its connections. A
- * connection carries one request, as cloud-init's do: what could hide after a first one,
- * in a body or in the pipe, is never read, and nothing is lost when the server ends.
+ * How it works: one thread waits in one poll(2): for signals, and for libmicrohttpd's
+ * epoll(7) of each listening socket and its connections. A connection carries one
+ * request, like cloud-init's: anything hidden after it, in a body or pipelined, is never
+ * read, and nothing is lost when the server ends.
  *
- * At SIGTERM or SIGINT it ends as soon as everything that it had accepted is answered. If
- * one guest takes its answer slowly, the others are served meanwhile, and whoever comes
- * then has a few seconds when that is over. With sockets from systemd, new connections
- * wait there for the next server. A second signal ends it at once.
+ * At SIGTERM or SIGINT it ends as soon as all connections accepted before are answered.
+ * While a slow guest takes its answer, it still serves others, and those get a few more
+ * seconds afterwards. With sockets from systemd, new connections wait for the next
+ * server. A second signal ends it at once.
  */
 #include "config.h"
 
@@ -46,9 +46,9 @@ struct server {
     struct listeners *listeners;
     struct MHD_Daemon *daemons[LIMIT_IMDS_LISTENERS]; /* one for each listener */
     size_t daemon_count;
-    uint64_t pressure_said; /* milliseconds, as the next two */
-    uint64_t ending;        /* when it was told to end, else 0 */
-    uint64_t end; /* when no more is waited for, once nothing more is accepted; else 0 */
+    uint64_t pressure_said; /* milliseconds, like the next two */
+    uint64_t ending;        /* when it was told to end, or 0 */
+    uint64_t end; /* when to stop waiting, once it has stopped accepting; or 0 */
     int signals;
 };
 
@@ -82,7 +82,7 @@ stop_accepting(struct server *server, uint64_t patience)
     server->end = server->http.now + patience;
 }
 
-/* Return: whether it may end now. */
+/* Return: whether the server can end now. */
 static bool
 has_ended(struct server *server)
 {
@@ -96,8 +96,7 @@ has_ended(struct server *server)
            (connections->count == 0 || server->http.now >= server->end);
 }
 
-/* Whoever has to look after the host should know that somebody uses up the
- * connections. */
+/* Administrators should know if someone uses up the connections. */
 static void
 say_pressure(struct server *server)
 {
@@ -106,7 +105,8 @@ say_pressure(struct server *server)
     if (connections->made_room == 0 && connections->refused == 0)
         return;
     log_line(
-        "%zu connections were ended to make room, and %zu refused of peers that had %d",
+        "%zu connections were ended to make room, and %zu were refused from peers that "
+        "had %d",
         connections->made_room, connections->refused, LIMIT_IMDS_PEER_CONNECTIONS);
     connections->made_room = connections->refused = 0;
     server->pressure_said = server->http.now;
@@ -155,7 +155,7 @@ turn(struct server *server)
 
 /* --- start and end ---------------------------------------------------------------- */
 
-/* Each connection may have a file open as well; the rest is for libraries. */
+/* Each connection can also have a file open; the rest is for libraries. */
 static unsigned int
 raise_descriptors(void)
 {
@@ -171,7 +171,7 @@ raise_descriptors(void)
     connections = limit.rlim_cur > 128 ? (limit.rlim_cur - 64) / 2 : 32;
     if (connections >= LIMIT_IMDS_CONNECTIONS)
         return LIMIT_IMDS_CONNECTIONS;
-    log_line("%u connections at a time, for want of descriptors (ulimit -n %lu)",
+    log_line("only %u connections at a time: too few descriptors (ulimit -n %lu)",
              (unsigned int)connections, (unsigned long)limit.rlim_cur);
     return (unsigned int)connections;
 }
@@ -206,20 +206,19 @@ start(struct server *server, const struct http_options *options, struct failure 
         endpoint_format(own, true, text);
         log_line("listening on %s", text);
         if (!endpoint_is_loopback(own))
-            log_line(
-                "guests on a bridge reach it where the host's packet filter lets them; "
-                "with firewalld: firewall-cmd --permanent --zone=libvirt "
-                "--add-port=%u/tcp && firewall-cmd --reload",
-                own->port);
+            log_line("guests on a bridge reach it if the host's packet filter lets them; "
+                     "with firewalld: firewall-cmd --permanent --zone=libvirt "
+                     "--add-port=%u/tcp && firewall-cmd --reload",
+                     own->port);
     }
     if (!netlink_knows_sockets(&server->http.netlink, first->fd, &first->own))
-        log_line("the kernel does not tell whose sockets are whose (modprobe tcp_diag): "
-                 "guests of user networking are refused");
+        log_line("the kernel does not report who owns a socket (modprobe tcp_diag): "
+                 "guests with user networking are refused");
     http_check_host(&server->http);
     return 0;
 }
 
-/* Serves until it is told to end. */
+/* Serves until a signal ends it. */
 static int
 server_run(struct listeners *listeners, const struct http_options *options,
            struct failure **failure)
@@ -234,7 +233,8 @@ server_run(struct listeners *listeners, const struct http_options *options,
         while (error == 0 && !has_ended(&server))
             error = turn(&server);
         if (error < 0)
-            result = failure_set_errno(failure, FAILURE_SYSTEM, error, "could not wait");
+            result = failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                       "could not wait for requests");
         say_pressure(&server);
         connections_end_all(&server.http.connections);
     }
@@ -269,11 +269,11 @@ usage(void)
         "\n"
         "Options:\n"
         "      --listen ADDRESS:PORT  listen there (default: what systemd hands over, or\n"
-        "                             " DEFAULT_LISTEN "); may be given more than once\n"
-        "      --by-mac               serve guests without a token, too, which are known by\n"
+        "                             " DEFAULT_LISTEN "); can be repeated\n"
+        "      --by-mac               also serve guests without a token, identified by\n"
         "                             their MAC address alone; see virt-seed-imds(8) first\n"
         "      --root DIRECTORY       look for the host's files below it\n"
-        "      --verbose              say what is served, not only what is refused\n"
+        "      --verbose              log what is served, not only what is refused\n"
         "      --help                 print this and exit\n"
         "      --version              print the version and exit\n",
         stdout);
@@ -346,7 +346,7 @@ main(int argc, char **argv)
         case OPTION_HELP:
             return usage();
         case OPTION_LISTEN:
-            /* One too many is refused where they are opened. */
+            /* listeners_add() refuses one too many. */
             if (options.listen_count <= LIMIT_IMDS_LISTENERS)
                 options.listen[options.listen_count++] = optarg;
             break;
@@ -363,8 +363,7 @@ main(int argc, char **argv)
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "virt-seed: error: '%s': no argument is expected\n",
-                argv[optind]);
+        fprintf(stderr, "virt-seed: error: unexpected argument '%s'\n", argv[optind]);
         return fail_usage();
     }
     if (run(&options, &failure) == 0)

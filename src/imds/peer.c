@@ -15,12 +15,12 @@
 
 #include "imds/peer.h"
 
-/* The kernel answers while it is asked; this is for one that does not. */
+/* The kernel normally answers at once; this is a safeguard. */
 #define ANSWER_SECONDS 1
 
 #define ETHERNET_ADDRESS 6
 
-/* Room for any question or answer here; they have some hundred bytes. */
+/* Enough for any question or answer here, which take a few hundred bytes. */
 union message {
     struct nlmsghdr header;
     char bytes[2048];
@@ -55,7 +55,7 @@ netlink_close(struct netlink *netlink)
     *netlink = NETLINK_NONE;
 }
 
-/* Begins a question. Return: the `size` bytes of its own, zeroed. */
+/* Begins a question. Return: its payload of `size` bytes, zeroed. */
 static void *
 begin(union message *question, unsigned short type, size_t size)
 {
@@ -64,9 +64,9 @@ begin(union message *question, unsigned short type, size_t size)
 }
 
 /*
- * Sends the question and waits for the message of that type that answers it, with at
- * least `size` bytes of its own; an answer to an earlier question, which took too long,
- * is skipped. Return: 0 or -errno, also if the kernel answers with an error.
+ * Sends the question and waits for its answer of that type, with a payload of at least
+ * `size` bytes; skips late answers to earlier questions. Return: 0 or -errno, also if the
+ * kernel answers with an error.
  */
 static int
 ask(struct netlink *netlink, struct mnl_socket *socket, union message *question,
@@ -100,8 +100,8 @@ ask(struct netlink *netlink, struct mnl_socket *socket, union message *question,
     }
 }
 
-/* Return: the attribute of that type with `size` bytes, after the `header` bytes of the
- * reply's own, or NULL. */
+/* Return: the attribute of that type and size, after the reply's `header` bytes, or
+ * NULL. */
 static const void *
 find_attribute(const union message *reply, size_t header, unsigned short type,
                size_t size)
@@ -145,8 +145,9 @@ ask_for_socket(struct netlink *netlink, const struct endpoint *local,
 }
 
 /*
- * Finds the socket of this host that has `local` and is connected with `remote`, and
- * still is some process's. Return: 0; -ENOENT where there is none; another -errno.
+ * Finds the owner of this host's socket that has the address `local`, is connected to
+ * `remote`, and still belongs to a process. Return: 0; -ENOENT if there is none; another
+ * -errno.
  */
 static int
 find_socket_owner(struct netlink *netlink, const struct endpoint *local,
@@ -160,16 +161,16 @@ find_socket_owner(struct netlink *netlink, const struct endpoint *local,
     if (error != 0)
         return error;
     /*
-     * The kernel gives a listening socket where none is connected. Any process can have
-     * one that begins to connect from an address of another machine (IPV6_FREEBIND); it
-     * never comes to be connected, since the answer goes there. One that its process has
-     * closed has no inode, and root for its owner.
+     * Without a connected socket, the kernel returns a listening one. Any process can
+     * begin to connect from another machine's address (IPV6_FREEBIND), but never gets
+     * connected, because the answer goes to that machine. A socket closed by its process
+     * has no inode, and root as its owner.
      */
     if (found.idiag_state == TCP_LISTEN || found.idiag_state == TCP_SYN_SENT ||
         found.idiag_inode == 0 || found.id.idiag_dport != htons(remote->port))
         return -ENOENT;
     memcpy(&address, found.id.idiag_dst, sizeof(address));
-    /* A socket of IPv6 may have the other end's IPv4 address mapped. */
+    /* An IPv6 socket may have the other end's IPv4 address mapped. */
     if (found.idiag_family != remote->family) {
         if (!IN6_IS_ADDR_V4MAPPED(&address))
             return -ENOENT;
@@ -181,7 +182,7 @@ find_socket_owner(struct netlink *netlink, const struct endpoint *local,
     return 0;
 }
 
-/* Return: a number that the socket has as an option, or 0. */
+/* Return: the value of a numeric socket option, or 0. */
 static unsigned int
 option(int fd, int name)
 {
@@ -217,7 +218,7 @@ find_route(struct netlink *netlink, int fd, const struct endpoint *from,
     const unsigned int *oif;
     int error;
 
-    /* All that rules and routes may go by. */
+    /* Everything that rules and routes may depend on. */
     route->rtm_family = (unsigned char)to->family;
     route->rtm_dst_len = route->rtm_src_len = (unsigned char)(size * 8);
     mnl_attr_put(header, RTA_DST, size, &to->address);
@@ -246,10 +247,10 @@ find_route(struct netlink *netlink, int fd, const struct endpoint *from,
 }
 
 /*
- * Finds whom the packets of the connected socket `fd`, from `from` to `to`, are handed to
- * on the link: what it is bound to and its mark say it, besides the addresses. Return: 0;
- * -EADDRINUSE where `to` is this host; -ENETUNREACH where a router is in between; -ENOENT
- * where the kernel knows no MAC of it; another -errno.
+ * Finds the MAC that receives the packets of the connected socket `fd`, from `from` to
+ * `to`, which depends on the socket's device and mark, too. Return: 0; -EADDRINUSE if
+ * `to` is this host; -ENETUNREACH if there is a router in between; -ENOENT if the kernel
+ * does not know the MAC; another -errno.
  */
 static int
 find_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
@@ -297,8 +298,8 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
 
     if (find_socket_owner(netlink, other, own, &owner) == 0) {
         if (!qemu->known)
-            peer = nobody("nobody knows which user QEMU runs as: " VIRT_SEED_QEMU_HOME
-                          " is not there");
+            peer = nobody("cannot tell which user QEMU runs as: " VIRT_SEED_QEMU_HOME
+                          " does not exist");
         else if (owner != qemu->uid)
             peer = nobody("a process of this host, but not of QEMU's user");
         else
@@ -311,11 +312,11 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
     if (error == 0)
         return peer;
     if (error == -EADDRINUSE)
-        return nobody("a process of this host that has gone, or that the kernel does "
-                      "not tell of");
+        return nobody(
+            "a process of this host that has exited, or that the kernel does not report");
     if (error == -ENETUNREACH)
         return nobody("not on a link of this host");
-    return nobody("the kernel knows no MAC of it");
+    return nobody("the kernel does not know its MAC");
 }
 
 void

@@ -83,8 +83,7 @@ endpoint_format(const struct endpoint *endpoint, bool port, char text[ENDPOINT_T
 
 /* --- listening -------------------------------------------------------------------- */
 
-/* Guests that boot at the same time wait here; the kernel cuts it to
- * net.core.somaxconn. */
+/* For guests that boot at the same time; the kernel limits it to net.core.somaxconn. */
 #define BACKLOG 4096
 
 static int
@@ -96,7 +95,7 @@ fail_count(struct failure **failure)
                        LIMIT_IMDS_LISTENERS);
 }
 
-/* Takes the socket, which listens. Return: 0 or -errno. */
+/* Adds the listening socket. Return: 0 or -errno. */
 static int
 keep(struct listeners *listeners, int fd)
 {
@@ -109,8 +108,8 @@ keep(struct listeners *listeners, int fd)
 
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
         return -errno;
-    /* Its connections inherit them. A guest that takes nothing, or sends more than its
-     * request, costs the kernel no more. */
+    /* Connections inherit these sizes, which limit the kernel's memory for a guest that
+     * does not read or sends too much. */
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending)) < 0 ||
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiving, sizeof(receiving)) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &size) < 0)
@@ -135,12 +134,11 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
 
         if (sd_is_socket(fd, AF_INET, SOCK_STREAM, 1) <= 0 &&
             sd_is_socket(fd, AF_INET6, SOCK_STREAM, 1) <= 0)
-            return failure_set(failure, FAILURE_SYSTEM,
-                               "descriptor %d from systemd is no TCP socket that "
-                               "listens\n"
-                               "look at ListenStream= and Accept= of "
-                               "virt-seed-imds.socket",
-                               fd);
+            return failure_set(
+                failure, FAILURE_SYSTEM,
+                "descriptor %d from systemd is not a listening TCP socket\n"
+                "check ListenStream= and Accept= in virt-seed-imds.socket",
+                fd);
         error = keep(listeners, fd);
         if (error < 0)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
@@ -158,7 +156,7 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
 }
 #endif
 
-/* What to do when the address cannot be had. */
+/* Adds a hint for an address that cannot be bound. */
 static int
 hint_at_error(int error, const char *text, const union inet_address *address,
               struct failure **failure)
@@ -169,24 +167,28 @@ hint_at_error(int error, const char *text, const union inet_address *address,
     unsigned int port = ntohs(ipv6 ? address->ipv6.sin6_port : address->ipv4.sin_port);
 
     if (error == -EADDRINUSE)
-        return failure_hint(failure,
-                            "see who has it: ss -ltnp 'sport = :%u'; a web server can be "
-                            "given its own address in place of all, or --listen another "
-                            "port",
-                            port);
+        return failure_hint(
+            failure,
+            "find out what uses it: ss -ltnp 'sport = :%u'; let a web server listen on "
+            "its own address instead of all, or --listen on another port",
+            port);
     if (error == -EADDRNOTAVAIL && strncmp(text, own, strlen(own)) == 0)
-        return failure_hint(failure, "no interface has that address; 'systemctl start "
-                                     "virt-seed-imds-address' puts it on lo");
+        return failure_hint(
+            failure,
+            "no interface has that address; to add it to lo, run: systemctl start "
+            "virt-seed-imds-address");
     if (error == -EADDRNOTAVAIL)
-        return failure_hint(failure,
-                            "no interface has that address; 'ip address add %.*s/%d dev "
-                            "lo' puts it on one",
-                            (int)strcspn(host, ipv6 ? "]" : ":"), host, ipv6 ? 128 : 32);
+        return failure_hint(
+            failure,
+            "no interface has that address; to add it to one, run: ip address add "
+            "%.*s/%d dev lo",
+            (int)strcspn(host, ipv6 ? "]" : ":"), host, ipv6 ? 128 : 32);
     if (error == -EACCES)
-        return failure_hint(failure,
-                            "port %u needs a privilege: let systemd listen, "
-                            "'systemctl start virt-seed-imds.socket'",
-                            port);
+        return failure_hint(
+            failure,
+            "port %u needs a privilege; to let systemd listen, run: systemctl start "
+            "virt-seed-imds.socket",
+            port);
     return -1;
 }
 
@@ -203,7 +205,7 @@ listeners_add(struct listeners *listeners, const char *text, struct failure **fa
 
     if (size == 0 || port < 0)
         return failure_set(failure, FAILURE_USAGE,
-                           "'%s' is no address to listen on, expected ADDRESS:PORT\n"
+                           "'%s' is not an address to listen on, expected ADDRESS:PORT\n"
                            "for example " VIRT_SEED_IMDS_ADDRESS ":80 or [fd00::1]:80",
                            text);
     if (listeners->count == LIMIT_IMDS_LISTENERS)

@@ -4,18 +4,18 @@
  * XML on standard input.
  *
  * How it works: libvirt calls the hook several times in each domain's life, also for
- * domains that never heard of us, and holds the domain's lock meanwhile. So this
- * program links libc alone and finds out whether there is anything to do: by the
- * operation, and by whether our name is in the XML. If there is, it becomes
- * virt-seed-lifecycle, the program next to it, with the XML in a memfd. At `started` the
- * guest runs already, and libvirt kills it if a hook fails: there a child becomes it, and
- * this program succeeds, whatever comes.
+ * domains that do not use virt-seed, and holds the domain's lock during the call. So this
+ * program links only libc, and decides from the operation and from virt-seed's names in
+ * the XML whether there is anything to do. If so, it becomes virt-seed-lifecycle, the
+ * program next to it, with the XML in a memfd. At `started` the guest is already running,
+ * and libvirt kills it if a hook fails: then a child becomes virt-seed-lifecycle, and
+ * this program always succeeds.
  *
- * A search for bytes is enough, because libvirt writes the XML again from what it has
- * parsed: character references and the like do not survive in it.
+ * Searching for bytes is enough, because libvirt formats the XML from its parsed form,
+ * without character references and the like.
  *
- * Nothing is ever printed on standard output: at restore and migrate libvirt takes it
- * for the domain's XML, and an empty one leaves the XML as it is.
+ * Nothing is ever printed on standard output: at restore and migrate libvirt takes it for
+ * the domain's new XML, and keeps the old one if it is empty.
  */
 #include "config.h"
 
@@ -37,15 +37,15 @@
 #include "base/process.h"
 #include "lifecycle/operation.h"
 
-/* The request's namespace (domain/vocabulary.h), the directories of the seeds and of the
- * reports, the emulator shim, and where a seed is served (wire/url.h): a domain that
- * names none of them is none of ours. The directories' last component finds them both,
- * also spelled with "//" or "/./". A test compares these with the schema and the
+/* The request's namespace (domain/vocabulary.h), the directories of seeds and reports,
+ * the emulator shim, and a seed's URL (wire/url.h): a domain that names none of them does
+ * not concern virt-seed. Both directories have the same last component, which is found
+ * even if the path contains "//" or "/./". A test compares these with the schema and the
  * directories. */
 static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed/",
                                       "/" SHIM_NAME};
 #define URL_NEEDLE "ds=nocloud;dsmode=net;s=http://"
-/* What all but the last have: two searches tell most domains from ours. */
+/* In all but the URL, so two searches rule out most domains. */
 #define COMMON_NEEDLE "virt-seed"
 
 static bool
@@ -71,16 +71,15 @@ concerns_us(const struct buffer *xml)
 static int
 fail(const char *what, int error)
 {
-    fprintf(
-        stderr,
-        "virt-seed: error: %s: %s\n"
-        "virt-seed: hint: see that virt-seed is installed whole, and how large the XML "
-        "is (16 MiB at most)\n",
-        what, strerror(-error));
+    fprintf(stderr,
+            "virt-seed: error: %s: %s\n"
+            "virt-seed: hint: check that virt-seed is completely installed, and that the "
+            "XML has at most 16 MiB\n",
+            what, strerror(-error));
     return EXIT_FAILURE;
 }
 
-/* The XML becomes its standard input. */
+/* Passes the XML as standard input. */
 static int
 become_lifecycle(const struct buffer *xml, int count, char **given)
 {
@@ -92,7 +91,7 @@ become_lifecycle(const struct buffer *xml, int count, char **given)
     if (error == 0 && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
         error = -errno;
     if (error < 0)
-        return fail("could not hand on the domain's XML", error);
+        return fail("could not pass on the domain's XML", error);
     if (!program)
         return fail("could not find virt-seed-lifecycle", -errno);
     arguments[0] = program;
@@ -114,9 +113,10 @@ end_well(int signal_number)
 }
 
 /*
- * A child becomes virt-seed-lifecycle: whatever happens to that, a library that is
- * missing, memory that is used up, is not ours. It has no descriptor of libvirt's, who
- * would wait for its end otherwise, even after we have given up.
+ * Runs virt-seed-lifecycle in a child, so that its failures, such as a missing library or
+ * a lack of memory, do not affect this process. The child has none of libvirt's
+ * descriptors: libvirt would wait until it closes them, even after this process has given
+ * up.
  */
 static int
 run_lifecycle(const struct buffer *xml, int count, char **given)
@@ -124,7 +124,7 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
     pid_t child = fork();
 
     if (child < 0)
-        return fail("could not make a process", -errno);
+        return fail("could not create a process", -errno);
     if (child == 0) {
         alarm(LIMIT_HOOK_SECONDS);
         if (process_keep_descriptors(-1, -1) == 0)
@@ -139,14 +139,14 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
 static int
 run(bool guest_runs, int argc, char **argv)
 {
-    /* Not freed: the process ends, or becomes another, with it. */
+    /* Not freed: the process ends or becomes another one. */
     static struct buffer xml;
     int error = process_open_standard();
 
     if (error == 0)
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
-    /* If the XML is too large, its beginning decides: a domain that is not ours still
-     * starts. */
+    /* If the XML is too large, its beginning decides, so that domains without virt-seed
+     * still start. */
     if (error < 0 && (error != -EFBIG || concerns_us(&xml)))
         return fail("could not read the domain's XML", error);
     if (!concerns_us(&xml))
@@ -158,7 +158,7 @@ run(bool guest_runs, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-    /* Session daemons run the same hooks, as their user. */
+    /* Session daemons run the same hooks as an unprivileged user. */
     const enum operation operation =
         argc >= 3 && geteuid() == 0 ? operation_find(argv[2]) : OPERATION_NONE;
     const bool guest_runs = operation == OPERATION_STARTED;
@@ -168,10 +168,10 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     if (guest_runs) {
         signal(SIGALRM, end_well);
-        /* When there is no memory left. */
+        /* abort(3) when memory runs out. */
         signal(SIGABRT, end_well);
     }
-    /* Both survive execve: no wait without end, and errors where a signal would kill. */
+    /* Both survive execve(2): a time limit, and an error instead of a fatal signal. */
     alarm(LIMIT_HOOK_SECONDS);
     signal(SIGXFSZ, SIG_IGN);
     status = run(guest_runs, argc, argv);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is done at libvirt's operations (https://libvirt.org/hooks.html,
- * "/etc/libvirt/hooks/qemu"). An operation returns -1 to make libvirt give up what it
- * was about to do; the failure is what the user reads then.
+ * What the hook does at each of libvirt's operations (https://libvirt.org/hooks.html,
+ * "/etc/libvirt/hooks/qemu"). An operation returns -1 to make libvirt abort what it was
+ * about to do; the user then sees the failure.
  */
 #pragma once
 
@@ -17,19 +17,19 @@
 struct lifecycle {
     int root; /* borrowed */
     const struct config *config;
-    const char *operation; /* libvirt's name of it */
+    const char *operation; /* libvirt's name for it */
     struct domain *domain; /* has a UUID */
 };
 
-/* prepare: makes the seed, before libvirt looks for it. Refuses a cold boot that could
- * not have the seed that was asked for; never a resumed start for its wiring. */
+/* prepare: makes the seed before libvirt looks for it. Refuses a cold boot without the
+ * seed that was asked for, but never a resumed start because of its wiring. */
 int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
 
-/* started: the guest runs, with the seed of this prepare; it is recorded. Never fails:
- * that would kill the guest. */
+/* started: the guest runs with the seed that prepare made; records that. Never fails,
+ * because that would kill the guest. */
 int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
 
-/* restore, migrate: the prepare that follows resumes a guest. Never fails. */
+/* restore, migrate: notes that the next prepare resumes a guest. Never fails. */
 int lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure);
 
 /* release: removes what prepare made. */
@@ -48,33 +48,32 @@ int autowire_refuse(const struct lifecycle *lifecycle, const struct request *req
                     struct failure **failure);
 
 /*
- * Reads the report of the guest that has ended and records what its cloud-init said at
- * the end; a guest that is set up by that (boots="until-done") is recorded as done. What
- * fails is logged.
+ * Reads the report of a guest that has ended and records cloud-init's result; with
+ * boots="until-done", success also records the guest as done. Logs failures.
  */
 void result_record(const struct lifecycle *lifecycle);
 
 /* --- the system's log ------------------------------------------------------------- */
 
-/* A field of an entry in the journal. Nothing in its value can be taken for another field. */
+/* A field of a journal entry. Its value cannot be taken for another field. */
 struct journal_field {
     const char *name;  /* upper case letters, digits and underscores */
-    const char *value; /* NULL: there is no such field */
+    const char *value; /* NULL: omitted */
 };
 
 enum lifecycle_event {
     LIFECYCLE_SEED_MADE,
     LIFECYCLE_START_REFUSED,
     LIFECYCLE_SEED_REMOVED,
-    LIFECYCLE_GUEST_DONE, /* it has reported that */
+    LIFECYCLE_GUEST_DONE, /* as it has reported */
     LIFECYCLE_GUEST_FAILED,
 };
 
-/* Says that it has happened; `more`, if not NULL, is a field of this event's own. */
+/* Logs the event; `more`, unless NULL, is an additional field. */
 void lifecycle_log_event(const struct lifecycle *lifecycle, enum lifecycle_event event,
                          const struct journal_field *more, const char *text);
 
-/* A warning, for what happens behind the user's back. */
+/* Logs a warning about something that the user would not see otherwise. */
 void lifecycle_log(const struct lifecycle *lifecycle, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lifecycle_log_failure(const struct lifecycle *lifecycle, const char *what,

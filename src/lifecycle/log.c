@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: what there is to say goes to systemd's journal with fields of its own,
- * and to syslog(3) if there is no journal. The events of a seed's life each have an id,
- * by which journalctl(1) finds them; virt-seed-hook(8) lists ids and fields.
+ * How it works: messages go to systemd's journal with virt-seed's own fields, or to
+ * syslog(3) if there is no journal. Each event in a seed's life has an id, by which
+ * journalctl(1) finds it; virt-seed-hook(8) lists ids and fields.
  */
 #include "config.h"
 
@@ -35,13 +35,13 @@ static const struct {
 };
 
 /*
- * Adds an entry to the journal of the host whose "/" is the directory `root`, by its documented
- * protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/): one datagram to a socket. libsystemd,
- * which does the same, would be loaded with five more libraries at each start of a program, and
- * costs an operation a fifth of its instructions.
+ * Adds an entry to the journal of the host whose "/" is the directory `root`, by its
+ * documented protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/): one datagram to a
+ * socket. libsystemd does the same, but would load five more libraries and cost an
+ * operation a fifth of its instructions.
  *
- * Of a value at most LIMIT_MESSAGE bytes are taken; what is not UTF-8, and control characters,
- * become '?'. A journal that does not take the entry at once is not waited for.
+ * Values are cut to LIMIT_MESSAGE bytes; invalid UTF-8 and control characters become '?'.
+ * Does not wait for a journal that is busy.
  * Return: 0 or -errno; -ENOENT or -ECONNREFUSED if there is no journal.
  */
 static int
@@ -57,7 +57,7 @@ send_to_journal(int root, const struct journal_field *fields, size_t count)
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
-    /* An address has room for short paths only, and no descriptor. */
+    /* The address only has room for a short path, and cannot contain a descriptor. */
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/socket",
              directory);
     for (size_t i = 0; i < count; i++) {
@@ -69,7 +69,7 @@ send_to_journal(int root, const struct journal_field *fields, size_t count)
         value = xstrndup(fields[i].value, LIMIT_MESSAGE);
         utf8_repair(value);
         utf8_replace_controls(value);
-        /* The form for any value, in which a line's end in it means nothing. */
+        /* The binary form, in which a newline in the value has no meaning. */
         length = htole64(strlen(value));
         buffer_printf(&entry, "%s\n", fields[i].name);
         buffer_append(&entry, &length, sizeof(length));
@@ -81,8 +81,7 @@ send_to_journal(int root, const struct journal_field *fields, size_t count)
     return 0;
 }
 
-/* Logs the text after what it is about, "domain 'web1' (UUID): …"; `id` and `more` may be
- * NULL. */
+/* Logs the text after "domain 'web1' (UUID): "; `id` and `more` may be NULL. */
 static void
 send_entry(const struct lifecycle *lifecycle, int priority, const char *id,
            const struct journal_field *more, const char *text)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virt-seed-lifecycle: what virt-seed-hook becomes when a domain concerns us. The same
- * arguments; the domain's XML on standard input.
+ * virt-seed-lifecycle: what virt-seed-hook becomes when a domain concerns us. It gets the
+ * same arguments, and the domain's XML on standard input.
  *
  * How it works: libvirt has no time limit for hooks and holds the domain's lock, so an
- * alarm ends us; no call to libvirt is possible from here (it would wait for that
- * lock), and libvirt is not linked. What fails is said in two lines on standard error,
- * which libvirt shows to the user of 'virsh start'.
+ * alarm ends this program. It cannot call libvirt, which would wait for that lock, and
+ * does not link it. A failure is two lines on standard error, which libvirt shows to the
+ * user of 'virsh start'.
  */
 #include "config.h"
 
@@ -42,9 +42,9 @@ static void
 on_alarm(int signal_number)
 {
     static const char message[] =
-        "virt-seed: error: the seed took more than 20 seconds\n"
-        "virt-seed: hint: look for a file system that does not answer, or at the size of "
-        "the domain's XML\n";
+        "virt-seed: error: making the seed took more than 20 seconds\n"
+        "virt-seed: hint: look for a file system that does not respond, or a very large "
+        "domain XML\n";
 
     (void)signal_number;
     if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
@@ -71,14 +71,14 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
         return -1;
-    /* A slip there fails no start, except one that needs what the line should say. */
+    /* A mistake there fails a start only if the start needs that setting. */
     if (config_read(&config, root, &config_failure) < 0)
-        lifecycle_log_failure(&lifecycle, "goes on without this in the configuration",
+        lifecycle_log_failure(&lifecycle,
+                              "continuing without this part of the configuration",
                               config_failure);
     if (runs[operation](&lifecycle, failure) == 0)
         return 0;
-    /* The user reads why in the failure itself; the journal tells those who were not
-     * there. */
+    /* The user sees the failure; the journal keeps it for everyone else. */
     if (operation == OPERATION_PREPARE) {
         const char *hint = (*failure)->hint;
         const struct journal_field code = {"VIRT_SEED_FAILURE",
@@ -95,23 +95,25 @@ static int
 run(const char *root_path, enum operation operation, const char *name,
     struct failure **failure)
 {
-    /* Not freed: the process ends with it. */
+    /* Not freed: the process ends soon. */
     static xmlDoc *doc;
     cleanup_buffer struct buffer text = {0};
     cleanup_close int root = fs_open_root(root_path);
     int error;
 
     if (root < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, root,
-                                 "could not open '%s'\n"
-                                 "see what is there, and how many files are open",
-                                 root_path);
+        return failure_set_errno(
+            failure, FAILURE_SYSTEM, root,
+            "could not open '%s'\n"
+            "check that it is a directory, and how many files are open",
+            root_path);
     error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &text);
     if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not read the domain's XML\n"
-                                 "it may have %lu MiB: put large documents into files",
-                                 LIMIT_DOMAIN_XML / MIB);
+        return failure_set_errno(
+            failure, FAILURE_SYSTEM, error,
+            "could not read the domain's XML\n"
+            "it may have at most %lu MiB: put large documents into files",
+            LIMIT_DOMAIN_XML / MIB);
     doc = xml_parse(text.data, text.size, "standard input", failure);
     buffer_clear(&text);
     return doc ? run_on_domain(root, doc, operation, name, failure) : -1;
@@ -180,7 +182,7 @@ main(int argc, char **argv)
     if (run(root, operation, argv[optind + 1], &failure) == 0)
         return EXIT_SUCCESS;
     print_failure(failure);
-    /* libvirt throws away what a hook says that succeeds. */
+    /* libvirt discards the messages of a hook that succeeds. */
     if (status_of_failure == EXIT_SUCCESS)
         syslog(LOG_WARNING, "domain '%.256s': %s: %s", argv[optind], argv[optind + 1],
                failure->message);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libvirt's operations at which there is something to do. At every other there is
- * nothing: start, stopped, reconnect (where a failure would kill a running guest),
- * attach, and whatever libvirt adds. virt-seed-hook, which includes this, links libc
- * alone.
+ * libvirt's operations at which virt-seed does something. It ignores all others: start,
+ * stopped, reconnect (a failure would kill a running guest), attach, and any that libvirt
+ * adds. virt-seed-hook includes this and links only libc.
  */
 #pragma once
 

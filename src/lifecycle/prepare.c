@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: a cold boot gets its seed or is refused, so that no guest ever boots
- * for the first time without what was asked for. A start that resumes a guest (the
- * filter before it left a mark) is not refused for its wiring or for what `check` would
- * find: the guest has long read its seed, and its saved state would be lost. It gets
- * the seed that its saved XML asks for, which is the same, byte for byte, as the one it
- * was saved with. What is the guest's own since its first boot, the host key that
- * was made for it, is never made again for it: if it is missing, the guest is not
- * resumed.
+ * How it works: a cold boot gets its seed or is refused, so that no guest ever boots for
+ * the first time without what was asked for. A start that resumes a guest (the restore or
+ * migrate operation before it left a mark) is not refused because of its wiring or what
+ * `check` would find: the guest read its seed long ago, and its saved state would be
+ * lost. It gets the seed that its saved XML asks for, byte for byte the same as the one
+ * it was saved with. The host key that was made at the guest's first boot is never made
+ * again: if it is missing, the guest is not resumed.
  */
 #include "config.h"
 
@@ -20,7 +19,7 @@
 #include "store/report-file.h"
 #include "store/rundir.h"
 
-/* A start of the domain; its facts are those of before check_wiring() wires it. */
+/* A start of the domain; the facts are those before check_wiring() wires it. */
 struct start {
     const struct lifecycle *lifecycle;
     struct domain *domain;
@@ -29,8 +28,8 @@ struct start {
     bool resumes;
 };
 
-/* The one policy: what is wrong, `reason`, refuses a cold boot, and is logged as `what`
- * of a guest that is resumed. */
+/* The common policy: `reason` refuses a cold boot; for a resumed guest it is logged after
+ * `what`. */
 static int
 refuse_or_log(const struct start *start, const char *what, struct failure **reason,
               struct failure **failure)
@@ -45,8 +44,7 @@ refuse_or_log(const struct start *start, const char *what, struct failure **reas
     return 0;
 }
 
-/* The XML names a seed or a report of ours, or our namespace somewhere, but asks for
- * nothing. */
+/* The XML names a seed, a report or the namespace of virt-seed, but has no request. */
 static int
 without_request(const struct start *start, struct failure **failure)
 {
@@ -55,19 +53,19 @@ without_request(const struct start *start, struct failure **failure)
 
     if (start->facts->report_of_another)
         return wire_report_check(domain, failure);
-    /* Also another domain's: by its URL this guest would read that domain's seed. */
+    /* Another domain's URL counts, too: with it, this guest would read that domain's
+     * seed. */
     if (start->resumes ||
         (!wire_facts_are_wired(start->facts) && !start->facts->seed_of_another))
         return 0;
-    return failure_set(failure, FAILURE_UNASKED_SEED,
-                       "carries virt-seed's %s, but its <metadata> has no "
-                       "<cloud-init>\n"
-                       "take the wiring away with 'virt-seed unset %s', or put the "
-                       "request back",
-                       start->facts->disk ? "disk" : "address", name);
+    return failure_set(
+        failure, FAILURE_UNASKED_SEED,
+        "has virt-seed's %s, but no <cloud-init> in its <metadata>\n"
+        "remove the wiring with 'virt-seed unset %s', or restore the request",
+        start->facts->disk ? "disk" : "address", name);
 }
 
-/* What a cold boot must have, and a resumed guest is not asked for. */
+/* Required of a cold boot, but not of a resumed guest. */
 static int
 check_wiring(const struct start *start, const struct request *request,
              struct failure **failure)
@@ -80,19 +78,19 @@ check_wiring(const struct start *start, const struct request *request,
     label_read_disks(start->domain);
     if (wire_domain(start->domain, request, &options, &wiring, failure) < 0)
         return -1;
-    /* Whatever the configuration says of unwired domains: no guest gets another's seed,
-     * or writes where another's report belongs. */
+    /* Whatever the configuration says about unwired domains, no guest gets another's seed
+     * or writes another's report. */
     if (wiring.change_count > 0 && wiring.needed &&
         (!lifecycle->config->warn_unwired || facts->seed_of_another ||
          facts->report_of_another))
         return autowire_refuse(lifecycle, request, facts, &wiring, failure);
     for (size_t i = 0; i < wiring.change_count; i++)
-        lifecycle_log(lifecycle, "starts as it is, not wired: %s", wiring.changes[i]);
+        lifecycle_log(lifecycle, "starting without this wiring: %s", wiring.changes[i]);
     return 0;
 }
 
-/* Removes seeds that a failed release or an earlier datasource has left. The file that
- * this start writes anyway is replaced in one step. */
+/* Removes seeds left by a failed release or an earlier datasource. The one that this
+ * start writes is replaced atomically later. */
 static int
 withdraw_others(const struct start *start, const struct storage *own,
                 struct failure **failure)
@@ -104,14 +102,15 @@ withdraw_others(const struct start *start, const struct storage *own,
 
         if (storages[i] != own && storage_has_seed(storages[i], start->rundir, uuid))
             storages[i]->withdraw(start->rundir, uuid, &reason);
-        if (refuse_or_log(start, "a seed from before stays", &reason, failure) < 0)
+        if (refuse_or_log(start, "an old seed could not be removed", &reason, failure) <
+            0)
             return -1;
     }
     return 0;
 }
 
-/* A guest that keeps what it has read, cache="keep", may do without a server; and so does
- * one of a running snapshot, for which unwired = warn is set. */
+/* A guest that keeps what it has read (cache="keep") can start without a server, and so
+ * can a running snapshot, for which people set unwired = warn. */
 static int
 check_delivery(const struct start *start, const struct delivery *delivery,
                const struct request *request, struct failure **failure)
@@ -129,7 +128,7 @@ check_delivery(const struct start *start, const struct delivery *delivery,
         *failure = steal(reason);
         return -1;
     }
-    lifecycle_log_failure(start->lifecycle, "starts nevertheless", reason);
+    lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
     return 0;
 }
 
@@ -160,13 +159,13 @@ deliver(const struct start *start, const struct request *request, struct seed *s
         *failure = steal(reason);
         return -1;
     }
-    return refuse_or_log(start, "resumes without its documents", &reason, failure);
+    return refuse_or_log(start, "resuming without its documents", &reason, failure);
 }
 
 /*
- * Where the host has crashed there was no release: what the guest said before is read
- * now, while it can still make this boot one of a guest that is set up, and is not left
- * for the end of a boot that has no report of its own.
+ * If the host crashed, there was no release. So the guest's earlier report is read now,
+ * because this boot may depend on whether the guest is set up, and because it must not be
+ * taken for the report of this boot later.
  */
 static void
 record_boot_before(const struct lifecycle *lifecycle)
@@ -178,7 +177,7 @@ record_boot_before(const struct lifecycle *lifecycle)
         return;
     result_record(lifecycle);
     if (report_file_remove(lifecycle->root, uuid, &failure) < 0)
-        lifecycle_log_failure(lifecycle, "the report of the boot before is not removed",
+        lifecycle_log_failure(lifecycle, "could not remove the previous boot's report",
                               failure);
 }
 
@@ -196,15 +195,14 @@ prepare(struct start *start, struct failure **failure)
     cleanup_seed struct seed seed = {0};
     xmlNode *node;
 
-    /* A guest that is resumed has its own seed and report, or somebody has changed what
-     * it is resumed from. */
+    /* A resumed guest has its own seed and report unless someone changed the saved
+     * state. */
     if (start->resumes && (facts->seed_of_another || facts->report_of_another))
         return failure_set(
             failure, FAILURE_UNASKED_SEED,
             "would be resumed with another domain's seed or report\n"
-            "see the disks, the channels and what else has a file, and the "
-            "serial, in the XML that it was saved with: 'virsh "
-            "save-image-dumpxml FILE'");
+            "check the serial, the disks, channels and other devices with files in the "
+            "saved XML: virsh save-image-dumpxml FILE");
     if (!facts->asks)
         return without_request(start, failure);
     if (start->resumes && !wire_facts_are_wired(facts))
@@ -214,7 +212,7 @@ prepare(struct start *start, struct failure **failure)
     if (pipeline_read(&pipeline, start->domain, &request, failure) < 0 ||
         (!start->resumes && check_wiring(start, &request, failure) < 0))
         return -1;
-    /* What is read of it has copies; documents of megabytes need not be there twice. */
+    /* The request has its own copies; large documents need not be in memory twice. */
     node = request_find(start->domain);
     if (node)
         xml_remove(node);
@@ -250,11 +248,11 @@ lifecycle_resume(struct lifecycle *lifecycle, struct failure **failure)
     cleanup_failure struct failure *reason = NULL;
     cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
 
-    /* A failure here would keep the guest from coming back; without the mark the
-     * prepare that follows is only stricter. */
+    /* A failure here would keep the guest from resuming; without the mark, the next
+     * prepare is only stricter. */
     (void)failure;
     if (rundir < 0 || rundir_mark_resume(rundir, lifecycle->domain->uuid, &reason) < 0)
-        lifecycle_log_failure(lifecycle, "the start to come is taken for a cold boot",
+        lifecycle_log_failure(lifecycle, "the next start will be treated as a cold boot",
                               reason);
     return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How records are swept: libvirt calls no hook when a domain is undefined, so its record
- * stays. libvirt cannot be asked from here; its definitions are files, by the domain's
- * name, and a transient domain that has run for 90 days has its seed in the run-time
- * directory. A domain with another name by now loses its digests, and no more: a record
+ * How records are swept: libvirt does not call a hook when a domain is undefined, so its
+ * record stays. The hook cannot ask libvirt, but libvirt's definitions are files named
+ * after domains, and a transient domain that has been running for 90 days has its seed in
+ * the run-time directory. A domain that has been renamed loses only its digests: a record
  * with 'done' is kept.
  */
 #include "config.h"
@@ -30,8 +30,8 @@
 #define DAYS 90
 #define DAY (24L * 60 * 60)
 
-/* After a refused start there is none. If the seed in one storage cannot be removed,
- * those in others are removed all the same. */
+/* There is no seed after a refused start. If one storage fails, the others are still
+ * cleaned. */
 static int
 remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -49,7 +49,8 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
 
         if (storages[i]->withdraw(rundir, uuid, *failure ? &another : failure) < 0 &&
             another)
-            lifecycle_log_failure(lifecycle, "more of it stays", another);
+            lifecycle_log_failure(
+                lifecycle, "another part of the seed could not be removed", another);
     }
     if (*failure)
         return -1;
@@ -69,8 +70,8 @@ is_old(int directory, const char *name)
            S_ISREG(status.st_mode) && time(NULL) - status.st_mtime > DAYS * DAY;
 }
 
-/* Return: whether there surely is no such file. If the directory is not there, nothing is
- * sure. */
+/* Return: whether the file certainly does not exist. Without the directory, nothing is
+ * certain. */
 static bool
 is_missing(int root, const char *directory_path, const char *name)
 {
@@ -103,10 +104,9 @@ is_gone(int root, const char *uuid)
     return is_missing(root, VIRT_SEED_DEFINITIONS, definition);
 }
 
-/* Removes records of domains that have not been there for 90 days and have no definition
- * any more; never one that says that a guest is set up, nor anything else than records.
- * Looks at LIMIT_SWEEP names at most, says nothing, and stops if the records cannot be
- * locked. */
+/* Removes records of domains that have neither run for 90 days nor have a definition, but
+ * never one that says that a guest is set up. Looks at no more than LIMIT_SWEEP names,
+ * logs nothing, and stops if it cannot lock the records. */
 static void
 sweep_records(const struct lifecycle *lifecycle)
 {
@@ -132,7 +132,7 @@ sweep_records(const struct lifecycle *lifecycle)
 
 /* --- the operation ------------------------------------------------------------------ */
 
-/* The seed goes before anything that the guest has written is looked at. */
+/* Removes the seed before it reads anything that the guest has written. */
 int
 lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
 {

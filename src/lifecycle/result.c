@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the report is that of one start of the domain, in which the guest may
- * have booted several times. The last boot that came to its end counts: another that had
- * just begun takes nothing back. Where there is none, because the start has failed, the
- * guest was stopped early, or was resumed and had said all before, the record stays as it
- * is; `started` has taken the result of the boot before out of it.
+ * How it works: the report covers one start of the domain, in which the guest may have
+ * booted several times. The last boot that cloud-init finished counts, even if another
+ * one has begun. If there is none (the start failed, the guest was stopped early, or it
+ * was resumed and had already reported everything), the record does not change; `started`
+ * has already removed the previous boot's result from it.
  */
 #include "config.h"
 
@@ -47,8 +47,8 @@ take_end(const struct guest_report *report, void *data)
 
 /* --- the record ------------------------------------------------------------------- */
 
-/* Logs the result, and takes it for the record's; a guest that was to be set up by this
- * boot, and is, is recorded as done. */
+/* Logs the result and moves it into the record; with boots="until-done", success records
+ * the guest as done. */
 static void
 take_result(const struct lifecycle *lifecycle, struct record *record,
             struct record_result *result)
@@ -60,17 +60,17 @@ take_result(const struct lifecycle *lifecycle, struct record *record,
 
     if (result->state != GUEST_STATE_DONE) {
         lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_FAILED, &field,
-                            "cloud-init has reported errors");
+                            "cloud-init reported errors");
     } else if (!record->done && !record->boot.identity_alone &&
                request_read(&request, lifecycle->domain, &failure) == 0 &&
                request.until_done) {
-        lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_DONE, &field,
-                            "cloud-init has reported success; from now on the guest gets "
-                            "its identity alone");
+        lifecycle_log_event(
+            lifecycle, LIFECYCLE_GUEST_DONE, &field,
+            "cloud-init reported success; from now on the guest gets only its identity");
         record->done = record_time(time(NULL));
     } else {
         lifecycle_log_event(lifecycle, LIFECYCLE_GUEST_DONE, &field,
-                            "cloud-init has reported success");
+                            "cloud-init reported success");
     }
     record_set_result(record, result);
 }
@@ -95,7 +95,7 @@ read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
         return -1;
     if (guest_state_is_end(result.state))
         take_result(lifecycle, &record, &result);
-    /* Also if nothing is new: the file's time says when the domain was last there. */
+    /* Even if nothing is new: the file's time says when the domain last ran. */
     return record_write(lifecycle->root, uuid, &record, failure);
 }
 
@@ -105,5 +105,5 @@ result_record(const struct lifecycle *lifecycle)
     cleanup_failure struct failure *failure = NULL;
 
     if (read_and_record(lifecycle, &failure) < 0)
-        lifecycle_log_failure(lifecycle, "its result is not recorded", failure);
+        lifecycle_log_failure(lifecycle, "could not record its result", failure);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libvirt has started the guest, with the seed that prepare has made. What
- * the guest got is read back from it and recorded now: prepare, for which the guest has
- * to wait, need not do it, and a start that failed leaves the record of the one before
- * alone.
+ * How it works: libvirt has started the guest with the seed that prepare made. The seed
+ * is read back and recorded only now, so that the guest does not have to wait for that in
+ * prepare, and a failed start does not change the record.
  */
 #include "config.h"
 
@@ -18,9 +17,9 @@
 #include "store/storage.h"
 
 /*
- * With the seed's digest, unless something of a secret may be in it: who may read the
- * journal could try guesses at a password against the digest of a seed of which all else
- * is known. What is in the XML is known to everybody anyway.
+ * Logs the seed's digest unless the seed may contain a secret: a reader of the journal
+ * who knows everything else in the seed could test guesses of a password against the
+ * digest. What is in the XML is public anyway.
  */
 static void
 log_made(const struct lifecycle *lifecycle, const struct request *request,
@@ -55,15 +54,15 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request,
     boot.name = xstrdup(lifecycle->domain->name);
     boot.version = xstrdup(PACKAGE_VERSION);
     boot.identity_alone = request->until_done && record.done;
-    /* Who was told so once does not hear of anything else. */
+    /* Once a guest has been told so, it never reads another seed. */
     boot.cache_keep = request->cache || record.boot.cache_keep;
     record_boot_add_seed(&boot, storage, &made);
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
 
-/* libvirt runs the hook anew: of the request that prepare has read, this needs whether it
- * names secrets, and what it says of other boots (until_done, cache). */
+/* This is another run of the hook, so it reads the request again: whether it names
+ * secrets, and what it says about other boots (until_done, cache). */
 static int
 record_start(const struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -97,6 +96,7 @@ lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
 
     (void)failure;
     if (record_start(lifecycle, &reason) < 0)
-        lifecycle_log_failure(lifecycle, "what it starts with is not recorded", reason);
+        lifecycle_log_failure(lifecycle, "could not record the seed it was started with",
+                              reason);
     return 0;
 }

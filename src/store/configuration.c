@@ -16,7 +16,7 @@
 
 #define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"
 
-/* A mistake leaves nothing of an earlier line: false is the one that does less. */
+/* A mistake also discards an earlier line: false is the safer value. */
 static int
 take_choice(bool *choice, const char *value, const char *if_true, const char *if_false)
 {
@@ -36,7 +36,7 @@ take_unwired(struct config *config, const char *value)
     return take_choice(&config->warn_unwired, value, "warn", "refuse");
 }
 
-/* Cuts the next component off. Return: it, without a slash; NULL at the end. */
+/* Cuts off and returns the next component, without a slash; NULL at the end. */
 static char *
 next_component(char **rest)
 {
@@ -49,8 +49,8 @@ next_component(char **rest)
 }
 
 /*
- * Where it holds the secrets, or is one of them, file= would hand them to every domain.
- * So does what leads there by "..", of which nobody can tell by its text where it leads.
+ * file= would give the secrets to every domain if the directory contained them or were
+ * one of them. ".." is refused because the text does not tell where it leads.
  */
 static int
 take_file_directory(struct config *config, const char *value)
@@ -97,13 +97,14 @@ static const struct {
     {"autowire", take_autowire, "yes or no"},
     {"unwired", take_unwired, "refuse or warn"},
     {"file-directory", take_file_directory,
-     "an absolute path without '..', neither above the secrets nor below"},
+     "an absolute path without '..', neither above nor below the secrets directory"},
     {"vendor-data", take_vendor_data, "a file"},
     {"imds-address", take_imds_address,
-     "ADDRESS or ADDRESS:PORT, [ADDRESS] where it is IPv6, that guests can reach; no name"},
+     "ADDRESS or ADDRESS:PORT that guests can reach, with [ADDRESS] for IPv6; not a "
+     "host name"},
 };
 
-/* Cuts blanks off both ends, in place. */
+/* Removes blanks from both ends, in place. */
 static char *
 trim(char *text)
 {
@@ -150,7 +151,7 @@ read_line(struct config *config, char *line, int number, struct failure **failur
                        CONFIG_PATH, number, key);
 }
 
-/* Goes on after a mistake; the failure is the first one's. */
+/* Continues after a mistake; the failure is the first one. */
 static int
 read_file(struct config *config, int root, struct failure **failure)
 {
@@ -167,7 +168,7 @@ read_file(struct config *config, int root, struct failure **failure)
         return 0;
     if (error < 0)
         return failure_set_errno(failure, FAILURE_CONFIG, error,
-                                 "could not read %s\nsee what is there: ls -l %s",
+                                 "could not read %s\ncheck the file: ls -l %s",
                                  CONFIG_PATH, CONFIG_PATH);
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         cleanup_failure struct failure *further = NULL;

@@ -8,19 +8,19 @@
 #include "base/failure.h"
 
 struct config {
-    bool autowire;     /* whether a refused domain is wired at once */
-    bool warn_unwired; /* unwired = warn: it starts without its seed */
+    bool autowire;     /* wire a refused domain at once */
+    bool warn_unwired; /* unwired = warn: start without a seed */
     char **file_directories;
     size_t file_directory_count;
-    char *vendor_data;  /* a file of those directories, for every domain; or NULL */
-    char *imds_address; /* where guests find the metadata server; NULL where nobody
-                           knows: there are mistakes, and no right line says it last */
+    char *vendor_data;  /* a file in those directories, for every domain; or NULL */
+    char *imds_address; /* where guests find the metadata server; NULL if mistakes in the
+                           file leave it unknown */
 };
 
 /*
- * Reads the configuration below `root`; without a file everything has its default. On
- * failure `config` holds what is no mistake, for starts that do without the rest; but no
- * definition is to be changed then (autowire).
+ * Reads the configuration below `root`; without a file, everything has its default. On
+ * failure `config` has the valid settings, for starts that can do without the rest, but
+ * autowire is off, so that no definition is changed.
  */
 int config_read(struct config *config, int root, struct failure **failure);
 

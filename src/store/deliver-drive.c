@@ -3,15 +3,15 @@
  * The seed as an image, UUID.iso in the run-time directory, in a drive that the domain is
  * wired with.
  *
- * How it works in a guest that runs: the medium is replaced through libvirt, which has
- * QEMU open the file again. To rename another file to its path is not enough: QEMU keeps
- * what it has opened, and libvirt takes an update with the same path for none. So the new
- * image takes the place of the old one, which gets a second name; then the medium is
- * ejected and inserted, by force, since guests lock the tray. If that fails the old image
- * gets its name back and is inserted again.
+ * How it works in a running guest: libvirt replaces the medium and makes QEMU open the
+ * file again. Renaming another file to its path is not enough: QEMU keeps the open file,
+ * and libvirt ignores an update with the same path. So the new image takes the old one's
+ * name, and the old one gets a second name; then the medium is ejected and inserted, by
+ * force because guests lock the tray. If that fails, the old image gets its name back and
+ * is inserted again.
  *
- * The domain may end at any time, and the hook then removes all that is the domain's.
- * What is published after that is removed here.
+ * The domain may end at any time, and the hook then removes the domain's files. A file
+ * published after that is removed here.
  */
 #include "config.h"
 
@@ -56,16 +56,16 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
 
 /* --- the drive of a guest that runs ------------------------------------------------- */
 
-/* A replacement of its medium. */
+/* A replacement of the drive's medium. */
 struct medium {
     const struct replacement *replacement;
     const struct delivery_guest *guest;
     const char *uuid;
     int rundir;
-    char *name;     /* of the seed in the run-time directory */
-    char *old_name; /* and of the one before it */
-    char *empty;    /* the drive's XML without a medium */
-    char *loaded;   /* and with the seed */
+    char *name;     /* the seed's name in the run-time directory */
+    char *old_name; /* the old seed's */
+    char *empty;    /* the drive's XML without the medium */
+    char *loaded;   /* the same with the seed */
     ino_t published;
 };
 
@@ -78,7 +78,8 @@ medium_clear(struct medium *medium)
     free(medium->loaded);
 }
 
-/* Return: the seed's drive; if it is empty, as after a failure, by our alias. */
+/* Return: the seed's drive; an empty one, as after a failure, is found by virt-seed's
+ * alias. */
 static const struct disk *
 find_drive(const struct domain *running)
 {
@@ -99,18 +100,19 @@ check_replace(const struct domain *running, struct failure **failure)
     const struct disk *drive = find_drive(running);
 
     if (!drive)
-        return failure_set(failure, FAILURE_UNWIRED,
-                           "runs without a drive for its seed, and without the URL of "
-                           "one that is served\n"
-                           "shut it down and start it: each start has the new seed");
+        return failure_set(
+            failure, FAILURE_UNWIRED,
+            "is running with neither a seed drive nor a seed URL\n"
+            "shut it down and start it again: each start makes a new seed");
     if (strcmp(drive->device, "cdrom") == 0)
         return 0;
-    return failure_set(failure, FAILURE_BUS,
-                       "its seed is a read-only disk ('%s'), whose medium cannot be "
-                       "changed\n"
-                       "shut it down and start it: each start has the new seed; without "
-                       "bus=\"virtio\" it has a cdrom",
-                       drive->target);
+    return failure_set(
+        failure, FAILURE_BUS,
+        "its seed is a read-only disk ('%s'), whose medium cannot be "
+        "changed\n"
+        "shut it down and start it again: each start makes a new seed; without "
+        "bus=\"virtio\" the seed is a cdrom",
+        drive->target);
 }
 
 static char *
@@ -126,8 +128,8 @@ format(xmlNode *node)
     return text;
 }
 
-/* All that libvirt says of the drive stays, its alias, address, policy and labels: it
- * takes a difference for another drive. `index` counts the media that QEMU has had. */
+/* Keeps the drive's alias, address, policy and labels: with any difference, libvirt takes
+ * it for another drive. `index` counts the media that QEMU has had. */
 static void
 describe_drive(struct medium *medium, const struct disk *drive)
 {
@@ -143,7 +145,7 @@ describe_drive(struct medium *medium, const struct disk *drive)
     if (backing)
         xml_remove(backing);
     source = xml_child(node, "source");
-    /* Of an empty drive it is missing or says nothing. */
+    /* In an empty drive it is missing or empty. */
     if (!source)
         source = xml_add_child(node, "source");
     if (!xmlHasProp(source, (const xmlChar *)"file")) {
@@ -159,21 +161,15 @@ describe_drive(struct medium *medium, const struct disk *drive)
 
 /* --- the files ---------------------------------------------------------------------- */
 
-static char *
-old_seed_name(const char *uuid)
-{
-    return xasprintf("%s" SEED_OLD_SUFFIX, uuid);
-}
-
 static int
 fail_file(const struct medium *medium, const char *what, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_RUNDIR, errno,
-                             "could not %s %s/%s\nsee what is there: ls -l %s", what,
+                             "could not %s %s/%s\ncheck the directory: ls -l %s", what,
                              VIRT_SEED_RUNDIR, medium->name, VIRT_SEED_RUNDIR);
 }
 
-/* Return: whether there was one. */
+/* Return: whether there was an old file. */
 static bool
 put_back_file(struct medium *medium)
 {
@@ -205,7 +201,7 @@ static bool
 is_readable(int root, const struct domain *running)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    cleanup_free char *old_name = old_seed_name(running->uuid);
+    cleanup_free char *old_name = xasprintf("%s" SEED_OLD_SUFFIX, running->uuid);
     struct stat status;
 
     return seed_path_find_disk(running) && rundir >= 0 &&
@@ -217,8 +213,8 @@ is_readable(int root, const struct domain *running)
 #define TRAY_ATTEMPTS 3
 #define TRAY_PAUSE_MICROSECONDS 100000
 
-/* libvirt opens the tray and goes on, in two steps. Between them the guest, when it boots
- * or looks at its drives, may close it: "Tray of device is not open". */
+/* libvirt opens the tray and changes the medium in two steps. In between, a guest that
+ * boots or looks at its drives may close the tray: "Tray of device is not open". */
 static int
 update_device(const struct medium *medium, const char *xml, const char *what,
               struct failure **failure)
@@ -236,7 +232,8 @@ update_device(const struct medium *medium, const char *xml, const char *what,
     }
 }
 
-/* After a failure that is set: what the guest has now, by libvirt's own word. */
+/* Restores the old medium after `failure`, and adds what the guest has now, according to
+ * libvirt. */
 static void
 recover(struct medium *medium, struct failure **failure)
 {
@@ -250,13 +247,14 @@ recover(struct medium *medium, struct failure **failure)
     update_device(medium, medium->loaded, "insert the old medium", &ignored);
     if (medium->guest->check_inserted(medium->guest->data, &unseen) == 0)
         failure_hint(failure, "the drive %s; run the command again",
-                     kept ? "has its old medium, nothing has changed" : "is not empty");
+                     kept ? "has its old medium and nothing has changed"
+                          : "is not empty");
     else
-        failure_hint(failure,
-                     "the drive may be EMPTY, and then the guest becomes a new "
-                     "instance when it is rebooted: before that, run: virt-seed "
-                     "update %s",
-                     name);
+        failure_hint(
+            failure,
+            "the drive may be EMPTY, in which case the guest becomes a new instance "
+            "when it reboots; before that, run: virt-seed update %s",
+            name);
 }
 
 static int
@@ -285,7 +283,7 @@ replace(const struct replacement *replacement, struct failure **failure)
         .uuid = uuid,
         .rundir = replacement->rundir,
         .name = rundir_seed_name(uuid),
-        .old_name = old_seed_name(uuid),
+        .old_name = xasprintf("%s" SEED_OLD_SUFFIX, uuid),
     };
     int result;
 
@@ -294,9 +292,9 @@ replace(const struct replacement *replacement, struct failure **failure)
     if (result == 0)
         result = exchange(&medium, failure);
     unlinkat(medium.rundir, medium.old_name, 0);
-    /* While the hook works on the domain libvirt does not answer whether it runs; so
-     * either its removal is still to come, or a file that is ours now came after it. One
-     * that a new start has made is another file. */
+    /* libvirt does not answer while the hook works on the domain. So the hook's removal
+     * is either still to come, or came before this file was published. A new start's file
+     * has another inode. */
     if (medium.guest->has_ended(medium.guest->data) &&
         replace_find_inode(replacement, medium.name) == medium.published)
         unlinkat(medium.rundir, medium.name, 0);

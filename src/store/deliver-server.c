@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed's
- * disk. Beside NoCloud's documents there is who the guest is, and the same once more in
- * OpenStack's layout. Without the tree that somebody made for the server a cold boot is
- * refused: its guest would come up as a new machine.
+ * The seed in the metadata server's tree (imds-tree.h), for a guest without a seed disk:
+ * NoCloud's documents, the guest's identity, and the same documents in OpenStack's
+ * layout. If nobody has made the tree for the server, a cold boot is refused: the guest
+ * would come up as a new machine.
  *
- * How it works in a guest that runs: what is served is replaced at once, and whole. The
- * guest's URL stays, since the token is the one in the serial that the domain runs with.
- * The domain may end at any time, and the hook then withdraws what is published of it.
- * What is published after that is withdrawn here.
+ * How it works in a running guest: the served documents are replaced in one step. The
+ * guest's URL stays, because the token comes from the serial that the domain runs with.
+ * The domain may end at any time, and the hook then withdraws its documents. Documents
+ * published after that are withdrawn here.
  */
 #include "config.h"
 
@@ -41,23 +41,23 @@ _Static_assert(SEED_URL_TOKEN_LENGTH == IMDS_TOKEN_LENGTH, "it is the same token
 
 /* --- the tree --------------------------------------------------------------------- */
 
-#define ASKS "asks for datasource=\"nocloud-net\", and there is no metadata server: "
+#define ASKS "asks for datasource=\"nocloud-net\", but there is no metadata server: "
 #define MAKE "systemd-tmpfiles --create virt-seed-imds.conf"
 
 static int
 fail_missing(struct failure **failure)
 {
-    return failure_set(failure, FAILURE_IMDS,
-                       ASKS
-                       "%s is not there\n"
-                       "make it, and start the server: systemd-sysusers && " MAKE " && "
-                       "systemctl enable --now virt-seed-imds.socket "
-                       "virt-seed-imds.service; or use datasource=\"nocloud\", which is "
-                       "a disk",
-                       IMDS_TREE);
+    return failure_set(
+        failure, FAILURE_IMDS,
+        ASKS "%s does not exist\n"
+             "create it and start the server: systemd-sysusers && " MAKE " && "
+             "systemctl enable --now virt-seed-imds.socket "
+             "virt-seed-imds.service; or use datasource=\"nocloud\", which is a disk",
+        IMDS_TREE);
 }
 
-/* As somebody has made it for the server: to make it here would be for nobody. */
+/* The tree must have been made for the server: the server could not read one made
+ * here. */
 static int
 check_tree(int rundir, struct failure **failure)
 {
@@ -70,13 +70,12 @@ check_tree(int rundir, struct failure **failure)
     if (!S_ISDIR(status.st_mode))
         return failure_set(failure, FAILURE_IMDS,
                            ASKS "%s is not a directory\n"
-                                "remove it, and make the directory: " MAKE,
+                                "replace it with a directory: " MAKE,
                            IMDS_TREE);
     if ((status.st_mode & 050) != 050)
         return failure_set(failure, FAILURE_IMDS,
-                           ASKS "%s has mode %04o, expected 0750 with the server's "
-                                "group\n"
-                                "have it fixed: " MAKE,
+                           ASKS "%s has mode %04o, expected 0750 with the server's group\n"
+                                "fix it: " MAKE,
                            IMDS_TREE, status.st_mode & 07777);
     return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
 }
@@ -106,14 +105,13 @@ is_wired(const struct wire_facts *facts)
 
 /* --- whose it is ------------------------------------------------------------------ */
 
-/* Return: whether the host lets nothing pass from the interface that has another MAC, or
- * says so in ARP. */
+/* Return: whether the host blocks packets and ARP with another MAC from the interface. */
 static bool
 is_filtered(const xmlNode *interface)
 {
     const xmlNode *filter = xml_child(interface, "filterref");
 
-    /* Of another switch than the kernel's bridge, libvirt's filter sees nothing. */
+    /* libvirt's filters only work on the kernel's bridge, not on other switches. */
     if (xml_child(interface, "virtualport"))
         return false;
     for (const xmlNode *parameter = filter ? xml_child(filter, "parameter") : NULL;
@@ -121,8 +119,8 @@ is_filtered(const xmlNode *interface)
         if (xml_attribute_is(parameter, "name", "MAC"))
             return false;
     }
-    /* Of libvirt's own filters: no-mac-spoofing lets ARP through that names another MAC,
-     * by which the kernel goes; clean-traffic-gateway lets through whatever is for the
+    /* Other filters of libvirt's do not suffice: no-mac-spoofing passes ARP with another
+     * MAC, which the kernel believes; clean-traffic-gateway passes everything for the
      * gateway. */
     return filter && xml_attribute_is(filter, "filter", "clean-traffic");
 }
@@ -166,7 +164,7 @@ add_identity(struct seed *seed, const struct domain *domain)
 
 /* --- what is done with it --------------------------------------------------------- */
 
-/* The interfaces of the domain and the token say who may read it. */
+/* The domain's interfaces and the token decide who may read the documents. */
 static int
 publish_documents(int rundir, const struct domain *domain, const char *token,
                   const struct request *request, struct seed *seed,
@@ -193,8 +191,7 @@ static int
 publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
         struct failure **failure)
 {
-    /* Without a URL it starts unwired, as the configuration says: nothing is served of
-     * it. */
+    /* Without a URL the domain starts unwired, as configured, and nothing is served. */
     if (!start->facts->own_url)
         return storage_tree.withdraw(start->rundir, start->domain->uuid, failure);
     return publish_documents(start->rundir, start->domain, start->facts->url.token,
@@ -224,7 +221,7 @@ is_readable(int root, const struct domain *domain)
     if (directory < 0 || imds_tree_read_access(&tree, directory, &access) < 0)
         return false;
     macs = list_macs(&interfaces, &mac_count);
-    /* Both lists are in the order of the interfaces. */
+    /* Both lists have the order of the interfaces. */
     while (imds_next_mac(&access.macs, mac, &link)) {
         if (count == mac_count || strcmp(macs[count].mac, mac) != 0 ||
             macs[count].link != link)
@@ -236,7 +233,7 @@ is_readable(int root, const struct domain *domain)
 
 /* --- the seed of a guest that runs -------------------------------------------------- */
 
-/* There is nothing that a guest could hold on to. */
+/* The guest holds nothing open. */
 static int
 check_replace(const struct domain *running, struct failure **failure)
 {
@@ -245,7 +242,7 @@ check_replace(const struct domain *running, struct failure **failure)
     return 0;
 }
 
-/* Return: 0 where nothing is published of the domain. */
+/* Return: 0 if nothing is published for the domain. */
 static ino_t
 find_published(const struct replacement *replacement)
 {
@@ -258,7 +255,7 @@ static int
 replace(const struct replacement *replacement, struct failure **failure)
 {
     cleanup_seed_url struct seed_url url = {.address = NULL};
-    /* The log of the next start says it. */
+    /* The next start logs it. */
     cleanup_failure struct failure *unsaid = NULL;
     ino_t published;
 
@@ -275,21 +272,21 @@ replace(const struct replacement *replacement, struct failure **failure)
     published = find_published(replacement);
     if (!replacement->guest->has_ended(replacement->guest->data))
         return 0;
-    /* While the hook works on the domain libvirt does not answer whether it runs: either
-     * the hook's removal is still to come, or came before. What a new start has published
-     * is another directory. */
+    /* libvirt does not answer while the hook works on the domain. So the hook's removal
+     * is either still to come, or came before this was published. A new start's directory
+     * has another inode. */
     if (find_published(replacement) == published &&
         storage_tree.withdraw(replacement->rundir, replacement->running->uuid, failure) <
             0)
         return -1;
-    failure_set(failure, FAILURE_DOMAIN, "its seed came too late");
+    failure_set(failure, FAILURE_DOMAIN, "its seed was replaced too late");
     replace_has_ended(replacement, failure);
     return -1;
 }
 
 const struct delivery delivery_server = {
     .storage = &storage_tree,
-    /* It has long read its documents. */
+    /* The guest read its documents long ago. */
     .may_resume_without = true,
     .incomplete = "not served in OpenStack's layout",
     .is_for = is_for,

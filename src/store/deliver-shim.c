@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seed as an image in a disk that the emulator shim adds to QEMU's command line.
- * libvirt does not know of that disk; the shim learns of it, of the serial and of the
- * report by an order in the run-time directory (shim/command.c).
+ * libvirt does not know about that disk; an order in the run-time directory tells the
+ * shim about the disk, the serial and the report (shim/command.c).
  */
 #include "config.h"
 
@@ -22,7 +22,8 @@ is_wired(const struct wire_facts *facts)
     return facts->uses_shim;
 }
 
-/* The guest will have a port for its report: in the XML, or by the shim. */
+/* Return: whether the guest will have a port for its report, from the XML or from the
+ * shim. */
 static bool
 reports(const struct delivery_start *start)
 {
@@ -56,15 +57,16 @@ static int
 check_replace(const struct domain *running, struct failure **failure)
 {
     (void)running;
-    return failure_set(failure, FAILURE_DOMAIN,
-                       "the drive is virt-seed-qemu's: libvirt does not know of it, and "
-                       "cannot change its medium\n"
-                       "shut it down and start it: each start has the new seed");
+    return failure_set(
+        failure, FAILURE_DOMAIN,
+        "virt-seed-qemu added the drive: libvirt does not know about it and cannot "
+        "change its medium\n"
+        "shut it down and start it again: each start makes a new seed");
 }
 
 const struct delivery delivery_shim = {
     .storage = &storage_image,
-    .incomplete = "resumes without our serial",
+    .incomplete = "resuming without virt-seed's serial",
     .is_for = is_for,
     .is_wired = is_wired,
     .make_report = make_report,

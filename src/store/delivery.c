@@ -10,7 +10,7 @@
 #include "store/report-file.h"
 #include "store/rundir.h"
 
-/* The first that is for a domain, or wired in it, is the one. */
+/* The first one that is for a domain, or wired in it, counts. */
 static const struct delivery *const deliveries[] = {
     &delivery_server,
     &delivery_shim,
@@ -63,7 +63,7 @@ delivery_publish_image(int root, int rundir, const char *uuid, const struct seed
     if (image_publish(rundir, name, &owner, seed, failure) == 0)
         return 0;
     failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "see that it can be written and has room: df %s",
+    return failure_hint(failure, "check that it is writable and has free space: df %s",
                         VIRT_SEED_RUNDIR);
 }
 
@@ -88,7 +88,7 @@ replace_request(const struct replacement *replacement, struct failure **failure)
                            failure) == 0)
         return 0;
     if (!replace_has_ended(replacement, failure))
-        failure_hint(failure, "the domain has its old seed, nothing has changed");
+        failure_hint(failure, "the domain still has its old seed; nothing has changed");
     return -1;
 }
 
@@ -107,9 +107,10 @@ replace_has_ended(const struct replacement *replacement, struct failure **failur
 {
     if (!replacement->guest->has_ended(replacement->guest->data))
         return false;
-    failure_hint(failure,
-                 "the domain has ended meanwhile; its next start has the seed of "
-                 "its definition");
+    failure_hint(
+        failure,
+        "the domain has ended in the meantime; its next start uses the seed of its "
+        "definition");
     return true;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: bytes become lines and lines JSON values (guest_report_feed), and a value that
- * has what it must have replaces all that was known of the boot (take_value). Members that may
- * be missing, or have another type than cloud-init writes, are taken as missing: cloud-init's
- * versions differ in them.
+ * How it works: bytes become lines, and lines become JSON values (guest_report_feed); a
+ * valid value replaces everything known about the boot (take_value). Optional members of
+ * an unexpected type count as missing, because cloud-init's versions differ in them.
  */
 #include "config.h"
 
@@ -81,8 +80,8 @@ guest_report_last_stage(const struct guest_report *report)
 
 /* --- texts ------------------------------------------------------------------------ */
 
-/* Return: what may be kept and shown of a string, owned by the caller (free); NULL for any other
- * value. */
+/* Return: the string, cut and made safe to show, owned by the caller (free); NULL for any
+ * other value. */
 static char *
 tame(const json_t *value, size_t limit)
 {
@@ -96,13 +95,13 @@ tame(const json_t *value, size_t limit)
         return NULL;
     if (cut)
         kept = limit - strlen(ellipsis);
-    /* Not through a character; jansson gives UTF-8 only. */
+    /* Do not cut through a character; jansson only returns valid UTF-8. */
     while (cut && kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80)
         kept--;
     tamed = xmalloc(kept + sizeof(ellipsis));
     memcpy(tamed, text, kept);
     memcpy(tamed + kept, cut ? ellipsis : "", cut ? sizeof(ellipsis) : 1);
-    /* Line ends and tabs are at home in the output of a command, which errors quote. */
+    /* Errors quote the output of commands, with newlines and tabs. */
     for (size_t i = 0; i < kept; i++) {
         if (tamed[i] == '\0')
             tamed[i] = '?';
@@ -124,7 +123,7 @@ messages_clear(struct guest_messages *messages)
     *messages = (struct guest_messages){0};
 }
 
-/* The result repeats what the stages said; so does a guest that tries again. */
+/* The result repeats the stages' messages, and so does a guest that retries. */
 static void
 add_messages(struct guest_messages *messages, enum guest_stage stage, const json_t *list)
 {
@@ -133,7 +132,7 @@ add_messages(struct guest_messages *messages, enum guest_stage stage, const json
         size_t same = 0;
 
         if (!text)
-            text = xstrdup("(an error that is not a text)");
+            text = xstrdup("(an error that is not text)");
         while (same < messages->count && strcmp(messages->list[same].text, text) != 0)
             same++;
         if (same < messages->count)
@@ -146,7 +145,7 @@ add_messages(struct guest_messages *messages, enum guest_stage stage, const json
     }
 }
 
-/* Recoverable errors are lists by their severity, since cloud-init 23.4. */
+/* Since cloud-init 23.4, recoverable errors are lists by severity. */
 static void
 add_all_messages(struct guest_report *report, enum guest_stage stage, json_t *object)
 {
@@ -163,7 +162,7 @@ add_all_messages(struct guest_report *report, enum guest_stage stage, json_t *ob
 
 /* --- one line --------------------------------------------------------------------- */
 
-/* 9999-12-31T23:59:59Z: what is later cannot be written as a date. */
+/* 9999-12-31T23:59:59Z: later times have no date in this format. */
 #define LATEST_TIME 253402300799.0
 
 static bool
@@ -205,7 +204,7 @@ forget(struct guest_report *report)
     report->stage = GUEST_STAGE_NONE;
 }
 
-/* Return: whether the value is a line's, and counts. */
+/* Return: whether the value is a valid line that counts. */
 static bool
 take_value(struct guest_report *report, const json_t *value)
 {
@@ -225,8 +224,8 @@ take_value(struct guest_report *report, const json_t *value)
         report->ignored++;
         return false;
     }
-    /* The end of a boot is its end: what comes after it is an old status, or the result that
-     * confirms it. */
+    /* After the end of a boot, only a result that confirms it counts; others are old
+     * states. */
     if (strcmp(report->boot, boot) == 0 && guest_state_is_end(report->state) && !final)
         return false;
     forget(report);
@@ -238,8 +237,8 @@ take_value(struct guest_report *report, const json_t *value)
         report->datasource = datasource;
     }
     add_all_messages(report, GUEST_STAGE_NONE, final);
-    /* The result is made of what the stages said when the last of them has finished; a guest
-     * that powers itself off then may not get to send it. */
+    /* cloud-init makes the result from its stages when the last one finishes; a guest
+     * that powers itself off then may not be able to send it. */
     if (!final && (report->stage != GUEST_STAGE_NONE ||
                    !report->stages[GUEST_STAGE_MODULES_FINAL].finished))
         report->state = GUEST_STATE_RUNNING;
@@ -250,7 +249,7 @@ take_value(struct guest_report *report, const json_t *value)
 
 /* --- from bytes to a value -------------------------------------------------------- */
 
-/* Return: the code unit of UTF-16 that is written as \uXXXX here, or -1. */
+/* Return: the UTF-16 code unit of the escape \uXXXX here, or -1. */
 static long
 read_escape(const char *text, const char *end)
 {
@@ -266,9 +265,8 @@ read_escape(const char *text, const char *end)
 }
 
 /*
- * Python writes bytes that are no UTF-8, as the output of a command can have them, as halves
- * of surrogate pairs (PEP 383), which no reader of JSON takes: the whole result would be lost
- * for them.
+ * Python writes bytes that are not UTF-8, such as in the output of a command, as lone
+ * surrogates (PEP 383). JSON parsers reject them, and the whole result would be lost.
  */
 static void
 fix_surrogates(char *text, const char *end)
@@ -287,7 +285,7 @@ fix_surrogates(char *text, const char *end)
         }
         if (unit >= 0xd800 && unit <= 0xdfff)
             memcpy(escape + 2, replacement, sizeof(replacement));
-        /* Whatever is escaped is no beginning of an escape. */
+        /* Skip the escaped character, which does not begin another escape. */
         escape += unit >= 0 ? 6 : 2;
         if (escape >= end)
             return;

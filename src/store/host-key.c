@@ -40,12 +40,12 @@ static int
 fail_not_made(const char *path, struct failure **failure)
 {
     return failure_set(failure, FAILURE_SECRET_MISSING,
-                       "there is no %s: the domain's host key is not made yet\n"
+                       "%s does not exist: the domain's host key has not been made yet\n"
                        "start the domain: its first start makes the key",
                        path);
 }
 
-/* Return: 0; 1 if there is none; or -1. */
+/* Return: 0; 1 if there is none; -1 on failure. */
 static int
 read_private(int root, const char *uuid, struct buffer *key, struct failure **failure)
 {
@@ -75,11 +75,12 @@ public_line(const char *uuid, const struct buffer *key, struct failure **failure
     if (line)
         return xasprintf("%s virt-seed\n", line);
     path = private_path(uuid);
-    failure_set(failure, FAILURE_SSH_KEY,
-                "%s is no private key of OpenSSH\n"
-                "bring it back from a backup; where it is lost, remove it, and the next "
-                "start makes another one",
-                path);
+    failure_set(
+        failure, FAILURE_SSH_KEY,
+        "%s is not an OpenSSH private key\n"
+        "restore it from a backup; if it is lost, remove it, and the next start makes a "
+        "new one",
+        path);
     return NULL;
 }
 
@@ -146,13 +147,13 @@ generate(int directory)
     error = tmpfile_open(&tmpfile, directory, PART_HOST_KEY);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, key.data, key.size);
-    /* On the disk before it has its name: the guest will be known by it, whatever happens
-     * to the host. */
+    /* Write it to disk before it gets its name: guests must keep the key even if the host
+     * crashes. */
     if (error == 0 && fsync(tmpfile.fd) < 0)
         error = -errno;
     if (error == 0)
         error = tmpfile_publish_new(&tmpfile, PART_HOST_KEY);
-    /* There is one now that somebody else has made. */
+    /* Another process has made one. */
     if (error == -EEXIST)
         return 0;
     return error == 0 && fsync(directory) < 0 ? -errno : error;
@@ -179,7 +180,8 @@ make_private(int root, const char *uuid, struct failure **failure)
     return error < 0 ? secret_fail("make a key in", path, error, failure) : 0;
 }
 
-/* Written again if it is another one: the private key may have come from elsewhere. */
+/* Replaces a different public key: the private key may have been copied from another
+ * host. */
 static int
 publish_public(int root, const char *uuid, const struct buffer *key,
                struct failure **failure)
@@ -222,12 +224,11 @@ host_key_prepare(int root, const char *uuid, bool may_make, struct failure **fai
         cleanup_free char *path = private_path(uuid);
         cleanup_free char *directory = directory_path(uuid);
 
-        return failure_set(failure, FAILURE_SECRET_MISSING,
-                           "there is no %s, the host key that the guest has since its "
-                           "first start\n"
-                           "bring it over from the host where it was made: rsync -aR "
-                           "HOST:%s /",
-                           path, directory);
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist: the host key that the guest got at its first start\n"
+            "copy it from the host where it was made: rsync -aR HOST:%s /",
+            path, directory);
     }
     if (missing && (make_private(root, uuid, failure) < 0 ||
                     read_private(root, uuid, &key, failure) < 0))

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: two sockets that are bound to the same address cannot both listen
- * (SO_REUSEADDR, socket(7)). So if ours can be bound, nobody listens; it is not in the way of
- * a server that is about to listen with that option, as systemd's sockets and the server's
- * own do.
+ * How it works: two sockets bound to the same address cannot both listen (SO_REUSEADDR,
+ * socket(7)). So if a socket can be bound, nothing is listening. It does not disturb a
+ * server that starts listening with that option, as systemd and virt-seed-imds do.
  *
- * A socket that systemd holds listens even if the server behind it cannot start. So the
- * server is asked, if the address is one of this host's: no packet leaves it, and a cloud's
- * metadata server, which has the same address, is left alone. Each step has its own time
- * limit, and one read takes the answer, so that a server which is dead or slow costs seconds
- * and cannot stretch them.
+ * systemd's socket listens even if the server cannot start. So the server gets a request,
+ * but only if the address belongs to this host: no packet leaves the host, and a cloud's
+ * metadata server with the same address is not disturbed. Each step has its own time
+ * limit, and a single read takes the answer, so a dead or slow server costs a few seconds
+ * at most.
  */
 #include "config.h"
 
@@ -26,7 +25,7 @@
 #include "wire/url.h"
 
 #define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
-/* How an answer begins: with the version, and the status. */
+/* An answer begins with the version and the status. */
 #define VERSION_LENGTH (sizeof("HTTP/1.1 ") - 1)
 #define ANSWER_LENGTH (sizeof("HTTP/1.1 200") - 1)
 
@@ -37,7 +36,7 @@ can_be_bound(const union inet_address *address, socklen_t size)
     const int on = 1;
     cleanup_close int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    /* The address may be put on its interface later (IP_FREEBIND, ip(7)). */
+    /* The address may be added to an interface later (IP_FREEBIND, ip(7)). */
     return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
            setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
                       ipv6 ? IPV6_FREEBIND : IP_FREEBIND, &on, sizeof(on)) == 0 &&
@@ -45,7 +44,7 @@ can_be_bound(const union inet_address *address, socklen_t size)
 }
 
 /*
- * Connects from the address itself, which only this host can do if it is its own.
+ * Connects from the address itself, which works only if it is this host's own.
  * Return: a descriptor, owned by the caller, or -errno.
  */
 static int
@@ -66,7 +65,7 @@ connect_to(const union inet_address *address, socklen_t size)
 
 static const char another_server[] = "it is another server";
 
-/* Return: NULL if it answers as the metadata server does, or what it does instead. */
+/* Return: NULL if it answers like the metadata server, else what it does instead. */
 static const char *
 ask(int fd)
 {
@@ -76,11 +75,11 @@ ask(int fd)
     if (count > 0)
         count = recv(fd, answer, ANSWER_LENGTH, 0);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return "it accepts the connection and says nothing";
+        return "it accepts the connection but sends nothing";
     if (count <= 0)
         return "it closes the connection";
     if (strcmp(answer + VERSION_LENGTH, "503") == 0)
-        return "it cannot read the seeds, and logs why";
+        return "it cannot read the seeds; its log says why";
     return strcmp(answer + VERSION_LENGTH, "200") == 0 ? NULL : another_server;
 }
 
@@ -89,7 +88,7 @@ silent(const char *where, const char *what, struct failure **failure)
 {
     failure_set(failure, FAILURE_IMDS,
                 "the metadata server at %s does not answer: %s\n"
-                "see why: systemctl status virt-seed-imds.service; journalctl -u "
+                "find out why: systemctl status virt-seed-imds.service; journalctl -u "
                 "virt-seed-imds.service",
                 where, what);
     return IMDS_SILENT;
@@ -98,12 +97,13 @@ silent(const char *where, const char *what, struct failure **failure)
 static enum imds_health
 absent(const char *where, struct failure **failure)
 {
-    failure_set(failure, FAILURE_IMDS,
-                "nobody listens at %s\n"
-                "start the metadata server: systemctl enable --now "
-                "virt-seed-imds.socket virt-seed-imds.service; to see where it should "
-                "listen: man virt-seed-imds",
-                where);
+    failure_set(
+        failure, FAILURE_IMDS,
+        "nothing is listening at %s\n"
+        "start the metadata server: systemctl enable --now virt-seed-imds.socket "
+        "virt-seed-imds.service; see virt-seed-imds(8) for the address it should listen "
+        "on",
+        where);
     return IMDS_ABSENT;
 }
 
@@ -130,7 +130,7 @@ imds_health_ask(const char *url_address, struct failure **failure)
         return silent(where, "it does not accept the connection", failure);
     if (fd < 0) {
         failure_set_errno(failure, FAILURE_IMDS, fd,
-                          "the metadata server at %s cannot be asked\n"
+                          "could not query the metadata server at %s\n"
                           "if no interface has the address: systemctl restart "
                           "virt-seed-imds-address.service",
                           where);
@@ -141,8 +141,8 @@ imds_health_ask(const char *url_address, struct failure **failure)
         return wrong ? silent(where, wrong, failure) : IMDS_HEALTHY;
     failure_set(
         failure, FAILURE_IMDS,
-        "another server listens at %s, where guests look for the metadata server\n"
-        "see which one it is, and stop it: ss -ltnp 'sport = :%d'",
+        "another server is listening at %s, where guests look for the metadata server\n"
+        "find out which one it is, and stop it: ss -ltnp 'sport = :%d'",
         where, port < 0 ? SEED_URL_PORT : port);
     return IMDS_FOREIGN;
 }
@@ -155,9 +155,10 @@ imds_health_check(const char *url_address, struct failure **failure)
 
     if (health == IMDS_HEALTHY || health == IMDS_UNKNOWN)
         return 0;
-    return failure_set(failure, FAILURE_IMDS,
-                       "asks for datasource=\"nocloud-net\", and %s: the guest would "
-                       "come up as a new machine\n"
-                       "%s",
-                       reason->message, reason->hint);
+    return failure_set(
+        failure, FAILURE_IMDS,
+        "asks for datasource=\"nocloud-net\", but %s: the guest would come up as a new "
+        "machine\n"
+        "%s",
+        reason->message, reason->hint);
 }

@@ -21,18 +21,18 @@
 
 #define DIRECTORY_MODE 0750
 #define FILE_MODE 0640
-/* Where nobody made the tree for the server. */
+/* If nobody has made the tree for the server. */
 #define CLOSED_MODE 0700
 
 /* --- making: files ---------------------------------------------------------------- */
 
-/* All of a tree has the group of its top. */
+/* Everything in the tree has the group of its top directory. */
 struct maker {
     int tree;
     gid_t group;
 };
 
-/* Opens it to the group, once there is something to see. */
+/* Opens the file or directory to the group once it is complete. */
 static int
 open_up(const struct maker *maker, int fd, mode_t mode)
 {
@@ -116,14 +116,8 @@ fill_directory(const struct maker *maker, const char *name,
 
 /* --- the index of MACs ------------------------------------------------------------- */
 
-static bool
-is_on_link(enum imds_link link)
-{
-    return (IMDS_LINK_SET(link) & IMDS_ON_LINK) != 0;
-}
-
-/* Return: the list of MACs in the directory `name`, borrowed from `text`; "" if none can be
- * read. */
+/* Return: the list of MACs in the directory `name`, borrowed from `text`; "" if it cannot
+ * be read. */
 static const char *
 read_list(int tree, const char *name, struct buffer *text)
 {
@@ -137,8 +131,8 @@ read_list(int tree, const char *name, struct buffer *text)
     return end ? end + 1 : "";
 }
 
-/* Notes in the index that the domain has the MAC. Another domain's release may be about to
- * remove the directory. */
+/* Adds the domain to the MAC's directory in the index, which another domain's release may
+ * remove at the same time. */
 static int
 add_to_index(const struct maker *maker, const char *mac, const char *uuid)
 {
@@ -165,12 +159,12 @@ remove_from_index(int tree, const char *mac, const char *uuid)
     if (dir < 0)
         return;
     unlinkat(dir, uuid, 0);
-    /* Another domain with the same MAC may be in it. */
+    /* Fails if another domain has the same MAC. */
     unlinkat(tree, path, AT_REMOVEDIR);
 }
 
-/* Removes the MACs of the directory `name`, which means nothing any more, from the index, except
- * those that the domain has in what is published. An index that says too much does no harm. */
+/* Removes the MACs of the obsolete directory `name` from the index, except those that the
+ * domain has published. Superfluous entries in the index do no harm. */
 static void
 clean_index(int tree, const char *name, const char *uuid)
 {
@@ -181,14 +175,15 @@ clean_index(int tree, const char *name, const char *uuid)
     enum imds_link link;
 
     while (imds_next_mac(&list, mac, &link)) {
-        if (is_on_link(link) && !(imds_access_links(&kept, mac) & IMDS_ON_LINK))
+        if ((IMDS_LINK_SET(link) & IMDS_ON_LINK) &&
+            !(imds_access_links(&kept, mac) & IMDS_ON_LINK))
             remove_from_index(tree, mac, uuid);
     }
 }
 
 /* --- making: whole domains -------------------------------------------------------- */
 
-/* Return: a name that nothing has, owned by the caller (free); NULL, with errno. */
+/* Return: an unused name, owned by the caller (free); NULL with errno. */
 static char *
 other_name(const char *uuid)
 {
@@ -199,7 +194,7 @@ other_name(const char *uuid)
     return xasprintf("%s" TEMPORARY_SUFFIX "%08x", uuid, random);
 }
 
-/* What fails, fails before the last step: the domain has what it had, then. */
+/* A failure comes before the last step, so the domain keeps what it had. */
 int
 imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **failure)
 {
@@ -213,9 +208,9 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
     for (size_t i = 0; well && i < domain->mac_count; i++)
         well = imds_is_mac(domain->macs[i].mac);
     if (!well)
-        return failure_set(failure, FAILURE_RUNDIR,
-                           "the domain's UUID, token or MACs are not as the metadata "
-                           "server reads them");
+        return failure_set(
+            failure, FAILURE_RUNDIR,
+            "the domain's UUID, token or MACs are malformed for the metadata server");
     if (!name || fstat(tree, &status) < 0 || mkdirat(tree, name, CLOSED_MODE) < 0) {
         error = -errno;
     } else {
@@ -223,15 +218,15 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         error = fill_directory(&maker, name, domain);
     }
     for (size_t i = 0; error == 0 && i < domain->mac_count; i++) {
-        if (is_on_link(domain->macs[i].link))
+        if (IMDS_LINK_SET(domain->macs[i].link) & IMDS_ON_LINK)
             error = add_to_index(&maker, domain->macs[i].mac, domain->uuid);
     }
-    /* What was there has the other name then. */
+    /* The old directory, if any, then has the temporary name. */
     if (error == 0 && renameat2(tree, name, tree, domain->uuid, RENAME_NOREPLACE) < 0 &&
         (errno != EEXIST ||
          renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0))
         error = -errno;
-    /* What was made and not published, or what was there before. */
+    /* Remove the unpublished or the old directory. */
     if (name) {
         clean_index(tree, name, domain->uuid);
         fs_remove_tree(tree, name);
@@ -240,14 +235,14 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "could not write below %s/%s\n"
-                             "see that it can be written and has room: df %s",
+                             "check that it is writable and has free space: df %s",
                              IMDS_TREE, domain->uuid, VIRT_SEED_RUNDIR);
 }
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* All generations: what was published, which has another name now, and what processes that were
- * killed have left. */
+/* Removes all generations: the published one, which has been renamed, and those left by
+ * killed processes. */
 static int
 remove_generations(int tree, const char *uuid)
 {
@@ -282,11 +277,11 @@ imds_tree_remove(int tree, const char *uuid, struct failure **failure)
         error = remove_generations(tree, uuid);
     if (error == 0)
         return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not remove the domain's files from %s\n"
-                             "remove by hand what begins with %s/%s; it holds the "
-                             "domain's seed",
-                             IMDS_TREE, IMDS_TREE, uuid);
+    return failure_set_errno(
+        failure, FAILURE_RUNDIR, error,
+        "could not remove the domain's files from %s\n"
+        "remove everything that begins with %s/%s; it contains the domain's seed",
+        IMDS_TREE, IMDS_TREE, uuid);
 }
 
 int

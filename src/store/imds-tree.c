@@ -80,7 +80,7 @@ imds_tree_read(struct imds_tree *tree, int root)
         return -errno;
     if (status.st_uid != top.st_uid || status.st_mode & 022)
         return -EPERM;
-    /* The descriptor is there for one who may not enter, too. */
+    /* An O_PATH descriptor does not need the permission to enter. */
     if (faccessat(fd, ".", X_OK, 0) < 0)
         return -errno;
     *tree = (struct imds_tree){.fd = steal_fd(fd), .owner = top.st_uid};
@@ -92,17 +92,18 @@ imds_tree_reason(int error)
 {
     switch (error) {
     case -ENOENT:
-        return IMDS_TREE " is not there: systemd-tmpfiles --create virt-seed-imds.conf";
+        return IMDS_TREE " does not exist: systemd-tmpfiles --create virt-seed-imds.conf";
     case -EACCES:
-        return "the server may not read " IMDS_TREE ", which must have its group: "
+        return "the server may not read " IMDS_TREE ", which must belong to its group: "
                "systemd-tmpfiles --create virt-seed-imds.conf";
     case -EPERM:
-        return IMDS_TREE " does not belong to root, or others may write into it: find "
-                         "out why, and remove it";
+        return IMDS_TREE
+            " does not belong to root, or is writable by others: find out why, and "
+            "remove it";
     case -ELOOP:
     case -ENOTDIR:
     case -EXDEV:
-        return IMDS_TREE " is no directory, or a symbolic link leads to it";
+        return IMDS_TREE " is not a directory, or its path contains a symbolic link";
     default:
         return strerror(-error);
     }
@@ -159,7 +160,7 @@ imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
     return S_ISREG(status->st_mode) ? steal_fd(fd) : -EINVAL;
 }
 
-/* At each request: so in one read, which a regular file gives whole. */
+/* Runs for each request, so it uses one read(2), which returns all of a regular file. */
 int
 imds_tree_read_access(const struct imds_tree *tree, int domain,
                       struct imds_access *access)
@@ -183,8 +184,8 @@ imds_tree_read_access(const struct imds_tree *tree, int domain,
         return -EINVAL;
     *end = '\0';
     rest = access->macs = end + 1;
-    /* Every line is one of a MAC, and whole: what this server does not know, it must not take for
-     * no MAC at all. */
+    /* Every line must be complete and valid: the server must not treat an unknown line as
+     * no MAC. */
     while (imds_next_mac(&rest, mac, &link))
         ;
     return imds_is_token(access->text) && !*rest ? 0 : -EINVAL;
@@ -207,7 +208,8 @@ imds_access_links(const struct imds_access *access, const char *mac)
 
 /* --- finding a domain by its MAC -------------------------------------------------- */
 
-/* Return: 0, where `links` are those of the MAC, none where there is no such domain; -errno. */
+/* Return: 0, with the MAC's links in `links` (none if there is no such domain), or
+ * -errno. */
 static int
 read_links(const struct imds_tree *tree, const char *uuid, const char *mac,
            unsigned int *links)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tree of the metadata server (IMDS, instance metadata service), "imds" in the run-time
- * directory: what the hook, and in the place of that 'virt-seed update', publishes for each
- * running domain that has its seed over HTTP, and all that the server knows. They write, the
- * server reads.
+ * The tree of the metadata server (IMDS, instance metadata service), "imds" in the
+ * run-time directory. The hook and 'virt-seed update' publish in it the documents of each
+ * running domain that gets its seed over HTTP; the server knows nothing else. They write,
+ * the server reads.
  *
  *   UUID/access          who may read it: the token, 32 digits of hex in lower case
  *                        (seed_url_make_token), and a line for each interface,
@@ -16,15 +16,14 @@
  *   mac/MAC/UUID         empty: the domain has that MAC on a link
  *   UUID.new.XXXXXXXX    being made, or being removed; of no meaning
  *
- * UUID/ appears whole, is replaced whole and goes whole, by renameat2(2), and nothing in it
- * ever changes: what the server has opened stays one generation's
- * (imds_tree_is_current). mac/ is an index and decides nothing: what it says holds only where
- * UUID/access says it, too, so it may be stale.
+ * UUID/ appears, is replaced and disappears as a whole, by renameat2(2), and nothing in
+ * it ever changes: an opened directory stays one generation (imds_tree_is_current). mac/
+ * is only an index: an entry counts only if UUID/access confirms it, so it may be stale.
  *
- * The tree is 0750, its files are 0640. All of it has the group of the directory "imds",
- * which tmpfiles.d makes for the group "virt-seed-imds". Made by imds_tree_open() it would
- * be root's alone (0700), and of no use to a server of another user: the hook looks first,
- * and refuses the start (deliver-server.c).
+ * The tree is 0750, its files are 0640. Everything has the group of the directory "imds",
+ * which tmpfiles.d makes for the group "virt-seed-imds". If imds_tree_open() made it,
+ * only root could read it (0700), and the server could not: so the hook checks first, and
+ * refuses the start (deliver-server.c).
  */
 #pragma once
 
@@ -40,11 +39,11 @@
 #define IMDS_TREE_NAME "imds"
 #define IMDS_TREE VIRT_SEED_RUNDIR "/" IMDS_TREE_NAME
 #define IMDS_INDEX "mac"
-/* How often something is opened that another process replaces or removes meanwhile. */
+/* Attempts to open something that another process replaces or removes. */
 #define IMDS_ATTEMPTS 16
 #define IMDS_ACCESS "access"
 
-/* How an interface is linked with the host; the words are those in UUID/access. */
+/* How an interface is connected to the host; the words appear in UUID/access. */
 enum imds_link {
     IMDS_LINK_FILTERED,   /* with a filter that keeps the guest from using another MAC */
     IMDS_LINK_UNFILTERED, /* without one */
@@ -52,13 +51,13 @@ enum imds_link {
 };
 extern const char *const imds_link_names[];
 
-/* Sets of them. */
+/* Sets of links. */
 #define IMDS_LINK_SET(link) (1U << (link))
-/* What has a MAC on a link of the host. */
+/* Links with a MAC that the host sees. */
 #define IMDS_ON_LINK                                                                     \
     (IMDS_LINK_SET(IMDS_LINK_FILTERED) | IMDS_LINK_SET(IMDS_LINK_UNFILTERED))
 
-/* Of hex digits; wire/url.h makes them. */
+/* Hexadecimal digits; wire/url.h makes tokens. */
 #define IMDS_TOKEN_LENGTH 32
 #define IMDS_MAC_LENGTH 17
 
@@ -69,16 +68,16 @@ extern const char *const imds_link_names[];
 #define IMDS_NETWORK_CONFIG "network-config"
 #define IMDS_IDENTITY "identity"
 
-/* Return: whether the text is spelled as a MAC in the tree, or as a token, is. */
+/* Return: whether the text is a MAC, or a token, as the tree spells it. */
 bool imds_is_mac(const char *text);
 bool imds_is_token(const char *text);
 
-/* Return: the name of what is published of the domain, in the run-time directory, owned by the
- * caller (free); rundir_seed_name() is that of a disk. */
+/* Return: the name of the domain's directory, in the run-time directory, owned by the
+ * caller (free); rundir_seed_name() is the name of an image. */
 char *imds_domain_name(const char *uuid);
 
-/* Takes the next line of a list of MACs. Return: false at its end, where `rest` is "", and at
- * what is no such line, where it stays. */
+/* Takes the next line of a list of MACs. Return: false at its end, when `rest` is "", and
+ * at an invalid line, where `rest` stays. */
 bool imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1],
                    enum imds_link *link);
 
@@ -91,7 +90,7 @@ struct imds_mac {
     enum imds_link link;
 };
 
-/* All of it is borrowed. */
+/* Everything is borrowed. */
 struct imds_domain {
     const char *uuid; /* in lower case */
     const char *token;
@@ -101,51 +100,51 @@ struct imds_domain {
     size_t document_count;
 };
 
-/* Opens the tree in the run-time directory (rundir_open); it is made where it is missing.
+/* Opens the tree in the run-time directory (rundir_open); makes it if it is missing.
  * Return: a descriptor, owned by the caller, or -1. */
 int imds_tree_open(int rundir, struct failure **failure);
 
-/* Publishes the domain, in place of what was there of it, which stays on failure. */
+/* Publishes the domain in place of its old documents, which stay on failure. */
 int imds_tree_publish(int tree, const struct imds_domain *domain,
                       struct failure **failure);
 
-/* Removes the domain; one that is not there is no error. */
+/* Removes the domain; a missing one is not an error. */
 int imds_tree_remove(int tree, const char *uuid, struct failure **failure);
 
 /* --- reading: the server ---------------------------------------------------------- */
 
 struct imds_tree {
     int fd;      /* owned */
-    uid_t owner; /* whom all of it must belong to */
+    uid_t owner; /* must own everything in it */
 };
 
 #define IMDS_TREE_NONE ((struct imds_tree){.fd = -1})
 
 /*
- * Opens the tree of the host whose "/" is the directory `root`. It must belong to the owner of
- * `root`, and be closed to others for writing; whose the rest is, is seen when it is opened.
- * Return: 0; -EPERM where that does not hold; another -errno.
+ * Opens the tree of the host whose "/" is the directory `root`. It must belong to the
+ * owner of `root` and not be writable by others; the owner of each file is checked when
+ * it is opened. Return: 0; -EPERM if the tree is not safe; another -errno.
  */
 int imds_tree_read(struct imds_tree *tree, int root);
-/* Return: what that error means, and what to do. */
+/* Return: what the error means, and what to do. */
 const char *imds_tree_reason(int error);
 void imds_tree_close(struct imds_tree *tree);
 
-/* Return: the domain's directory, a descriptor owned by the caller, or -errno: -ENOENT
- * where there is none, or where the UUID is malformed. */
+/* Return: the domain's directory, a descriptor owned by the caller, or -errno: -ENOENT if
+ * there is none, or the UUID is malformed. */
 int imds_tree_open_domain(const struct imds_tree *tree, const char *uuid);
 
 /*
- * Opens a regular file of the domain's; symbolic links, whatever leads out, and files of
- * other owners are refused. `status` gets what fstat(2) says of it.
+ * Opens a regular file of the domain; refuses symbolic links, paths that lead out, and
+ * files of other owners. `status` gets its fstat(2).
  * Return: a descriptor, owned by the caller, or -errno.
  */
 int imds_tree_open_file(const struct imds_tree *tree, int domain, const char *path,
                         struct stat *status);
 
 /*
- * Return: whether the directory, which was opened for the UUID, is still the domain's. Where
- * it has been replaced or removed, what is missing in it says nothing: it is being emptied.
+ * Return: whether the directory opened for the UUID is still the domain's. If not, a
+ * missing file means nothing, because the directory is being emptied.
  */
 bool imds_tree_is_current(const struct imds_tree *tree, const char *uuid, int domain);
 
@@ -155,18 +154,18 @@ struct imds_access {
     const char *macs;                 /* the lines after it, in the same text */
 };
 
-/* Return: 0 or -errno: -EINVAL where it is malformed. */
+/* Return: 0 or -errno; -EINVAL if the file is malformed. */
 int imds_tree_read_access(const struct imds_tree *tree, int domain,
                           struct imds_access *access);
 
-/* Return: the set of the links of the domain's interfaces that have the MAC; of all of them,
- * where it is NULL. */
+/* Return: the set of links of the domain's interfaces with that MAC; of all interfaces if
+ * it is NULL. */
 unsigned int imds_access_links(const struct imds_access *access, const char *mac);
 
 /*
- * Finds the domain that has the MAC, at an interface with a filter.
- * Return: 0; -ENOENT where there is none, or none with a filter; -ENOTUNIQ where several have
- * the MAC, with a filter or without; another -errno.
+ * Finds the domain that has the MAC on an interface with a filter.
+ * Return: 0; -ENOENT if there is none, or none with a filter; -ENOTUNIQ if several
+ * domains have the MAC, with or without a filter; another -errno.
  */
 int imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
                        char uuid[UUID_LENGTH + 1]);

@@ -18,7 +18,7 @@
 #include "store/rundir.h"
 #include "store/storage.h"
 
-/* What follows the UUID in each directory. */
+/* The suffixes of the UUID in each directory. */
 static const struct {
     const char *path;
     bool lasting;
@@ -44,7 +44,7 @@ leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1])
     return true;
 }
 
-/* Return: whether there is nothing but such characters, `least` to `most` of them. */
+/* Return: whether the text is `least` to `most` of these characters, and nothing else. */
 static bool
 is_made_of(const char *text, const char *characters, size_t least, size_t most)
 {
@@ -60,7 +60,7 @@ is_temporary(const char *more)
            is_made_of(more + strlen(TEMPORARY_SUFFIX), "0123456789abcdef", 8, 8);
 }
 
-/* Others may keep things there as well, such as a copy of a domain's key. */
+/* People may keep other files there, such as a copy of a domain's key. */
 static bool
 is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 {
@@ -95,8 +95,8 @@ static int
 fail_at(const char *directory, int error, const char *what, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not %s %s\nsee what is there, as root: ls -l %s",
-                             what, directory, directory);
+                             "could not %s %s\ncheck it as root: ls -l %s", what,
+                             directory, directory);
 }
 
 static int
@@ -123,9 +123,8 @@ find_in(struct leftovers *leftovers, int root, size_t place, struct failure **fa
             continue;
         if (leftovers->count == LIMIT_LEFTOVERS)
             return failure_set(failure, FAILURE_LIMIT,
-                               "%s has what belongs to domains, and at most %u can be "
-                               "looked through",
-                               path, LIMIT_LEFTOVERS);
+                               "%s has more than %u files of domains", path,
+                               LIMIT_LEFTOVERS);
         leftover.name = xstrdup(entry->d_name);
         leftover.changed = status.st_mtime;
         *array_add(leftovers->list, leftovers->count) = leftover;
@@ -161,7 +160,7 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     cleanup_close int directory = -1;
     int error;
 
-    /* Of what is served, all of the domain's goes, and what the index says of it. */
+    /* Of served documents, remove everything of the domain and its index entries. */
     if (strcmp(leftover->directory, IMDS_TREE) == 0) {
         cleanup_close int rundir = rundir_open(root, failure);
 
@@ -172,8 +171,7 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                             "could not remove %s/%s\n"
-                             "see what is there, as root: ls -l %s",
+                             "could not remove %s/%s\ncheck it as root: ls -l %s",
                              leftover->directory, leftover->name, leftover->directory);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What virt-seed keeps on the host for domains, whether or not they are there any more.
- * The name of each such file or directory begins with the domain's UUID, and goes on in a
- * way that virt-seed knows; what others have put there is left alone:
+ * What virt-seed keeps on the host for domains that may no longer exist. The name of each
+ * such file or directory begins with the domain's UUID and has a suffix that virt-seed
+ * knows; other files are left alone:
  *
  *   /var/lib/virt-seed/            records, public keys
  *   /var/lib/virt-seed/secrets/    what virt-seed has generated
@@ -21,10 +21,10 @@
 
 struct leftover {
     char uuid[UUID_LENGTH + 1];
-    const char *directory; /* that it is in */
+    const char *directory; /* its directory */
     char *name;
-    bool lasting;   /* it is for the domain's next start, not for a running domain */
-    time_t changed; /* when it last was */
+    bool lasting;   /* for the domain's next start, not for a running domain */
+    time_t changed; /* last change */
 };
 
 struct leftovers {
@@ -35,11 +35,11 @@ struct leftovers {
 /* Return: whether the name begins with a UUID as virt-seed writes it; `uuid` gets that. */
 bool leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1]);
 
-/* Finds all of them, those of a domain side by side. Only root may look. */
+/* Finds all leftovers, grouped by domain. Needs root. */
 int leftovers_find(int root, struct leftovers *leftovers, struct failure **failure);
 
-/* Removes one, a directory with all that is in it; of what is served, all of the same
- * domain at once. One that is gone is no failure. */
+/* Removes one, a directory with its content; of served documents, everything of the same
+ * domain. A missing one is not a failure. */
 int leftover_remove(int root, const struct leftover *leftover, struct failure **failure);
 
 void leftovers_clear(struct leftovers *leftovers);

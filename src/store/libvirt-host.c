@@ -25,7 +25,8 @@ const struct libvirt_daemon_kind libvirt_daemons[LIBVIRT_DAEMONS] = {
 
 #define NANOSECONDS 1000000000LL
 
-/* Return: what the file says, owned by the caller (free); NULL if it cannot be read. */
+/* Return: the file's content, owned by the caller (free); NULL if it cannot be read or is
+ * empty. */
 static char *
 read_text(int root, const char *path)
 {
@@ -36,7 +37,7 @@ read_text(int root, const char *path)
                : NULL;
 }
 
-/* Return: whether the process is the daemon: a file that names it may be older than this boot. */
+/* Return: whether the process is the daemon; the PID file may be older than this boot. */
 static bool
 take_process(struct libvirt_daemon *daemon, int root, const char *name, long pid)
 {
@@ -56,7 +57,7 @@ take_process(struct libvirt_daemon *daemon, int root, const char *name, long pid
                "%*s %llu",
                &ticks) != 1)
         return true;
-    /* proc_pid_stat(5) counts from the boot, as this clock does. */
+    /* proc_pid_stat(5) counts from the boot, like this clock. */
     clock_gettime(CLOCK_REALTIME, &now);
     clock_gettime(CLOCK_BOOTTIME, &since_boot);
     time = (now.tv_sec - since_boot.tv_sec) * NANOSECONDS + now.tv_nsec -
@@ -122,7 +123,7 @@ libvirt_group(int root)
     if (socket && !(status.st_mode & S_IWOTH))
         return status.st_gid;
     if (socket) {
-        /* getgrnam(3) would load NSS's modules into each start of a domain. */
+        /* getgrnam(3) would load NSS modules at each start of a domain. */
         cleanup_close int etc = fs_open_directory_in_root(root, "/etc");
         int fd = etc < 0 ? etc : fs_open_regular_beneath(etc, "group", NULL);
         cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
@@ -142,8 +143,8 @@ libvirt_group(int root)
 
 #define BLANKS " \t"
 
-/* Return: the text of `key = "text"` or `key = [ "text", ... ]`, in the same line; NULL for another
- * line. */
+/* Return: the text of `key = "text"` or `key = [ "text", ... ]`, borrowed from the line;
+ * NULL for other lines. */
 static char *
 value_of_line(char *line, const char *key)
 {
@@ -202,10 +203,10 @@ qemu_user_find(int root)
 /* --- AppArmor ------------------------------------------------------------------------- */
 
 /*
- * How it works: from libvirt's abstraction on, includes are followed as apparmor_parser(8)
- * does, until a rule is met that names the shim. Debian 12 includes a file of the
- * administrator's at its end, later releases a directory; the rules may be in either, or be
- * included from there.
+ * How it works: starting with libvirt's abstraction, includes are followed as
+ * apparmor_parser(8) does, until a rule names the shim. Debian 12's abstraction includes
+ * a local file, later releases a directory; the rules may be in either, or be included
+ * from there.
  */
 #define POLICY "/etc/apparmor.d"
 #define LIBVIRT_QEMU "abstractions/libvirt-qemu"
@@ -235,7 +236,7 @@ is_in_directory(int root, const char *name, int depth)
     while (entries && (entry = readdir(entries))) {
         const char *base = entry->d_name;
         cleanup_free char *file = xasprintf("%s/%s", name, base);
-        /* What the parser leaves out. */
+        /* Files that the parser skips. */
         const bool skipped = *base == '.' || strstr(base, ".dpkg-") ||
                              strstr(base, ".rpm") || base[strlen(base) - 1] == '~';
 
@@ -245,7 +246,7 @@ is_in_directory(int root, const char *name, int depth)
     return false;
 }
 
-/* Return: whether the file or directory of that name, or what it includes, has a rule for the
+/* Return: whether the file or directory, or something it includes, has a rule for the
  * shim. */
 static bool
 is_in_file(int root, const char *name, int depth)
@@ -264,7 +265,8 @@ is_in_file(int root, const char *name, int depth)
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         char *included = NULL, *end = NULL;
 
-        /* "include <NAME>", "include if exists <NAME>", and both with a '#' in front. */
+        /* "include <NAME>" or "include if exists <NAME>", with or without a leading
+         * '#'. */
         line += strspn(line, BLANKS);
         if (strncmp(line + (*line == '#'), "include", strlen("include")) == 0)
             included = strchr(line, '<');
@@ -284,7 +286,7 @@ apparmor_check_shim(int root, struct failure **failure)
 {
     struct stat status;
 
-    /* Without libvirt's abstraction no profile is made of it. */
+    /* Without libvirt's abstraction, libvirt does not make profiles. */
     if (!apparmor_is_enabled(root) ||
         fs_stat_in_root(root, POLICY "/" LIBVIRT_QEMU, &status) < 0 ||
         is_in_file(root, LIBVIRT_QEMU, LIMIT_APPARMOR_DEPTH))
@@ -293,9 +295,9 @@ apparmor_check_shim(int root, struct failure **failure)
                 "AppArmor does not let libvirt run " SHIM_PROGRAM
                 " as an emulator: a start fails with 'cannot execute binary'");
     if (fs_stat_in_root(root, POLICY "/" SHIM_RULES, &status) < 0)
-        return failure_hint(failure, "install virt-seed again: " POLICY "/" SHIM_RULES
-                                     " is missing");
-    /* On Debian 12 libvirt's abstraction does not include the directory that they are in. */
+        return failure_hint(failure,
+                            "reinstall virt-seed: " POLICY "/" SHIM_RULES " is missing");
+    /* On Debian 12, libvirt's abstraction does not include the directory of the rules. */
     return failure_hint(failure,
                         "mkdir -p " POLICY
                         "/local/abstractions && echo 'include if exists <" SHIM_RULES

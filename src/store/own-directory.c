@@ -12,13 +12,13 @@ static int
 fail_open(const char *path, int error, struct failure **failure)
 {
     if (error == -ELOOP || error == -ENOTDIR)
-        return failure_set(failure, FAILURE_RUNDIR,
-                           "%s, or a directory above it, is a symbolic link or no "
-                           "directory\n"
-                           "remove it; it is made anew at the next start",
-                           path);
+        return failure_set(
+            failure, FAILURE_RUNDIR,
+            "%s, or a directory above it, is a symbolic link or not a directory\n"
+            "remove it; the next start makes it again",
+            path);
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not open %s\nsee that it can be written: df %s", path,
+                             "could not open %s\ncheck that it is writable: df %s", path,
                              path);
 }
 
@@ -33,7 +33,7 @@ own_directory_check(const struct stat *status, uid_t owner, const char *path,
                            path, (long)status->st_uid, (long)owner);
     if (status->st_mode & 022)
         return failure_set(failure, FAILURE_RUNDIR,
-                           "%s has mode %04o: others may write into it\n"
+                           "%s has mode %04o: others may write to it\n"
                            "find out what others put there, then remove it",
                            path, status->st_mode & 07777);
     return 0;

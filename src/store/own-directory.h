@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The directories in which virt-seed keeps what only it may write. */
+/* Directories that only virt-seed may write to. */
 #pragma once
 
 #include <sys/stat.h>
@@ -8,32 +8,32 @@
 #include "base/failure.h"
 
 /*
- * Opens the directory at `path` below `root`; it is made with `mode` where it is missing.
- * One that is a symbolic link, belongs to somebody else, or may be written by others is
- * refused. Return: a descriptor, owned by the caller, or -1.
+ * Opens the directory at `path` below `root`; makes it with `mode` if it is missing.
+ * Refuses a symbolic link, a directory of another owner, and one that others may write
+ * to. Return: a descriptor, owned by the caller, or -1.
  */
 int own_directory_open(int root, const char *path, mode_t mode, struct failure **failure);
 
-/* Refuses a directory, as fstat(2) describes it, that does not belong to `owner`, or that
- * others may write into. */
+/* Refuses a directory (from fstat(2)) that does not belong to `owner` or that others may
+ * write to. */
 int own_directory_check(const struct stat *status, uid_t owner, const char *path,
                         struct failure **failure);
 
 /*
- * The state directory, /var/lib/virt-seed: what is kept from one start of a domain to its
- * next.
+ * The state directory, /var/lib/virt-seed: what virt-seed keeps from one start of a
+ * domain to the next.
  *
  *   UUID.json                      what the host remembers of the domain (record.h)
  *   UUID.ssh_host_ed25519_key.pub  the host key that was made for it (host-key.h)
  *   secrets/                       root's alone, with the private keys in it
  *
- * Everybody may look up a name in it that they know, and need not list them all.
+ * Everyone may open a file whose name they know, but not list the directory.
  */
 
-/* Opens it below `root`; it is made where it is missing. Return: a descriptor, owned by
- * the caller, or -errno. */
+/* Opens it below `root`; makes it if it is missing. Return: a descriptor, owned by the
+ * caller, or -errno. */
 int statedir_make(int root);
 
-/* The same where nothing is made: a descriptor that is for openat(2) and its kin
- * (O_PATH). */
+/* The same without making it; the descriptor (O_PATH) is for openat(2) and similar
+ * calls. */
 int statedir_open(int root);

@@ -11,8 +11,8 @@
 #include "store/record.h"
 #include "store/secret.h"
 
-/* The keys as Kubernetes's users write them (KubeVirt, pkg/cloud-init: this order). The
- * others have the element's name. */
+/* The keys that Kubernetes users write, in KubeVirt's order (pkg/cloud-init). Other parts
+ * use the element's name. */
 static const char *const default_keys[][3] = {
     [PART_USER_DATA] = {"userdata", "userData", NULL},
     [PART_VENDOR_DATA] = {"vendordata", "vendorData", NULL},
@@ -31,17 +31,18 @@ fail_file(const struct config *config, const char *name, int error,
     case ENOENT:
         return failure_set(
             failure, FAILURE_FILE,
-            "there is no such file in %s%s\n"
-            "put it there, or correct the name '%.256s'",
+            "no such file in %s%s\n"
+            "add the file, or correct the name '%.256s'",
             directory,
             config->file_directory_count > 1 ? " and the other file directories" : "",
             name);
     case EXDEV:
-        return failure_set(failure, FAILURE_FILE,
-                           "the name leads out of %s\n"
-                           "file= names a file below %s, and so must symbolic links; "
-                           "other directories: virt-seed.conf(5)",
-                           directory, directory);
+        return failure_set(
+            failure, FAILURE_FILE,
+            "the name leads out of %s\n"
+            "file= and symbolic links must stay below %s; see virt-seed.conf(5) for "
+            "adding directories",
+            directory, directory);
     case EINVAL:
     case EISDIR:
         return failure_set(failure, FAILURE_FILE,
@@ -54,8 +55,8 @@ fail_file(const struct config *config, const char *name, int error,
                            LIMIT_PART / MIB);
     default:
         return failure_set_errno(failure, FAILURE_FILE, error,
-                                 "could not read it\nsee what is at %s/%.256s", directory,
-                                 name);
+                                 "could not read it\ncheck the file: ls -l %s/%.256s",
+                                 directory, name);
     }
 }
 
@@ -131,7 +132,7 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
         result = read_secret(part, root, domain, failure);
         break;
     case PART_GENERATED:
-        /* What a command looks at is made by then, or not. */
+        /* Commands do not make it. */
         if (cold_boot || resume)
             result = host_key_prepare(root, domain->uuid, cold_boot, failure);
         if (result == 0)
@@ -148,9 +149,8 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
 }
 
 /*
- * Of a part that failed, by the policy. What the next start makes need not be there yet;
- * for `check` root's eyes alone see whether it is. Return: 0 if the next part is tried,
- * without a failure then.
+ * Handles a failed part by the policy. A generated part may not exist yet, and only root
+ * can tell. Return: 0, with the failure cleared, to continue with the next part.
  */
 static int
 bear_failure(const struct pipeline *pipeline, struct part *part, struct failure **failure)
@@ -202,7 +202,8 @@ pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
         struct part *part = request->parts.list[i];
         cleanup_failure struct failure *too_large = NULL;
 
-        /* Whether it has been generated is not shown, and nobody needs a right for it. */
+        /* A hidden generated part is not read: that needs a permission, and the output is
+         * the same. */
         if (!(pipeline->hides && part->origin == PART_GENERATED) &&
             pipeline_read_part(pipeline, request, part, failure) < 0 &&
             bear_failure(pipeline, part, failure) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: what is known of an object is taken out of it; what is left are the
- * others, to which the known ones are added when it is written again.
+ * How it works: known members are taken out of an object. The rest are kept as its
+ * `others`, to which the known members are added when the object is written again.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #include "store/own-directory.h"
 #include "store/record.h"
 
-/* How long a lock is waited for: a fifth of a second. */
+/* How long to wait for a lock: a fifth of a second. */
 #define LOCK_ATTEMPTS 10
 #define LOCK_MILLISECONDS 20
 
@@ -110,7 +110,7 @@ take_boot(json_t *record, const char *key, struct record_boot *boot)
     json_object_del(object, "documents");
 }
 
-/* Takes the object over, for what is not known. */
+/* Takes over the object, for its unknown members. */
 static void
 record_from_json(struct record *record, json_t *json)
 {
@@ -232,13 +232,13 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
     if (error == -EFBIG)
         return failure_set(failure, FAILURE_RECORD,
                            "%s/%s has more than %lu KiB\n"
-                           "remove it; the next start writes it anew",
+                           "remove it; the next start writes it again",
                            VIRT_SEED_STATEDIR, name, LIMIT_RECORD / KIB);
     failure_set_errno(failure, FAILURE_RECORD, error, "could not %s %s/%s", what,
                       VIRT_SEED_STATEDIR, name);
     if (error == -EACCES)
         return failure_hint(failure, LIBVIRT_GROUP_HINT, VIRT_SEED_STATEDIR, name);
-    return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_STATEDIR);
+    return failure_hint(failure, "check the directory: ls -l %s", VIRT_SEED_STATEDIR);
 }
 
 int
@@ -263,8 +263,8 @@ record_read(int root, const char *uuid, struct record *record, struct failure **
         return 0;
     }
     return failure_set(failure, FAILURE_RECORD,
-                       "%s/%s is not a record: no JSON object\n"
-                       "remove it; the next start writes it anew",
+                       "%s/%s is not a record: not a JSON object\n"
+                       "remove it; the next start writes it again",
                        VIRT_SEED_STATEDIR, name);
 }
 
@@ -297,9 +297,8 @@ record_write(int root, const char *uuid, const struct record *record,
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 
-/* The directory itself is locked. Others may be able to open it for that, too, and must
- * not hold off a domain's start or end; whoever changes a record has done so in
- * milliseconds. */
+/* Locks the directory itself. Other users may be able to lock it, too, and must not delay
+ * a domain's start or end for long; changing a record takes milliseconds. */
 int
 record_lock(int root)
 {
@@ -348,8 +347,7 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
     }
 }
 
-/* Puts the boot, which is empty then, into the place of the member `key`, even if that is
- * of an unknown type. */
+/* Moves the boot into the place of the member `key`, even if that has an unknown type. */
 static void
 set_boot(struct record *record, const char *key, struct record_boot *place,
          struct record_boot *boot)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the host remembers of a domain from one boot to the next: a file of JSON,
+ * What the host remembers about a domain from one boot to the next: a JSON file,
  * /var/lib/virt-seed/UUID.json.
  *
- * How it works: the record has no content of a seed, but digests of its documents,
- * against which somebody could try guesses at a weak password; and a few words that the
- * guest has said of itself. So it is root's, and readable (0640) by those alone who may
- * use libvirt (libvirt-host.h). It is replaced whole, never written in place.
+ * How it works: the record contains no document of a seed, but digests of them, against
+ * which someone could test guesses of a weak password, and a few texts from the guest. So
+ * it belongs to root and is readable (0640) only by those who may use libvirt
+ * (libvirt-host.h). It is replaced as a whole, never written in place.
  *
- * Members that this version does not know, or that are not of the type and length that it
- * writes, are kept: those of a record as long as it is there, those of a boot or a result
- * until the next one. So a later version finds its own again after an earlier one.
+ * Members that this version does not know, or that do not have the type and length that
+ * it writes, are kept: those of a record as long as it exists, those of a boot or a
+ * result until the next one. So they survive a downgrade and an upgrade.
  *
- * The file's own time is when the domain last started or ended.
+ * The file's modification time is when the domain last started or ended.
  */
 #pragma once
 
@@ -32,27 +32,27 @@ struct record_document {
     char *digest; /* digest_make() */
 };
 
-/* A cold boot, and the seed that it had. */
+/* A cold boot and its seed. */
 struct record_boot {
-    char *time;          /* NULL if there is none; the others are NULL then, too */
-    char *name;          /* the domain's, then; NULL if the record does not say */
-    char *version;       /* virt-seed's, then; the same */
-    char *label;         /* the volume's; the same, and where the seed was none */
+    char *time;          /* NULL if there is none; then the others are NULL, too */
+    char *name;          /* the domain's at that time, or NULL if not recorded */
+    char *version;       /* virt-seed's at that time, or NULL */
+    char *label;         /* the volume's, or NULL, also if the seed was not a volume */
     char *datasource;    /* "nocloud", "configdrive", "nocloud-net"; or NULL */
-    char *instance_id;   /* NULL if the seed has none that can be read */
-    bool identity_alone; /* the guest was set up before (boots="until-done") */
-    bool cache_keep; /* the guest was told, then or before, to keep what it has read */
+    char *instance_id;   /* NULL if none could be read in the seed */
+    bool identity_alone; /* the guest was already set up (boots="until-done") */
+    bool cache_keep; /* the guest was told, then or earlier, to keep what it has read */
     struct record_document *documents; /* in the order of the image */
     size_t document_count;
-    struct json_t *others; /* members that are not known, or NULL */
+    struct json_t *others; /* unknown members, or NULL */
 };
 
-/* What cloud-init in the guest said at the end of that boot. The texts are the guest's,
- * which is not trusted (guest-report.h). */
+/* What cloud-init reported at the end of that boot. The texts come from the guest, which
+ * is not trusted (guest-report.h). */
 struct record_result {
-    enum guest_state state; /* DONE or FAILED; NOTHING, and there is no result */
-    char *time;             /* when it came, by the host's clock */
-    char *datasource;       /* as cloud-init names it; NULL if it did not */
+    enum guest_state state; /* DONE or FAILED; NOTHING if there is no result */
+    char *time;             /* when it arrived, by the host's clock */
+    char *datasource;       /* as cloud-init names it, or NULL */
     char **errors;
     size_t error_count;
     char **warnings;
@@ -61,55 +61,52 @@ struct record_result {
 };
 
 struct record {
-    char *done; /* since when the guest counts as set up (boots="until-done"), or NULL */
+    char *done; /* when the guest was set up (boots="until-done"), or NULL */
     struct record_boot boot;
-    /* The seed that took that one's place while the domain ran ('virt-seed update'), and
-     * when; the guest has read it if it was rebooted since. It has no name. */
+    /* The seed that 'virt-seed update' put in its place while the domain ran, and when;
+     * the guest has read it if it has rebooted since. It has no name. */
     struct record_boot update;
     struct record_result result;
     struct json_t *others;
 };
 
 /*
- * Reads the domain's record; without one, an empty record. Return: 0, or -1 if there is
- * one that cannot be read, is no JSON object, or has more than LIMIT_RECORD bytes.
+ * Reads the domain's record; an empty one if there is none. Return: 0, or -1 if it cannot
+ * be read, is not a JSON object, or has more than LIMIT_RECORD bytes.
  */
 int record_read(int root, const char *uuid, struct record *record,
                 struct failure **failure);
 
 /*
- * Replaces the domain's record; an empty one is removed. Of texts and lists that are
- * longer than a record has them (base/limits.h) the beginning is written; documents are
- * not cut.
+ * Replaces the domain's record; removes it if it is empty. Cuts texts and lists that are
+ * longer than a record's limits (base/limits.h), except documents.
  */
 int record_write(int root, const char *uuid, const struct record *record,
                  struct failure **failure);
 
 /*
- * Holds off others who change records while one is read and written again, as long as the
- * descriptor is open. Return: a descriptor, owned by the caller, or -1 if that is not
- * possible, or others hold it for longer than a change takes; of two changes at the same
- * time one could be lost then.
+ * Locks the records against other changes while the descriptor is open. Return: a
+ * descriptor, owned by the caller, or -1 if locking fails or another process holds the
+ * lock for longer than a change takes; then one of two simultaneous changes may be lost.
  */
 int record_lock(int root);
 
-/* Adds to an empty boot what the seed that was read there says: label, datasource,
- * instance-id, documents. What is served has the documents of NoCloud's volume, and no
- * label. */
+/* Fills an empty boot from the seed that was read there: label, datasource, instance-id,
+ * documents. A served seed has NoCloud's documents and no label. */
 void record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
                           const struct seed *seed);
 
-/* Takes the boot, which is empty then, for the last one; what replaced the seed of the
- * one before it, and its result, are gone. */
+/* Moves the boot into the record as the last one; drops the previous boot's update and
+ * result. */
 void record_set_boot(struct record *record, struct record_boot *boot);
 
-/* Takes what replaced the last boot's seed, which is empty then. */
+/* Moves the update of the last boot's seed into the record. */
 void record_set_update(struct record *record, struct record_boot *update);
 
-/* Takes the result, which is empty then, for that of the last boot. */
+/* Moves the last boot's result into the record. */
 void record_set_result(struct record *record, struct record_result *result);
 
-/* Return: the time, as records have it, owned by the caller (free). */
+/* Return: the time in a record's format, owned by the caller (free). */
 char *record_time(time_t seconds);
 
 /* Return: the boot's document of that path, or NULL. */

@@ -19,7 +19,7 @@
 
 /* What is read at a time. */
 #define CHUNK (64 * KIB)
-/* Readers look a report up by its name, and need not list the others. */
+/* Readers open a report by its name, and cannot list the others. */
 #define REPORTDIR_MODE 0711
 #define REPORT_MODE 0640
 
@@ -34,11 +34,11 @@ fail(int error, const char *what, const char *name, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "could not %s %s/%s\n"
-                             "see that it can be written and has room: df %s",
+                             "check that it is writable and has free space: df %s",
                              what, VIRT_SEED_REPORTDIR, name, VIRT_SEED_REPORTDIR);
 }
 
-/* virtlogd counts its copies without gaps. */
+/* virtlogd numbers its copies without gaps. */
 static int
 remove_others(int directory, const char *uuid, const char *name)
 {
@@ -149,8 +149,8 @@ report_reader_clear(struct report_reader *reader)
     reader->file = -1;
 }
 
-/* Return: the file that has the name now, -ENOENT if there is none or it is the one that is
- * read already, or another -errno; -EINVAL if it is not a regular file. */
+/* Return: the file that has the name now; -ENOENT if there is none, or it is the current
+ * one; -EINVAL if it is not a regular file; or another -errno. */
 static int
 open_next(const struct report_reader *reader)
 {
@@ -176,7 +176,7 @@ open_next(const struct report_reader *reader)
                                                                           : steal_fd(fd);
 }
 
-/* Return: as read(2), with -errno; 0 without a file. */
+/* Return: as read(2), or -errno; 0 without a file. */
 static ssize_t
 read_file(const struct report_reader *reader, char *data, size_t size)
 {
@@ -201,7 +201,7 @@ report_reader_read(struct report_reader *reader, char *data, size_t size,
 
         if (next == -ENOENT)
             return 0;
-        /* Between the two, virtlogd may have written on, and then renamed the file. */
+        /* In between, virtlogd may have written more and then renamed the file. */
         count = next < 0 ? next : read_file(reader, data, size);
         if (count == 0) {
             close_pointer(&reader->file);
@@ -216,7 +216,7 @@ report_reader_read(struct report_reader *reader, char *data, size_t size,
     if (count == -EACCES)
         return failure_hint(failure, LIBVIRT_GROUP_HINT, VIRT_SEED_REPORTDIR,
                             reader->name);
-    return failure_hint(failure, "see what is there: ls -l %s", VIRT_SEED_REPORTDIR);
+    return failure_hint(failure, "check the directory: ls -l %s", VIRT_SEED_REPORTDIR);
 }
 
 int
@@ -230,7 +230,7 @@ report_read(int root, const char *uuid, struct guest_report *report,
     struct stat status;
 
     report_reader_init(&reader, root, uuid);
-    /* What the guest goes on to write meanwhile is not waited for. */
+    /* Does not wait for more from the guest. */
     while (total < LIMIT_REPORT_FILE) {
         ssize_t count = report_reader_read(&reader, chunk, CHUNK, failure);
 

@@ -18,7 +18,7 @@
 #include "store/own-directory.h"
 #include "store/rundir.h"
 
-/* QEMU's user must get through to its seed, and need not list the others. */
+/* QEMU's user must be able to open its seed, but not to list the others. */
 #define RUNDIR_MODE 0711
 
 int
@@ -70,7 +70,7 @@ rundir_take_resume(int rundir, const char *uuid)
 
     if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
-    /* time(2) may be behind a file that was made this instant. */
+    /* time(2) may return an earlier time than that of a file just made. */
     clock_gettime(CLOCK_REALTIME, &now);
     age = now.tv_sec - status.st_mtime;
     fresh = S_ISREG(status.st_mode) && age >= 0 && age <= LIMIT_RESUME_SECONDS;
@@ -85,8 +85,8 @@ rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
     cleanup_free char *name = xasprintf("%s" RESUMED_SUFFIX, uuid);
     struct stat status;
 
-    /* A mark from before, which no release removed, is older than the seed by more than
-     * what lies between the two in a start. */
+    /* A stale mark, which no release removed, is older than the seed by more than a start
+     * takes. */
     return fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            seed->st_mtime - status.st_ctime <= LIMIT_RESUME_SECONDS;
 }
@@ -109,7 +109,7 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool r
         error = tmpfile_open(&tmpfile, rundir, order);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, lines, strlen(lines));
-    /* Readable by QEMU's user, but not that user's: it could change it. */
+    /* Readable by QEMU's user, but not owned by that user, who could change it. */
     if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
         error = -errno;
     if (error == 0)
@@ -118,7 +118,7 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool r
         return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "could not make %s/%s\n"
-                             "see that it can be written and has room: df %s",
+                             "check that it is writable and has free space: df %s",
                              VIRT_SEED_RUNDIR, order, VIRT_SEED_RUNDIR);
 }
 
@@ -127,7 +127,7 @@ fail_remove(int error, struct failure **failure)
 {
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "could not remove the domain's files from %s\n"
-                             "remove them by hand; they hold the domain's seed",
+                             "remove them; they contain the domain's seed",
                              VIRT_SEED_RUNDIR);
 }
 

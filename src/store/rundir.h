@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The run-time directory, /run/libvirt/virt-seed: the seeds of the domains that run.
- * Every name in it but "imds" (imds-tree.h) begins with a domain's UUID (base/names.h),
- * and goes when the domain is released.
+ * The run-time directory, /run/libvirt/virt-seed: the seeds of running domains. Every
+ * name in it except "imds" (imds-tree.h) begins with a domain's UUID (base/names.h), and
+ * is removed when the domain is released.
  */
 #pragma once
 
@@ -18,16 +18,16 @@ int rundir_open(int root, struct failure **failure);
 /* Return: the seed's name in the directory, owned by the caller (free). */
 char *rundir_seed_name(const char *uuid);
 
-/* Who gets the seeds: the user that QEMU runs as, or the caller if nobody knows it. */
+/* Finds the owner for seeds: the user that QEMU runs as, or the caller if that is
+ * unknown. */
 void rundir_seed_owner(int root, uid_t *uid, gid_t *gid);
 
 /* Notes that the domain's next start resumes a guest. */
 int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
 
 /*
- * Return: whether the start that begins now resumes a guest; the mark has become that of
- * a guest that was resumed then. A mark that no start came for within a minute does not
- * count.
+ * Return: whether the start that begins now resumes a guest; then turns the mark into
+ * that of a resumed guest. A mark older than a minute does not count.
  */
 bool rundir_take_resume(int rundir, const char *uuid);
 
@@ -35,14 +35,14 @@ bool rundir_take_resume(int rundir, const char *uuid);
 bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
 
 /*
- * Writes the shim order: the word to add to the serial, or "", and whether the guest is
- * to report. Gives the seed, which must be there, its second name.
+ * Writes the shim order: the word to add to the serial, or "", and whether the guest
+ * should report. Gives the seed, which must exist, its second name.
  */
 int rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
                             struct failure **failure);
 
-/* Removes the seed, the one before it, and what the shim was given; the marks stay. */
+/* Removes the seed, the old seed, and the shim order; the marks stay. */
 int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);
 
-/* Removes everything of the domain's, with what killed processes may have left. */
+/* Removes all of the domain's files, including those left by killed processes. */
 int rundir_remove(int rundir, const char *uuid, struct failure **failure);

@@ -24,8 +24,8 @@
 
 /* --- checks ----------------------------------------------------------------------- */
 
-/* What Kubernetes allows for both (validation.IsConfigMapKey): what begins with ".." is
- * its own book-keeping in a mounted Secret. */
+/* What Kubernetes allows for both (validation.IsConfigMapKey); in a mounted Secret, names
+ * that begin with ".." are internal to Kubernetes. */
 int
 secret_check_name(const char *what, const char *name, struct failure **failure)
 {
@@ -37,11 +37,12 @@ secret_check_name(const char *what, const char *name, struct failure **failure)
         wrong = !isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("-_.", *at));
     if (!wrong)
         return 0;
-    return failure_set(failure, FAILURE_SECRET_NAME,
-                       "%s=\"%.64s\" is no name of a secret\n"
-                       "use letters, digits, '-', '_' and '.', no '/' and no '..' in "
-                       "front: the secret is a directory in " SECRETS,
-                       what, name);
+    return failure_set(
+        failure, FAILURE_SECRET_NAME,
+        "%s=\"%.64s\" is not a valid secret name\n"
+        "use letters, digits, '-', '_' and '.', without '/' and without a leading '..': "
+        "the secret is a directory in " SECRETS,
+        what, name);
 }
 
 int
@@ -50,8 +51,8 @@ secret_check_key(const char *key, struct failure **failure)
     if (strcmp(key, ALLOW) != 0)
         return secret_check_name("key", key, failure);
     return failure_set(failure, FAILURE_SECRET_NAME,
-                       "key=\"" ALLOW "\" is the list of domains, no content\n"
-                       "give the content's file another name");
+                       "key=\"" ALLOW "\" is the list of domains, not content\n"
+                       "give the file with the content another name");
 }
 
 int
@@ -61,19 +62,20 @@ secret_check_closed(int fd, const char *path, struct failure **failure)
     bool group_open, others_open;
 
     if (fstat(fd, &status) < 0)
-        return failure_set_errno(failure, FAILURE_SECRET, errno, "could not look at %s",
+        return failure_set_errno(failure, FAILURE_SECRET, errno, "could not check %s",
                                  path);
     if (status.st_uid != 0 && status.st_uid != geteuid())
-        return failure_set(failure, FAILURE_SECRET_MODE,
-                           "%s belongs to user %ld, expected root\nchown root:root %s",
-                           path, (long)status.st_uid, path);
+        return failure_set(
+            failure, FAILURE_SECRET_MODE,
+            "%s belongs to user %ld, expected root\nrun chown root:root %s", path,
+            (long)status.st_uid, path);
     group_open = (status.st_mode & 070) && status.st_gid != 0;
     others_open = status.st_mode & 07;
     if (!group_open && !others_open)
         return 0;
     return failure_set(failure, FAILURE_SECRET_MODE,
                        "%s has mode %04o: others may read or write it\n"
-                       "chmod go= %s, and consider the secret known",
+                       "run chmod go= %s, and treat the secret as leaked",
                        path, status.st_mode & 07777, path);
 }
 
@@ -82,14 +84,14 @@ fail_open(int error, const char *path, struct failure **failure)
 {
     switch (-error) {
     case ENOENT:
-        return failure_set(failure, FAILURE_SECRET_MISSING,
-                           "there is no %s\n"
-                           "make it, closed to others: install -m 0600 FILE %s",
-                           path, path);
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist\ncreate it, closed to others: install -m 0600 FILE %s",
+            path, path);
     case EXDEV:
         return failure_set(failure, FAILURE_SECRET,
                            "%s leads out of its directory\n"
-                           "replace the symbolic link by a copy of the file",
+                           "replace the symbolic link with a copy of the file",
                            path);
     case EINVAL:
     case EISDIR:
@@ -103,10 +105,10 @@ fail_open(int error, const char *path, struct failure **failure)
     case EACCES:
     case EPERM:
         return failure_set(failure, FAILURE_SECRET_UNREADABLE,
-                           "%s may not be read by you\nrun the command as root", path);
+                           "you may not read %s\nrun the command as root", path);
     default:
         return failure_set_errno(failure, FAILURE_SECRET, error,
-                                 "could not open %s\nsee what is there: ls -l %s", path,
+                                 "could not open %s\ncheck the file: ls -l %s", path,
                                  path);
     }
 }
@@ -142,7 +144,7 @@ secret_read_file(int directory, const char *name, const char *path, size_t limit
                            path, limit / KIB);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SECRET, error,
-                                 "could not read %s\nsee what is there: ls -l %s", path,
+                                 "could not read %s\ncheck the file: ls -l %s", path,
                                  path);
     return 0;
 }
@@ -166,7 +168,7 @@ check_allowed(int secret, const char *name, const struct domain *domain,
     struct stat status;
     char *rest;
 
-    /* A link that leads nowhere is a list that cannot be read, not a missing list. */
+    /* A broken link is an unreadable list, not a missing one. */
     if (fstatat(secret, ALLOW, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
         return 0;
     if (read_key(secret, name, ALLOW, LIMIT_CONFIG, &list, failure) < 0)
@@ -177,8 +179,7 @@ check_allowed(int secret, const char *name, const struct domain *domain,
 
         line += strspn(line, " \t");
         line[strcspn(line, " \t\r#")] = '\0';
-        /* A line that is a UUID means that domain, and no other that was given such a
-         * name. */
+        /* A line that is a UUID means only that domain, not one with such a name. */
         if (uuid_parse(line, uuid) == 0 ? strcasecmp(line, domain->uuid) == 0
                                         : *line && fnmatch(line, domain->name, 0) == 0)
             return 0;
@@ -209,11 +210,12 @@ open_allowed(int root, const struct domain *domain, const char *name,
         return -1;
     secret = secrets < 0 ? secrets : fs_open_beneath(secrets, name, O_DIRECTORY);
     if (secret == -ENOENT)
-        return failure_set(failure, FAILURE_SECRET_MISSING,
-                           "there is no %s\n"
-                           "make it, closed to others: install -d -m 0700 " SECRETS " "
-                           "%s && install -m 0600 FILE %s/KEY",
-                           path, path, path);
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist\ncreate it, closed to others: install -d -m 0700 " SECRETS
+            " "
+            "%s && install -m 0600 FILE %s/KEY",
+            path, path, path);
     if (secret < 0)
         return fail_open(secret, path, failure);
     if (secret_check_closed(secret, path, failure) < 0 ||
@@ -252,12 +254,13 @@ secret_read(int root, const struct domain *domain, const char *name,
         if (!missing)
             missing = steal(reason);
     }
-    /* It names the first of them. */
+    /* Report the first missing key. */
     *failure = steal(missing);
     return -1;
 }
 
-/* Kubernetes's own book-keeping ("..data"), what editors leave, the list of domains. */
+/* Not a key: Kubernetes's internal files ("..data"), editors' backups, the list of
+ * domains. */
 static int
 is_key(const struct dirent *entry)
 {
@@ -313,7 +316,7 @@ secret_fail(const char *what, const char *path, int error, struct failure **fail
 {
     return failure_set_errno(failure, FAILURE_SECRET, error,
                              "could not %s %s\n"
-                             "see what is there: ls -ld %s; root may write there",
+                             "check it: ls -ld %s; only root may write there",
                              what, path, path);
 }
 
@@ -340,7 +343,7 @@ make_secret(int root, const char *name, struct failure **failure)
     return secrets < 0 ? -1 : secret_make_directory(root, path, failure);
 }
 
-/* `there` says whether the key is there, with the same content. */
+/* `there` says whether the key already exists; other content is a failure. */
 static int
 compare_key(int secret, const char *name, const struct secret_key *key, bool *there,
             struct failure **failure)
@@ -363,10 +366,10 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *th
     if (error == 0 && content.size == key->content.size &&
         (content.size == 0 || memcmp(content.data, key->content.data, content.size) == 0))
         return 0;
-    return failure_set(failure, FAILURE_SECRET,
-                       "%s is there already, and is not the same\n"
-                       "remove it, or leave --secrets away to keep it",
-                       path);
+    return failure_set(
+        failure, FAILURE_SECRET,
+        "%s already exists with other content\nremove it, or omit --secrets to keep it",
+        path);
 }
 
 static int
@@ -375,7 +378,7 @@ write_key(int secret, const char *name, const struct secret_key *key,
 {
     cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key->name);
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    /* Whoever reads all keys ignores what begins with a dot (secret_read_all). */
+    /* secret_read_all() ignores names that begin with a dot. */
     int error = tmpfile_open(&tmpfile, secret, "..import");
 
     if (error == 0)

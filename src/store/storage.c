@@ -69,8 +69,8 @@ read_documents(int domain, struct seed *seed, struct failure **failure)
                              IMDS_TREE);
 }
 
-/* What is published of the domain, and what a process that was killed has left. The tree
- * is not made for that, nor must it be readable where there is nothing of the domain. */
+/* Removes the domain's documents and what killed processes have left. Does not make the
+ * tree, and does not check it if it has nothing of the domain. */
 static int
 withdraw_documents(int rundir, const char *uuid, struct failure **failure)
 {
@@ -143,13 +143,13 @@ storage_read(int root, const char *uuid, const struct storage **storage,
         if (fd < 0)
             return failure_set_errno(failure, FAILURE_RUNDIR, fd,
                                      "could not read the seed of domain %s in %s\n"
-                                     "root may read it",
+                                     "run the command as root",
                                      uuid, VIRT_SEED_RUNDIR);
         if (place->read(fd, seed, failure) < 0)
             return failure_prefix(failure, "the seed of domain %s in %s", uuid,
                                   VIRT_SEED_RUNDIR);
-        /* A directory that has given way to another meanwhile is being emptied: what was
-         * missing in it says nothing. */
+        /* A directory that was replaced in the meantime is being emptied: files missing
+         * in it mean nothing. */
         if (S_ISDIR(opened.st_mode))
             again = storage_open(rundir, uuid, &place_again, &current);
         if (!S_ISDIR(opened.st_mode) || (again >= 0 && current.st_ino == opened.st_ino)) {
@@ -159,5 +159,5 @@ storage_read(int root, const char *uuid, const struct storage **storage,
         seed_clear(seed);
     }
     return failure_set(failure, FAILURE_RUNDIR,
-                       "the seed of domain %s is replaced again and again", uuid);
+                       "the seed of domain %s keeps being replaced", uuid);
 }

@@ -76,7 +76,7 @@ refused() {
 
 @test "a missing secret is an error whose hint says how to create it" {
     rm -r "$secret"
-    refused "there is no $confdir/secrets/web1"
+    refused "$confdir/secrets/web1 does not exist"
     # What the hint says is what helps.
     hint=$(sed -n 's/^virt-seed: hint: [^:]*: //p' <<<"$refusal")
     echo '#cloud-config' >content

@@ -258,7 +258,7 @@ enable_apparmor() {
     finds
     mv "$root/etc/apparmor.d/abstractions/libvirt-qemu.d/"{site,virt-seed-qemu.dpkg-new}
     finds note/shim
-    assert_said 'install virt-seed again'
+    assert_said 'reinstall virt-seed'
     echo N >"$root/sys/module/apparmor/parameters/enabled"
     finds
 }

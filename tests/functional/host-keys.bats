@@ -100,7 +100,7 @@ seed_keys() {
         lifecycle wired.xml "$operation"
         run --separate-stderr lifecycle wired.xml prepare
         only_stderr
-        assert_refused 1 "domain 'web1'" "there is no $statedir/secrets/$uuid/ssh_host_ed25519_key" \
+        assert_refused 1 "domain 'web1'" "$statedir/secrets/$uuid/ssh_host_ed25519_key does not exist" \
             "rsync -aR HOST:$statedir/secrets/$uuid /"
         run ! test -e "$root$statedir" -o -e "$seeds/$uuid.iso"
     done
@@ -146,7 +146,7 @@ seed_keys() {
     : >"$key"
     run --separate-stderr lifecycle wired.xml prepare
     only_stderr
-    assert_refused 1 'is no private key of OpenSSH'
+    assert_refused 1 'is not an OpenSSH private key'
     [[ ! -s $key ]]
 }
 
@@ -168,9 +168,9 @@ seed_keys() {
     run -0 virt-seed --root="$root" check --no-schema wired.xml
     assert_said 'no problems found'
     run -1 virt-seed --root="$root" build wired.xml
-    assert_refused 1 "domain 'web1'" 'is not made yet' 'start the domain'
+    assert_refused 1 "domain 'web1'" 'has not been made yet' 'start the domain'
     run -1 known_hosts wired.xml
-    assert_refused 1 "domain 'web1'" 'is not made yet' 'start the domain'
+    assert_refused 1 "domain 'web1'" 'has not been made yet' 'start the domain'
     run ! test -e "$root$statedir"
 }
 

@@ -136,7 +136,7 @@ deactivate() {
     done
     # What is wrong is in the log, and no token is.
     [[ $(imds_log) == *"(uid $EUID): 404 for meta-data of domain $uuid: wrong token"* ]]
-    [[ $(imds_log) == *'404: there is no such path'* ]]
+    [[ $(imds_log) == *'404: no such path'* ]]
     [[ $(imds_log) == *'no such domain'* ]]
     run ! grep -iF -e "${token:4:20}" -e "${other_token:4:20}" "$log"
 }
@@ -386,7 +386,7 @@ is_limited() {
     imds_stop
     [[ $(grep -c 'uid 65534' "$log") -lt 40 ]]
     [[ $(imds_log) == *"domain $uuid: wrong token"* ]]
-    [[ $(imds_log) =~ virt-seed-imds:\ 2[0-9][0-9]\ messages\ were\ left\ out$ ]]
+    [[ $(imds_log) =~ virt-seed-imds:\ 2[0-9][0-9]\ messages\ were\ dropped$ ]]
 }
 
 @test "a client with many addresses gets no more lines in the log than one with one address" {
@@ -394,7 +394,7 @@ is_limited() {
     for ((i = 1; i <= 20; i++)); do
         curl --silent --output /dev/null --interface "127.0.1.$i" "$url/x?[1-30]"
     done
-    [[ $(grep -c 'there is no such path' "$log") -lt 60 ]]
+    [[ $(grep -c 'no such path' "$log") -lt 60 ]]
     fetch "/$uuid/$other_token/meta-data"
     expect 404
     [[ $(imds_log) == *"domain $uuid: wrong token"* ]]
@@ -466,7 +466,7 @@ is_limited() {
     fetch "$base/meta-data"
     expect 500
     [[ $(imds_log) == *': 500 for user-data of domain '*': a symbolic link or a mount is in the tree'* ]]
-    [[ $(imds_log) == *"its 'access' is malformed, or it is no regular file"* ]]
+    [[ $(imds_log) == *"its 'access' is malformed, or it is not a regular file"* ]]
 }
 
 @test "does not serve a file or a tree that another user owns or may write to" {
@@ -474,7 +474,7 @@ is_limited() {
     chmod 0777 "$tree"
     fetch "$base/meta-data"
     expect 500
-    [[ $(imds_log) == *"of domain $uuid: "*'/imds does not belong to root, or others may write into it'* ]]
+    [[ $(imds_log) == *"of domain $uuid: "*'/imds does not belong to root, or is writable by others'* ]]
     chmod 0770 "$tree"
     fetch "$base/meta-data"
     expect 500
@@ -598,7 +598,7 @@ connection.close()"
     fetch "$base/user-data"
     expect 200
     imds_stop
-    [[ $(imds_log) == *": 404 for meta-data of domain $uuid: a process of this host that has gone"* ]]
+    [[ $(imds_log) == *": 404 for meta-data of domain $uuid: a process of this host that has exited"* ]]
 }
 
 @test "serves no process of the host if QEMU's user is unknown" {
@@ -623,7 +623,7 @@ connection.close()"
     imds_start
     for path in /v1/meta-data /v1/user-data /v1/identity /openstack /openstack/latest/user_data; do
         fetch "$path" -H 'Metadata: true'
-        expect 403 'this host wants a token'
+        expect 403 'this host requires a token'
     done
     [[ $(imds_log) == *--by-mac* ]]
 }
@@ -633,8 +633,8 @@ connection.close()"
     imds_start
     fetch "$base/meta-data"
     expect 404
-    [[ $(imds_log) == *'nothing can be served yet: '*'/imds is not there: systemd-tmpfiles --create'* ]]
-    [[ $(imds_log) == *"$qemu_home is not there"* ]]
+    [[ $(imds_log) == *'nothing can be served yet: '*'/imds does not exist: systemd-tmpfiles --create'* ]]
+    [[ $(imds_log) == *"$qemu_home"* ]]
     mkdir -p "$root$qemu_home"
     imds_publish
     fetch "$base/meta-data"
@@ -708,7 +708,7 @@ with open('$log', 'ab', buffering=0) as log:
     imds_stop
     wait "$client"
     [[ $statuses = '404 200' ]]
-    grep -aq ': 1 messages were left out' "$log"
+    grep -aq ': 1 messages were dropped' "$log"
 }
 
 @test "answers all accepted requests before it ends" {
@@ -826,7 +826,7 @@ while part := c.recv(4096):
     run virt-seed-imds --listen '[2001:db8::1]:8080' --root "$root"
     assert_refused 1 '[2001:db8::1]:8080' 'ip address add 2001:db8::1/128 dev lo'
     run virt-seed-imds --listen localhost:80
-    assert_refused 2 "'localhost:80' is no address" 'for example 169.254.169.254:80'
+    assert_refused 2 "'localhost:80' is not an address" 'for example 169.254.169.254:80'
     for text in 127.0.0.1 127.0.0.1: 127.0.0.1:65536 127.0.0.1:-1 127.0.0.1:http '[::1' '::1:80' :80 ''; do
         run virt-seed-imds --listen "$text"
         assert_refused 2 'expected ADDRESS:PORT'

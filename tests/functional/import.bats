@@ -94,7 +94,7 @@ imported() {
             refuses "$volume.$field.optional is not a field"
         for value in ../a a/b ..a 'a b' "$(printf 'a%.0s' {1..254})"; do
             machine "cloudInitNoCloud: {$field: {name: '$value'}}" |
-                refuses "$volume.$field: " 'is no name of a secret'
+                refuses "$volume.$field: " 'is not a valid secret name'
         done
     done
 }
@@ -173,7 +173,7 @@ accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]|sshPubli
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {}}}}]|sshPublicKey.source names no secret
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {name: a}}}}]|sshPublicKey.source.secret.name is not a field
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {map: {}}}}]|sshPublicKey.source.map is not a field
-accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {secretName: a/b}}}}]|sshPublicKey.source: secret="a/b" is no name of a secret
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {secretName: a/b}}}}]|sshPublicKey.source: secret="a/b" is not a valid secret name
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, users: [a]}}]|sshPublicKey.users is not a field
 END
     machine '' 'accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]' \
@@ -269,7 +269,7 @@ END
     run -1 --separate-stderr virt-seed --root="$root" import --secrets kubevirt - \
         < <(with_secret 'stringData: {a: b, userdata: hunter2}')
     only_stderr
-    assert_refused 1 "$confdir/secrets/web1/userdata is there already, and is not the same"
+    assert_refused 1 "$confdir/secrets/web1/userdata already exists with other content"
     [[ $(ls "$root$confdir/secrets/web1") == userdata && $(<"$root$confdir/secrets/web1/userdata") == different ]]
     [[ $output != *hunter2* && $output != *different* ]]
 }
@@ -298,8 +298,8 @@ data: [hunter2]|data is a list
 data: {userdata: 1}|data.userdata is a number
 data: {userdata: "hunter2*"}|data.userdata is not base64
 stringData: {userdata: 7}|stringData.userdata is a number
-stringData: {a/b: hunter2}|is no name of a secret
-stringData: {"..data": hunter2}|is no name of a secret
+stringData: {a/b: hunter2}|is not a valid secret name
+stringData: {"..data": hunter2}|is not a valid secret name
 stringData: {allow: hunter2}|is the list of domains
 type: Opaque|no keys
 stringData: {user: hunter2}|no key 'userdata'

@@ -62,7 +62,7 @@ start() {
 @test "the journal has the warnings, too" {
     echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
     lifecycle_beside_journal unwired.xml prepare
-    [[ $(journal_field MESSAGE | head -n 1) == *'starts as it is, not wired'* ]]
+    [[ $(journal_field MESSAGE | head -n 1) == *'starting without this wiring'* ]]
     [[ $(journal_field PRIORITY | sort -u) = 4 ]]
     run ! grep MESSAGE_ID entries
 }

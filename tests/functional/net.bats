@@ -99,7 +99,7 @@ assert_wired_to() {
         '[fd00::1' '[192.0.2.1]' 192.0.2.1/x '192.0.2.1;x' http://192.0.2.1 '::1' 127.0.0.1 ''; do
         echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
         run virt-seed --root="$root" wire unwired.xml
-        assert_refused 1 "imds-address is '$address', expected ADDRESS or ADDRESS:PORT, [ADDRESS] where it is IPv6, that guests can reach; no name"
+        assert_refused 1 "imds-address is '$address', expected ADDRESS or ADDRESS:PORT that guests can reach, with [ADDRESS] for IPv6; not a host name"
     done
 }
 
@@ -233,7 +233,7 @@ END
     chmod 0777 "$tree"
     mkdir "$tree/$uuid.new.0123abcd"
     run virt-seed-lifecycle --root="$root" web1 release end - <disk.xml
-    assert_refused 1 'others may write into it'
+    assert_refused 1 'others may write to it'
     [[ ! -e $seeds/$uuid.iso ]]
     # Of what is none of its own a domain hears nothing.
     mv "$tree/$uuid.new.0123abcd" "$tree/$other_uuid"
@@ -324,7 +324,7 @@ refuses_start_and_check() {
 
 @test "refuses a start without the server's directory" {
     rmdir "$tree"
-    refuses_start_and_check wired.xml "there is no metadata server: $rundir/imds is not there" \
+    refuses_start_and_check wired.xml "there is no metadata server: $rundir/imds does not exist" \
         'systemd-sysusers && systemd-tmpfiles --create virt-seed-imds.conf && systemctl enable --now virt-seed-imds.socket virt-seed-imds.service; or use datasource="nocloud"'
     [[ ! -e $tree ]]
     # Where nobody listens either, that is the first thing to do.
@@ -336,13 +336,13 @@ refuses_start_and_check() {
     rmdir "$tree"
     ln -s "$BATS_TEST_TMPDIR" "$tree"
     refuses_start_and_check wired.xml "$rundir/imds is not a directory" \
-        'remove it, and make the directory: systemd-tmpfiles --create virt-seed-imds.conf'
+        'replace it with a directory: systemd-tmpfiles --create virt-seed-imds.conf'
     rm "$tree"
     install -d -m 0700 "$tree"
     refuses_start_and_check wired.xml "$rundir/imds has mode 0700, expected 0750 with the server's group" \
         'systemd-tmpfiles --create virt-seed-imds.conf'
     chmod 0770 "$tree"
-    refuses_start_and_check wired.xml "$rundir/imds has mode 0770: others may write into it" 'find out'
+    refuses_start_and_check wired.xml "$rundir/imds has mode 0770: others may write to it" 'find out'
     [[ $EUID -eq 0 ]] || skip 'the last needs root, to make a directory that is of another user'
     chmod 0750 "$tree"
     chown 65534 "$tree"
@@ -352,13 +352,13 @@ refuses_start_and_check() {
 @test "check finds that the run-time directory and the server's in it are missing" {
     rm -r "$seeds"
     run -1 virt-seed --root="$root" check --no-schema wired.xml
-    assert_said "$rundir/imds is not there" '[metadata-server]'
+    assert_said "$rundir/imds does not exist" '[metadata-server]'
     [[ ! -e $seeds ]]
 }
 
 @test "refuses a start if the server does not listen, and says what to start" {
     end_server
-    refuses_start_and_check wired.xml "nobody listens at $imds_address: the guest would come up as a new machine" \
+    refuses_start_and_check wired.xml "nothing is listening at $imds_address: the guest would come up as a new machine" \
         'systemctl enable --now virt-seed-imds.socket virt-seed-imds.service'
     # Who listens on all addresses listens there.
     coproc others { exec python3 "$top_srcdir/tests/imds/raw.py" listen "${imds_address#*:}" 0.0.0.0 3>&-; }
@@ -373,16 +373,16 @@ refuses_start_and_check() {
     # The last line holds. In the one that is wired, the address that is there is no more.
     echo "imds-address = 192.0.2.2:${imds_address#*:}" >>"$root$confdir/virt-seed.conf"
     run -1 virt-seed --root="$root" check --no-schema wired.xml
-    assert_said '[unwired]' "nobody listens at 192.0.2.2:${imds_address#*:}"
+    assert_said '[unwired]' "nothing is listening at 192.0.2.2:${imds_address#*:}"
     run -1 virt-seed --root="$root" check --no-schema unwired.xml
-    assert_said '[unwired]' "nobody listens at 192.0.2.2:${imds_address#*:}"
+    assert_said '[unwired]' "nothing is listening at 192.0.2.2:${imds_address#*:}"
     # Where nobody knows, it is the one that is there.
     echo 'imds-address = host' >"$root$confdir/virt-seed.conf"
     run -1 virt-seed --root="$root" check --no-schema wired.xml
-    [[ $output != *'nobody listens'* ]]
+    [[ $output != *'nothing is listening'* ]]
     end_server
     run -1 virt-seed --root="$root" check --no-schema wired.xml
-    assert_said '[config]' "nobody listens at $server"
+    assert_said '[config]' "nothing is listening at $server"
 }
 
 @test "check reports nothing that its user may not know" {
@@ -396,7 +396,7 @@ refuses_start_and_check() {
     fi
     rmdir "$tree"
     run -1 "${as_nobody[@]}" virt-seed --root="$root" check --no-schema usual.xml
-    assert_said "$rundir/imds is not there"
+    assert_said "$rundir/imds does not exist"
     [[ $EUID -eq 0 ]] || skip 'what its own user has closed is open to him'
     for directory in "$seeds" "${seeds%/*}"; do
         chmod 0700 "$directory"
@@ -408,7 +408,7 @@ refuses_start_and_check() {
     net_xml | sed "s|<ci:cloud-init |&cache='keep' |" | virt-seed --quiet --root="$root" wire - >keep.xml
     end_server
     run -0 virt-seed --root="$root" check --no-schema keep.xml
-    assert_said 'warning: ' "nobody listens at $imds_address" 'unless it has kept its seed' '[nobody-listens]'
+    assert_said 'warning: ' "nothing is listening at $imds_address" 'unless it has kept its seed' '[nobody-listens]'
     lifecycle keep.xml prepare
     [[ -e $tree/$uuid/meta-data ]]
 }
@@ -435,7 +435,7 @@ refuses_start_and_check() {
     end_server
     echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
     wired_net_xml >elsewhere.xml
-    refuses_start elsewhere.xml "nobody listens at $address"
+    refuses_start elsewhere.xml "nothing is listening at $address"
     coproc others { exec python3 "$top_srcdir/tests/imds/raw.py" listen "${address#*:}" "${address%:*}" 3>&-; }
     read -r _ <&"${others[0]}"
     lifecycle elsewhere.xml prepare
@@ -444,7 +444,7 @@ refuses_start_and_check() {
 @test "finds that nobody listens on IPv6, too" {
     echo "imds-address = [2001:db8::1]:${imds_address#*:}" >"$root$confdir/virt-seed.conf"
     wired_net_xml >elsewhere.xml
-    refuses_start elsewhere.xml "nobody listens at [2001:db8::1]:${imds_address#*:}"
+    refuses_start elsewhere.xml "nothing is listening at [2001:db8::1]:${imds_address#*:}"
 }
 
 # label_xml LABEL [ATTRIBUTES]: the domain, whose QEMU has the label.
@@ -501,12 +501,12 @@ clone_xml() {
 
 @test "refuses a domain with the URL but without a request" {
     sed '/<ci:cloud-init/d' wired.xml >unasked.xml
-    refuses_start unasked.xml "carries virt-seed's address" 'virt-seed unset web1'
+    refuses_start unasked.xml "has virt-seed's address" 'virt-seed unset web1'
 }
 
 @test "refuses a domain with another's URL and without a request" {
     clone_xml | sed '/<ci:cloud-init/d' >unasked.xml
-    refuses_start unasked.xml "carries virt-seed's address" 'virt-seed unset web1'
+    refuses_start unasked.xml "has virt-seed's address" 'virt-seed unset web1'
     virt-seed --quiet unset unasked.xml >unset.xml
     lifecycle unset.xml prepare
 }

@@ -250,7 +250,7 @@ begun() {
     report "$(begun)" "$(ended)"
     lifecycle_beside_journal until.xml release
     [[ $(in_record '.done | type') = string ]]
-    [[ $(journal_field MESSAGE | tail -n 1) == *'its identity alone'* ]]
+    [[ $(journal_field MESSAGE | tail -n 1) == *'only its identity'* ]]
     start until.xml
     virt-seed inspect "$seeds/$uuid.iso" | grep '^user-data: 0 bytes'
     [[ $(in_record '.boot."identity-alone"') = true ]]
@@ -394,7 +394,7 @@ release_keeps() {
     lifecycle_beside_journal wired.xml prepare
     head -c 100000 /dev/urandom >"$seeds/$uuid.iso"
     lifecycle_beside_journal wired.xml started
-    [[ $(journal_field MESSAGE) == *'is not recorded'* ]]
+    [[ $(journal_field MESSAGE) == *'could not record'* ]]
     ln -sf /nowhere "$seeds/$uuid.iso"
     lifecycle_beside_journal wired.xml started
     lifecycle_beside_journal wired.xml release

@@ -172,10 +172,10 @@ end_server() {
         echo $! >/run/server.pid'
     wait_until 60 lab_run curl --silent --output /dev/null http://169.254.169.254/
     finds note/metadata-server
-    [[ $output == *'another server listens at 169.254.169.254, port 80'* ]]
+    [[ $output == *'another server is listening at 169.254.169.254, port 80'* ]]
     interface=user define web1 'datasource="nocloud-net"'
     finds problem/metadata-server
-    [[ $output == *'another server listens at 169.254.169.254, port 80'* ]]
+    [[ $output == *'another server is listening at 169.254.169.254, port 80'* ]]
     [[ $(fix_of metadata-server) == *"ss -ltnp 'sport = :80'" ]]
 }
 

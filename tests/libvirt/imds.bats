@@ -199,7 +199,7 @@ filter() {
 @test "a stolen token gives another guest nothing" {
     get 2 "$base/user-data"
     expect 404
-    [[ $(<"$log") == *"192.168.150.12 ($mac2): 404 for user-data of domain $uuid: right token, but the peer's MAC is none"* ]]
+    [[ $(<"$log") == *"192.168.150.12 ($mac2): 404 for user-data of domain $uuid: right token, but the domain does not have the peer's MAC"* ]]
     # And says not even that it is right.
     assert_stolen_token_is_wrong in_guest 2
 }
@@ -266,7 +266,7 @@ note() {
     expect 403
     get 3 /v1/user-data
     expect 403
-    [[ $(<"$log") == *'no domain has the peer'?'s MAC at an interface with a filter'* ]]
+    [[ $(<"$log") == *'no domain has the peer'?'s MAC on an interface with a filter'* ]]
 }
 
 @test "without a token, a MAC of two domains belongs to nobody" {

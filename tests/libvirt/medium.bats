@@ -214,7 +214,7 @@ document() {
         domain_define web1 $web1
     lab_virsh start web1
     run -1 virt_seed update web1
-    [[ $output = *"the drive is virt-seed-qemu's"* ]]
+    [[ $output = *"virt-seed-qemu added the drive"* ]]
 }
 
 @test "update refuses another datasource, which needs a start" {

@@ -93,7 +93,7 @@ seed_sum() {
     on_source lab_make_secret web1 userdata '#cloud-config'
     start_on_source "<ci:user-data secret='web1'/>"
     run ! migrate web1
-    [[ $output = *"there is no /etc/virt-seed/secrets/web1"* ]]
+    [[ $output = *"/etc/virt-seed/secrets/web1 does not exist"* ]]
 
     run -0 on_source lab_virsh domstate web1
     [[ $output = running* ]]

@@ -113,7 +113,7 @@ assert_row() {
     lab_run sh -c 'mkdir -p /etc/virt-seed; echo "imds-address = 192.0.2.1:8080" >/etc/virt-seed/virt-seed.conf'
     lab_run "$builddir/virt-seed" wire web1
     run lab_virsh start web1
-    [[ $status -ne 0 && $output == *'nobody listens at 192.0.2.1:8080'*'virt-seed-imds.socket'* ]]
+    [[ $status -ne 0 && $output == *'nothing is listening at 192.0.2.1:8080'*'virt-seed-imds.socket'* ]]
     [[ $(lab_run find $tree -mindepth 1) = '' ]]
     lab_run rm /etc/virt-seed/virt-seed.conf
     lab_run "$builddir/virt-seed" wire web1
@@ -123,7 +123,7 @@ assert_row() {
     lab_virsh start web1
     lab_virsh destroy web1
     run lab_virsh start web1
-    [[ $status -ne 0 && $output == *'nobody listens at 169.254.169.254, port 80'* ]]
+    [[ $status -ne 0 && $output == *'nothing is listening at 169.254.169.254, port 80'* ]]
     common_listen
 }
 
@@ -135,7 +135,7 @@ assert_row() {
     begin=$SECONDS
     run lab_virsh start web1
     ((SECONDS - begin < 15))
-    [[ $status -ne 0 && $output == *'the metadata server at 169.254.169.254, port 80 does not answer: it accepts the connection and says nothing: the guest would come up as a new machine'*'journalctl -u virt-seed-imds.service'* ]]
+    [[ $status -ne 0 && $output == *'the metadata server at 169.254.169.254, port 80 does not answer: it accepts the connection but sends nothing: the guest would come up as a new machine'*'journalctl -u virt-seed-imds.service'* ]]
     [[ $(lab_run find $tree -mindepth 1) = '' ]]
     run -1 virt_seed check --no-schema web1
     [[ $output == *'169.254.169.254, port 80 does not answer'* ]]

@@ -126,7 +126,7 @@ assert_refused() {
 @test "refuses a start if a secret is missing or open to others, without quoting it" {
     metadata=$(request "<ci:user-data secret='web1'/>") domain_define web1 $web1
     virt_seed wire web1
-    assert_refused web1 "there is no /etc/virt-seed/secrets/web1" "install -d -m 0700"
+    assert_refused web1 "/etc/virt-seed/secrets/web1 does not exist" "install -d -m 0700"
 
     lab_run sh -c 'mkdir -m 0700 /etc/virt-seed/secrets/web1
         umask 022; printf "#cloud-config\npassword: hunter2\n" >/etc/virt-seed/secrets/web1/userdata'

@@ -32,7 +32,7 @@ late_updates_leave_nothing() {
     sleep 0.7
     lab_virsh destroy web1
     wait "$update" || :
-    grep -q 'the domain has ended meanwhile' update.log
+    grep -q 'the domain has ended in the meantime' update.log
     [[ $("$@") = '' ]] || return
 
     for delay in 0.00 0.02 0.04 0.06 0.08 0.10; do
