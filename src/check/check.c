@@ -15,7 +15,7 @@
 #include "store/pipeline.h"
 #include "wire/wire.h"
 
-/* A subject is one file in this folder and one row here. */
+/* To add a subject, add a file to this folder and a row here. */
 static void (*const subjects[])(const struct check *check) = {
     check_secrets, check_user_data,   check_cloud_config,
     check_network, check_nocloud_net, check_meta_data,
@@ -89,10 +89,10 @@ findings_clear(struct findings *findings)
     *findings = (struct findings){0};
 }
 
-/* --- the emulator shim, which libvirt may not be able to run ------------------------ */
+/* --- the emulator shim -------------------------------------------------------------- */
 
-/* Finds what libvirt would refuse before it asks the hook: it cannot run the shim
- * confined, unless the domain is to have no profile of AppArmor's. */
+/* AppArmor's profile may keep libvirt from running the shim, before it calls the hook. A
+ * domain can opt out of the profile. */
 static void
 check_emulator(struct findings *findings, const struct domain *domain, int root)
 {
@@ -118,7 +118,7 @@ check_wiring(struct findings *findings, const struct config *config,
              struct domain *domain, const struct request *request)
 {
     static const char hint[] = "run 'virt-seed wire'";
-    static const char text[] = "not wired; 'virt-seed wire' would report:";
+    static const char text[] = "not wired; 'virt-seed wire' would make these changes:";
     const struct wire_options options = {.imds_address = config->imds_address};
     cleanup_wiring struct wiring wiring = {0};
     cleanup_failure struct failure *failure = NULL;
@@ -182,7 +182,7 @@ check_domain(struct findings *findings, struct domain *domain,
         subjects[i](&check);
     if (options->schema)
         check_schema(&check, options->schema_file);
-    /* The wiring gives it a UUID, and that is a finding already. */
+    /* Wiring assigns a UUID, and is already reported. */
     if (findings->errors == 0 && *domain->uuid)
         seed_make(&seed, &request, &failure);
     findings_take(findings, &failure);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: `check` goes through the same stages as the hook at a cold boot, but a
- * failure becomes a finding and the next stage is tried. Besides these errors, for which
- * the hook would refuse the start, there are warnings of what would surprise: a file for
- * each subject, with its rules.
+ * How it works: `check` goes through the same stages as the hook at a cold boot, but
+ * records a failure as a finding and goes on to the next stage. These errors would make
+ * the hook refuse the start. The warnings cover what would surprise the user; each subject
+ * has a file with its rules.
  *
- * The identifier of an error is its failure's (base/failure.h), that of a warning is
+ * An error is identified by its failure code (base/failure.h), a warning by the list
  * below. Both are stable, and virt-seed-check(7) explains each.
  */
 #pragma once
@@ -64,7 +64,7 @@ enum warning {
 #undef WARNING_ENUM
 
 struct finding {
-    bool error; /* else a warning */
+    bool error; /* otherwise a warning */
     const char *id;
     int line; /* in the domain's XML; 0 if there is none */
     char *message;
@@ -82,14 +82,14 @@ struct findings {
     } schema;
 };
 
-/* Adds a warning; those beyond LIMIT_FINDINGS are dropped. Nothing in it is of a
+/* Adds a warning, unless there are LIMIT_FINDINGS already. It must not contain a
  * secret. */
 void findings_warn(struct findings *findings, enum warning id, int line, const char *hint,
                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /*
- * Takes the failure over, if there is one: as an error; one of a secret that the caller
- * alone may not read is none of the domain's, and a warning.
+ * Takes ownership of the failure, if any, and adds it as an error. A secret that only the
+ * caller cannot read is not the domain's fault, so it becomes a warning.
  */
 void findings_take(struct findings *findings, struct failure **failure);
 
@@ -108,26 +108,26 @@ struct check_options {
 };
 
 /*
- * Looks for everything that would fail or surprise at the domain's next start. Afterwards
- * `domain` may only be cleared: it was wired on the way, in memory.
+ * Finds problems with the domain's next start. It wires `domain` in memory, so the caller
+ * may only clear it afterwards.
  */
 void check_domain(struct findings *findings, struct domain *domain,
                   const struct check_options *options);
 
 /* --- the subjects ------------------------------------------------------------------- */
 
-/* What the subjects look at. The parts were resolved if that was possible. */
+/* The input of each subject. Parts are resolved if possible. */
 struct check {
     struct findings *findings;
     const struct domain *domain;    /* with the labels of its disks */
-    const struct wire_facts *facts; /* before the domain is wired on the way */
+    const struct wire_facts *facts; /* from before check_domain() wired it */
     const struct request *request;
     const struct config *config;
     int root; /* the host's "/" */
 };
 
-/* Each adds the warnings of its own. What the guest would reject is an error already, and
- * found before (seed/seed.h, wire/wire.h). */
+/* Each adds its own warnings. Content that the guest would reject was already reported as
+ * an error (seed/seed.h, wire/wire.h). */
 void check_user_data(const struct check *check);
 void check_cloud_config(const struct check *check);
 void check_network(const struct check *check);
@@ -140,25 +140,24 @@ void check_disks(const struct check *check);
 /* `file` is NULL, or the schema. */
 void check_schema(const struct check *check, const struct buffer *file);
 
-/* The one that adds errors, too: for what the hook would refuse of this host. */
+/* Also adds errors, for what the hook would refuse on this host. */
 void check_delivery(const struct check *check);
 
-/* Return: whether the part holds a cloud-config, and not in disguise (MIME,
- * templates). */
+/* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);
 
 /* --- rules on what a document contains (rules.c) ---------------------------------- */
 
 /*
- * A rule on the values at a path: "users.*.name", with "*" for any key or index, and
- * "**." in front for any depth. Messages name the path and the line, and nothing of the
+ * A rule on the values at a path such as "users.*.name": "*" matches any key or index, and
+ * a leading "**." any depth. Messages name the path and the line but never quote the
  * document.
  */
 struct rule {
     const char *path;
     bool (*applies)(const struct check *check, const struct yaml_node *node);
     enum warning id;
-    const char *message; /* behind the path: "is a number" */
+    const char *message; /* follows the path: "is a number" */
     const char *hint;
 };
 
@@ -166,15 +165,15 @@ struct rule {
 void rules_apply(const struct check *check, const struct part *part,
                  const struct yaml_node *from, const struct rule *rules);
 
-/* Reads the part. Return: the outermost node, or NULL: it is empty, masked, or not YAML,
- * which others say. */
+/* Return: the part's root node, or NULL if it is empty, masked or not YAML (which is
+ * reported elsewhere). */
 const struct yaml_node *rules_read(struct yaml *yaml, const struct part *part);
 
-/* Return: whether Python's str() of the value is the text that was written. */
+/* Return: whether Python's str() of the value gives back the text as written. */
 bool rules_is_as_written(const struct yaml_node *node);
 
-/* To be rows of the tables: the value is not text; is not the text that was written once
- * Python has made text of it; is text; is there at all. */
+/* Conditions for rows: the value is not text; Python's str() changes it; it is text; it is
+ * present. */
 bool rule_no_text(const struct check *check, const struct yaml_node *node);
 bool rule_other_text(const struct check *check, const struct yaml_node *node);
 bool rule_text(const struct check *check, const struct yaml_node *node);
@@ -183,22 +182,22 @@ bool rule_there(const struct check *check, const struct yaml_node *node);
 #define RULE_TEXT(path)                                                                  \
     {                                                                                    \
         path, rule_no_text, WARNING_YAML_VALUE,                                          \
-            "is no text to YAML, and cloud-init wants text", "put it in quotes"          \
+            "is not text in YAML, but cloud-init expects text", "put it in quotes"       \
     }
 #define RULE_AS_WRITTEN(path)                                                            \
     {                                                                                    \
         path, rule_other_text, WARNING_YAML_VALUE,                                       \
-            "is no text to YAML, and would arrive as another",                           \
-            "put it in quotes: YAML takes 010 for 8, and yes for true"                   \
+            "is not text in YAML, so the guest would get a different value",             \
+            "put it in quotes: YAML reads 010 as 8, and yes as true"                     \
     }
 #define RULE_NUMBER(path)                                                                \
     {                                                                                    \
-        path, rule_text, WARNING_YAML_TYPE, "is text, and cloud-init wants a number",    \
+        path, rule_text, WARNING_YAML_TYPE, "is text, but cloud-init expects a number",  \
             "remove the quotes"                                                          \
     }
 #define RULE_BOOLEAN(path)                                                               \
     {                                                                                    \
         path, rule_text, WARNING_YAML_TYPE,                                              \
-            "is text, which may count as true whatever it says",                         \
+            "is text, which may be taken as true whatever it says",                      \
             "write true or false, without quotes"                                        \
     }

@@ -10,10 +10,10 @@
 #include "domain/xml.h"
 #include "wire/wire.h"
 
-#define BUS_HINT "leave bus= away and run 'virt-seed wire' again"
+#define BUS_HINT "remove bus= and run 'virt-seed wire' again"
 
-/* Return: whether the model of the disk's controller is one of virtio's. A controller
- * that is not in the XML is made by libvirt, of its default model. */
+/* Return: whether the disk's controller is a virtio model. If the controller is not in the
+ * XML, libvirt adds one of its default model. */
 static bool
 is_on_virtio_scsi(const struct domain *domain, const struct disk *disk)
 {
@@ -40,22 +40,21 @@ check_bus(const struct check *check, const struct disk *disk)
                             strcmp(domain->disks[i].device, "disk") == 0);
     if (disk->bus == DOMAIN_BUS_USB)
         findings_warn(check->findings, WARNING_USB_CDROM, line, BUS_HINT,
-                      "the seed is on the usb bus, which guests find too late");
+                      "the seed is on the usb bus, which guests detect too late");
     if (disk->bus == DOMAIN_BUS_SATA && virtio && !domain_is_windows(domain))
-        findings_warn(
-            check->findings, WARNING_SATA_CDROM, line, BUS_HINT,
-            "the seed is on the sata bus, for which kernels of cloud images have "
-            "no driver");
+        findings_warn(check->findings, WARNING_SATA_CDROM, line, BUS_HINT,
+                      "the seed is on the sata bus, for which cloud image kernels have "
+                      "no driver");
     if (disk->bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
         findings_warn(check->findings, WARNING_IDE_CDROM, line, BUS_HINT,
-                      "the seed is on the ide bus, which the machine '%s' lacks",
+                      "the seed is on the ide bus, which machine type '%s' does not have",
                       domain->machine ? domain->machine : domain->arch);
     if (disk->bus == DOMAIN_BUS_SCSI && !is_on_virtio_scsi(domain, disk))
         findings_warn(
             check->findings, WARNING_SCSI_CONTROLLER, line,
-            "remove the seed's <disk>, and run 'virt-seed wire' again",
-            "the seed's scsi controller %ld is no virtio-scsi: kernels of cloud "
-            "images have no driver for others",
+            "remove the seed's <disk> and run 'virt-seed wire' again",
+            "the seed's scsi controller %ld is not virtio-scsi: cloud image kernels "
+            "have no driver for other models",
             disk->address.controller);
 }
 
@@ -95,8 +94,8 @@ check_disks(const struct check *check)
         findings_warn(check->findings, WARNING_NO_ROOT_DISK,
                       xml_line(check->domain->root),
                       "add the disk that the guest boots from",
-                      "the domain has no disk%s, and nothing else to boot from",
-                      disk ? " but the seed" : "");
+                      "the domain has no disk%s and nothing else to boot from",
+                      disk ? " except the seed" : "");
     if (!disk)
         return;
     check_bus(check, disk);
@@ -105,6 +104,6 @@ check_disks(const struct check *check)
         !xml_attribute_is(source, "startupPolicy", "mandatory"))
         findings_warn(check->findings, WARNING_STARTUP_POLICY, xml_line(source),
                       "add startupPolicy='mandatory' to its <source>",
-                      "the seed's cdrom has no startupPolicy='mandatory': a saved guest "
-                      "could come back with an empty drive");
+                      "the seed's cdrom lacks startupPolicy='mandatory': a saved guest "
+                      "could be restored with an empty drive");
 }

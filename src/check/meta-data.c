@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The request's own metadata: keys that mean something to cloud-init, or seem to. With
- * others the guest would go astray: they are errors (seed/meta-data.c). */
+/* The request's own metadata: keys that mean something to cloud-init, or seem to. Keys
+ * that would break the guest are errors (seed/meta-data.c). */
 #include "config.h"
 
 #include <string.h>
@@ -14,9 +14,8 @@ static const struct meaning {
     const char *message;
     const char *hint;
 } meanings[] = {
-    {"hostname", "is not what cloud-init takes the host name from", "write <hostname>"},
-    {"launch-index",
-     "makes cloud-init drop the parts of user-data that are for another index",
+    {"hostname", "is not where cloud-init reads the host name from", "write <hostname>"},
+    {"launch-index", "makes cloud-init drop user-data parts with a different index",
      "choose another name for the key"},
 };
 
@@ -36,7 +35,7 @@ check_key(const struct check *check, const struct part *part, int line, const ch
     }
 }
 
-/* True and false mean what they say. */
+/* True and false are harmless. */
 static bool
 is_misread(const struct check *check, const struct yaml_node *node)
 {
@@ -47,8 +46,8 @@ is_misread(const struct check *check, const struct yaml_node *node)
 
 static const struct rule rules[] = {
     {"*", is_misread, WARNING_YAML_VALUE,
-     "is no text to YAML, and would arrive as another value",
-     "put it in quotes: YAML takes 010 for 8, and yes for true"},
+     "is not text in YAML, so the guest would get a different value",
+     "put it in quotes: YAML reads 010 as 8, and yes as true"},
     {.path = NULL},
 };
 
@@ -85,25 +84,22 @@ check_meta_data(const struct check *check)
         check_part(check, part);
     if (request->cache && policy == INSTANCE_ID_CONTENT)
         findings_warn(check->findings, WARNING_WITHOUT_EFFECT, request->line,
-                      "leave cache= away, or use policy=\"domain\"",
+                      "remove cache=, or use policy=\"domain\"",
                       "policy=\"content\" makes a new instance-id when the seed changes, "
-                      "and with cache=\"keep\" the guest does not look at it");
-    /* The seed's path, or its URL, still has the UUID of the domain that this one was
-     * cloned from. */
+                      "but with cache=\"keep\" the guest does not read it");
+    /* The seed's path or URL still contains the UUID of the original. */
     if (check->facts->seed_of_another && policy == INSTANCE_ID_FIXED)
-        findings_warn(
-            check->findings, WARNING_CLONED_INSTANCE_ID, request->line,
-            "give it an instance-id of its own, or policy=\"domain\"",
-            "the domain is a clone, and its fixed instance-id that of the original: "
-            "the guest would not see that it is a new one");
-    /* What libvirt or an administrator does to the NICs was not meant to set the guest up
-     * again. */
+        findings_warn(check->findings, WARNING_CLONED_INSTANCE_ID, request->line,
+                      "give it its own instance-id, or use policy=\"domain\"",
+                      "the domain is a clone with the fixed instance-id of the original: "
+                      "the guest would not notice that it is a new instance");
+    /* Changing NICs is rarely meant to set the guest up again. */
     if ((request->covers & COVER_NETWORK_CONFIG) && request->network &&
         request->network->of_interfaces)
         findings_warn(
             check->findings, WARNING_VOLATILE_INSTANCE_ID, request->line,
-            "name the other documents in covers=, where that is not meant",
+            "if this is not intended, list only the other documents in covers=",
             "the instance-id of policy=\"content\" covers the network of the domain's "
-            "interfaces: when one of them is added, removed or changed, the guest is set up "
-            "anew");
+            "interfaces: adding, removing or changing one sets the guest up "
+            "again");
 }

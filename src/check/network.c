@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's network against the domain's own interfaces: network-config, versions 1 and
- * 2, and oVirt's <initialization>, with what else of that does nothing. A NIC of
- * network_data.json that the domain lacks is an error (seed/network.h). */
+/* Compares the guest's network (network-config versions 1 and 2, oVirt's <initialization>)
+ * with the domain's interfaces, and reports what has no effect in <initialization>. A NIC
+ * of network_data.json that the domain lacks is an error (seed/seed.h). */
 #include "config.h"
 
 #include <string.h>
@@ -25,8 +25,8 @@ is_default(const struct check *check, const struct yaml_node *node)
     return strcmp(node->text, "default") == 0;
 }
 
-#define NIC_HINT "compare with the <mac> of the domain's interfaces (virsh domiflist)"
-#define ROUTE_HINT "write 0.0.0.0/0, and ::/0 for IPv6: every version reads that"
+#define NIC_HINT "compare it with the <mac> of the domain's interfaces (virsh domiflist)"
+#define ROUTE_HINT "write 0.0.0.0/0, or ::/0 for IPv6: every version understands that"
 #define GATEWAY_HINT "write routes: [{to: 0.0.0.0/0, via: ADDRESS}], or to: ::/0"
 
 static const struct rule version_2[] = {
@@ -44,11 +44,11 @@ static const struct rule version_2[] = {
     RULE_BOOLEAN("*.*.accept-ra"),
     RULE_BOOLEAN("*.*.optional"),
     {"ethernets.*.match.macaddress", lacks_mac, WARNING_NIC_MISSING,
-     "is the MAC of none of the domain's interfaces; with 'set-name' there, the guest's "
+     "is not the MAC of any interface of the domain; with 'set-name', the guest's "
      "network would not come up at all",
      NIC_HINT},
     {"*.*.routes.*.to", is_default, WARNING_DEFAULT_ROUTE,
-     "says 'default', which cloud-init before 25.3 stumbles over", ROUTE_HINT},
+     "is 'default', which cloud-init before 25.3 does not accept", ROUTE_HINT},
     {"*.*.gateway4", rule_there, WARNING_DEPRECATED, "is deprecated by netplan",
      GATEWAY_HINT},
     {"*.*.gateway6", rule_there, WARNING_DEPRECATED, "is deprecated by netplan",
@@ -66,7 +66,7 @@ static const struct rule version_1[] = {
 
 static const struct rule version_1_physical[] = {
     {"mac_address", lacks_mac, WARNING_NIC_MISSING,
-     "is the MAC of none of the domain's interfaces, and the guest's network would not "
+     "is not the MAC of any interface of the domain, so the guest's network would not "
      "come up",
      NIC_HINT},
     {.path = NULL},
@@ -90,7 +90,7 @@ check_part_network(const struct check *check, const struct part *part,
     list = yaml_get(root, "config");
     if (!list || list->kind != YAML_SEQUENCE)
         return;
-    /* Of the other kinds (bonds, bridges) the MAC is one that the guest gives. */
+    /* For other types (bonds, bridges) the guest assigns the MAC itself. */
     for (const struct yaml_item *item = list->items; item; item = item->next) {
         const struct yaml_node *type = yaml_get(item->value, "type");
 
@@ -110,11 +110,10 @@ check_network(const struct check *check)
 
     if (request->network && request->datasource == DATASOURCE_CONFIGDRIVE &&
         !network_carries_dns(request->network))
-        findings_warn(
-            check->findings, WARNING_WITHOUT_EFFECT, request->line,
-            "give the nic an address, or use datasource=\"nocloud\"",
-            "name servers or search domains of a nic without an address: guests "
-            "that use netplan pass over them on a ConfigDrive");
+        findings_warn(check->findings, WARNING_WITHOUT_EFFECT, request->line,
+                      "give the nic an address, or use datasource=\"nocloud\"",
+                      "a nic without an address has name servers or search domains: on a "
+                      "ConfigDrive, guests that use netplan ignore them");
     if (root)
         check_part_network(check, part, root);
 }
@@ -135,15 +134,15 @@ check_initialization(const struct check *check)
     line = element ? xml_line(element) : request->line;
     for (size_t i = 0; i < initialization->note_count; i++)
         findings_warn(check->findings, WARNING_WITHOUT_EFFECT, line,
-                      "remove it where the guest is Linux; Windows' sysprep knows it",
+                      "remove it if the guest runs Linux: only Windows' sysprep uses it",
                       "<initialization>: %s", initialization->notes[i]);
     for (const xmlNode *node = xml_child(devices, "interface"); node;
          node = xml_next(node, "interface"))
         nic_count++;
     if (request->network && request->network->nic_count > nic_count)
         findings_warn(check->findings, WARNING_NIC_COUNT, line,
-                      "add the interfaces to the domain, or remove their "
+                      "add interfaces to the domain, or remove the extra "
                       "nic_configuration",
-                      "<nic_configurations> has %zu, and the domain %zu interfaces",
+                      "<nic_configurations> has %zu interfaces, but the domain has %zu",
                       request->network->nic_count, nic_count);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A seed that the guest fetches over the network: whether it gets there, what comes too
- * late that way, and whether somebody serves it. */
+/* Seeds that the guest fetches over the network: whether it can reach the server, what
+ * arrives too late, and whether the server runs. */
 #include "config.h"
 
 #include <pwd.h>
@@ -17,7 +17,7 @@
 
 #define OR_DISK ", or use datasource=\"nocloud\""
 
-/* --- the way there ------------------------------------------------------------------ */
+/* --- reaching the server ------------------------------------------------------------ */
 
 static bool
 is_type(const struct interface *interface, const char *type)
@@ -25,7 +25,7 @@ is_type(const struct interface *interface, const char *type)
     return interface->type && strcmp(interface->type, type) == 0;
 }
 
-/* Return: whether what the guest sends to its host by the interface arrives elsewhere. */
+/* Return: whether the guest cannot reach its own host through the interface. */
 static bool
 leads_past(const struct check *check, const struct interface *interface)
 {
@@ -44,9 +44,9 @@ is_down(const struct check *check, const struct interface *interface)
 }
 
 /*
- * The server takes what comes from sockets of this host for a guest's only if they belong
- * to the user whom it takes for QEMU's (imds/peer.h). A static DAC label, "USER:GROUP",
- * names another; in the XML of a domain that runs, libvirt's own choice is a dynamic one.
+ * The server accepts a connection from this host only if its socket belongs to QEMU's user
+ * (imds/peer.h). A static DAC label, "USER:GROUP", can name another user. In the XML of a
+ * running domain, libvirt's own choice is a dynamic label.
  */
 static bool
 is_of_other_user(const struct check *check, const struct interface *interface)
@@ -68,7 +68,7 @@ is_of_other_user(const struct check *check, const struct interface *interface)
     qemu = qemu_user_find(check->root);
     if (!qemu.known)
         return true;
-    /* libvirt looks for a name first, but behind a "+" (virGetUserID). */
+    /* libvirt looks for a name first, unless there is a leading "+" (virGetUserID). */
     entry = *user == '+' ? NULL : getpwnam(user);
     if (entry)
         return entry->pw_uid != qemu.uid;
@@ -76,7 +76,7 @@ is_of_other_user(const struct check *check, const struct interface *interface)
     return end == user || *end || number != qemu.uid;
 }
 
-/* Why a guest gets nothing by an interface; one is enough. */
+/* Why a guest gets no seed through an interface: the first that applies. */
 static const struct obstacle {
     bool (*applies)(const struct check *check, const struct interface *interface);
     enum warning id;
@@ -84,17 +84,17 @@ static const struct obstacle {
     const char *hint;
 } obstacles[] = {
     {leads_past, WARNING_HOST_UNREACHED,
-     "by none of its interfaces the guest reaches its own host, where its seed is served: "
-     "those of type 'direct' and NICs of the host lead past it",
+     "no interface lets the guest reach its own host, which serves its seed: "
+     "interfaces of type 'direct' and passed-through NICs bypass the host",
      "add an interface of type 'network', 'bridge' or 'user'" OR_DISK},
     {is_down, WARNING_LINK_DOWN,
-     "by none of its interfaces the guest gets its seed: with <link state='down'/> nothing "
-     "comes through",
-     "take <link state='down'/> away" OR_DISK},
+     "no interface lets the guest fetch its seed: <link state='down'/> turns the interface "
+     "off",
+     "remove <link state='down'/>" OR_DISK},
     {is_of_other_user, WARNING_OTHER_USER,
-     "by none of its interfaces the guest gets its seed: its <seclabel model='dac'> makes "
-     "QEMU another user, and by user networking that one is given nothing",
-     "take the <seclabel> away, or add an interface of type 'network' or "
+     "no interface lets the guest fetch its seed: <seclabel model='dac'> runs QEMU as "
+     "another user, whose user networking the server does not trust",
+     "remove the <seclabel>, or add an interface of type 'network' or "
      "'bridge'" OR_DISK},
 };
 
@@ -117,7 +117,7 @@ check_way(const struct check *check)
             return;
         met[o] = true;
     }
-    /* There may be a NIC of the host's that is passed through. */
+    /* A <hostdev> may pass a NIC of the host through. */
     met[0] = met[0] || interfaces.count == 0;
     for (size_t i = 0; i < ARRAY_SIZE(obstacles); i++) {
         if (met[i])
@@ -134,14 +134,15 @@ check_nocloud_net(const struct check *check)
     if (request_has_disk(check->request))
         return;
     check_way(check);
-    /* By then cloud-init has brought up its fallback, DHCP, and does so again at each
-     * boot (cmd/main.py, main_init; stages.py, apply_network_config). Versions from 24.3
-     * on apply what they fetch then, at the first boot. */
+    /* By then cloud-init has brought up its fallback, DHCP, and does so again at each boot
+     * (cmd/main.py, main_init; stages.py, apply_network_config). Since 24.3 it applies what
+     * it fetched, at the first boot. */
     if (check->request->network || (part && part->data.size > 0))
-        findings_warn(check->findings, WARNING_NETWORK_LATE, check->request->line,
-                      "let DHCP give the addresses" OR_DISK,
-                      "network-config comes over the network here, too late: cloud-init "
-                      "applies it not at all, or at the first boot alone");
+        findings_warn(
+            check->findings, WARNING_NETWORK_LATE, check->request->line,
+            "assign the addresses with DHCP" OR_DISK,
+            "network-config comes over the network, which is too late: cloud-init "
+            "ignores it, or applies it only at the first boot");
 }
 
 /* --- the server --------------------------------------------------------------------- */
@@ -158,7 +159,7 @@ check_delivery(const struct check *check)
     if (delivery->check_host && delivery->check_host(check->root, &failure) < 0)
         failure_at_line(&failure, request->line);
     findings_take(check->findings, &failure);
-    /* The configuration's address is in the serial once the domain is wired. */
+    /* Once the domain is wired, its serial contains the configured address. */
     if (delivery->check_server && !address && seed_url_find_own(&url, check->domain))
         address = url.address;
     if (!delivery->check_server || !address ||
@@ -167,7 +168,7 @@ check_delivery(const struct check *check)
     failure_at_line(&failure, request->line);
     if (request->cache)
         findings_warn(check->findings, WARNING_NOBODY_LISTENS, request->line,
-                      failure->hint, "%s, unless it has kept its seed (cache=\"keep\")",
+                      failure->hint, "%s, unless it has cached its seed (cache=\"keep\")",
                       failure->message);
     else
         findings_take(check->findings, &failure);

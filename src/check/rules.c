@@ -9,18 +9,18 @@
 
 #define ANY_DEPTH "**."
 
-/* Where the reading of a document is. */
+/* The current position in a document. */
 struct walk {
     const struct check *check;
     const struct part *part;
     const char *description;
     const struct rule *rules;
-    /* The keys that lead to a node; NULL for an item of a list. */
+    /* The keys that lead to a node; NULL for a list item. */
     const char *keys[LIMIT_YAML_DEPTH];
     size_t depth;
 };
 
-/* Return: whether the keys are those of the rule's path. */
+/* Return: whether the keys match the rule's path. */
 static bool
 path_matches(const char *path, const struct walk *walk)
 {
@@ -54,7 +54,7 @@ apply(const struct walk *walk, const struct yaml_node *node)
 
         if (!path_matches(rule->path, walk) || !rule->applies(walk->check, node))
             continue;
-        /* Its leading "*." say nothing to people. */
+        /* A leading "*." means nothing to the user. */
         while (*name == '*' && strchr(name, '.'))
             name = strchr(name, '.') + 1;
         if (*name == '*' && walk->part->origin != PART_SECRET)
@@ -137,7 +137,7 @@ rules_is_as_written(const struct yaml_node *node)
     return true;
 }
 
-/* What is empty is not set. */
+/* An empty value counts as unset. */
 bool
 rule_no_text(const struct check *check, const struct yaml_node *node)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: if cloud-init is installed on the host, its own 'cloud-init schema'
- * reads each cloud-config from a file in memory, and what it says becomes a warning: the
- * guest's cloud-init may be another. It quotes values, so it gets no document that came
- * from a secret or seems to hold one. It is waited for, but not for long.
+ * How it works: if cloud-init is installed on the host, its own 'cloud-init schema' reads
+ * each cloud-config from a file in memory. Its findings become warnings, because the guest
+ * may have another version. It quotes values, so it never sees a document that came from a
+ * secret or seems to contain one. It runs with a time limit.
  *
  * If the user has cloud-init's JSON schema in a file, Python's jsonschema, which cloud-init
  * uses as well, checks the cloud-configs by that. It gets the values as JSON, as our own
@@ -21,10 +21,10 @@
 #include "seed/yaml.h"
 
 #define SCHEMA_HINT                                                                      \
-    "see cloud-init's reference of modules; 'virt-seed check --no-schema' leaves this out"
+    "see cloud-init's module reference; 'virt-seed check --no-schema' skips this check"
 
-/* Makes a warning of each line in which cloud-init finds something.
- * Return: whether cloud-init is there, and answers. */
+/* Turns each line that cloud-init reports into a warning.
+ * Return: whether cloud-init is installed and answers. */
 static bool
 check_part_schema(const struct check *check, const struct part *part, const char *type)
 {
@@ -69,10 +69,10 @@ check_part_schema(const struct check *check, const struct part *part, const char
     if (status == 0 || found || (type && status == 2))
         return true;
     findings_warn(check->findings, WARNING_SCHEMA, part->line,
-                  "try it: cloud-init schema --config-file FILE; or 'virt-seed check "
+                  "run 'cloud-init schema --config-file FILE', or use 'virt-seed check "
                   "--no-schema'",
                   "%s: the host's cloud-init could not check it (%s)", description,
-                  status < 0 ? "it took too long, or said too much" : "it failed itself");
+                  status < 0 ? "it took too long or printed too much" : "it failed");
     return status >= 0;
 }
 
@@ -173,7 +173,7 @@ check_schema(const struct check *check, const struct buffer *file)
         const char *type = NULL;
         bool checked;
 
-        /* It quotes values: what is, or seems to be, secret does not go there. */
+        /* It quotes values, so it must not see secrets, real or suspected. */
         if (part->data.size == 0 || part->masked || part->origin == PART_SECRET ||
             findings_have(findings, WARNING_INLINE_SECRET, part->line))
             continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Secrets where others read them. Any local user of the host reads a domain's metadata
- * (virsh -r dumpxml); any user of the guest reads cloud-init's meta-data
- * (/run/cloud-init/instance-data.json); with the emulator shim, any guest of the host
- * that breaks out of its QEMU reads the seeds of all others.
+ * Secrets in places that others can read. Any local user of the host can read a domain's
+ * metadata (virsh -r dumpxml); any user of the guest can read cloud-init's meta-data
+ * (/run/cloud-init/instance-data.json); with the emulator shim, a guest that breaks out of
+ * its QEMU can read the seeds of all other guests.
  */
 #include "config.h"
 
@@ -17,14 +17,14 @@
 
 #define MOVE_HINT                                                                        \
     "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write secret=\"NAME\""
-#define EVERYBODY "in the domain's XML, which every local user may read"
+#define EVERYBODY "in the domain's XML, which every local user can read"
 
 /* --- in the XML --------------------------------------------------------------------- */
 
 #define RULE_SECRET(path)                                                                \
     {                                                                                    \
-        path, rule_there, WARNING_INLINE_SECRET,                                         \
-            "seems to be a secret, and stands " EVERYBODY, MOVE_HINT                     \
+        path, rule_there, WARNING_INLINE_SECRET, "seems to be a secret " EVERYBODY,      \
+            MOVE_HINT                                                                    \
     }
 
 static const struct rule rules[] = {
@@ -41,7 +41,8 @@ static const struct rule rules[] = {
     {.path = NULL},
 };
 
-/* In what is not YAML; those after the first KEY_WORDS tell more than YAML's key does. */
+/* For documents other than YAML. The words after the first KEY_WORDS also say more than a
+ * YAML key does. */
 #define KEY_WORDS 3
 static const char *const words[] = {
     "passwd:", "password:", "chpasswd", "PRIVATE KEY-----", "PrivateKey =",
@@ -57,7 +58,7 @@ has_word(const struct buffer *data, size_t first)
     return false;
 }
 
-/* Of what is in the XML itself. */
+/* For a part whose content is in the XML itself. */
 static void
 check_inline(const struct check *check, const struct part *part)
 {
@@ -70,7 +71,7 @@ check_inline(const struct check *check, const struct part *part)
         findings_warn(check->findings, WARNING_INLINE_SECRET, part->line,
                       "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write "
                       "secret=\"NAME\" key=\"KEY\"",
-                      "<%s> stands " EVERYBODY, part->element);
+                      "<%s> is " EVERYBODY, part->element);
         return;
     }
     if (part->kind == PART_NETWORK_CONFIG ||
@@ -79,10 +80,11 @@ check_inline(const struct check *check, const struct part *part)
         root = rules_read(&yaml, part);
     if (root)
         rules_apply(check, part, root, rules);
-    /* Of YAML, the keys have been looked at. */
+    /* The keys of YAML have been checked. */
     if (check->findings->count == count && has_word(&part->data, root ? KEY_WORDS : 0))
         findings_warn(check->findings, WARNING_INLINE_SECRET, part->line, MOVE_HINT,
-                      "<%s> seems to hold a password or key " EVERYBODY, part->element);
+                      "<%s> seems to contain a password or key " EVERYBODY,
+                      part->element);
 }
 
 /* --- in the guest ------------------------------------------------------------------- */
@@ -110,8 +112,8 @@ warn_of_key(const struct check *check, const struct part *part, const char *key)
     if (sounds_secret(key))
         findings_warn(
             check->findings, WARNING_READABLE_SECRET, part->line,
-            "write it into a file of the guest by user-data (write_files)",
-            "%s: the key '%s' is metadata, which every user of the guest may read",
+            "write it to a file in the guest with user-data (write_files)",
+            "%s: the key '%s' is metadata, which every user of the guest can read",
             description, key);
 }
 
@@ -127,7 +129,7 @@ check_part(const struct check *check, const struct part *part)
 
         findings_warn(
             check->findings, WARNING_SHIM_SECRET, part->line,
-            "use QEMU itself as its emulator, and wire the domain ('virt-seed wire')",
+            "set its emulator to QEMU itself and run 'virt-seed wire'",
             "%s %s, and with the emulator '%s' all guests share the user who reads it",
             description,
             part->origin == PART_GENERATED ? "makes a secret key" : "comes from a secret",
@@ -139,11 +141,11 @@ check_part(const struct check *check, const struct part *part)
         for (size_t i = 0; i < part->entry_count; i++)
             warn_of_key(check, part, part->entries[i].key);
     }
-    /* Windows takes it from there, and keeps it to itself; Linux does neither. */
+    /* Windows uses it and keeps it private; Linux does neither. */
     if (part->kind == PART_ADMIN_PASSWORD && !domain_is_windows(check->domain))
         findings_warn(check->findings, WARNING_READABLE_SECRET, part->line,
-                      "remove it where the guest is Linux: cloud-init does not use it",
-                      "<%s> is metadata, which every user of a Linux guest may read",
+                      "remove it if the guest runs Linux: cloud-init does not use it",
+                      "<%s> is metadata, which every user of a Linux guest can read",
                       part->element);
     if (part->origin == PART_INLINE && part->data.size > 0)
         check_inline(check, part);
@@ -160,19 +162,20 @@ check_secrets(const struct check *check)
     for (size_t i = 0; i < request->meta_data_count; i++) {
         if (sounds_secret(request->meta_data[i].key))
             findings_warn(check->findings, WARNING_INLINE_SECRET, request->line,
-                          "write it into a file of the guest by user-data (write_files), "
+                          "write it to a file in the guest with user-data (write_files), "
                           "from a secret",
-                          "<meta-data>: '%.256s' stands " EVERYBODY,
+                          "<meta-data>: '%.256s' is " EVERYBODY,
                           request->meta_data[i].key);
     }
     for (size_t i = 0; payload && i < payload->document_count; i++) {
         const struct document *file = &payload->documents[i];
 
         if (file->data.size > 0 && has_word(&file->data, 0))
-            findings_warn(check->findings, WARNING_INLINE_SECRET, request->line,
-                          "write the request as <cloud-init>, and the secret as "
-                          "secret=\"NAME\"",
-                          "the payload's '%s' seems to hold a password or key " EVERYBODY,
-                          file->path);
+            findings_warn(
+                check->findings, WARNING_INLINE_SECRET, request->line,
+                "write the request as <cloud-init>, and the secret as "
+                "secret=\"NAME\"",
+                "the payload's '%s' seems to contain a password or key " EVERYBODY,
+                file->path);
     }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the guest's early detection (cloud-init's tools/ds-identify) knows a datasource
- * by: the SMBIOS tables, the system's UUID, labels of disks, the kernel's command
- * line. */
+/* What the guest's early detection (cloud-init's tools/ds-identify) recognizes a
+ * datasource by: SMBIOS tables, the system UUID, disk labels, the kernel command line. */
 #include "config.h"
 
 #include <fnmatch.h>
@@ -13,7 +12,7 @@
 #include "wire/wire.h"
 
 #define CLOUD_HINT                                                                       \
-    "use another value; two datasources in one guest are a race between them"
+    "use another value; with two datasources, the guest may choose the wrong one"
 
 /* --- other clouds ------------------------------------------------------------------- */
 
@@ -93,7 +92,7 @@ static const struct {
     {"ovf env", "OVF"},
 };
 
-/* Warns of disks and channels by which cloud-init knows another cloud. */
+/* Warns of disks and channels that look like another cloud to cloud-init. */
 static void
 check_devices(const struct check *check)
 {
@@ -128,7 +127,7 @@ check_devices(const struct check *check)
 
 /* --- the serial --------------------------------------------------------------------- */
 
-/* ds-identify reads one line of it, with a shell's read that eats backslashes. */
+/* ds-identify reads one line of it with the shell's read, which drops backslashes. */
 static void
 check_serial(const struct check *check)
 {
@@ -139,9 +138,9 @@ check_serial(const struct check *check)
         if (serial[i] >= ' ' && serial[i] < 0x7f && serial[i] != '\\')
             continue;
         findings_warn(check->findings, WARNING_SERIAL_CHARACTERS, xml_line(node),
-                      "use letters, digits and punctuation of ASCII, on one line",
-                      "the SMBIOS serial has a backslash, a control character, or one "
-                      "beyond ASCII: cloud-init could read it otherwise");
+                      "use ASCII letters, digits and punctuation, on one line",
+                      "the SMBIOS serial has a backslash, a control character or a "
+                      "non-ASCII character: cloud-init could misread it");
         return;
     }
 }
@@ -158,16 +157,17 @@ check_visibility(const struct check *check)
     if (!check->request->serial || request_is_by_label(check->request))
         return;
     if (without_firmware && !request_has_disk(check->request))
-        findings_warn(check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
-                      "boot by UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
-                      "a kernel that starts without firmware sees no SMBIOS serial on "
-                      "aarch64, and nothing else tells the guest where its seed is");
+        findings_warn(
+            check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
+            "boot with UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
+            "a kernel that starts without firmware sees no SMBIOS serial on "
+            "aarch64, and nothing else tells the guest where its seed is");
     else if (without_firmware)
         findings_warn(
             check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
-            "boot by UEFI (<os firmware='efi'>), or add 'ds=nocloud' to <cmdline>",
+            "boot with UEFI (<os firmware='efi'>), or add 'ds=nocloud' to <cmdline>",
             "a kernel that starts without firmware sees no SMBIOS serial on "
-            "aarch64; only the seed's label tells the guest of it");
+            "aarch64; the guest finds its seed only by the label");
     for (const xmlNode *node = xml_first_element(domain->root); node;
          node = xml_next_element(node)) {
         const xmlNode *argument = strcmp((const char *)node->name, "commandline") == 0
@@ -180,9 +180,10 @@ check_visibility(const struct check *check)
             if (!value ||
                 (strcmp(value, "-smbios") != 0 && strcmp(value, "--smbios") != 0))
                 continue;
-            findings_warn(check->findings, WARNING_SERIAL_HIDDEN, xml_line(argument),
-                          "move its values into <sysinfo type='smbios'>",
-                          "QEMU's argument -smbios may replace the serial of <sysinfo>");
+            findings_warn(
+                check->findings, WARNING_SERIAL_HIDDEN, xml_line(argument),
+                "move its values into <sysinfo type='smbios'>",
+                "QEMU's -smbios argument may replace the serial from <sysinfo>");
             return;
         }
     }
@@ -194,11 +195,11 @@ static const struct {
     const char *pattern;
     const char *message;
 } arguments[] = {
-    {"cloud-init=disabled", "switches cloud-init off"},
-    {"ds=*", "names the datasource, and wins over the seed's"},
-    {"ci.ds=*", "names the datasource, and wins over the seed's"},
-    {"ip=*", "wins over the seed's network-config"},
-    {"network-config=*", "wins over the seed's network-config"},
+    {"cloud-init=disabled", "disables cloud-init"},
+    {"ds=*", "sets the datasource and overrides the seed's"},
+    {"ci.ds=*", "sets the datasource and overrides the seed's"},
+    {"ip=*", "overrides the seed's network-config"},
+    {"network-config=*", "overrides the seed's network-config"},
     {"scaleway*", "makes cloud-init look for Scaleway too"},
     {"vultr*", "makes cloud-init look for Vultr too"},
 };
@@ -217,10 +218,9 @@ check_kernel(const struct check *check)
             continue;
         for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
             if (fnmatch(arguments[i].pattern, word, 0) == 0)
-                findings_warn(
-                    check->findings, WARNING_KERNEL_ARGUMENTS, xml_line(node),
-                    "remove the word from <cmdline>, unless that is what you want",
-                    "<cmdline>: '%.256s' %s", word, arguments[i].message);
+                findings_warn(check->findings, WARNING_KERNEL_ARGUMENTS, xml_line(node),
+                              "remove it from <cmdline>, unless it is intended",
+                              "<cmdline>: '%.256s' %s", word, arguments[i].message);
         }
     }
 }
@@ -235,7 +235,7 @@ check_smbios(const struct check *check)
         findings_warn(
             check->findings, WARNING_OTHER_CLOUD,
             xml_line(xml_child(check->domain->root, "uuid")),
-            "give the domain another UUID: cloud-init knows Amazon's guests by it",
+            "give the domain another UUID: cloud-init recognizes EC2 guests by it",
             "<uuid>: '%s' makes cloud-init look for Ec2 too", uuid);
     check_devices(check);
     check_serial(check);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What user-data and vendor-data are; of cloud-configs, the values that YAML makes
- * something else of than cloud-init's modules expect. Which keys there are, cloud-init's
- * own schema says (schema.c). */
+/* The formats of user-data and vendor-data, and values in cloud-configs that YAML reads
+ * differently from what cloud-init's modules expect. Unknown keys are left to cloud-init's
+ * own schema (schema.c). */
 #include "config.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ check_includes(const struct check *check, const struct part *part)
     for (char *line = strsep(&rest, "\r\n"); line; line = strsep(&rest, "\r\n")) {
         const char *url = line;
 
-        /* As cloud-init finds it (user_data.py, _do_include). */
+        /* As in cloud-init's user_data.py, _do_include. */
         if (begins_with(line, "#include-once"))
             url += strlen("#include-once");
         else if (begins_with(line, "#include"))
@@ -52,20 +52,20 @@ check_includes(const struct check *check, const struct part *part)
             begins_with(url, "https://"))
             continue;
         if (begins_with(url, "file:") || *url == '/')
+            warn(check, part, WARNING_INCLUDE,
+                 "put the content into its own user-data element, unless the guest's "
+                 "image has the file",
+                 number, "includes a file from the guest, not from the host");
+        else
             warn(
                 check, part, WARNING_INCLUDE,
-                "put the content into a user-data element of its own, unless the guest's "
-                "image has the file",
-                number, "includes a file of the guest's, not of the host's");
-        else
-            warn(check, part, WARNING_INCLUDE,
-                 "write one http:// or https:// URL on each line", number,
-                 "includes what is no http URL; what cannot be fetched stops cloud-init");
+                "write one http:// or https:// URL on each line", number,
+                "includes something other than an http URL; cloud-init stops if a fetch fails");
     }
 }
 
-/* Return: whether lines end in CR LF, but not the first one: cloud-init converts all
- * lines if the first one ends so (util.dos2unix), and none otherwise. */
+/* Return: whether lines other than the first end in CR LF. If the first one does,
+ * cloud-init converts all lines (util.dos2unix), otherwise none. */
 static bool
 has_later_cr_lf(const struct buffer *data)
 {
@@ -88,10 +88,9 @@ check_user_data(const struct check *check)
         kind = user_data_kind(part->data.data, part->data.size);
         if (strcmp(kind, "gzip") == 0 || strcmp(kind, "MIME") == 0)
             warn(check, part, WARNING_UNSEEN,
-                 "give its parts as user-data elements of their own: virt-seed combines "
+                 "put each part into its own user-data element: virt-seed combines "
                  "them",
-                 0,
-                 "is packed (gzip or MIME), so that the values in it were not checked");
+                 0, "is packed (gzip or MIME), so its values were not checked");
         else if (strcmp(kind, "include") == 0 || strcmp(kind, "include-once") == 0)
             check_includes(check, part);
         else if ((strcmp(kind, "script") == 0 || strcmp(kind, "boothook") == 0) &&
@@ -157,8 +156,8 @@ check_is_cloud_config(const struct part *part)
            strcmp(kind, "cloud-config") == 0;
 }
 
-/* Warns of vendor-data that 'vendor_data: {enabled: …}' switches off: of text, "true",
- * "1", "on" and "yes" alone are true (cloud-init's util.translate_bool). */
+/* Warns if 'vendor_data: {enabled: …}' disables vendor-data. Only the texts "true", "1",
+ * "on" and "yes" are true (cloud-init's util.translate_bool). */
 static void
 check_vendor_data(const struct check *check, const struct part *part,
                   const struct yaml_node *root)
@@ -173,11 +172,10 @@ check_vendor_data(const struct check *check, const struct part *part,
         if (strcasecmp(enabled->text, true_words[i]) == 0)
             return;
     }
-    findings_warn(
-        check->findings, WARNING_VENDOR_DATA_UNUSED, part->line,
-        "remove it from user-data where the vendor-data shall have an effect",
-        "<%s>: line %d: 'vendor_data' switches vendor-data off, and there is some",
-        part->element, enabled->line);
+    findings_warn(check->findings, WARNING_VENDOR_DATA_UNUSED, part->line,
+                  "remove it from user-data if the vendor-data should take effect",
+                  "<%s>: line %d: 'vendor_data' disables the request's vendor-data",
+                  part->element, enabled->line);
 }
 
 void

@@ -14,7 +14,7 @@
 #include "domain/xml.h"
 #include "import/import.h"
 
-/* What base64(1) puts on a line of 76 letters. */
+/* Bytes per line of base64(1), which writes 76 characters. */
 #define LINE_BYTES 57UL
 
 int
@@ -30,7 +30,7 @@ import_check(const struct import *import, struct failure **failure)
 
     if (!doc || domain_read(&domain, doc, failure) < 0 ||
         request_read(&request, &domain, failure) < 0)
-        return failure_prefix(failure, "what it asks for cannot be had");
+        return failure_prefix(failure, "the resulting request is invalid");
     return 0;
 }
 
@@ -99,7 +99,7 @@ element_add_text(xmlNode *parent, const char *name, const char *text)
     xmlNode *node = element_add(parent, name);
     const xmlChar *content = (const xmlChar *)text;
 
-    /* A carriage return is written as a character reference, for which CDATA has no place. */
+    /* A carriage return must be a character reference, which CDATA cannot contain. */
     if (strpbrk(text, "\n<>&") && !strchr(text, '\r'))
         xmlAddChild(node,
                     own(xmlNewCDataBlock(parent->doc, content, xmlStrlen(content))));
@@ -125,7 +125,7 @@ element_can_hold(const char *data, size_t size)
     return true;
 }
 
-/* What part_read() takes for the work of an editor. */
+/* part_read() would take this for an editor's indentation. */
 static bool
 would_be_trimmed(const char *text, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Another system's document as our <cloud-init> element. A document is imported whole or
- * not at all: what has no place in the element is a failure that names its field.
+ * Converts another system's document to our <cloud-init> element. A document is imported
+ * whole or not at all: a field that the element cannot express is an error that names it.
  */
 #pragma once
 
@@ -16,21 +16,21 @@
 /* A secret of the host that the element refers to. */
 struct import_secret {
     char *name;
-    struct secret_key *keys; /* as the document has them; owned */
-    size_t key_count;        /* 0 if the document does not have the secret */
+    struct secret_key *keys; /* from the document; owned */
+    size_t key_count;        /* 0 if the document lacks the secret */
 };
 
 struct import {
     xmlDoc *doc; /* its root is the element */
     xmlNode *element;
-    char **notes; /* for people: what is different here */
+    char **notes; /* for the user: what differs here */
     size_t note_count;
     struct import_secret *secrets;
     size_t secret_count;
 };
 
-/* Reads KubeVirt's manifests, YAML or JSON. `name` is the virtual machine's; NULL if there
- * is only one. */
+/* Reads KubeVirt's manifests, YAML or JSON. `name` chooses the virtual machine; NULL means
+ * the only one. */
 int import_kubevirt(struct import *import, const char *data, size_t size,
                     const char *name, struct failure **failure);
 
@@ -40,8 +40,8 @@ int import_ovirt(struct import *import, const char *data, size_t size, const cha
 /* Reads the payload of a domain's XML, which becomes the element's parts. */
 int import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failure);
 
-/* Checks that the element asks for something that a seed can give, as far as this can be
- * said without a domain. */
+/* Checks that the element is a valid request, as far as that is possible without a
+ * domain. */
 int import_check(const struct import *import, struct failure **failure);
 
 void import_note(struct import *import, const char *format, ...)
@@ -58,16 +58,16 @@ void import_clear(struct import *import);
 
 /* Adds an element as the last child. Return: it, owned by the document. */
 xmlNode *element_add(xmlNode *parent, const char *name);
-/* The same, with text; in CDATA where that is easier to read. */
+/* The same, with text; in CDATA if that is easier to read. */
 xmlNode *element_add_text(xmlNode *parent, const char *name, const char *text);
-/* The same for a document, byte for byte: in base64 where XML, or who edits it, would
- * change it. */
+/* The same for a document, byte for byte: in base64 if XML or an editor would change
+ * it. */
 xmlNode *element_add_data(xmlNode *parent, const char *name, const char *data,
                           size_t size);
 void element_set(xmlNode *node, const char *attribute, const char *value);
 
-/* Return: whether XML can hold it as text: UTF-8 without control characters, but for the
- * tab and the ends of lines. */
+/* Return: whether XML can hold it as text: UTF-8 without control characters other than tabs
+ * and line ends. */
 bool element_can_hold(const char *data, size_t size);
 
 /* Return: the element as indented text, owned by the caller (free). */

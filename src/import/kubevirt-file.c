@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file of Kubernetes manifests: their values, which of the documents are ours, and the
- * Secrets that a virtual machine refers to. */
+/* Reads a file of Kubernetes manifests: its values, its virtual machines, and the Secrets
+ * they refer to. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -67,8 +67,8 @@ check_type(const struct manifest *manifest, json_type type, struct failure **fai
     failure_set(failure, FAILURE_REQUEST, "%s is %s, expected %s", manifest->path,
                 type_name(found), type_name(type));
     if (type == JSON_STRING && found != JSON_OBJECT && found != JSON_ARRAY)
-        return failure_hint(failure, "put it into quotes");
-    return failure_hint(failure, "write %s there", type_name(type));
+        return failure_hint(failure, "put it in quotes");
+    return failure_hint(failure, "write %s", type_name(type));
 }
 
 int
@@ -140,7 +140,7 @@ is_machine(const char *version, const char *kind)
             strcmp(kind, "VirtualMachineInstanceReplicaSet") == 0);
 }
 
-/* Text that must be there. */
+/* Gets required text. */
 static int
 get_required(const char **text, const struct manifest *parent, const char *key,
              struct failure **failure)
@@ -149,12 +149,12 @@ get_required(const char **text, const struct manifest *parent, const char *key,
         return -1;
     return *text ? 0
                  : manifest_fail(parent, key, "is missing",
-                                 "give Kubernetes's manifests, as 'kubectl get -o yaml' "
-                                 "prints them",
+                                 "use Kubernetes manifests as printed by "
+                                 "'kubectl get -o yaml'",
                                  failure);
 }
 
-/* The nesting of Lists is bounded by that of YAML. */
+/* The YAML nesting limit also bounds nested Lists. */
 static int
 read_object(struct kubevirt_file *file, struct import *import,
             const struct manifest *root, struct failure **failure)
@@ -213,7 +213,7 @@ kubevirt_file_read(struct kubevirt_file *file, const char *data, size_t size,
             continue;
         if (!json_is_object(root.value))
             failure_set(failure, FAILURE_REQUEST,
-                        "no mapping\ngive Kubernetes's manifests");
+                        "not a mapping\nuse Kubernetes manifests");
         if (*failure || read_object(file, import, &root, failure) < 0)
             return failure_prefix(failure, "document %zu", i + 1);
     }
@@ -273,12 +273,12 @@ kubevirt_file_choose(const struct kubevirt_file *file, const char *name,
         return chosen;
     if (file->machine_count == 0) {
         failure_set(failure, FAILURE_REQUEST,
-                    "no virtual machine of KubeVirt's\n"
-                    "give a manifest of kind VirtualMachine or VirtualMachineInstance");
+                    "no KubeVirt virtual machine found\n"
+                    "use a manifest of kind VirtualMachine or VirtualMachineInstance");
         return NULL;
     }
     failure_set(failure, FAILURE_REQUEST,
-                count == 0 ? "no virtual machine of that name, but %s"
+                count == 0 ? "no virtual machine has that name; found: %s"
                            : "more than one virtual machine: %s",
                 names);
     failure_hint(failure, "choose one with --name=NAME or --name=NAMESPACE/NAME");
@@ -343,11 +343,11 @@ read_secret(struct import_secret *secret, const struct kubevirt_object *object,
     const json_t *text = json_object_get(object->root.value, "stringData");
 
     if (manifest_check_fields(&object->root, known,
-                              "remove it, or correct its name: a Secret has data and "
+                              "remove it or fix its name: a Secret has data and "
                               "stringData",
                               failure) < 0)
         return -1;
-    /* As Kubernetes does, stringData comes first. */
+    /* As in Kubernetes, stringData takes precedence. */
     return read_keys(secret, &object->root, "data", text, true, failure) < 0 ||
                    read_keys(secret, &object->root, "stringData", NULL, false, failure) <
                        0
@@ -372,20 +372,19 @@ find_secret(const struct kubevirt_object **found, const struct kubevirt_machine 
             continue;
         if (*found)
             return failure_set(failure, FAILURE_REQUEST,
-                               "Secret '%s' is there twice\nkeep one of them", name);
+                               "duplicate Secret '%s'\nkeep one of them", name);
         *found = secret;
     }
     return 0;
 }
 
-/* One of the two keys must be there. */
+/* One of the two keys is required. */
 static int
 check_keys(const struct import_secret *secret, const char *const *keys,
            struct failure **failure)
 {
     if (secret->key_count == 0)
-        return failure_set(failure, FAILURE_REQUEST,
-                           "no keys\ngive it data or stringData");
+        return failure_set(failure, FAILURE_REQUEST, "no keys\nadd data or stringData");
     for (size_t i = 0; keys && i < secret->key_count; i++) {
         if (strcmp(secret->keys[i].name, keys[0]) == 0 ||
             strcmp(secret->keys[i].name, keys[1]) == 0)
@@ -393,9 +392,8 @@ check_keys(const struct import_secret *secret, const char *const *keys,
     }
     if (!keys)
         return 0;
-    return failure_set(failure, FAILURE_REQUEST,
-                       "no key '%s'\ngive it the key '%s' or '%s'", keys[0], keys[0],
-                       keys[1]);
+    return failure_set(failure, FAILURE_REQUEST, "no key '%s'\nadd the key '%s' or '%s'",
+                       keys[0], keys[0], keys[1]);
 }
 
 int

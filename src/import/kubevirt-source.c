@@ -13,7 +13,7 @@
 #include "domain/part.h"
 #include "import/kubevirt.h"
 
-/* A document of the volume: the fields that give it, of which there may be only one. */
+/* A document of the volume and the fields that can supply it; only one may be present. */
 struct source_document {
     const char *element;
     const char *text;
@@ -66,7 +66,7 @@ take_source(struct kubevirt_machine *machine, const struct manifest *parent,
     if (machine->source.value)
         return failure_set(failure, FAILURE_REQUEST,
                            "%s and %s are both cloud-init volumes\n"
-                           "keep one of them: KubeVirt takes the first only",
+                           "keep one of them: KubeVirt uses only the first",
                            machine->source.path, source.path);
     manifest_clear(&machine->source);
     machine->source = source;
@@ -102,7 +102,7 @@ kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
 
         if (manifest_get_item(&disk, &disks, i, JSON_OBJECT, failure) < 0 ||
             manifest_get(&cloudinit, &disk, "cloudinit", JSON_OBJECT, failure) < 0 ||
-            manifest_check_fields(&cloudinit, known, "v1alpha2 knows 'nocloud' only",
+            manifest_check_fields(&cloudinit, known, "v1alpha2 supports only 'nocloud'",
                                   failure) < 0 ||
             take_source(machine, &cloudinit, "nocloud", false, failure) < 0)
             return -1;
@@ -112,7 +112,7 @@ kubevirt_find_source(struct kubevirt_machine *machine, struct failure **failure)
 
 /* --- its documents ---------------------------------------------------------------- */
 
-/* Gets the secret's name: of {name: NAME}, or, in v1alpha2, NAME. */
+/* Gets the secret's name from {name: NAME} or, in v1alpha2, from NAME. */
 static int
 get_secret_name(const char **name, const struct manifest *source, const char *field,
                 struct failure **failure)
@@ -153,7 +153,7 @@ add_document(struct import *import, const struct kubevirt_machine *machine,
         if (field)
             return failure_set(failure, FAILURE_REQUEST,
                                "%s has both %s and %s\n"
-                               "keep one of them, as KubeVirt demands",
+                               "keep one of them: KubeVirt rejects both",
                                source->path, field, fields[i]);
         field = fields[i];
     }
@@ -188,15 +188,15 @@ check_entry(const struct kubevirt_machine *machine, const struct manifest *entri
 
     for (; *reserved; reserved++) {
         if (strcmp(key, *reserved) == 0)
-            return manifest_fail(entries, key, "is a key that is generated",
-                                 "KubeVirt and virt-seed make it themselves: remove it",
+            return manifest_fail(entries, key, "is a generated key",
+                                 "remove it: KubeVirt and virt-seed generate it",
                                  failure);
     }
     if (!*key || strlen(key) > LIMIT_ENTRY_KEY)
         return manifest_fail(entries, key, "is not a key of 1 to 256 characters",
-                             "choose another", failure);
+                             "choose another key", failure);
     if (strlen(value) > LIMIT_ENTRY_VALUE)
-        return manifest_fail(entries, key, "has more than 64 KiB",
+        return manifest_fail(entries, key, "is larger than 64 KiB",
                              "put large values into user-data", failure);
     if (!element_can_hold(key, strlen(key)) || !element_can_hold(value, strlen(value)))
         return manifest_fail(entries, key,
@@ -224,14 +224,14 @@ add_entries(xmlNode *node, const struct kubevirt_machine *machine,
 
         if (json_is_null(value))
             return manifest_fail(&entries, key, "is nothing, expected text",
-                                 "put it into quotes", failure);
+                                 "put it in quotes", failure);
         if (manifest_get(&entry, &entries, key, JSON_STRING, failure) < 0 ||
             check_entry(machine, &entries, key, json_string_value(value), failure) < 0)
             return -1;
         element_set(element_add_text(node, "entry", json_string_value(value)), "name",
                     key);
     }
-    /* The serial's words are metadata for cloud-init, too. */
+    /* cloud-init treats the serial's settings as metadata, too. */
     json_object_foreach(machine->serial, key, value)
     {
         if (strlen(key) == 1 || strcmp(key, "dsmode") == 0)
@@ -295,8 +295,8 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
     }
     if (manifest_check_fields(
             source, known,
-            old ? "correct its name: v1alpha2 has userDataBase64 and userDataSecretRef"
-                : "correct its name: a cloud-init volume has userData, userDataBase64 "
+            old ? "fix its name: v1alpha2 has userDataBase64 and userDataSecretRef"
+                : "fix its name: a cloud-init volume has userData, userDataBase64 "
                   "and secretRef, networkData…, metaData… and vendorData…",
             failure) < 0 ||
         add_meta_data(import, machine, failure) < 0)
@@ -307,6 +307,6 @@ kubevirt_add_source(struct import *import, const struct kubevirt_machine *machin
     }
     if (source->value && xmlChildElementCount(import->element) == before)
         return manifest_fail(source, NULL, "has no content",
-                             "give it userData, networkData or metaData", failure);
+                             "add userData, networkData or metaData", failure);
     return 0;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the file's documents are sorted (kubevirt-file.c), the machine is chosen,
- * and its element is written from the fields that KubeVirt makes its seed of: names and
- * keys, then the cloud-init volume (kubevirt-source.c) or what the metadata server next to
- * it (kubevirt-imds) would serve. What else a manifest has is the virtual machine's, and
- * not looked at.
+ * How it works: kubevirt-file.c sorts the file's documents; then a machine is chosen, and
+ * its element is written from the fields that KubeVirt makes its seed from: names and keys,
+ * then the cloud-init volume (kubevirt-source.c) or what KubeVirt's metadata server
+ * (kubevirt-imds) would serve. Other fields of the manifest are ignored.
  */
 #include "config.h"
 
@@ -47,8 +46,8 @@ read_serial(struct kubevirt_machine *machine, struct failure **failure)
                 !element_can_hold(pair, strlen(pair)))
                 return manifest_fail(&machine->firmware, "serial",
                                      "has a word that is not KEY=VALUE",
-                                     "write 'ds=nocloud;KEY=VALUE;…' as cloud-init's "
-                                     "NoCloud documentation has it",
+                                     "write 'ds=nocloud;KEY=VALUE;…' as described in "
+                                     "cloud-init's NoCloud documentation",
                                      failure);
             *value++ = '\0';
             if (json_object_set_new(machine->serial, pair, json_string(value)) < 0)
@@ -91,8 +90,8 @@ add_hostname(struct import *import, const struct kubevirt_machine *machine,
             label = LIMIT_HOSTNAME_LABEL;
         hostname = machine->imds ? xstrdup(name) : xstrndup(name, label);
     } else {
-        import_note(import, "the machine has no name of its own: the domain's name "
-                            "becomes its host name");
+        import_note(import, "the machine has no name: its host name is the "
+                            "domain's name");
         return 0;
     }
     if (hostname_check(hostname, failure) < 0)
@@ -134,7 +133,7 @@ add_instance_type(struct import *import, const struct kubevirt_machine *machine,
     cleanup_manifest struct manifest spec = {0}, instancetype = {0};
     const char *cluster, *namespaced, *own, *type;
 
-    /* The last is a VirtualMachine's own field, of which KubeVirt makes the annotations. */
+    /* KubeVirt makes the annotations from the last one, a field of VirtualMachine. */
     if (manifest_get_text(&cluster, &machine->annotations,
                           "kubevirt.io/cluster-instancetype-name", failure) < 0 ||
         manifest_get_text(&namespaced, &machine->annotations,
@@ -144,20 +143,20 @@ add_instance_type(struct import *import, const struct kubevirt_machine *machine,
         manifest_get_text(&own, &instancetype, "name", failure) < 0)
         return -1;
     type = cluster ? cluster : namespaced ? namespaced : own;
-    /* The metadata server does not tell. */
+    /* The metadata server does not serve it. */
     if (!type || machine->imds)
         return 0;
     if (!element_can_hold(type, strlen(type)) || strlen(type) > LIMIT_ENTRY_KEY)
         return failure_set(failure, FAILURE_REQUEST,
-                           "the name of the instance type is not a word\n"
-                           "correct kubevirt.io/instancetype-name");
+                           "the name of the instance type is not a single word\n"
+                           "fix kubevirt.io/instancetype-name");
     element_add_text(import->element, "instance-type", type);
     return 0;
 }
 
 /* --- ssh keys --------------------------------------------------------------------- */
 
-/* `by_cloud_init` says whether the keys come with the seed, or by the guest agent. */
+/* `by_cloud_init` tells whether the seed or the guest agent delivers the keys. */
 static int
 read_propagation(const struct kubevirt_machine *machine,
                  const struct manifest *credential, bool *by_cloud_init,
@@ -170,26 +169,25 @@ read_propagation(const struct kubevirt_machine *machine,
     if (manifest_get(&method, credential, "propagationMethod", JSON_OBJECT, failure) <
             0 ||
         manifest_check_fields(&method, known,
-                              "KubeVirt knows noCloud, configDrive and qemuGuestAgent",
+                              "KubeVirt supports noCloud, configDrive and qemuGuestAgent",
                               failure) < 0)
         return -1;
     if (json_object_size(method.value) != 1)
         return manifest_fail(
-            credential, "propagationMethod", "has not exactly one method",
+            credential, "propagationMethod", "does not have exactly one method",
             "keep one of noCloud, configDrive and qemuGuestAgent", failure);
     *by_cloud_init = !json_object_get(method.value, "qemuGuestAgent");
     if (!*by_cloud_init)
         return 0;
     if (!machine->source.value)
         return manifest_fail(credential, "propagationMethod",
-                             "needs a cloud-init volume, and there is none",
+                             "needs a cloud-init volume, but there is none",
                              "add a cloudInitNoCloud or cloudInitConfigDrive volume",
                              failure);
     if (json_object_get(method.value, ours))
         return 0;
     return manifest_fail(
-        credential, "propagationMethod",
-        "is for another kind of cloud-init volume than there is",
+        credential, "propagationMethod", "does not match the kind of cloud-init volume",
         machine->config_drive ? "write configDrive: {}" : "write noCloud: {}", failure);
 }
 
@@ -223,7 +221,8 @@ add_credential(struct import *import, const struct kubevirt_machine *machine,
     bool by_cloud_init = false;
     const char *name;
 
-    if (manifest_check_fields(item, known, "KubeVirt knows sshPublicKey and userPassword",
+    if (manifest_check_fields(item, known,
+                              "KubeVirt supports sshPublicKey and userPassword",
                               failure) < 0 ||
         manifest_get(&credential, item, "sshPublicKey", JSON_OBJECT, failure) < 0)
         return -1;
@@ -231,7 +230,8 @@ add_credential(struct import *import, const struct kubevirt_machine *machine,
         read_propagation(machine, &credential, &by_cloud_init, failure) < 0)
         return -1;
     if (!by_cloud_init) {
-        import_note(import, "%s is not for cloud-init, but for the guest's agent",
+        import_note(import,
+                    "%s is ignored: it is for the guest agent, not for cloud-init",
                     credential.value ? credential.path : item->path);
         return 0;
     }
@@ -293,22 +293,22 @@ read_imds(struct kubevirt_machine *machine, const char **user_data,
         return manifest_fail(
             annotations, IMDS_ANNOTATION "user-data-configmap",
             "names a ConfigMap, which cannot be imported",
-            "put its text into the annotation " IMDS_ANNOTATION "user-data", failure);
+            "put its text in the annotation " IMDS_ANNOTATION "user-data", failure);
     if (manifest_get_text(&enabled, annotations, IMDS_ANNOTATION "enabled", failure) < 0)
         return -1;
     machine->imds = *user_data || (enabled && strcmp(enabled, "true") == 0);
     if (url && !machine->imds)
         return failure_set(failure, FAILURE_REQUEST,
-                           "%s leads to a web server, whose seed is not in the file\n"
-                           "put its documents into a cloud-init volume, and remove the "
+                           "%s refers to a web server, whose seed is not in the file\n"
+                           "put its documents in a cloud-init volume, and remove the "
                            "serial",
                            serial);
     if (!machine->source.value)
         return 0;
     if (*user_data || url)
         return failure_set(failure, FAILURE_REQUEST,
-                           "%s and %s are two seeds\n"
-                           "keep one of them: the guest would take the metadata server's",
+                           "%s and %s both give a seed\n"
+                           "keep one of them: the guest would use the metadata server's",
                            machine->source.path, *user_data ? annotation : serial);
     machine->imds = false;
     return 0;
@@ -339,8 +339,8 @@ read_machine(struct kubevirt_machine *machine, struct failure **failure)
                      failure) < 0)
         return -1;
     if (!machine->spec.value)
-        return manifest_fail(&machine->spec, NULL, "is missing",
-                             "give the whole manifest", failure);
+        return manifest_fail(&machine->spec, NULL, "is missing", "use the whole manifest",
+                             failure);
     return manifest_get(&domain, &machine->spec, "domain", JSON_OBJECT, failure) < 0
                ? -1
                : manifest_get(&machine->firmware, &domain, "firmware", JSON_OBJECT,
@@ -359,8 +359,8 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
         return -1;
     if (!machine->source.value && !machine->imds)
         return manifest_fail(&machine->spec, "volumes", "has no cloud-init volume",
-                             "there is nothing to import: add a cloudInitNoCloud or "
-                             "cloudInitConfigDrive volume",
+                             "add a cloudInitNoCloud or cloudInitConfigDrive volume: "
+                             "there is nothing to import",
                              failure);
     if (machine->config_drive)
         element_set(import->element, "datasource", "configdrive");
@@ -371,7 +371,7 @@ add_machine(struct import *import, struct kubevirt_machine *machine,
         kubevirt_add_source(import, machine, failure) < 0)
         return -1;
     if (machine->serial)
-        import_note(import, "what the serial says to cloud-init is in the element: "
+        import_note(import, "the serial's settings for cloud-init are in the element: "
                             "virt-seed writes the serial itself");
     if (!machine->imds)
         return 0;

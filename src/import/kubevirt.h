@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files that read KubeVirt's manifests share. */
+/* Shared by the files that read KubeVirt's manifests. */
 #pragma once
 
 #include "base/failure.h"
@@ -8,33 +8,33 @@
 #include "seed/json.h"
 
 /*
- * A value of a manifest, and where it stands: what messages name, as people write it
- * ("spec.volumes[2].name"). A field that is not there, or is null, has no value; neither has
- * anything that is looked for below it.
+ * A value of a manifest and its path for messages ("spec.volumes[2].name"). A field that is
+ * missing or null has no value, nor has anything below it.
  */
 struct manifest {
     const json_t *value; /* borrowed from the document; NULL if there is none */
     char *path;          /* owned */
 };
 
-/* Gets a field of a mapping, which must have that type if it is there. */
+/* Gets a field of a mapping, which must have that type if present. */
 int manifest_get(struct manifest *field, const struct manifest *parent, const char *key,
                  json_type type, struct failure **failure);
-/* The same for an item of a list, which must be there. */
+/* The same for a list item, which must be present. */
 int manifest_get_item(struct manifest *item, const struct manifest *parent, size_t index,
                       json_type type, struct failure **failure);
-/* The same for text: NULL if it is not there, or empty; borrowed from the document. */
+/* The same for text: NULL if it is missing or empty; borrowed from the document. */
 int manifest_get_text(const char **text, const struct manifest *parent, const char *key,
                       struct failure **failure);
 
 /* Return: the field's path, owned by the caller (free). */
 char *manifest_path(const struct manifest *parent, const char *key);
 
-/* "PATH MESSAGE", and the hint; of the field `key` if that is not NULL. Return: -1. */
+/* Fails with "PATH MESSAGE" and the hint; PATH is the field `key`'s unless that is NULL.
+ * Return: -1. */
 int manifest_fail(const struct manifest *parent, const char *key, const char *message,
                   const char *hint, struct failure **failure);
 
-/* The mapping has only fields that are known; NULL ends them. */
+/* Checks that the mapping has only known fields; NULL ends the list. */
 int manifest_check_fields(const struct manifest *manifest, const char *const *known,
                           const char *hint, struct failure **failure);
 
@@ -54,7 +54,7 @@ struct kubevirt_object {
     const char *namespace; /* NULL if it has none */
 };
 
-/* The file: what may be imported, and the Secrets it may refer to. */
+/* The file: virtual machines that can be imported, and the Secrets they can refer to. */
 struct kubevirt_file {
     json_t *documents; /* owned */
     struct kubevirt_object *machines;
@@ -76,7 +76,7 @@ void kubevirt_file_clear(struct kubevirt_file *file);
 /* The chosen machine: what KubeVirt calls the instance. */
 struct kubevirt_machine {
     const struct kubevirt_object *object;
-    const char *name; /* NULL if KubeVirt makes it up */
+    const char *name; /* NULL if KubeVirt generates it */
     const struct kubevirt_file *file;
     struct manifest spec;
     struct manifest annotations;
@@ -84,7 +84,7 @@ struct kubevirt_machine {
     struct manifest source;   /* the first cloud-init volume; no value if there is none */
     bool config_drive;
     bool imds;      /* its annotations ask for KubeVirt's metadata server */
-    json_t *serial; /* what the serial says to cloud-init: an object of text; owned */
+    json_t *serial; /* the serial's settings for cloud-init: an object of text; owned */
 };
 
 /* Notes that the element refers to the secret that the field names. It must have one of the

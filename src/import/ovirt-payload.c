@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The payload that oVirt's engine puts into a domain's metadata: the files of a seed. They
+ * Imports the payload that oVirt's engine puts in a domain's metadata: the files of a seed
  * become the elements that give the guest the same files.
  */
 #include "config.h"
@@ -18,9 +18,9 @@
 
 /* --- keys of the meta-data -------------------------------------------------------- */
 
-/* What keys are called in the document that a datasource reads. */
+/* The names of keys in a datasource's document. */
 struct meta_keys {
-    bool json; /* else YAML */
+    bool json; /* otherwise YAML */
     const char *hostname;
     const char *instance_id;
     const char *instance_type;
@@ -61,7 +61,7 @@ add_word(struct import *import, const json_t *meta, const char *key, const char 
     if (!value)
         return 0;
     if (!text || !*text || !element_can_hold(text, strlen(text)))
-        return fail_key(key, "is not text that a domain's XML can hold", "correct it",
+        return fail_key(key, "is not text that a domain's XML can contain", "fix it",
                         failure);
     node = element_add_text(import->element, element, text);
     if (policy)
@@ -77,7 +77,7 @@ add_public_key(xmlNode *node, const char *key, const json_t *value,
     cleanup_free char *word = NULL;
 
     if (!text || !element_can_hold(text, strlen(text)))
-        return fail_key(key, "is not a list of keys, or a mapping of names to keys",
+        return fail_key(key, "is neither a list of keys nor a mapping of names to keys",
                         "write a list", failure);
     word = xstrndup(text, strcspn(text, "\r\n"));
     if (text[strlen(word) + strspn(text + strlen(word), "\r\n")])
@@ -115,12 +115,12 @@ add_public_keys(struct import *import, const json_t *meta, const char *key,
     return 0;
 }
 
-/* A key that has no element of its own becomes an <entry> of `node`. */
+/* A key without an element becomes an <entry> of `node`. */
 static int
 add_entry(struct import *import, const struct meta_keys *names, const json_t *meta,
           const char *key, const json_t *value, xmlNode **node, struct failure **failure)
 {
-    /* What the engine writes into each "meta"; no guest asks for it. */
+    /* The engine writes this into each "meta"; no guest uses it. */
     cleanup_json json_t *constant = json_pack("{s:s, s:s, s:s}", "dsmode", "local",
                                               "essential", "false", "role", "server");
     const char *text = json_string_value(value);
@@ -131,24 +131,22 @@ add_entry(struct import *import, const struct meta_keys *names, const json_t *me
     if (names->same_hostname && strcmp(key, names->same_hostname) == 0)
         return json_equal(value, json_object_get(meta, names->hostname))
                    ? 0
-                   : fail_key(key, "is not the host name",
-                              "the guest gets the host name there: write the same",
-                              failure);
+                   : fail_key(key, "differs from the host name",
+                              "write the same host name in both keys", failure);
     if (strcmp(key, "meta") == 0 && json_equal(value, constant)) {
-        import_note(import, "key 'meta' is ignored: it has nothing but what oVirt writes "
+        import_note(import, "key 'meta' is ignored: it contains only what oVirt writes "
                             "for every guest");
         return 0;
     }
     if (strcmp(key, "admin_pass") == 0)
         return fail_key(key, "is a password",
-                        "put it into a secret, and write <admin-password secret=…>",
+                        "put it in a secret, and write <admin-password secret=…>",
                         failure);
     if (!text || !*key || strlen(key) > LIMIT_ENTRY_KEY ||
         strlen(text) > LIMIT_ENTRY_VALUE || !element_can_hold(key, strlen(key)) ||
         !element_can_hold(text, strlen(text)))
-        return fail_key(key, "has a value that no element can give",
-                        "the guest can get text under a key of its own: remove it, or "
-                        "write text",
+        return fail_key(key, "has a value that no element can express",
+                        "remove it, or write text: other keys can only have text",
                         failure);
     if (!*node)
         *node = element_add(import->element, "meta-data");
@@ -171,13 +169,13 @@ add_meta(struct import *import, const struct meta_keys *names, const struct buff
     if (!meta && names->json)
         return failure_set(failure, FAILURE_REQUEST,
                            "not JSON: line %d: %s\n"
-                           "give the document that the engine made",
+                           "use the document that the engine made",
                            error.line, error.text);
     if (!meta)
         return -1;
     if (!json_is_object(meta))
         return failure_set(failure, FAILURE_REQUEST,
-                           "no mapping\ngive the document that the engine made");
+                           "not a mapping\nuse the document that the engine made");
     if (add_word(import, meta, names->hostname, "hostname", NULL, failure) < 0 ||
         add_word(import, meta, names->instance_id, "instance-id", "fixed", failure) < 0 ||
         add_word(import, meta, names->instance_type, "instance-type", NULL, failure) <
@@ -196,7 +194,7 @@ add_meta(struct import *import, const struct meta_keys *names, const struct buff
 
 struct known_file {
     const char *path;
-    const char *element;          /* that gives it to the guest as it stands, else NULL */
+    const char *element;          /* that gives it to the guest unchanged, or NULL */
     const struct meta_keys *meta; /* if there is no such element */
 };
 
@@ -224,9 +222,9 @@ add_file(struct import *import, const struct document *file,
         known++;
     if (!known->path)
         return failure_set(failure, FAILURE_REQUEST,
-                           "no element gives the guest such a file\n"
-                           "remove it, or let the domain keep its payload: virt-seed "
-                           "makes a seed of it as it stands");
+                           "no element can give the guest this file\n"
+                           "remove it, or keep the payload in the domain: virt-seed "
+                           "makes a seed from it unchanged");
     if (known->meta)
         return add_meta(import, known->meta, data, failure);
     if (data->size > 0)
@@ -257,7 +255,7 @@ import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failur
             failure, FAILURE_REQUEST,
             "the payload has the volId '%s', expected '" SEED_LABEL_CONFIGDRIVE
             "' or '" SEED_LABEL_NOCLOUD "'\n"
-            "cloud-init would not find it either",
+            "import a payload that cloud-init can find",
             payload.label);
     if (config_drive)
         element_set(import->element, "datasource", "configdrive");

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: what our own <initialization> takes (domain/initialization.h) is copied. Of
- * the deprecated type CloudInit of oVirt's REST API, and its types Dns and
- * NetworkConfiguration, a table here says what becomes of each element. What is in no table is
- * refused.
+ * How it works: elements that our own <initialization> has (domain/initialization.h) are
+ * copied. The tables here translate the deprecated type CloudInit of oVirt's REST API, and
+ * its types Dns and NetworkConfiguration. Anything else is refused.
  */
 #include "config.h"
 
@@ -17,10 +16,10 @@
 #include "import/import.h"
 #include "seed/yaml.h"
 
-/* What becomes of an element that our own does not have, or has for something else. */
+/* How to translate an element that ours lacks or uses for something else. */
 struct translation {
     const char *name;
-    const char *becomes; /* NULL: its children go where it would */
+    const char *becomes; /* NULL: its children take its place */
     const struct translation *children;
     enum {
         TRANSLATION_WORDS = 1, /* one text: the addresses of the hosts below it */
@@ -71,7 +70,7 @@ fail(const xmlNode *node, const char *message, const char *hint, struct failure 
                           message, hint);
 }
 
-/* The links that the REST API's answers have in each element say nothing to the guest. */
+/* Links in the REST API's replies mean nothing to the guest. */
 static int
 check_attributes(const xmlNode *node, struct failure **failure)
 {
@@ -89,7 +88,7 @@ static int
 check_no_text(const xmlNode *node, struct failure **failure)
 {
     return vocabulary_has_text(node) ? fail(node, "has text next to its elements",
-                                            "put it into one of them", failure)
+                                            "put it in one of them", failure)
                                      : 0;
 }
 
@@ -101,7 +100,7 @@ read_text(const xmlNode *node, unsigned int flags)
 {
     char *text = flags & VOCABULARY_VERBATIM ? xml_text(node) : vocabulary_word(node);
 
-    /* White space alone is no text either. */
+    /* White space alone does not count as text. */
     if (!text[strspn(text, " \t\r\n")])
         *text = '\0';
     for (char *at = text; flags & VOCABULARY_KEYWORD && *at; at++)
@@ -116,7 +115,7 @@ check_unsaid(const xmlNode *node, const xmlNode *target, const char *name,
     for (xmlNode *other = xml_first_element(target); other;
          other = xml_next_element(other)) {
         if (xmlStrEqual(other->name, (const xmlChar *)name)) {
-            cleanup_free char *message = xasprintf("gives <%s> a second time", name);
+            cleanup_free char *message = xasprintf("duplicates <%s>", name);
 
             return fail(node, message, "keep one of them", failure);
         }
@@ -132,19 +131,19 @@ add_text(struct import *import, const xmlNode *node,
     cleanup_free char *text = read_text(node, word->flags);
 
     if (xml_first_element(node))
-        return fail(xml_first_element(node), "stands where text is expected", "remove it",
+        return fail(xml_first_element(node), "is an element, expected text", "remove it",
                     failure);
     if (!*text)
         return 0;
     if (word->flags & VOCABULARY_SECRET && text[strspn(text, "*")] == '\0')
-        return fail(node, "is masked: oVirt does not give passwords away",
-                    "write it there, or remove the element", failure);
+        return fail(node, "is masked: oVirt does not reveal passwords",
+                    "write the password, or remove the element", failure);
     if (word->flags & VOCABULARY_UNUSED)
-        import_note(import, "%s is for sysprep: a Linux guest does not see it", path);
+        import_note(import, "%s is for sysprep: a Linux guest does not use it", path);
     else if (word->flags & VOCABULARY_SECRET)
         import_note(import,
-                    "%s is a password, which everybody on the host can read in the "
-                    "domain's XML: put it into a secret, see virt-seed-xml(5)",
+                    "%s is a password, which every local user can read in the "
+                    "domain's XML: put it in a secret, see virt-seed-xml(5)",
                     path);
     element_add_text(target, word->name, text);
     return 0;
@@ -171,8 +170,8 @@ static int
 fail_unknown(const xmlNode *node, struct failure **failure)
 {
     return fail(node, "is not an element that can be imported",
-                "correct its name, or remove it: see virt-seed-xml(5) for what "
-                "<initialization> has",
+                "fix its name or remove it: see virt-seed-xml(5) for the elements of "
+                "<initialization>",
                 failure);
 }
 
@@ -192,7 +191,7 @@ add_words(const xmlNode *node, const char *name, xmlNode *target,
             return fail_unknown(host_node, failure);
         if (!text || !*text || xml_next_element(address) ||
             address != xml_first_element(host_node))
-            return fail(host_node, "is not an address alone",
+            return fail(host_node, "does not contain just an address",
                         "write <address>ADDRESS</address>", failure);
         buffer_append_string(&words, words.size > 0 ? " " : "");
         buffer_append_string(&words, text);
@@ -202,8 +201,8 @@ add_words(const xmlNode *node, const char *name, xmlNode *target,
     return 0;
 }
 
-/* Return: the text of the one file, where it is a cloud-config, owned by the caller
- * (free); else NULL. The engine takes the first file of the deprecated <cloud_init> for its
+/* Return: the text of the only file if it is a cloud-config, owned by the caller (free);
+ * otherwise NULL. The engine uses the first file of the deprecated <cloud_init> as its
  * custom script (VmMapper). */
 static char *
 find_script(const xmlNode *node)
@@ -244,7 +243,7 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
     for (; other && !(word && word->flags & VOCABULARY_SEVERAL);
          other = xmlPreviousElementSibling((xmlNode *)other)) {
         if (xmlStrEqual(other->name, node->name))
-            return fail(node, "is there twice", "keep one of them", failure);
+            return fail(node, "is a duplicate", "keep one of them", failure);
     }
     if (translation && translation->kind == TRANSLATION_NOTHING) {
         import_note(import, "%s is ignored: it is not for the guest", path);
@@ -266,8 +265,8 @@ copy(struct import *import, const xmlNode *node, const struct translation *trans
         return -1;
     if (script) {
         import_note(import,
-                    "%s holds a cloud-config: as oVirt does, it is taken for the "
-                    "custom_script",
+                    "%s contains a cloud-config, so it becomes the custom_script, as in "
+                    "oVirt",
                     path);
         element_add_text(target, word->name, script);
         return 0;
@@ -314,9 +313,9 @@ read_initialization(struct import *import, const xmlNode *node, struct failure *
         copy_children(import, node, initialization, initialization_elements, target,
                       failure) < 0)
         return -1;
-    return target->children
-               ? 0
-               : fail(node, "says nothing", "there is nothing to import", failure);
+    return target->children ? 0
+                            : fail(node, "has no content",
+                                   "add content: there is nothing to import", failure);
 }
 
 /* `parent` has the <vm>s as children. */
@@ -338,16 +337,16 @@ read_vms(struct import *import, const xmlNode *parent, const char *name,
         chosen = vm;
     }
     if (!chosen)
-        return fail(parent, "has no such <vm>", "give a <vm>; --name=NAME is its <name>",
-                    failure);
+        return fail(parent, "has no such <vm>",
+                    "use a <vm>; --name=NAME matches its <name>", failure);
     node = xml_child(chosen, "initialization");
     if (!node)
         return fail(chosen, "has no <initialization>",
-                    "there is nothing to import; the REST API gives it with the header "
-                    "'All-Content: true'",
+                    "there is nothing to import; send the header 'All-Content: true' to "
+                    "the REST API to get it",
                     failure);
     if (xml_next(node, "initialization"))
-        return fail(node, "is there twice", "keep one of them", failure);
+        return fail(node, "is a duplicate", "keep one of them", failure);
     return read_initialization(import, node, failure);
 }
 
@@ -355,7 +354,7 @@ int
 import_ovirt(struct import *import, const char *data, size_t size, const char *name,
              struct failure **failure)
 {
-    cleanup_xml xmlDoc *doc = xml_parse(data, size, "what is given", failure);
+    cleanup_xml xmlDoc *doc = xml_parse(data, size, "the input", failure);
     const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
     const char *is = root && !root->ns ? (const char *)root->name : "";
 
@@ -370,6 +369,6 @@ import_ovirt(struct import *import, const char *data, size_t size, const char *n
     if (strcmp(is, "initialization") == 0)
         return read_initialization(import, root, failure);
     return fail(root, "is neither <vm>, <initialization> nor <domain>",
-                "give what oVirt's REST API has, or a domain's XML of its engine",
+                "use a reply of oVirt's REST API, or a domain's XML from its engine",
                 failure);
 }

@@ -74,8 +74,8 @@ configdrive_make(struct seed *seed, struct request *request, struct failure **fa
     combine_vendor_data(&vendor_data, request, &id);
     if (vendor_data.size > 0 && !add_vendor_data(seed, &vendor_data))
         return failure_set(failure, FAILURE_USER_DATA,
-                           "<vendor-data> is no text, and a ConfigDrive's can be "
-                           "nothing else\n"
+                           "<vendor-data> is not text, but a ConfigDrive can only "
+                           "contain text\n"
                            "decompress it, or use datasource=\"nocloud\"");
     if (add_network(seed, request, &id, failure) < 0)
         return -1;

@@ -180,7 +180,7 @@ layout_read_identity(const struct layout *layout, const struct seed *seed,
     if (!document)
         return failure_set(failure, FAILURE_META_DATA,
                            "the seed has no %s\n"
-                           "it is none of virt-seed's; see 'virt-seed inspect'",
+                           "virt-seed did not make it; see 'virt-seed inspect'",
                            meta_data->path);
     if (read_identity(meta_data, document->data.data, document->data.size, identity,
                       failure) < 0)

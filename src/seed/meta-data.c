@@ -60,7 +60,7 @@ add(struct custom *custom, const char *key, json_t *value, const char *origin,
     }
     if (other)
         return failure_set(failure, FAILURE_META_DATA,
-                           "the key '%s' stands in both %s and %s\nkeep one of them", key,
+                           "the key '%s' is in both %s and %s\nkeep one of them", key,
                            other, origin);
     if (!owned)
         return failure_set(failure, FAILURE_META_DATA,

@@ -42,7 +42,7 @@ fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
                        "the nic '%s' %s\n"
                        "use datasource=\"nocloud\", whose network-config has all of it, "
-                       "or leave it away",
+                       "or remove it",
                        nic->name ? nic->name : nic->mac, problem);
 }
 

@@ -100,7 +100,7 @@ check_private(const char *text, struct failure **failure)
     if (strncmp(text, "-----BEGIN ", strlen("-----BEGIN ")) != 0 ||
         !strstr(text, " PRIVATE KEY-----\n") || !strstr(text, "-----END "))
         return failure_set(failure, FAILURE_SSH_KEY,
-                           "is no private key of ssh\ngive what ssh-keygen writes");
+                           "is not an SSH private key\nuse a file that ssh-keygen wrote");
     /* Nobody could type it at a boot: sshd would not start with such a key. */
     if (openssh) {
         openssh = strchr(openssh, '\n');
@@ -131,14 +131,14 @@ check_public(const struct part *part, const struct key_name *name, const char *t
         strncmp(blank, " AAAA", strlen(" AAAA")) != 0 ||
         (certificate && certificate < blank) != is_certificate ||
         end[strspn(end, "\r\n")])
-        return failure_set(failure, FAILURE_SSH_KEY,
-                           "is no %s of ssh of the type %s\ngive what ssh-keygen writes",
-                           is_certificate ? "certificate" : "public key",
-                           name->type->name);
+        return failure_set(
+            failure, FAILURE_SSH_KEY,
+            "is not an SSH %s of type %s\nuse a file that ssh-keygen wrote",
+            is_certificate ? "certificate" : "public key", name->type->name);
     if (find_entry(part, name->type, &roles[ROLE_PRIVATE]))
         return 0;
     return failure_set(failure, FAILURE_SSH_KEY,
-                       "has no private key beside it\n"
+                       "has no private key next to it\n"
                        "put " NAME_PREFIX "%s_key into the secret, too",
                        name->type->name);
 }
@@ -153,9 +153,9 @@ ssh_host_key_check(const struct part *part, const struct part_entry *entry,
 
     if (!parse_name(&name, entry->key))
         return failure_set(failure, FAILURE_SSH_KEY,
-                           "is no name of a host key\n"
-                           "the names are " NAME_PREFIX "TYPE_key, with .pub or "
-                           "-cert.pub behind it; TYPE is rsa, ecdsa or ed25519");
+                           "is not the name of a host key\n"
+                           "use " NAME_PREFIX "TYPE_key, optionally followed by .pub or "
+                           "-cert.pub; TYPE is rsa, ecdsa or ed25519");
     for (size_t i = 0; i < data->size && is_text; i++) {
         unsigned char c = (unsigned char)data->data[i];
 

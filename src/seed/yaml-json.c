@@ -84,7 +84,7 @@ load_mapping(const struct yaml_node *node,
         if (strlen(key->text) != key->length)
             return refuse(key, "a key has a NUL character", "remove it", failure);
         if (json_object_get(object, key->text))
-            return refuse(key, "a key is there twice", "keep one of them", failure);
+            return refuse(key, "duplicate key", "keep one of them", failure);
         value = load_node(item->value, failure);
         if (!value)
             return NULL;

@@ -203,7 +203,7 @@ check_blanks(struct reader *reader, const yaml_event_t *event, struct failure **
     for (const char *at = reader->data; at < found; at++)
         line += *at == '\n';
     return yaml_fail(line, FAILURE_YAML,
-                     *found == '\t'  ? "a tab stands between words"
+                     *found == '\t'  ? "a tab between words"
                      : *found == '#' ? "a comment touches the '|' or '>' before it"
                                      : "a byte order mark is not at the beginning",
                      "the guest's parser takes only spaces there", failure);
@@ -307,7 +307,7 @@ add_anchor(struct reader *reader, const struct yaml_node *node, const char *name
         return NULL;
     }
     if (find_anchor(reader, name)) {
-        yaml_fail(node->line, FAILURE_YAML, "an anchor ('&…') is there twice",
+        yaml_fail(node->line, FAILURE_YAML, "duplicate anchor ('&…')",
                   "give each a name of its own", failure);
         return NULL;
     }
@@ -419,7 +419,7 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
         /* PyYAML takes it for the mark of a key there (scan_plain). */
         if (reader->flow && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
             strchr(node->text, '?'))
-            problem = "'?' stands in text between brackets or braces";
+            problem = "'?' is in text between brackets or braces";
     } else if (event->type == YAML_SEQUENCE_START_EVENT) {
         node->kind = YAML_SEQUENCE;
         name = event->data.sequence_start.anchor;

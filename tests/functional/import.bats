@@ -48,7 +48,7 @@ imported() {
         for value in 1 1.5 yes '[a]' '{a: b}'; do
             machine "cloudInitNoCloud: {$field: $value}" | refuses "$volume.$field is " 'expected text'
         done
-        machine "cloudInitNoCloud: {$field: a, $field: b}" | refuses 'line 4: a key is there twice'
+        machine "cloudInitNoCloud: {$field: a, $field: b}" | refuses 'line 4: duplicate key'
         machine "cloudInitNoCloud: {${field}s: a}" | refuses "$volume.${field}s is not a field"
     done
 }
@@ -104,11 +104,11 @@ imported() {
 
     for key in instance-id instance-type local-hostname public-keys; do
         machine "cloudInitNoCloud: {metaData: {$key: a}}" |
-            refuses "$volume.metaData.$key is a key that is generated"
+            refuses "$volume.metaData.$key is a generated key"
     done
     for key in instance_id instance_type local_hostname hostname uuid devices public_keys; do
         machine "cloudInitConfigDrive: {metaData: {$key: a}}" |
-            refuses "cloudInitConfigDrive.metaData.$key is a key that is generated"
+            refuses "cloudInitConfigDrive.metaData.$key is a generated key"
     done
     machine 'cloudInitNoCloud: {metaData: [a]}' | refuses "$volume.metaData is a list, expected a mapping"
     for key in 1 yes '' '[b]'; do
@@ -118,11 +118,11 @@ imported() {
     machine 'cloudInitNoCloud: {metaData: {a: "\uFFFF"}}' | refuses "$volume.metaData.a has control characters"
     machine 'cloudInitNoCloud: {metaData: {"a\x1b": b}}' | refuses 'has control characters'
     machine 'cloudInitNoCloud: {metaData: {"": b}}' | refuses 'is not a key of 1 to 256 characters'
-    machine "cloudInitNoCloud: {metaData: {a: b, a: c}}" | refuses 'line 4: a key is there twice'
+    machine "cloudInitNoCloud: {metaData: {a: b, a: c}}" | refuses 'line 4: duplicate key'
     long=$(printf 'a%.0s' {1..257})
     machine "cloudInitNoCloud: {metaData: {? $long : b}}" | refuses 'is not a key of 1 to 256 characters'
     long=$(printf 'a%.0s' {1..65537})
-    machine "cloudInitNoCloud: {metaData: {a: $long}}" | refuses "$volume.metaData.a has more than 64 KiB"
+    machine "cloudInitNoCloud: {metaData: {a: $long}}" | refuses "$volume.metaData.a is larger than 64 KiB"
     long=$(printf 'k%s: v, ' {1..257})
     machine "cloudInitNoCloud: {metaData: {$long}}" | refuses "$volume.metaData has more than 256 keys"
 }
@@ -154,8 +154,8 @@ domain: {firmware: {uuid: web1}}|spec.domain.firmware.uuid is not a UUID
 domain: {firmware: {serial: 7}}|spec.domain.firmware.serial is a number
 domain: {firmware: {serial: "ds=nocloud;x"}}|spec.domain.firmware.serial has a word that is not KEY=VALUE
 domain: {firmware: {serial: "ds=nocloud;a\x1b=b"}}|spec.domain.firmware.serial has a word
-domain: {firmware: {serial: "ds=nocloud;s=http://192.0.2.1/"}}|spec.domain.firmware.serial leads to a web server
-domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|leads to a web server
+domain: {firmware: {serial: "ds=nocloud;s=http://192.0.2.1/"}}|spec.domain.firmware.serial refers to a web server
+domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|refers to a web server
 domain: {firmware: {serial: "ds=nocloud;i=a/b"}}|its text is no instance-id
 domain: {firmware: {serial: "ds=nocloud;h=a_b"}}|firmware.serial: 'a_b' is no host name
 domain: {devices: {disks: {}}}|spec.domain.devices.disks is a mapping, expected a list
@@ -165,10 +165,10 @@ domain: {devices: {disks: [{cloudinit: {nocloud: {userData: a}}}]}}|are both clo
 accessCredentials: {}|spec.accessCredentials is a mapping, expected a list
 accessCredentials: [a]|spec.accessCredentials[0] is text
 accessCredentials: [{sshKey: {}}]|spec.accessCredentials[0].sshKey is not a field
-accessCredentials: [{sshPublicKey: {}}]|spec.accessCredentials[0].sshPublicKey.propagationMethod has not exactly one method
-accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}, configDrive: {}}}}]|has not exactly one method
+accessCredentials: [{sshPublicKey: {}}]|spec.accessCredentials[0].sshPublicKey.propagationMethod does not have exactly one method
+accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}, configDrive: {}}}}]|does not have exactly one method
 accessCredentials: [{sshPublicKey: {propagationMethod: {cloud: {}}}}]|sshPublicKey.propagationMethod.cloud is not a field
-accessCredentials: [{sshPublicKey: {propagationMethod: {configDrive: {}}}}]|is for another kind of cloud-init volume
+accessCredentials: [{sshPublicKey: {propagationMethod: {configDrive: {}}}}]|does not match the kind of cloud-init volume
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]|sshPublicKey.source names no secret
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {}}}}]|sshPublicKey.source names no secret
 accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}, source: {secret: {name: a}}}}]|sshPublicKey.source.secret.name is not a field
@@ -181,7 +181,7 @@ END
         refuses 'sshPublicKey.propagationMethod needs a cloud-init volume'
     machine 'cloudInitConfigDrive: {userData: a}' \
         'accessCredentials: [{sshPublicKey: {propagationMethod: {noCloud: {}}}}]' |
-        refuses 'is for another kind of cloud-init volume' 'configDrive: {}'
+        refuses 'does not match the kind of cloud-init volume' 'configDrive: {}'
 }
 
 @test "refuses malformed annotations" {
@@ -189,7 +189,7 @@ END
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: 1}' |
         refuses 'metadata.annotations["kubevirt.io/instancetype-name"] is a number'
     machine "$user_data" '' 'annotations: {kubevirt.io/instancetype-name: "a\x01"}' |
-        refuses 'the name of the instance type is not a word'
+        refuses 'the name of the instance type is not a single word'
     machine '' '' 'annotations: {imds.kubevirt.io/enabled: true}' |
         refuses 'metadata.annotations["imds.kubevirt.io/enabled"] is true or false, expected text'
     machine '' '' 'annotations: {imds.kubevirt.io/user-data: [a]}' | refuses 'is a list, expected text'
@@ -206,7 +206,7 @@ END
     machine "$user_data" | sed 's/^spec: .*/spec: {volumes: {}}/' |
         refuses 'spec.volumes is a mapping, expected a list'
     machine "$user_data" | sed 's/^spec: .*/spec: {volumes: [c]}/' | refuses 'spec.volumes[0] is text'
-    printf 'text\n' | refuses 'document 1: no mapping'
+    printf 'text\n' | refuses 'document 1: not a mapping'
     printf 'apiVersion: v1\nkind: List\nitems: [{}]\n' | refuses 'document 1: items[0].apiVersion is missing'
 }
 

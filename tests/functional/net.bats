@@ -408,7 +408,7 @@ refuses_start_and_check() {
     net_xml | sed "s|<ci:cloud-init |&cache='keep' |" | virt-seed --quiet --root="$root" wire - >keep.xml
     end_server
     run -0 virt-seed --root="$root" check --no-schema keep.xml
-    assert_said 'warning: ' "nothing is listening at $imds_address" 'unless it has kept its seed' '[nobody-listens]'
+    assert_said 'warning: ' "nothing is listening at $imds_address" 'unless it has cached its seed' '[nobody-listens]'
     lifecycle keep.xml prepare
     [[ -e $tree/$uuid/meta-data ]]
 }
