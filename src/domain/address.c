@@ -44,7 +44,7 @@ address_set_prefix(struct address *address, const char *text)
     while (length < bits_of(&mask) && mask.bytes[length / 8] & (0x80 >> length % 8))
         length++;
     address->prefix = mask.prefix = length;
-    /* No other bit is set after those. */
+    /* The bits that are set must be contiguous. */
     return mask.family == address->family && address_is_network(&mask);
 }
 
@@ -57,7 +57,7 @@ address_parse_with_prefix(struct address *address, const char *text)
     return slash && address_parse(address, host) && set_length(address, slash + 1);
 }
 
-/* Sets the bits behind the prefix to 0, or to 1. */
+/* Sets the bits after the prefix to 0 or to 1. */
 static struct address
 with_host_bits(const struct address *address, bool set)
 {
@@ -102,7 +102,7 @@ bool
 address_is_host(const struct address *address)
 {
     static const unsigned char loopback6[16] = {[15] = 1};
-    /* ::ffff:0:0/96, which the kernel gives no interface. */
+    /* ::ffff:0:0/96, which the kernel does not assign to an interface. */
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     const bool ipv4 = address->family == AF_INET;
     const struct address last = with_host_bits(address, true);
@@ -113,7 +113,7 @@ address_is_host(const struct address *address)
              : memcmp(address->bytes, loopback6, sizeof(loopback6)) == 0 ||
                    memcmp(address->bytes, mapped, sizeof(mapped)) == 0)
         return false;
-    /* Networks of one and two addresses have no address of their own (RFC 3021, RFC 6164). */
+    /* In networks of one or two addresses, all are hosts (RFC 3021, RFC 6164). */
     return address->prefix >= bits_of(address) - 1 ||
            (!address_is_network(address) && !(ipv4 && address_equal(address, &last)));
 }

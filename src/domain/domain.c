@@ -12,8 +12,7 @@
 #include "domain/domain.h"
 #include "domain/xml.h"
 
-/* libvirt takes a UUID with dashes and spaces anywhere or without (virUUIDParse), and
- * so do we; what we write has the usual form. */
+/* Like libvirt (virUUIDParse), accepts dashes and spaces anywhere in a UUID. */
 static int
 read_uuid(struct domain *domain, struct failure **failure)
 {
@@ -37,7 +36,7 @@ read_uuid(struct domain *domain, struct failure **failure)
     domain->uuid[0] = '\0';
     return failure_set_at(failure, FAILURE_DOMAIN_UUID, xml_line(node),
                           "<uuid> is '%.64s', expected 32 hex digits\n"
-                          "mend it, or remove the element: libvirt makes one",
+                          "fix it, or remove the element: libvirt generates a UUID",
                           text);
 }
 
@@ -81,12 +80,12 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
     if (root->ns || strcmp((const char *)root->name, "domain") != 0)
         return failure_set_at(failure, FAILURE_DOMAIN, xml_line(root),
                               "the root element is <%s>, expected <domain>\n"
-                              "give what 'virsh dumpxml DOMAIN' prints",
+                              "use the output of 'virsh dumpxml DOMAIN'",
                               root->name);
     if (!type || (strcmp(type, "kvm") != 0 && strcmp(type, "qemu") != 0 &&
                   strcmp(type, "hvf") != 0))
         return failure_set_at(failure, FAILURE_DOMAIN, xml_line(root),
-                              "<domain type='%s'> is not one of QEMU's\n"
+                              "<domain type='%s'> is not a QEMU domain\n"
                               "use type='kvm' or type='qemu'",
                               type ? type : "");
     if (read_uuid(domain, failure) < 0)
@@ -108,7 +107,7 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
         if (count > LIMIT_DEVICES)
             return failure_set(failure, FAILURE_LIMIT,
                                "the domain has %zu <%s> elements, at most %d\n"
-                               "take some away: QEMU has no place for them either",
+                               "remove some: QEMU would not have room for them either",
                                count, counted[i], LIMIT_DEVICES);
     }
     /* The disks were counted last. */
@@ -146,7 +145,7 @@ domain_require_uuid(const struct domain *domain, struct failure **failure)
         return 0;
     return failure_set(failure, FAILURE_DOMAIN_UUID,
                        "the domain has no <uuid>\n"
-                       "'virt-seed wire' gives it one, and so does 'virsh define'");
+                       "add one, or run 'virt-seed wire' or 'virsh define', which do");
 }
 
 char *

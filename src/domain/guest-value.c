@@ -15,7 +15,7 @@
 #define DIGITS "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* Return: whether the text has 1 to `limit` characters, and those of the set alone. */
+/* Return: whether the text has 1 to `limit` characters, all of them from the set. */
 static bool
 consists_of(const char *text, const char *set, size_t limit)
 {
@@ -29,7 +29,7 @@ guest_value_is_user_name(const char *text)
 {
     size_t length = strlen(text);
 
-    /* Samba's accounts of machines end with a dollar. */
+    /* Samba's machine accounts end with a dollar sign. */
     if (length > LIMIT_USER_NAME || *text == '-' || *text == '$')
         return false;
     if (strspn(text, LETTERS DIGITS "_.-") + (length > 0 && text[length - 1] == '$') !=
@@ -107,11 +107,11 @@ hostname_check(const char *hostname, struct failure **failure)
         if (!wrong && !*label)
             return 0;
     }
-    return failure_set(failure, FAILURE_HOSTNAME,
-                       "'%.300s' is no host name\n"
-                       "use letters, digits and dashes, in labels of at most %d "
-                       "characters that are joined by dots",
-                       hostname, LIMIT_HOSTNAME_LABEL);
+    return failure_set(
+        failure, FAILURE_HOSTNAME,
+        "'%.300s' is not a valid host name\n"
+        "use labels of at most %d letters, digits and dashes, joined by dots",
+        hostname, LIMIT_HOSTNAME_LABEL);
 }
 
 char *
@@ -137,10 +137,10 @@ hostname_from_domain(const char *name, const char *uuid)
     return hostname;
 }
 
-/* --- keys of ssh -------------------------------------------------------------------- */
+/* --- ssh keys ----------------------------------------------------------------------- */
 
-/* What the types of public keys begin with; sshd(8). The blob repeats the type, so that
- * in base64 every one begins with the same letters: a length below 2^16. */
+/* The prefixes of public key types; sshd(8). The key itself begins with the length of its
+ * type, which is below 2^16, so in base64 every key begins with the same letters. */
 static const char *const type_prefixes[] = {"ssh-", "ecdsa-sha2-", "sk-ssh-",
                                             "sk-ecdsa-sha2-"};
 #define BLOB_PREFIX "AAAA"
@@ -153,7 +153,7 @@ is_key(const char *text)
         const char *word = text;
         bool quoted = false;
 
-        /* Blanks between double quotes belong to the word, as options have them. */
+        /* Options may have blanks in double quotes. */
         for (; *text && (quoted || (*text != ' ' && *text != '\t')); text++) {
             if (*text == '"')
                 quoted = !quoted;
@@ -170,21 +170,21 @@ is_key(const char *text)
 int
 ssh_key_check(const char *text, struct failure **failure)
 {
-    const char *hint = "give what a .pub file holds: 'ssh-ed25519 AAAA… comment'";
+    const char *hint = "use the content of a .pub file: 'ssh-ed25519 AAAA… comment'";
 
     if (strstr(text, "PRIVATE KEY"))
         return failure_set(failure, FAILURE_SSH_KEY,
-                           "a <key> is a private one, expected a public one\n"
-                           "%s; consider the private key known to others",
+                           "a <key> is a private key, expected a public key\n"
+                           "%s; treat the private key as compromised",
                            hint);
     for (const char *at = text; *at; at++) {
         if ((unsigned char)*at < ' ' && *at != '\t')
             return failure_set(failure, FAILURE_SSH_KEY,
                                "a <key> has more than one line\n"
-                               "write one <key> for each");
+                               "write one <key> per line");
     }
     if (is_key(text) && strlen(text) <= LIMIT_SSH_KEY)
         return 0;
-    return failure_set(failure, FAILURE_SSH_KEY, "a <key> is no ssh public key\n%s",
+    return failure_set(failure, FAILURE_SSH_KEY, "a <key> is not an ssh public key\n%s",
                        hint);
 }

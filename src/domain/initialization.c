@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: each element has a row in a table, with the function that reads it, and
- * so have the elements within it. What has no row is an error; one without text says
- * nothing, as for oVirt's engine, except for passwords.
+ * How it works: each element, at every depth, has a row in a table, with the function
+ * that reads it. An element without a row is an error. As in oVirt's engine, an element
+ * without text has no effect, unless it is a password.
  *
- * What belongs to root is not among the users: root is there in every guest. Its keys are
- * the default user's, too, as oVirt's engine has it.
+ * root is not one of the users, since every guest has it. As in oVirt's engine, the
+ * default user gets root's keys, too.
  */
 #include "config.h"
 
@@ -20,10 +20,10 @@
 #include "domain/initialization.h"
 #include "domain/xml.h"
 
-/* What oVirt's API prints in the place of a password. */
+/* What oVirt's API prints instead of a password. */
 #define OVIRT_MASK "******"
 
-/* What is read, and what can be judged only when all of it was. */
+/* The result, and values that can be checked only after all elements were read. */
 struct reading {
     struct initialization initialization;
     struct parts *parts;
@@ -60,7 +60,7 @@ read_custom_script(void *data, const xmlNode *node, struct failure **failure)
     return reading->initialization.custom_script ? 0 : -1;
 }
 
-/* --- the host's name ---------------------------------------------------------------- */
+/* --- the host name ------------------------------------------------------------------ */
 
 static int
 read_host_name(void *data, const xmlNode *node, struct failure **failure)
@@ -73,7 +73,7 @@ read_host_name(void *data, const xmlNode *node, struct failure **failure)
         return 0;
     if (initialization->host_name)
         return vocabulary_fail(node, failure, FAILURE_HOSTNAME,
-                               "is the second element with the host's name\n"
+                               "sets the host name a second time\n"
                                "keep one of <host_name> and <host>");
     initialization->host_name = steal(word);
     if (hostname_check(initialization->host_name, failure) == 0)
@@ -106,7 +106,7 @@ user_reading_clear(struct user_reading *user)
 
 #define cleanup_user_reading __attribute__((cleanup(user_reading_clear)))
 
-/* Return: the user of that name, added where there is none; NULL when there are too many. */
+/* Return: the user of that name, added if missing; NULL if there would be too many. */
 static struct initialization_user *
 find_user(struct initialization *initialization, const char *name, const xmlNode *node,
           struct failure **failure)
@@ -119,8 +119,8 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
     }
     if (initialization->user_count == LIMIT_USERS) {
         vocabulary_fail(node, failure, FAILURE_LIMIT,
-                        "is one of too many\n"
-                        "at most %d users",
+                        "names too many users, at most %d\n"
+                        "create the others in a <custom_script>",
                         LIMIT_USERS);
         return NULL;
     }
@@ -143,9 +143,10 @@ read_password(void *data, const xmlNode *node, struct failure **failure)
     if (!part)
         return -1;
     if (part->origin == PART_INLINE && strcmp(word, OVIRT_MASK) == 0)
-        return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has the stars that oVirt prints in place of a password\n"
-                               "write the password, or better secret=\"NAME\"");
+        return vocabulary_fail(
+            node, failure, FAILURE_REQUEST,
+            "has the asterisks that oVirt prints instead of a password\n"
+            "write the password, or better secret=\"NAME\"");
     user->password = part;
     return 0;
 }
@@ -217,8 +218,8 @@ append_key(char ***keys, size_t *count, const char *key, const xmlNode *node,
 {
     if (*count == LIMIT_SSH_KEYS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "has one of too many keys\n"
-                               "at most %d keys of one user",
+                               "gives a user more than %d keys\n"
+                               "remove some, or use an ssh certificate authority",
                                LIMIT_SSH_KEYS);
     texts_add(keys, count, xstrdup(key));
     return 0;
@@ -246,7 +247,7 @@ static const struct vocabulary_element authorized_key_elements[] = {
     {0},
 };
 
-/* oVirt's keys are root's, where nobody is named. */
+/* In oVirt, a key without a user is root's. */
 static int
 read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
 {
@@ -276,7 +277,7 @@ static const struct vocabulary_element authorized_keys_elements[] = {
     {0},
 };
 
-/* One key a line; empty lines and comments are none. */
+/* One key per line; empty lines and comments are skipped. */
 static int
 read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
 {
@@ -336,7 +337,7 @@ is_file_type(const char *text)
 
 static const struct vocabulary_element file_elements[] = {
     {"name", .text = offsetof(struct file_reading, path), .is_valid = guest_value_is_path,
-     .expected = "an absolute path without '.', '..' and empty parts"},
+     .expected = "an absolute path without '.', '..' or empty parts"},
     {"content", read_file_content, .attributes = {"encoding", "file", "secret", "key"},
      .flags = VOCABULARY_VERBATIM},
     {"type", .text = offsetof(struct file_reading, type), .is_valid = is_file_type,
@@ -362,15 +363,15 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
                                file.path ? "content" : "name");
     if (initialization->file_count == LIMIT_FILES)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "is one of too many\n"
-                               "at most %d files",
+                               "is one too many, at most %d files\n"
+                               "let the guest fetch the others itself",
                                LIMIT_FILES);
     base64 = file.type && strcasecmp(file.type, "BASE64") == 0;
     if (base64 && (xmlHasProp(file.content, (const xmlChar *)"file") ||
                    xmlHasProp(file.content, (const xmlChar *)"secret")))
         return vocabulary_fail(file.content, failure, FAILURE_REQUEST,
                                "is of type BASE64, which is for text in the element\n"
-                               "remove <type>: files and secrets are taken as they are");
+                               "remove <type>: files and secrets are not decoded");
     content = base64 ? parts_add_base64(reading->parts, PART_VALUE, file.content, failure)
                      : parts_add(reading->parts, PART_VALUE, file.content, failure);
     if (!content)
@@ -410,8 +411,7 @@ read_network_protocol(void *data, const xmlNode *node, struct failure **failure)
     return vocabulary_fail_text(node, word, "'eni' or 'openstack_metadata'", failure);
 }
 
-/* Without a nic there is nothing that the names of DNS could belong to, which
- * network_set_dns() says. */
+/* DNS settings belong to a nic; without one, network_set_dns() fails. */
 static int
 finish_network(struct reading *reading, const xmlNode *node, struct failure **failure)
 {
@@ -470,7 +470,7 @@ const struct vocabulary_element initialization_elements[] = {
     {"custom_script", read_custom_script, .attributes = {"secret", "key"},
      .flags = VOCABULARY_VERBATIM},
     {"phone_home", TEXT(phone_home), .is_valid = guest_value_is_url,
-     .expected = "an URL of http or https"},
+     .expected = "an http or https URL"},
     {"domain", SYSPREP},
     {"windows_license_key", .read = read_sysprep,
      .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING | VOCABULARY_SECRET},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * oVirt's <initialization>, in the words of its REST API (types Initialization,
- * NicConfiguration; the deprecated CloudInit) and of its engine. What it says of the host's
- * name, keys and network is handed on to the request; the rest becomes a cloud-config
+ * oVirt's <initialization>, with the element names of its REST API (types Initialization
+ * and NicConfiguration, and the deprecated CloudInit) and of its engine. The host name,
+ * the keys and the network go into the request; the rest becomes a cloud-config
  * (seed/cloud-config.c).
  */
 #pragma once
@@ -15,10 +15,10 @@
 #include "domain/part.h"
 #include "domain/vocabulary.h"
 
-/* The parts that are pointed at belong to the request. */
+/* The parts belong to the request. */
 struct initialization_user {
     char *name;
-    struct part *password; /* NULL where there is none */
+    struct part *password; /* NULL if there is none */
     char **ssh_keys;
     size_t ssh_key_count;
 };
@@ -35,32 +35,32 @@ enum initialization_choice {
 };
 
 struct initialization {
-    char *host_name; /* NULL where there is none; the same holds for all text here */
-    char *user_name; /* the default user, whose the authorized keys are */
+    char *host_name; /* NULL if there is none, like all text here */
+    char *user_name; /* the default user, who gets the authorized keys */
     char *timezone;
     char *locale;
     char *phone_home; /* a URL */
     struct part *root_password;
     struct part *custom_script; /* a cloud-config, with or without its header */
     enum initialization_choice regenerate_ssh_keys;
-    bool root_has_keys; /* the authorized keys are root's, too */
+    bool root_has_keys; /* root gets the authorized keys, too */
     struct initialization_user *users;
     size_t user_count;
     struct initialization_file *files;
     size_t file_count;
     char **ssh_keys;
     size_t ssh_key_count;
-    struct network *network; /* NULL where there is none */
-    char **notes;            /* what was accepted and has no effect in a Linux guest */
+    struct network *network; /* NULL if there is none */
+    char **notes;            /* on what is accepted but has no effect in a Linux guest */
     size_t note_count;
 };
 
-/* oVirt's words: all elements that may stand below <initialization>, at every depth. */
+/* All elements that <initialization> may contain, at every depth. */
 extern const struct vocabulary_element initialization_elements[];
 
 /*
- * Reads the element; passwords, files and the script are added to `parts`.
- * Return: it, owned by the caller (initialization_free), or NULL.
+ * Reads the element; adds passwords, files and the script to `parts`.
+ * Return: the result, owned by the caller (initialization_free), or NULL.
  */
 struct initialization *initialization_read(const xmlNode *node, struct parts *parts,
                                            struct failure **failure);

@@ -35,7 +35,7 @@ interface_normalize_mac(const char *text)
                      mac[4], mac[5]);
 }
 
-/* --- what devices have in common ---------------------------------------------------- */
+/* --- all devices -------------------------------------------------------------------- */
 
 static char *
 child_attribute(const xmlNode *node, const char *child, const char *attribute)
@@ -59,7 +59,8 @@ device_mac(const xmlNode *node)
     return text ? interface_normalize_mac(text) : NULL;
 }
 
-/* libvirt writes the numbers in hex ("0x01") and reads any base. Return: it, or -1. */
+/* libvirt writes the numbers in hex ("0x01") and reads any base. Return: the number, or
+ * -1. */
 static long
 pci_number(const xmlNode *address, const char *name, long maximum)
 {

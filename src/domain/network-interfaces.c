@@ -2,7 +2,7 @@
 /*
  * <network-config from="interfaces">.
  *
- * How it works: first every <interface> of the domain becomes a nic, in the domain's order;
+ * How it works: first, each <interface> of the domain becomes a nic, in the same order;
  * then each of our <interface> elements is read into the nic that it names.
  */
 #include "config.h"
@@ -19,7 +19,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
-/* --- which nic it is ---------------------------------------------------------------- */
+/* --- finding the nic ---------------------------------------------------------------- */
 
 /* Return: the position of the nic that the element names, or -1. */
 static int
@@ -33,11 +33,11 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
     cleanup_buffer struct buffer there = {0};
 
     if (!mac == !alias)
-        return vocabulary_fail(
-            node, failure, FAILURE_REQUEST,
-            "%s\n"
-            "write one of them, as the domain's own <interface> has it",
-            mac ? "has both mac= and alias=" : "has no mac= or alias=");
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "%s\n"
+                               "write one of them, as in the domain's own <interface>",
+                               mac ? "has both mac= and alias="
+                                   : "has neither mac= nor alias=");
     if (mac && !usual)
         return vocabulary_fail_value(node, "mac", mac,
                                      "an address such as \"52:54:00:12:34:56\"", failure);
@@ -55,13 +55,13 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
         buffer_append_string(&there, name);
     }
     return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
-                           "has %s=\"%.64s\", and the domain has no such "
+                           "has %s=\"%.64s\", but the domain has no such "
                            "interface\n"
-                           "the domain has %s",
+                           "use one of the domain's interfaces: %s",
                            mac ? "mac" : "alias", mac ? mac : alias, there.data);
 }
 
-/* --- what is said of it ------------------------------------------------------------- */
+/* --- reading the nic ---------------------------------------------------------------- */
 
 static int
 read_route(struct nic *nic, const xmlNode *node, struct failure **failure)
@@ -77,7 +77,7 @@ read_route(struct nic *nic, const xmlNode *node, struct failure **failure)
         return -1;
     if (!to || !via)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "lacks to= or via=\n"
+                               "needs both to= and via=\n"
                                "write <route to=\"198.51.100.0/24\" via=\"192.0.2.1\"/>");
     if (vocabulary_read_number(node, "metric", 1, LIMIT_METRIC, &metric, failure) < 0)
         return -1;
@@ -121,7 +121,7 @@ read_child(const struct network *network, struct nic *nic, const xmlNode *parent
     else
         result = nic_fail_text(
             failure, what, text,
-            "an address with its prefix, such as '192.0.2.10/24' or '2001:db8::10/64'");
+            "an address with a prefix, such as '192.0.2.10/24' or '2001:db8::10/64'");
     return result < 0 ? failure_at_line(failure, xml_line(node)) : 0;
 }
 
@@ -167,7 +167,7 @@ fail_interface(const struct interface *interface, size_t index, const char *prob
                           interface->alias ? ")" : "", problem, hint);
 }
 
-/* The guest knows its nics by their MAC. */
+/* The guest identifies its nics by their MAC. */
 static int
 check_macs(const struct interfaces *interfaces, struct failure **failure)
 {
@@ -175,9 +175,9 @@ check_macs(const struct interfaces *interfaces, struct failure **failure)
         const struct interface *interface = &interfaces->items[i];
 
         if (!interface->mac)
-            return fail_interface(
-                interface, i, "has no <mac address='…'/> that can be read",
-                "'virsh define' gives it one; in a file write it", failure);
+            return fail_interface(interface, i, "has no valid <mac address='…'/>",
+                                  "add one; libvirt does when it defines the domain",
+                                  failure);
         for (size_t j = 0; j < i; j++) {
             cleanup_free char *problem = NULL;
 
@@ -187,7 +187,8 @@ check_macs(const struct interfaces *interfaces, struct failure **failure)
                 xasprintf("has the MAC '%s' of <interface> %zu", interface->mac, j + 1);
             return fail_interface(
                 interface, i, problem,
-                "give each its own: the guest tells its nics apart by it", failure);
+                "give each interface its own: the guest identifies its nics by it",
+                failure);
         }
     }
     return 0;
@@ -211,8 +212,8 @@ read_nics(struct network *network, const struct interfaces *interfaces,
             return -1;
         if (named[index])
             return vocabulary_fail(child, failure, FAILURE_NETWORK_CONFIG,
-                                   "names an interface for the second time\n"
-                                   "put all of it into one element");
+                                   "names the same interface as another <interface>\n"
+                                   "merge them into one element");
         named[index] = true;
         if (read_nic(network, &network->nics[index], child, failure) < 0)
             return -1;
@@ -233,7 +234,7 @@ network_read(const xmlNode *node, const struct domain *domain, struct failure **
         return NULL;
     if (interfaces.count == 0) {
         vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
-                        "has from=\"interfaces\", and the domain has no <interface>\n"
+                        "has from=\"interfaces\", but the domain has no <interface>\n"
                         "remove the element, or add an interface");
         return NULL;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * oVirt's <nic_configurations> (type NicConfiguration of its REST API), and the shape that
- * the deprecated type CloudInit has of the same fields:
- * <network_configuration><nics><nic>… with its <ip> below <network>.
+ * oVirt's <nic_configurations> (type NicConfiguration of its REST API), and the same
+ * fields as the deprecated type CloudInit arranges them:
+ * <network_configuration><nics><nic>… with <ip> in <network>.
  */
 #include "config.h"
 
@@ -20,14 +20,14 @@
 /* --- elements ----------------------------------------------------------------------- */
 
 struct ip {
-    const xmlNode *node; /* <ip> or <ipv6>; NULL where there is none */
-    char *address;       /* NULL where there is none; the same holds for all text here */
+    const xmlNode *node; /* <ip> or <ipv6>; NULL if there is none */
+    char *address;       /* NULL if there is none, like all text here */
     char *netmask;
     char *gateway;
     char *version;
 };
 
-/* What a nic's element says. */
+/* The content of a nic's element. */
 struct words {
     char *name;
     char *on_boot;
@@ -123,11 +123,11 @@ add_static(const struct network *network, struct nic *nic, const struct ip *ip,
         return vocabulary_fail(ip->node, failure, FAILURE_NETWORK_CONFIG,
                                "has an <address> without <netmask>\n"
                                "write <netmask>24</netmask> or "
-                               "<netmask>255.255.255.0</netmask>, as the network has it");
+                               "<netmask>255.255.255.0</netmask>, to match the network");
     if (!address_set_prefix(&address, ip->netmask))
         return fail_text(ip->node, "netmask", ip->netmask,
                          family == AF_INET ? "a netmask such as '255.255.255.0' or '24'"
-                                           : "the length of a prefix, 0 to 128",
+                                           : "a prefix length, 0 to 128",
                          failure);
     if (nic_add_address(network, nic, "<address>", &address, failure) < 0)
         return failure_at_line(failure, xml_line(ip->node));
@@ -140,8 +140,8 @@ add_static(const struct network *network, struct nic *nic, const struct ip *ip,
     return 0;
 }
 
-/* oVirt's SDKs have the protocols in upper and in lower case; missing is "none", as for its
- * engine. */
+/* oVirt's SDKs write protocols in upper or lower case. As in its engine, the default is
+ * "none". */
 static int
 read_family(const struct network *network, struct nic *nic, const xmlNode *node,
             const char *word, const struct ip *ip, int family, struct failure **failure)
@@ -169,11 +169,11 @@ read_family(const struct network *network, struct nic *nic, const xmlNode *node,
                                name, is4 ? "ip" : "ipv6", is4 ? "ip" : "ipv6");
     if (protocol == STATIC)
         return add_static(network, nic, ip, family, failure);
-    /* They would be ignored. */
+    /* Otherwise they would be ignored. */
     if (ip->address || ip->gateway)
         return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(ip->node),
-                              "<%s> has an <address> or <gateway>, and <%s> is '%s'\n"
-                              "write 'static', or remove them",
+                              "<%s> has an <address> or <gateway>, but <%s> is '%s'\n"
+                              "use 'static', or remove them",
                               ip->node->name, name, protocols[protocol]);
     if (is4) {
         nic->dhcp4 = protocol == DHCP;
@@ -191,8 +191,7 @@ static int
 set_name(const struct network *network, struct nic *nic, const xmlNode *node,
          struct words *words, struct failure **failure)
 {
-    /* netplan, networkd and ifupdown all take such a name as it is; the kernel's own rule
-     * is wider. */
+    /* What netplan, networkd and ifupdown all accept; the kernel allows more. */
     const char *const known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789._-";
     cleanup_free char *expected = xasprintf(
@@ -201,7 +200,7 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
     if (!words->name)
         return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
                                "has no <name>\n"
-                               "write the name that the guest has for it: "
+                               "write the guest's name for it: "
                                "<name>eth0</name>");
     if (strlen(words->name) > LIMIT_NIC_NAME || strchr("._-", *words->name) ||
         words->name[strspn(words->name, known)] || strcmp(words->name, "lo") == 0)
@@ -210,8 +209,8 @@ set_name(const struct network *network, struct nic *nic, const xmlNode *node,
         if (!network->nics[i].name || strcmp(network->nics[i].name, words->name) != 0)
             continue;
         return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(node),
-                              "the nic '%s' is there twice\nput all of it into one <%s>",
-                              words->name, node->name);
+                              "duplicate nic '%s'\nmerge them into one <%s>", words->name,
+                              node->name);
     }
     nic->name = steal(words->name);
     return 0;
@@ -250,18 +249,18 @@ read_nic(void *data, const xmlNode *node, struct failure **failure)
         return -1;
     if (network->nic_count == LIMIT_NICS)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "is one of too many\n"
-                               "at most %d nics",
+                               "is one too many, at most %d nics\n"
+                               "write <network-config> as text",
                                LIMIT_NICS);
     nic = array_add(network->nics, network->nic_count);
     if (set_name(network, nic, node, &words, failure) < 0)
         return -1;
     if (words.on_boot && strcasecmp(words.on_boot, "false") == 0)
-        /* No renderer of cloud-init but netplan's knows of an interface that stays down, and
-         * oVirt's engine refuses it, too. */
+        /* Of cloud-init's renderers only netplan's can keep an interface down. oVirt's
+         * engine rejects it, too. */
         return vocabulary_fail(
             vocabulary_child(node, "on_boot"), failure, FAILURE_NETWORK_CONFIG,
-            "is 'false', and cloud-init brings up every nic it is told of\n"
+            "is 'false', but cloud-init brings up every nic that is configured\n"
             "remove the nic from the configuration, or write 'true'");
     if (words.on_boot && strcasecmp(words.on_boot, "true") != 0)
         return fail_text(node, "on_boot", words.on_boot, "'true'", failure);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of a nic, which both vocabularies share, and what belongs to all nics. */
+/* The rules for a nic, which both vocabularies share, and for the nics together. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int
 fail_twice(struct failure **failure, const char *what, const char *text)
 {
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                       "%s '%s' is there twice\nkeep one of them", what, text);
+                       "duplicate %s '%s'\nkeep one of them", what, text);
 }
 
 static int
@@ -35,7 +35,7 @@ check_limit(size_t count, size_t limit, const char *what, struct failure **failu
     if (count < limit)
         return 0;
     return failure_set(failure, FAILURE_LIMIT,
-                       "%s is one of too many\nat most %zu for each nic", what, limit);
+                       "too many %s, at most %zu per nic\nremove some", what, limit);
 }
 
 static int
@@ -52,7 +52,7 @@ add_text(char ***texts, size_t *count, size_t limit, const char *what, const cha
 
 /* --- what a nic has ----------------------------------------------------------------- */
 
-/* Return: whether a nic has the address, with whatever prefix. */
+/* Return: whether the nic has the address, with any prefix. */
 static bool
 has_host(const struct nic *nic, const char *host)
 {
@@ -95,8 +95,8 @@ nic_set_gateway(struct nic *nic, const char *what, const char *text,
     gateway = address.family == AF_INET ? &nic->gateway4 : &nic->gateway6;
     if (*gateway)
         return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                           "%s is '%.64s', and '%s' stands already\n"
-                           "keep one of IPv4 and one of IPv6",
+                           "%s is '%.64s', but the nic already has '%s'\n"
+                           "keep one for IPv4 and one for IPv6",
                            what, text, *gateway);
     *gateway = address_format(&address);
     return 0;
@@ -167,7 +167,7 @@ nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
     return 0;
 }
 
-/* --- what it makes together --------------------------------------------------------- */
+/* --- the whole nic ------------------------------------------------------------------ */
 
 bool
 nic_has_address(const struct nic *nic, int family)
@@ -188,14 +188,14 @@ nic_has_dns(const struct nic *nic, const char *text)
            texts_have(nic->searches, nic->search_count, text);
 }
 
-/* Whether the nic gets an address of which nothing is known here. */
+/* Return: whether the nic gets an address that is not known here. */
 static bool
 is_dynamic(const struct nic *nic, int family)
 {
     return family == AF_INET ? nic->dhcp4 : nic->dhcp6 || nic->accept_ra == ACCEPT_RA_YES;
 }
 
-/* The guest's kernel refuses a route whose gateway is in no network of the nic. */
+/* The guest's kernel rejects a route whose gateway is in none of the nic's networks. */
 static int
 check_reach(const struct nic *nic, const char *what, const char *text, bool by_address,
             struct failure **failure)
@@ -217,25 +217,26 @@ check_reach(const struct nic *nic, const char *what, const char *text, bool by_a
     if (address_is_link_local6(&gateway) &&
         (nic_has_address(nic, AF_INET6) || is_dynamic(nic, AF_INET6)))
         return 0;
-    return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                       "%s is '%s', which is in no network of the nic's addresses\n"
-                       "give the nic an <address> in the gateway's network, with the "
-                       "right prefix; DHCP brings its own gateway",
-                       what, text);
+    return failure_set(
+        failure, FAILURE_NETWORK_CONFIG,
+        "%s is '%s', which is not in the network of any of the nic's addresses\n"
+        "give the nic an <address> in the gateway's network, with the "
+        "right prefix; DHCP provides its own gateway",
+        what, text);
 }
 
-/* From version 2, cloud-init's renderers but netplan's make nothing of search domains without
- * a name server next to them, nor of the nics after them. */
+/* From network config version 2, only cloud-init's netplan renderer sets search domains
+ * without a name server; the others ignore them, and those of the nics after them. */
 static int
 check_dns(const struct nic *nic, struct failure **failure)
 {
     if (nic->search_count == 0 || nic->nameserver_count > 0)
         return 0;
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                       "the search domain '%s' has no name server next to it, and guests "
-                       "without netplan would set neither\n"
-                       "give it a name server; a guest with netplan takes it without "
-                       "one from <network-config> as text",
+                       "search domain '%s' without a name server: guests without netplan "
+                       "would ignore it\n"
+                       "add a name server; if the guest has netplan, you can also write "
+                       "<network-config> as text",
                        nic->searches[0]);
 }
 
@@ -257,7 +258,7 @@ nic_finish(struct nic *nic, struct failure **failure)
                                                                   : NULL;
 
         if (gateway && route->metric < 0)
-            return fail_twice(failure, "the default route", route->to);
+            return fail_twice(failure, "default route", route->to);
         if (check_reach(nic, "via= of <route>", route->via, false, failure) < 0)
             return -1;
     }
@@ -269,9 +270,9 @@ nic_finish(struct nic *nic, struct failure **failure)
         (!has6 && !is_dynamic(nic, AF_INET6)))
         return 0;
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                       "mtu=\"%ld\" is too little for IPv6, expected %d at least\n"
-                       "the guest's kernel would switch IPv6 off: give more, or remove "
-                       "the IPv6 addresses",
+                       "mtu=\"%ld\" is too small for IPv6, expected at least %d\n"
+                       "increase it, or remove the IPv6 addresses: the guest's kernel "
+                       "would turn IPv6 off",
                        nic->mtu, LIMIT_MTU_MIN_IPV6);
 }
 
@@ -322,9 +323,9 @@ network_set_dns(struct network *network, const char *servers, const char *search
     if (set)
         return 0;
     return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                       "<dns_servers> or <dns_search> stands, and no nic has an address "
+                       "<dns_servers> or <dns_search> without a nic that has an address "
                        "or DHCP\n"
-                       "add <nic_configurations> with a nic that has one of them");
+                       "add <nic_configurations> with such a nic");
 }
 
 static void

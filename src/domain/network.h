@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's network, as far as the request describes it in elements: <network-config
- * from="interfaces">, or <nic_configurations> of <initialization>. It is rendered for the
- * datasource in seed/.
+ * The guest's network as the request describes it in elements: <network-config
+ * from="interfaces">, or <nic_configurations> of <initialization>. seed/ renders it for
+ * the datasource.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "domain/domain.h"
 #include "domain/vocabulary.h"
 
-/* Autoconfiguration (SLAAC); where nothing is said, the guest does what it is used to. */
+/* IPv6 autoconfiguration (SLAAC); if unsaid, the guest follows its own default. */
 enum accept_ra {
     ACCEPT_RA_UNSAID,
     ACCEPT_RA_YES,
@@ -24,18 +24,18 @@ enum accept_ra {
 struct route {
     char *to;    /* "198.51.100.0/24"; never "default" */
     char *via;   /* an address */
-    long metric; /* -1 where there is none */
+    long metric; /* -1 if there is none */
 };
 
 struct nic {
-    char *name; /* as the guest knows it ("eth0"), if that is all that is known */
+    char *name; /* the guest's name for it ("eth0"), if the MAC is not known */
     char *mac;  /* in lower case; NULL if there is only a name */
     bool dhcp4;
     bool dhcp6;
     enum accept_ra accept_ra;
     bool optional;    /* the boot does not wait for it */
-    long mtu;         /* 0 where there is none */
-    char **addresses; /* with their prefix, "192.0.2.10/24", "2001:db8::10/64" */
+    long mtu;         /* 0 if there is none */
+    char **addresses; /* with prefix: "192.0.2.10/24", "2001:db8::10/64" */
     size_t address_count;
     char *gateway4;
     char *gateway6;
@@ -49,57 +49,57 @@ struct nic {
 
 struct network {
     bool eni;           /* for ConfigDrive: interfaces(5) instead of network_data.json */
-    bool of_interfaces; /* made of the domain's own: another NIC, another network */
+    bool of_interfaces; /* made from the domain's interfaces, and changes with them */
     struct nic *nics;
     size_t nic_count;
 };
 
 /*
- * Reads <network-config from="interfaces"> against the domain's own interfaces. An
- * interface that is named there and that the domain lacks is an error.
+ * Reads <network-config from="interfaces"> against the domain's own interfaces. Naming an
+ * interface that the domain does not have is an error.
  * Return: the network, owned by the caller (network_free), or NULL.
  */
 struct network *network_read(const xmlNode *node, const struct domain *domain,
                              struct failure **failure);
 
-/* What oVirt's two elements may contain. */
+/* The elements that oVirt's two elements may contain. */
 extern const struct vocabulary_element network_nic_configurations_elements[];
 extern const struct vocabulary_element network_configuration_elements[];
 
 /*
  * Reads oVirt's <nic_configurations>, or <network_configuration> of the deprecated
- * CloudInit type; the nics are added after those that are there.
+ * CloudInit type, and appends its nics.
  */
 int network_read_nic_configurations(struct network *network, const xmlNode *node,
                                     struct failure **failure);
 
-/* oVirt's dns_servers and dns_search, words with white space between them: for every nic
- * that has an address, DHCP or autoconfiguration. NULL for none. It is an error when no nic
- * would have them. */
+/* Sets oVirt's dns_servers and dns_search, words separated by white space, on every nic
+ * with an address, DHCP or autoconfiguration; it is an error if there is no such nic.
+ * Either may be NULL. */
 int network_set_dns(struct network *network, const char *servers, const char *searches,
                     struct failure **failure);
 
 void network_free(struct network *network);
 
-/* Return: whether it has an address of the family (of AF_UNSPEC: any). */
+/* Return: whether it has an address of the family (AF_UNSPEC: of any). */
 bool nic_has_address(const struct nic *nic, int family);
 
 /* Return: whether it has the name server, or the search domain. */
 bool nic_has_dns(const struct nic *nic, const char *text);
 
 /*
- * The rules of one nic, for the readers of both vocabularies. Text is checked and kept in its
- * usual form; `what` is what messages call it: "<address>". They return 0, or -1 with a
- * failure that has no line.
+ * The rules for one nic, for the readers of both vocabularies. Text is checked and stored
+ * in its usual form; `what` is its name in messages: "<address>". They return 0, or -1
+ * with a failure that has no line.
  */
 
 /* "NAME is 'TEXT', expected …". */
 int nic_fail_text(struct failure **failure, const char *what, const char *text,
                   const char *expected);
-/* Adds an address that no nic of the network has. */
+/* Adds an address, which no nic of the network may have yet. */
 int nic_add_address(const struct network *network, struct nic *nic, const char *what,
                     const struct address *address, struct failure **failure);
-/* One of each family. */
+/* A nic may have one gateway of each family. */
 int nic_set_gateway(struct nic *nic, const char *what, const char *text,
                     struct failure **failure);
 int nic_add_nameserver(struct nic *nic, const char *what, const char *text,
@@ -108,7 +108,7 @@ int nic_add_search(struct nic *nic, const char *what, const char *text,
                    struct failure **failure);
 int nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
                   struct failure **failure);
-/* What can be judged only when all of it is known: whether each gateway can be reached,
- * whether search domains have a name server, whether the MTU is enough. Sets accept_ra where
- * it follows from the rest. */
+/* Checks what depends on the whole nic: whether gateways can be reached, search domains
+ * have a name server, and the MTU is large enough. Sets accept_ra if it follows from the
+ * rest. */
 int nic_finish(struct nic *nic, struct failure **failure);

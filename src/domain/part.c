@@ -70,18 +70,18 @@ take_inline(struct part *part, const xmlNode *node, bool base64, struct failure 
     part->origin = PART_INLINE;
     if (encoding && strcmp(encoding, "base64") != 0)
         return fail_part(part, failure, "has an unknown encoding=",
-                         "the one encoding is encoding=\"base64\"");
+                         "use encoding=\"base64\", or remove it");
     if (!encoding && !base64) {
         take_text(part, text);
     } else if (base64_append(&part->data, text) < 0) {
         return failure_set_at(failure, FAILURE_BASE64, part->line,
-                              "<%s> is to be base64, but its text is not\n"
-                              "encode it with 'base64 FILE', or do not call it base64",
+                              "<%s> must be base64, but its text is not\n"
+                              "encode it with 'base64 FILE', or declare it as plain text",
                               part->element);
     }
     if (part->data.size > LIMIT_PART)
         return failure_set_at(failure, FAILURE_LIMIT, part->line,
-                              "<%s> has %zu bytes, at most %lu\n"
+                              "<%s> has %zu bytes, expected at most %lu\n"
                               "let the guest fetch large files itself",
                               part->element, part->data.size, LIMIT_PART);
     return 0;
@@ -102,7 +102,7 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
                          "keep one of them");
     if (encoding)
         return fail_part(part, failure, "has encoding=, which is for text in the element",
-                         "remove encoding=: files and secrets are taken as they are");
+                         "remove encoding=: files and secrets are not decoded");
     if (file && part->key)
         return fail_part(part, failure,
                          "has key=, which belongs to secret=", "remove key=");
@@ -203,7 +203,6 @@ part_mask(struct part *part)
 {
     part->masked = part->origin == PART_SECRET || part->origin == PART_GENERATED;
     if (part->origin == PART_GENERATED) {
-        /* Whether they have been made or not. */
         clear_entries(part);
         buffer_append_string(part_add_entry(part, PART_HOST_KEY), PART_GENERATED_MASK);
         buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC),
@@ -241,7 +240,8 @@ add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
 
     if (parts->count == LIMIT_PARTS) {
         vocabulary_fail(node, failure, FAILURE_LIMIT,
-                        "is one of too many\nat most %d parts, files and values",
+                        "is one too many, at most %d documents, files and values\n"
+                        "remove some",
                         LIMIT_PARTS);
         return NULL;
     }
@@ -252,8 +252,7 @@ add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
         xmlHasProp(node, (const xmlChar *)"secret"))
         return take_reference(part, node, failure) < 0 ? NULL : part;
     if (part->key) {
-        fail_part(part, failure,
-                  "has key= without secret=", "name the secret, too: secret=\"NAME\"");
+        fail_part(part, failure, "has key= without secret=", "add secret=\"NAME\"");
         return NULL;
     }
     return take_inline(part, node, base64, failure) < 0 ? NULL : part;
@@ -336,7 +335,7 @@ parts_check_size(const struct parts *parts, struct failure **failure)
     if (size <= LIMIT_SEED)
         return 0;
     return failure_set(failure, FAILURE_LIMIT,
-                       "its documents have more than %lu MiB together\n"
+                       "its documents are larger than %lu MiB in total\n"
                        "let the guest fetch large files itself",
                        LIMIT_SEED / MIB);
 }

@@ -19,7 +19,7 @@ child(const xmlNode *parent, const char *name)
     return xml_child_in(parent, OVIRT_NAMESPACE, name);
 }
 
-/* VDSM makes an image of the payload of a disk; a floppy's is sysprep's. */
+/* VDSM makes an image from a disk's payload; a floppy's is for sysprep. */
 xmlNode *
 payload_find(const struct domain *domain)
 {
@@ -39,7 +39,7 @@ payload_find(const struct domain *domain)
     return NULL;
 }
 
-/* Return: whether all of it are names that an image can hold, and none leads elsewhere. */
+/* Return: whether an image can hold all components, and none is "." or "..". */
 static bool
 is_path(const char *path)
 {
@@ -65,23 +65,24 @@ check_path(const struct seed *payload, const xmlNode *node, const char *path,
            struct failure **failure)
 {
     if (!path || !is_path(path))
-        return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has path=\"%.64s\", no relative path\n"
-                               "write at most %d names with '/' between them, none '.', "
-                               "'..', empty or longer than %d",
-                               path ? path : "", LIMIT_IMAGE_DEPTH, LIMIT_FILE_NAME);
+        return vocabulary_fail(
+            node, failure, FAILURE_REQUEST,
+            "has path=\"%.64s\", expected a relative path\n"
+            "write at most %d names separated by '/', none of them '.', "
+            "'..', empty or longer than %d bytes",
+            path ? path : "", LIMIT_IMAGE_DEPTH, LIMIT_FILE_NAME);
     for (size_t i = 0; i < payload->document_count; i++) {
         const char *other = payload->documents[i].path;
         size_t shorter = strlen(path) < strlen(other) ? strlen(path) : strlen(other);
 
-        /* One is the other, or a directory on the way to it. */
+        /* Whether they are the same, or one is a parent directory of the other. */
         if (strncmp(path, other, shorter) != 0 ||
             (path[shorter] != '/' && other[shorter] != '/' &&
              strlen(path) != strlen(other)))
             continue;
         return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                              "<%s path=\"%s\"> and \"%s\" are in each other's way\n"
-                              "give each file a path of its own",
+                              "<%s path=\"%s\"> conflicts with \"%s\"\n"
+                              "give each file its own path",
                               node->name, path, other);
     }
     return 0;
@@ -96,8 +97,8 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
 
     if (payload->document_count == LIMIT_PAYLOAD_FILES)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "is one of too many\n"
-                               "at most %d files",
+                               "is one too many, at most %d files\n"
+                               "let the guest fetch the others itself",
                                LIMIT_PAYLOAD_FILES);
     if (check_path(payload, node, path, failure) < 0)
         return -1;
@@ -114,8 +115,8 @@ read_file(struct seed *payload, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
-/* Reads the volume's label: what fits into both trees of the image (ECMA-119, 8.4.6; Joliet
- * has two bytes a character). */
+/* The volume's label must fit into both trees of the image (ECMA-119, 8.4.6; Joliet has
+ * two bytes per character). */
 static int
 read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
 {
@@ -125,7 +126,7 @@ read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
     if (!id)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has no <volId>\n"
-                               "name the volume, '" SEED_LABEL_CONFIGDRIVE
+                               "add one: '" SEED_LABEL_CONFIGDRIVE
                                "' or '" SEED_LABEL_NOCLOUD "'");
     at = payload->label = vocabulary_word(id);
     while (*at >= ' ' && *at < 0x7f && *at != '/')
@@ -133,8 +134,8 @@ read_label(struct seed *payload, const xmlNode *node, struct failure **failure)
     if (!*at && at != payload->label && strlen(payload->label) <= LIMIT_LABEL)
         return 0;
     return vocabulary_fail(id, failure, FAILURE_REQUEST,
-                           "is not the name of a volume\n"
-                           "write 1 to %d characters of ASCII, '" SEED_LABEL_CONFIGDRIVE
+                           "is not a valid volume label\n"
+                           "write 1 to %d ASCII characters, '" SEED_LABEL_CONFIGDRIVE
                            "' or '" SEED_LABEL_NOCLOUD "'",
                            LIMIT_LABEL);
 }
@@ -155,5 +156,5 @@ payload_read(struct seed *payload, const xmlNode *node, struct failure **failure
         return 0;
     return vocabulary_fail(node, failure, FAILURE_REQUEST,
                            "has no <file>\n"
-                           "an empty payload is no seed: remove it");
+                           "remove it: an empty payload is not a seed");
 }

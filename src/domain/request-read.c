@@ -53,7 +53,7 @@ read_covers(struct request *request, const xmlNode *node, struct failure **failu
                                  failure);
 }
 
-/* cloud-init makes it the name of a folder, and people type it. */
+/* cloud-init names a directory after it, and people type it. */
 static bool
 is_instance_id(const char *text)
 {
@@ -86,13 +86,14 @@ read_instance_id(void *data, const xmlNode *node, struct failure **failure)
     while (word && i < ARRAY_SIZE(policies) && strcmp(policies[i].word, word) != 0)
         i++;
     if (i == ARRAY_SIZE(policies))
-        return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
-                               "has policy=\"%.64s\", expected \"domain\", "
-                               "\"content\" or \"fixed\"\n"
-                               "\"domain\" is the same at each start, \"content\" new "
-                               "when the seed changes, \"fixed\" is the element's text",
-                               word);
-    /* Without the attribute it is the first of them. */
+        return vocabulary_fail(
+            node, failure, FAILURE_INSTANCE_ID,
+            "has policy=\"%.64s\", expected \"domain\", "
+            "\"content\" or \"fixed\"\n"
+            "use \"domain\" for the same at every start, \"content\" for a "
+            "new one when the seed changes, \"fixed\" for the element's text",
+            word);
+    /* The first is the default. */
     request->instance_id_policy = policy = policies[i].policy;
     if (policy != INSTANCE_ID_CONTENT && xmlHasProp(node, (const xmlChar *)"covers"))
         return vocabulary_fail(node, failure, FAILURE_INSTANCE_ID,
@@ -104,9 +105,9 @@ read_instance_id(void *data, const xmlNode *node, struct failure **failure)
             return 0;
         return vocabulary_fail(
             node, failure, FAILURE_INSTANCE_ID,
-            "has policy=\"fixed\", but its text is no instance-id\n"
-            "write 1 to %d printable ASCII characters without space, slash, "
-            "backslash, semicolon or quote, and no dot in front",
+            "has policy=\"fixed\", but its text is not a valid instance-id\n"
+            "write 1 to %d printable ASCII characters without spaces, slashes, "
+            "backslashes, semicolons, quotes or a leading dot",
             LIMIT_INSTANCE_ID);
     }
     if (vocabulary_has_text(node))
@@ -130,7 +131,8 @@ read_hostname(void *data, const xmlNode *node, struct failure **failure)
     return failure_at_line(failure, xml_line(node));
 }
 
-/* The attributes of an element that has children as well: <meta-data secret="web1">. */
+/* Reads the attributes of an element that may also have children: <meta-data
+ * secret="web1">. */
 static int
 read_own_reference(struct request *request, enum part_kind kind, const xmlNode *node,
                    struct failure **failure)
@@ -168,8 +170,8 @@ read_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
         }
         if (request->ssh_key_count == LIMIT_SSH_KEYS)
             return vocabulary_fail(key, failure, FAILURE_LIMIT,
-                                   "is one of too many\n"
-                                   "at most %d keys",
+                                   "is one too many, at most %d keys\n"
+                                   "remove some, or put them into a file: <key file=…/>",
                                    LIMIT_SSH_KEYS);
         text = vocabulary_word(key);
         texts_add(&request->ssh_keys, &request->ssh_key_count, text);
@@ -179,7 +181,7 @@ read_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
-/* Only from a secret: whoever reads the domain's XML would read it. */
+/* They must come from a secret: every local user may read the domain's XML. */
 static int
 read_secret_only(void *data, const xmlNode *node, struct failure **failure)
 {
@@ -190,7 +192,7 @@ read_secret_only(void *data, const xmlNode *node, struct failure **failure)
     if (!xmlHasProp(node, (const xmlChar *)"secret"))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has no secret=\n"
-                               "put it into a secret of the host and write "
+                               "store it as a secret on the host, and write "
                                "secret=\"NAME\"");
     return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
 }
@@ -215,7 +217,7 @@ read_meta_data(void *data, const xmlNode *node, struct failure **failure)
             return -1;
         if (!key || !*key || strlen(key) > LIMIT_ENTRY_KEY)
             return vocabulary_fail(entry, failure, FAILURE_META_DATA,
-                                   "has no name= of 1 to %d characters\n"
+                                   "needs a name= of 1 to %d characters\n"
                                    "write name=\"KEY\"",
                                    LIMIT_ENTRY_KEY);
         if (strlen(value) > LIMIT_ENTRY_VALUE)
@@ -225,14 +227,14 @@ read_meta_data(void *data, const xmlNode *node, struct failure **failure)
                                    LIMIT_ENTRY_VALUE / KIB);
         if (request->meta_data_count == LIMIT_ENTRIES)
             return vocabulary_fail(entry, failure, FAILURE_LIMIT,
-                                   "is one of too many\n"
-                                   "at most %d entries",
+                                   "is one too many, at most %d entries\n"
+                                   "put the others into user-data",
                                    LIMIT_ENTRIES);
         for (size_t i = 0; i < request->meta_data_count; i++) {
             if (strcmp(request->meta_data[i].key, key) != 0)
                 continue;
             return failure_set_at(failure, FAILURE_META_DATA, xml_line(entry),
-                                  "<%s name=\"%s\"> is there twice\nkeep one of them",
+                                  "duplicate <%s name=\"%s\">\nkeep one of them",
                                   entry->name, key);
         }
         *array_add(request->meta_data, request->meta_data_count) =
@@ -241,7 +243,7 @@ read_meta_data(void *data, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
-/* <user-data>, of which there may be several, and <vendor-data>. */
+/* Reads <user-data>, of which there may be several, and <vendor-data>. */
 static int
 read_document(void *data, const xmlNode *node, struct failure **failure)
 {
@@ -255,8 +257,8 @@ read_document(void *data, const xmlNode *node, struct failure **failure)
         count++;
     if (count == LIMIT_USER_DATA)
         return vocabulary_fail(node, failure, FAILURE_LIMIT,
-                               "is one of too many\n"
-                               "at most %d; write one MIME message or one "
+                               "is one too many, at most %d\n"
+                               "combine them into a MIME message or a "
                                "#cloud-config-archive",
                                LIMIT_USER_DATA);
     return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
@@ -288,7 +290,7 @@ read_instance_type(void *data, const xmlNode *node, struct failure **failure)
     if (*request->instance_type && strlen(request->instance_type) <= LIMIT_ENTRY_KEY)
         return 0;
     return vocabulary_fail(node, failure, FAILURE_META_DATA,
-                           "has no text of 1 to %d characters\n"
+                           "needs a text of 1 to %d characters\n"
                            "write the type's name, or remove the element",
                            LIMIT_ENTRY_KEY);
 }
@@ -325,7 +327,7 @@ static const struct vocabulary_element elements[] = {
 
 /* --- <cloud-init> itself ------------------------------------------------------------ */
 
-/* An attribute of two words, of which `usual` may be left out. */
+/* Reads an attribute with two possible values, of which `usual` is the default. */
 static int
 read_choice(const xmlNode *node, const char *attribute, const char *usual,
             const char *other, bool *is_other, struct failure **failure)
@@ -375,20 +377,20 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                                      failure);
     if (host_keys)
         parts_add_generated_host_keys(&request->parts, node);
-    /* What a seed without a disk, whose address is in the serial, cannot have. */
+    /* nocloud-net has no disk, and the seed's address is in the serial. */
     if (!request_has_disk(request) && request->bus != DOMAIN_BUS_OTHER)
         return vocabulary_fail(node, failure, FAILURE_BUS,
-                               "has bus=, and datasource=\"nocloud-net\" has no disk\n"
-                               "leave bus= away, or use datasource=\"nocloud\"");
+                               "has bus=, but datasource=\"nocloud-net\" has no disk\n"
+                               "omit bus=, or use datasource=\"nocloud\"");
     if (!request_has_disk(request) && !request->serial)
         return vocabulary_fail(node, failure, FAILURE_SERIAL,
-                               "has serial=\"no\", and datasource=\"nocloud-net\" has "
-                               "its address in the serial\n"
-                               "leave serial= away, or use datasource=\"nocloud\"");
+                               "has serial=\"no\", but datasource=\"nocloud-net\" needs "
+                               "the serial for its address\n"
+                               "omit serial=, or use datasource=\"nocloud\"");
     return 0;
 }
 
-/* What depends on several elements. */
+/* Checks and sets what depends on several elements. */
 static int
 settle(struct request *request, const xmlNode *node, struct failure **failure)
 {
@@ -398,17 +400,17 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
 
     if (request_is_nocloud(request) && parts_find(&request->parts, PART_ADMIN_PASSWORD))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has <admin-password>, which NoCloud has no place for\n"
+                               "has <admin-password>, which NoCloud does not support\n"
                                "use datasource=\"configdrive\", or set it in user-data");
     if (request->until_done && request->instance_id_policy == INSTANCE_ID_CONTENT)
         return vocabulary_fail(
             node, failure, FAILURE_INSTANCE_ID,
-            "has boots=\"until-done\", and <instance-id policy=\"content\">, which would "
-            "make the guest a new instance once it is done and its seed empty\n"
+            "has boots=\"until-done\" and <instance-id policy=\"content\">, which would "
+            "make the guest a new instance once it is done and its seed is reduced\n"
             "use policy=\"domain\", or boots=\"always\"");
     if (host_keys && parts_next(&request->parts, host_keys))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has ssh-host-keys=\"generate\" and <ssh-host-keys>\n"
+                               "has both ssh-host-keys=\"generate\" and <ssh-host-keys>\n"
                                "keep one of them");
     if (!initialization)
         return 0;
@@ -417,7 +419,7 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
         (initialization->network &&
          (request->network || parts_find(&request->parts, PART_NETWORK_CONFIG))))
         return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
-                              "<%s> and <%s> of <initialization> both stand\n"
+                              "<%s> conflicts with <%s> in <initialization>\n"
                               "keep one of them",
                               hostname_twice ? "hostname" : "network-config",
                               hostname_twice ? "host_name" : "nic_configurations");
@@ -443,7 +445,7 @@ request_read(struct request *request, const struct domain *domain,
         return 0;
     if (!node && !payload)
         return failure_set(failure, FAILURE_REQUEST_MISSING,
-                           "asks for no cloud-init: its <metadata> has no "
+                           "does not ask for cloud-init: its <metadata> has no "
                            "<cloud-init>\n"
                            "add <metadata><ci:cloud-init "
                            "xmlns:ci=\"%s\">…</ci:cloud-init></metadata>; see "
@@ -460,8 +462,8 @@ request_read(struct request *request, const struct domain *domain,
         if (other != node && vocabulary_is_ours(other))
             return vocabulary_fail(
                 other, failure, FAILURE_REQUEST,
-                "is a second element of virt-seed's in <metadata>\n"
-                "keep <cloud-init> alone: libvirt keeps the first only");
+                "is a second virt-seed element in <metadata>\n"
+                "keep only <cloud-init>: libvirt keeps only the first");
     }
     if (read_attributes(request, node, failure) < 0 ||
         vocabulary_read_children(node, elements, request, failure) < 0)

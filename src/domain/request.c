@@ -11,7 +11,6 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 
-/* oVirt's payload is no element's. */
 static const char *const datasources[] = {
     [DATASOURCE_NOCLOUD] = "nocloud",
     [DATASOURCE_CONFIGDRIVE] = "configdrive",
@@ -167,7 +166,7 @@ leave_namespace(xmlNode *node)
     }
 }
 
-/* White space between elements is nobody's content. */
+/* Removes white space between elements. */
 static void
 remove_blanks(xmlNode *parent)
 {
@@ -185,8 +184,8 @@ remove_blanks(xmlNode *parent)
     }
 }
 
-/* Return: the element as text without our namespace, owned by the caller (free). In the
- * canonical form two that ask for the same are the same. */
+/* Return: the element as text without our namespace, owned by the caller (free). Requests
+ * for the same have the same canonical form. */
 static char *
 format(const xmlNode *element, bool canonical)
 {

@@ -8,8 +8,7 @@
 #include "domain/domain.h"
 #include "domain/xml.h"
 
-/* libvirt's own bounds of <address type='drive'> are narrower (controller 0…, unit
- * 16383). */
+/* libvirt's own limits for <address type='drive'> are lower. */
 #define DRIVE_NUMBER_MAX 65535
 
 static const char *const prefixes[] = {"sd", "hd", "vd", "xvd", "fd", "ubd"};
@@ -95,7 +94,7 @@ target_default_bus(const char *target)
     return strncmp(target, "vd", 2) == 0 ? DOMAIN_BUS_VIRTIO : DOMAIN_BUS_OTHER;
 }
 
-/* Return: the number; what is left out is 0. */
+/* Return: the number, 0 if it is missing. */
 static long
 drive_number(const xmlNode *address, const char *name)
 {

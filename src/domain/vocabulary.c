@@ -26,7 +26,7 @@ vocabulary_child(const xmlNode *parent, const char *name)
     return xml_child_in(parent, REQUEST_NAMESPACE, name);
 }
 
-/* --- what may stand where --------------------------------------------------------- */
+/* --- checks ------------------------------------------------------------------------- */
 
 int
 vocabulary_check_attributes(const xmlNode *node, const char *const *known,
@@ -43,7 +43,7 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
             continue;
         return vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
                                "has an unknown attribute '%s'\n"
-                               "remove it, or see virt-seed-xml(5) for its name",
+                               "remove it, or look up its name in virt-seed-xml(5)",
                                name);
     }
     return 0;
@@ -66,8 +66,9 @@ vocabulary_check_no_text(const xmlNode *node, struct failure **failure)
     if (!vocabulary_has_text(node))
         return 0;
     return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                           "has text next to its elements\n"
-                           "put the text into one of the elements of virt-seed-xml(5)");
+                           "has text outside its elements\n"
+                           "remove it, or put it into one of the elements in "
+                           "virt-seed-xml(5)");
 }
 
 int
@@ -78,8 +79,8 @@ vocabulary_check_no_children(const xmlNode *node, struct failure **failure)
     if (!child)
         return 0;
     return failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(child),
-                          "<%s> has an element <%s>, expected text\n"
-                          "write markup that belongs to the text as &lt;%s&gt;, or put "
+                          "<%s> contains an element <%s>, expected text\n"
+                          "if it is part of the text, write &lt;%s&gt;, or put "
                           "the text into <![CDATA[…]]>",
                           node->name, child->name, child->name);
 }
@@ -92,10 +93,10 @@ vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
                    "<%s> has an unknown element <%s>", parent->name, node->name);
     if (!vocabulary_is_ours(node))
         return failure_hint(failure,
-                            "elements below <%s> belong to the namespace '%s': "
-                            "write the same prefix before each",
+                            "use the same prefix for all elements in <%s>: "
+                            "they belong to the namespace '%s'",
                             parent->name, REQUEST_NAMESPACE);
-    return failure_hint(failure, "remove it, or see virt-seed-xml(5) for its name");
+    return failure_hint(failure, "remove it, or look up its name in virt-seed-xml(5)");
 }
 
 /* --- elements --------------------------------------------------------------------- */
@@ -173,9 +174,8 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
     for (; other && !(element->flags & VOCABULARY_SEVERAL);
          other = xmlPreviousElementSibling((xmlNode *)other)) {
         if (vocabulary_is(other, element->name))
-            return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                                   "is there twice\n"
-                                   "keep one of them");
+            return failure_set_at(failure, FAILURE_REQUEST, xml_line(node),
+                                  "duplicate <%s>\nkeep one of them", element->name);
     }
     if (vocabulary_check_attributes(node, element->attributes, failure) < 0)
         return -1;

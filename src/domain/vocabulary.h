@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the request may contain: the rules that all elements of our namespace share. What is
- * not known is an error, so that no word of the user is ignored.
+ * The rules that all elements of our namespace share. Anything unknown is an error, so
+ * that nothing the user wrote is silently ignored.
  *
  * The functions return 0, or -1 with a failure that names the element and its line.
  */
@@ -16,21 +16,20 @@
 
 #define REQUEST_NAMESPACE "urn:virt-seed:cloud-init:1"
 
-/* Return: whether the element is of our namespace, and of that name. */
+/* Return: whether the element is in our namespace, and has that name. */
 bool vocabulary_is_ours(const xmlNode *node);
 bool vocabulary_is(const xmlNode *node, const char *name);
 
-/* Return: the first element of our namespace and of that name below `parent` (of NULL:
- * none), or NULL. */
+/* Return: the first such child in our namespace, or NULL; `parent` may be NULL. */
 xmlNode *vocabulary_child(const xmlNode *parent, const char *name);
 
-/* Sets a failure with "<NAME> MESSAGE", its hint after a line end, and the element's line.
+/* Sets a failure with "<NAME> MESSAGE", the hint after a newline, and the element's line.
  * Return: -1. */
 #define vocabulary_fail(node, failure, code, format, ...)                                \
     failure_set_at(failure, code, xml_line(node), "<%s> " format, (node)->name,          \
                    ##__VA_ARGS__)
-/* The same for an attribute's value, and an element's text: "<NAME> has 'VALUE', expected
- * …". */
+/* The same for the value of an attribute, and for an element's text: "<NAME> has 'VALUE',
+ * expected …". */
 int vocabulary_fail_value(const xmlNode *node, const char *attribute, const char *value,
                           const char *expected, struct failure **failure);
 int vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected,
@@ -38,52 +37,53 @@ int vocabulary_fail_text(const xmlNode *node, const char *text, const char *expe
 int vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
                             struct failure **failure);
 
-/* The element has only attributes that are known; NULL ends them. */
+/* Checks that the element has only known attributes; NULL ends the list. */
 int vocabulary_check_attributes(const xmlNode *node, const char *const *known,
                                 struct failure **failure);
-/* Return: whether the element has text of its own, not that of elements below it. */
+/* Return: whether the element itself has text; that of its children does not count. */
 bool vocabulary_has_text(const xmlNode *node);
-/* There is only white space and comments between its children. */
+/* Checks that it has no text, only children. */
 int vocabulary_check_no_text(const xmlNode *node, struct failure **failure);
-/* It has only text. */
+/* Checks that it has no children, only text. */
 int vocabulary_check_no_children(const xmlNode *node, struct failure **failure);
 
-/* Return: the element's text without white space around it, owned by the caller (free). */
+/* Return: the element's text without leading and trailing white space, owned by the
+ * caller (free). */
 char *vocabulary_word(const xmlNode *node);
 
-/* An attribute of "yes" or "no"; `value` stays as it is if there is none. */
+/* Reads a "yes" or "no" attribute; without it, `value` is unchanged. */
 int vocabulary_read_yes_no(const xmlNode *node, const char *attribute, bool *value,
                            struct failure **failure);
 
-/* An attribute of a decimal number; `value` stays as it is if there is none. */
+/* Reads a decimal attribute; without it, `value` is unchanged. */
 int vocabulary_read_number(const xmlNode *node, const char *attribute, long minimum,
                            long maximum, long *value, struct failure **failure);
 
 /*
- * One element that another may contain. `read` reads it; without it, its children are read by
- * their table, or else its text, without white space around it and only if there is any, into
- * the `char *` (free) that is `text` bytes after the beginning of the data.
+ * An element that another may contain. `read` reads it. Without `read`, its children are
+ * read by the table `children`. Without either, its text, trimmed and unless it is empty,
+ * goes into the `char *` (free) at offset `text` of the data.
  */
 struct vocabulary_element {
     const char *name;
     int (*read)(void *data, const xmlNode *node, struct failure **failure);
     const struct vocabulary_element *children; /* NULL for text */
     size_t text;
-    bool (*is_valid)(const char *text); /* NULL if any text is */
-    const char *expected;               /* what the message says if it is not */
+    bool (*is_valid)(const char *text); /* NULL if any text is valid */
+    const char *expected;               /* for the message if it is not */
     const char *attributes[6];          /* ends with NULL */
     enum {
-        VOCABULARY_ANYTHING = 1, /* it may have elements that are not in a table */
+        VOCABULARY_ANYTHING = 1, /* it may contain elements that are not in a table */
         VOCABULARY_SEVERAL = 2,  /* there may be more than one */
-        VOCABULARY_SECRET = 4,   /* nobody else should read it */
-        VOCABULARY_VERBATIM = 8, /* white space around its text counts */
+        VOCABULARY_SECRET = 4,   /* its content is secret */
+        VOCABULARY_VERBATIM = 8, /* leading and trailing white space counts */
         VOCABULARY_KEYWORD = 16, /* one of a few words, in lower case */
         VOCABULARY_UNUSED = 32,  /* it has no effect */
     } flags;
 };
 
-/* Reads each element below `node` by its row of the table, which ends with a NULL name;
- * `data` is for the readers. */
+/* Reads each child of `node` by its row in the table, which ends with a NULL name; `data`
+ * is passed to the readers. */
 int vocabulary_read_children(const xmlNode *node,
                              const struct vocabulary_element *elements, void *data,
                              struct failure **failure);

@@ -17,14 +17,14 @@
 
 /* --- documents -------------------------------------------------------------------- */
 
-/* It is const since libxml2 2.12. */
+/* const since libxml2 2.12 */
 #if LIBXML_VERSION < 21200
 typedef xmlError reported_error;
 #else
 typedef const xmlError reported_error;
 #endif
 
-/* The first error is the one to fix; those after it are often its consequences. */
+/* Keeps the first error; later ones are often its consequences. */
 static void
 keep_first_error(void *context, reported_error *error)
 {
@@ -47,7 +47,7 @@ parser_free_pointer(xmlParserCtxt **parser)
     xmlFreeParserCtxt(*parser);
 }
 
-/* What is still to be read. Given the memory itself, libxml2 would copy all of it. */
+/* The data left to read. If it were given the memory itself, libxml2 would copy it. */
 struct source {
     const char *data;
     size_t size;
@@ -85,7 +85,7 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     if (size == 0 || strspn(data, " \t\r\n") == size) {
         failure_set(failure, FAILURE_XML,
                     "%s is empty, expected a domain's XML\n"
-                    "give what 'virsh dumpxml DOMAIN' prints",
+                    "use the output of 'virsh dumpxml DOMAIN'",
                     origin);
         return NULL;
     }
@@ -99,7 +99,7 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
 
         failure_set_at(failure, FAILURE_XML, error.line,
                        "%s is not well-formed XML: line %d: %.*s\n"
-                       "fix the XML, or take it again from 'virsh dumpxml --inactive "
+                       "fix it, or get it again with 'virsh dumpxml --inactive "
                        "--security-info DOMAIN'",
                        origin, error.line, (int)strcspn(reason, "\r\n"), reason);
         return NULL;
@@ -114,7 +114,7 @@ xml_parse(const char *data, size_t size, const char *origin, struct failure **fa
     return steal(doc);
 }
 
-/* libxml2 2.9 writes the values of xmlns attributes as they are (xmlNsDumpOutput). */
+/* libxml2 2.9 does not escape the values of xmlns attributes (xmlNsDumpOutput). */
 static int
 check_namespaces(const xmlNode *node, struct failure **failure)
 {
@@ -124,11 +124,12 @@ check_namespaces(const xmlNode *node, struct failure **failure)
         for (const xmlNs *ns = node->nsDef; ns; ns = ns->next) {
             if (!ns->href || !strpbrk((const char *)ns->href, "&<\t\r\n"))
                 continue;
-            return failure_set_at(failure, FAILURE_XML, xml_line(node),
-                                  "<%s> declares a namespace whose name has '&', '<' or "
-                                  "white space\n"
-                                  "give the namespace another name",
-                                  node->name);
+            return failure_set_at(
+                failure, FAILURE_XML, xml_line(node),
+                "<%s> declares a namespace with '&', '<' or white space "
+                "in its name\n"
+                "rename the namespace",
+                node->name);
         }
         if (check_namespaces(node->children, failure) < 0)
             return -1;
@@ -211,8 +212,7 @@ xml_child_in(const xmlNode *parent, const char *space, const char *name)
     return node;
 }
 
-/* libxml2 allocates with malloc unless it is told otherwise, which nothing here does: free()
- * releases its text. */
+/* libxml2 allocates with malloc(), so free() releases its text. */
 char *
 xml_attribute(const xmlNode *node, const char *name)
 {
@@ -315,7 +315,7 @@ xml_add_child(xmlNode *parent, const char *name)
     node = new_element(parent->doc, name);
     if (is_blank(parent->last))
         return xmlAddPrevSibling(parent->last, node);
-    /* A first child gets the white space of its parent, and one step more before it. */
+    /* Indent a first child two columns more than its parent. */
     if (!parent->children && is_blank(parent->prev)) {
         cleanup_free char *outer = xml_text(parent->prev);
         cleanup_free char *inner = xasprintf("%s  ", outer);

@@ -47,8 +47,8 @@ arguments_find(char **arguments, const char *name, const char **value)
 
 /* --- lists ------------------------------------------------------------------------ */
 
-/* Takes the next "key=value" off the list. Return: without the comma after it and with
- * ",," made one; owned by the caller (free); NULL at the end. */
+/* Takes the next "key=value" from the list. Return: without the comma after it, and with
+ * ",," replaced by ","; owned by the caller (free); NULL at the end. */
 static char *
 next_word(const char **list)
 {
@@ -98,7 +98,7 @@ skip_blanks(const char *text)
     return text;
 }
 
-/* Enough for what is asked for: names and addresses of devices, which have no escapes. */
+/* Enough for the names and addresses of devices, which contain no escapes. */
 static char *
 json_value(const char *object, const char *key)
 {

@@ -34,15 +34,15 @@ add_option(struct command *command, const char *option, char *value)
     command_add(command, value);
 }
 
-/* --- what is started -------------------------------------------------------------- */
+/* --- the emulator ----------------------------------------------------------------- */
 
-/* Red Hat's qemu-kvm is in the second. */
+/* The second is for Red Hat's qemu-kvm. */
 static const char *const directories[] = {"/usr/bin", "/usr/libexec", "/usr/local/bin"};
 
 /*
- * Finds the emulator by the name that the shim was called by, without its prefix, in the
- * directories where distributions put it; never by PATH.
- * Return: its path, owned by the caller (free), or NULL.
+ * Finds the emulator by the name under which the shim was called, without its prefix, in
+ * the directories that distributions use, never in PATH. Return: its path, owned by the
+ * caller (free), or NULL.
  */
 static char *
 find_emulator(int root, const char *called, struct failure **failure)
@@ -52,7 +52,7 @@ find_emulator(int root, const char *called, struct failure **failure)
     if (strncmp(name, SHIM_NAME, strlen(SHIM_NAME)) != 0) {
         failure_set(failure, FAILURE_USAGE,
                     "called as '%s', expected the name of an emulator after '%s'\n"
-                    "put <emulator>%s/" SHIM_NAME "system-x86_64</emulator> into the "
+                    "set <emulator>%s/" SHIM_NAME "system-x86_64</emulator> in the "
                     "domain's <devices>",
                     name, SHIM_PREFIX, VIRT_SEED_BINDIR);
         return NULL;
@@ -66,13 +66,13 @@ find_emulator(int root, const char *called, struct failure **failure)
         free(path);
     }
     failure_set(failure, FAILURE_SYSTEM,
-                "there is no '%s' in /usr/bin, /usr/libexec or /usr/local/bin\n"
-                "install it, or name another one in <emulator>",
+                "no '%s' in /usr/bin, /usr/libexec or /usr/local/bin\n"
+                "install it, or set another <emulator>",
                 name);
     return NULL;
 }
 
-/* Return: the type of the machine, owned by the caller (free); NULL if none is named. */
+/* Return: the machine type, owned by the caller (free); NULL if there is none. */
 static char *
 machine_type(char **given)
 {
@@ -104,25 +104,25 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
     if (count == 0)
         failure_set(
             failure, FAILURE_DOMAIN_UUID,
-            "there is no -uuid in the arguments, so no domain to find a seed for");
+            "no -uuid in the arguments, so it is not known which domain's seed to use");
     else if (count > 1)
-        failure_set(failure, FAILURE_DOMAIN_UUID, "-uuid is there %zu times", count);
+        failure_set(failure, FAILURE_DOMAIN_UUID, "%zu -uuid in the arguments", count);
     else if (!form_is_uuid(uuid))
         failure_set(failure, FAILURE_DOMAIN_UUID,
-                    "-uuid is '%.64s', expected what libvirt gives", uuid);
+                    "-uuid is '%.64s', expected a UUID as libvirt writes it", uuid);
     else
         return 0;
-    return failure_hint(failure, "let libvirt start it: put this program into the "
-                                 "domain's <emulator>, and nothing that has -uuid into "
+    return failure_hint(failure, "let libvirt start it: set this program as the "
+                                 "domain's <emulator>, and do not use -uuid in "
                                  "<qemu:commandline>");
 }
 
 /* --- the shim order ----------------------------------------------------------------- */
 
 /*
- * UUID.shim, which rundir_write_shim_order() writes (base/names.h). Whether the guest is to
- * report follows from the domain's XML alone, so that it has the same devices wherever it is
- * restored or migrated to.
+ * UUID.shim, written by rundir_write_shim_order() (base/names.h). Whether the guest
+ * reports depends only on the domain's XML, so that it has the same devices on every host
+ * where it is restored or migrated.
  */
 struct shim_order {
     char *serial; /* the word to add to the SMBIOS serial, or ""; owned */
@@ -135,18 +135,17 @@ fail_open(const char *name, int error, struct failure **failure)
     failure_set_errno(failure, FAILURE_RUNDIR, error, "could not open %s/%s",
                       VIRT_SEED_RUNDIR, name);
     if (error == ENOENT)
-        return failure_hint(failure,
-                            "virt-seed-hook makes it: see that it is in "
-                            "/etc/libvirt/hooks/qemu.d, reload libvirt's daemon once "
-                            "after it was installed, and start the domain by libvirt");
+        return failure_hint(
+            failure, "virt-seed-hook creates it: check that the hook is in "
+                     "/etc/libvirt/hooks/qemu.d, reload libvirt's daemon if the hook "
+                     "is new, and start the domain with libvirt");
     if (error == EACCES)
-        return failure_hint(failure, "see what denies it: the rules of AppArmor, or the "
-                                     "boolean virt_seed_emulator of SELinux, in "
-                                     "virt-seed-qemu(8)");
+        return failure_hint(failure, "check AppArmor's rules or SELinux's boolean "
+                                     "virt_seed_emulator, see virt-seed-qemu(8)");
     return failure_hint(failure, "remove it, and find out what put it there");
 }
 
-/* Return: whether the content is what it must be. */
+/* Return: whether the content is valid. */
 static bool
 order_take_lines(struct shim_order *order, const struct buffer *content)
 {
@@ -186,15 +185,15 @@ order_read(struct shim_order *order, int root, const char *uuid, struct failure 
                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(directory, &parent) < 0 || fstat(fd, &file) < 0)
         return fail_open(name, errno, failure);
-    /* QEMU's user cannot put a file of root's there; whoever could, could do anything. */
+    /* QEMU's user must not have been able to write or replace it. */
     if (!S_ISREG(file.st_mode))
         wrong = "is not a regular file";
     else if (parent.st_mode & 022)
-        wrong = "is in a directory that others may write into";
+        wrong = "is in a directory that is writable by others";
     else if (file.st_uid != parent.st_uid)
         wrong = "does not belong to the owner of its directory";
     else if (file.st_mode & 022)
-        wrong = "may be written by others";
+        wrong = "is writable by others";
     else if (fs_read_all(fd, limit, &content) < 0 || !order_take_lines(order, &content))
         wrong =
             "is not a line of printable ASCII, with or without 'report' on a second one";
@@ -202,17 +201,17 @@ order_read(struct shim_order *order, int root, const char *uuid, struct failure 
         return 0;
     return failure_set(failure, FAILURE_RUNDIR,
                        "%s/%s %s\n"
-                       "remove it, and find out what put it there; the hook makes it "
+                       "remove it, and find out what put it there; the hook creates it "
                        "again at the next start",
                        VIRT_SEED_RUNDIR, name, wrong);
 }
 
-/* --- where its controllers go ------------------------------------------------------- */
+/* --- the controllers' addresses ----------------------------------------------------- */
 
 /*
- * The same after a save, a restore or a migration: slot 0x1c of the first PCI bus, function 0
- * for the seed's and function 1 for the report's; on s390x the device numbers fe.0.f01c and
- * fe.0.f01d.
+ * Fixed, so that they are the same after a restore or a migration: slot 0x1c of the first
+ * PCI bus, function 0 for the seed and function 1 for the report; on s390x, the device
+ * numbers fe.0.f01c and fe.0.f01d.
  */
 #define CONTROLLERS_PCI_SLOT 0x1c
 #define SCSI_CCW_NUMBER "fe.0.f01c"
@@ -251,21 +250,22 @@ fail_taken(const char *device, const char *bus, struct failure **failure)
     const char *name = id ? id : driver ? driver : "a device";
 
     if (bus)
-        failure_set(failure, FAILURE_BUS,
-                    "slot 0x%x of '%s', where virt-seed-qemu puts the seed, has '%s'",
-                    CONTROLLERS_PCI_SLOT, bus, name);
+        failure_set(
+            failure, FAILURE_BUS,
+            "slot 0x%x of '%s', which virt-seed-qemu needs for the seed, has '%s'",
+            CONTROLLERS_PCI_SLOT, bus, name);
     else
         failure_set(failure, FAILURE_BUS,
                     "device number " SCSI_CCW_NUMBER " or " SERIAL_CCW_NUMBER
-                    ", where virt-seed-qemu puts the seed, has '%s'",
+                    ", which virt-seed-qemu needs for the seed, has '%s'",
                     name);
-    failure_hint(failure, "give that device another <address>; or name QEMU itself in "
-                          "<emulator>, and wire the domain: virt-seed wire");
+    failure_hint(failure, "give that device another <address>; or set QEMU itself as the "
+                          "<emulator>, and run 'virt-seed wire'");
 }
 
-/* Finds the machine that the command starts. It fails if the shim does not know where the
- * controllers go in it, or a device of the command has their address, even if it would be free
- * without a report. */
+/* Finds the machine that the command starts. Fails if the shim does not know the
+ * controllers' addresses on it, or if a device has one of them, even one needed only for
+ * a report. */
 static const struct machine *
 find_machine(char **given, struct failure **failure)
 {
@@ -281,9 +281,9 @@ find_machine(char **given, struct failure **failure)
     if (!machine) {
         failure_set(
             failure, FAILURE_DOMAIN,
-            "machine '%s' has no place that virt-seed-qemu knows for the seed\n"
-            "use q35, pc, virt, pseries or s390-ccw-virtio; or name QEMU itself in "
-            "<emulator>, and wire the domain: virt-seed wire",
+            "virt-seed-qemu does not support machine '%s'\n"
+            "use q35, pc, virt, pseries or s390-ccw-virtio; or set QEMU itself as the "
+            "<emulator>, and run 'virt-seed wire'",
             type ? type : "");
         return NULL;
     }
@@ -296,9 +296,9 @@ find_machine(char **given, struct failure **failure)
     return machine;
 }
 
-/* --- what is added ---------------------------------------------------------------- */
+/* --- the added devices ------------------------------------------------------------ */
 
-/* libvirt's disks have names of their own ("libvirt-1-format"), its devices aliases. */
+/* These names do not conflict with libvirt's, "libvirt-1-format" and devices' aliases. */
 static void
 add_seed(struct command *command, const char *uuid, const char *bus, bool reports)
 {
@@ -312,8 +312,8 @@ add_seed(struct command *command, const char *uuid, const char *bus, bool report
                xasprintf("driver=raw,node-name=virt-seed,read-only=on,file.driver=file,"
                          "file.filename=%s/%s",
                          VIRT_SEED_RUNDIR, seed));
-    /* One queue: the default follows the number of CPUs, which may change while the guest
-     * runs and would not fit a migrated one then. */
+    /* One queue: the default depends on the number of CPUs. If that changes while the
+     * guest runs, the guest could not be migrated. */
     add_option(command, "-device",
                xasprintf("%s,id=virt-seed-scsi,num_queues=1", controller));
     add_option(command, "-device",
@@ -321,11 +321,11 @@ add_seed(struct command *command, const char *uuid, const char *bus, bool report
 }
 
 /*
- * The port has no id: with one QEMU would tell libvirt, which does not know it, whenever the
- * guest opens it. Port 0 is a console's; so there are two.
+ * The port has no id: with one, QEMU would send libvirt, which does not know the port, an
+ * event whenever the guest opens it. Port 0 is reserved for a console, so there are two.
  *
- * The devices are the same whatever becomes of what is written, or a guest could not be
- * restored where its report cannot be kept.
+ * The devices are the same even if the report cannot be kept; else the guest could not be
+ * restored on such a host.
  */
 static void
 add_report(struct command *command, int root, const char *uuid, const char *bus,
@@ -338,7 +338,7 @@ add_report(struct command *command, int root, const char *uuid, const char *bus,
     int pipe = report_begin(root, uuid, given, &command->warning);
 
     if (pipe >= 0) {
-        /* libvirt 11 compares each set's opaque, and crashes on one that has none. */
+        /* libvirt 11 compares the opaque of each set, and crashes if there is none. */
         add_option(command, "-add-fd",
                    xasprintf("set=%d,fd=%d,opaque=virt-seed-report", REPORT_FDSET, pipe));
         add_option(command, "-chardev",
@@ -354,7 +354,7 @@ add_report(struct command *command, int root, const char *uuid, const char *bus,
                        "chardev=virt-seed-report,name=" REPORT_PORT));
 }
 
-/* Return: the serial that the command has so far, owned by the caller (free), or NULL. */
+/* Return: the serial in the given arguments, owned by the caller (free), or NULL. */
 static char *
 find_serial(char **given)
 {
@@ -380,8 +380,8 @@ find_serial(char **given)
     return serial;
 }
 
-/* QEMU takes each field of its table of type 1 from the last -smbios that has it; so the
- * others stay, and the serial becomes the user's with our word after it. */
+/* QEMU takes each field of SMBIOS's table 1 from the last -smbios that has it. So this
+ * one changes only the serial: the user's, with our word appended. */
 static int
 add_serial(struct command *command, char **given, const char *word,
            struct failure **failure)
@@ -394,10 +394,12 @@ add_serial(struct command *command, char **given, const char *word,
         return 0;
     serial = user && *user ? xasprintf("%s %s", user, word) : xstrdup(word);
     if (strlen(serial) > LIMIT_SERIAL)
-        return failure_set(failure, FAILURE_SERIAL,
-                           "the SMBIOS serial would have %zu characters, at most %d\n"
-                           "shorten your own serial",
-                           strlen(serial), LIMIT_SERIAL);
+        return failure_set(
+            failure, FAILURE_SERIAL,
+            "the SMBIOS serial would have %zu characters, expected at most "
+            "%d\n"
+            "shorten your own serial",
+            strlen(serial), LIMIT_SERIAL);
     escaped = list_escape(serial);
     add_option(command, "-smbios", xasprintf("type=1,serial=%s", escaped));
     return 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virt-seed-qemu: the emulator of domains that nobody wires.
+ * virt-seed-qemu: the emulator for domains that are not wired.
  *
- * How it works: libvirt runs it in QEMU's place, as QEMU's user, after it has labelled
- * what it knows of. The hook has made the seed at prepare, and the shim order, which says
- * what to add. So there is only the command line to complete; then this process becomes
- * QEMU, with all that libvirt has prepared for it: descriptors, groups, labels. What is said
- * on standard error libvirt shows as QEMU's own words.
+ * How it works: libvirt runs it instead of QEMU, as QEMU's user, after it has labelled
+ * the files it knows about. At prepare, the hook has made the seed and the shim order,
+ * which says what to add. The shim completes the command line, then becomes QEMU, and
+ * keeps all that libvirt has set up: descriptors, groups, labels. libvirt shows its
+ * standard error as QEMU's.
  *
- * It decides nothing that keeps one guest from another: whoever may write a domain's
- * <emulator> may name QEMU itself.
+ * It does not isolate guests from each other: anyone who may set a domain's <emulator>
+ * may set QEMU itself.
  */
 #include "config.h"
 
@@ -40,7 +40,7 @@ become(char **given, struct failure **failure)
     execv(command.arguments[0], command.arguments);
     return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                              "could not run '%s'\n"
-                             "on a host with AppArmor see virt-seed-qemu(8)",
+                             "if the host uses AppArmor, see virt-seed-qemu(8)",
                              command.arguments[0]);
 }
 
@@ -50,8 +50,8 @@ usage(void)
     fputs(
         "Usage: virt-seed-EMULATOR [ARGUMENT...]\n"
         "\n"
-        "EMULATOR, such as qemu-system-x86_64, with a domain's cloud-init seed; for the\n"
-        "<emulator> of a domain that is not wired. libvirt runs it.\n",
+        "Runs EMULATOR, such as qemu-system-x86_64, with the domain's cloud-init seed.\n"
+        "libvirt runs this as the <emulator> of a domain that is not wired.\n",
         stdout);
     return EXIT_SUCCESS;
 }

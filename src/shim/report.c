@@ -21,7 +21,7 @@
 
 /* --- the file --------------------------------------------------------------------- */
 
-/* Return: a descriptor, with the room that is left in `room`; or -errno. */
+/* Sets `room` to how much may still be written. Return: a descriptor, or -errno. */
 static int
 open_file(int root, const char *name, size_t *room)
 {
@@ -35,7 +35,7 @@ open_file(int root, const char *name, size_t *room)
 
     if (fd < 0 || fstat(directory, &parent) < 0 || fstat(fd, &file) < 0)
         return -errno;
-    /* It must be the one that the hook has made. */
+    /* It must be the file that the hook created. */
     if (!S_ISREG(file.st_mode) || parent.st_mode & 022 ||
         (file.st_uid != geteuid() && file.st_uid != parent.st_uid))
         return -EPERM;
@@ -47,11 +47,11 @@ open_file(int root, const char *name, size_t *room)
 
 /* --- the process ------------------------------------------------------------------ */
 
-/* Runs in a child, which starts the copier and ends: QEMU does not expect a child. */
+/* Runs in a child, which starts the copier and exits, since QEMU does not expect a child. */
 static void
 become_copier(int pipe, int file, size_t room, char **given)
 {
-    /* Whatever stops all of a guest's processes lets QEMU say its last words. */
+    /* A signal to all of a guest's processes must not lose QEMU's last output. */
     static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     char buffer[4096];
     ssize_t count;
@@ -68,7 +68,8 @@ become_copier(int pipe, int file, size_t room, char **given)
     for (size_t i = 0; given[i]; i++)
         memset(given[i], 0, strlen(given[i]));
     prctl(PR_SET_NAME, "virt-seed-repor");
-    /* Until QEMU has gone. What cannot be written is dropped: the guest goes on. */
+    /* Until QEMU exits. What cannot be written is dropped, so that the guest does not
+     * block. */
     while ((count = read(0, buffer, sizeof(buffer))) > 0 ||
            (count < 0 && errno == EINTR)) {
         size_t size = count < 0 ? 0 : (size_t)count;
@@ -133,7 +134,7 @@ report_begin(int root, const char *uuid, char **given, struct failure **failure)
     if (pipe >= 0)
         return pipe;
     return failure_set_errno(failure, FAILURE_RUNDIR, pipe,
-                             "the guest's report is not kept: %s/%s\n"
-                             "let QEMU's user through to it, see virt-seed-qemu(8)",
+                             "cannot keep the guest's report in %s/%s\n"
+                             "give QEMU's user access to it, see virt-seed-qemu(8)",
                              VIRT_SEED_REPORTDIR, name);
 }

@@ -19,8 +19,8 @@ fail_errno(const struct exchange *exchange, int error, const char *what,
 {
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
                              "could not %s '%s'\n"
-                             "VDSM's user must be able to write there, and there must "
-                             "be room: see df and ls -l",
+                             "check with 'df' and 'ls -l' that there is free space, and "
+                             "that VDSM's user may write there",
                              what, exchange->path);
 }
 
@@ -35,9 +35,9 @@ exchange_read(struct exchange *exchange, struct failure **failure)
     *exchange = EXCHANGE_NONE;
     if (!path || !*path)
         return failure_set(failure, FAILURE_USAGE,
-                           "the environment has no " VARIABLE ", so this is not VDSM\n"
-                           "VDSM runs this hook before a VM starts; 'virt-seed wire' is "
-                           "the same for libvirt's domains");
+                           "the environment has no " VARIABLE ": not run by VDSM\n"
+                           "VDSM runs this hook before a VM starts; to wire a libvirt "
+                           "domain, run 'virt-seed wire'");
     exchange->path = path;
     exchange->name = fs_base_name(path);
     directory = exchange->name > path ? xstrndup(path, (size_t)(exchange->name - path))
@@ -46,17 +46,17 @@ exchange_read(struct exchange *exchange, struct failure **failure)
     if (exchange->directory < 0)
         return fail_errno(exchange, exchange->directory, "open the directory of",
                           failure);
-    /* For writing as well: what VDSM protected against that is not to be replaced. */
+    /* Opened for writing, too: a read-only file must not be replaced. */
     fd = openat(exchange->directory, exchange->name,
                 O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &exchange->status) < 0)
         return fail_errno(exchange, errno, "open", failure);
-    /* Nobody else's file: the XML that VDSM starts must be one that VDSM wrote. */
+    /* The XML that VDSM starts must be a file that VDSM wrote. */
     if (!S_ISREG(exchange->status.st_mode) || exchange->status.st_uid != geteuid())
         return failure_set(failure, FAILURE_SYSTEM,
-                           "'%s' is not a regular file of user %u\n"
-                           "the file that " VARIABLE " names is made by VDSM, whose user "
-                           "runs its hooks",
+                           "'%s' is not a regular file owned by user %u\n"
+                           "let VDSM run this hook: it creates the file that " VARIABLE
+                           " names, as the user that runs its hooks",
                            path, geteuid());
     error = fs_read_all(fd, LIMIT_DOMAIN_XML, &exchange->text);
     return error < 0 ? fail_errno(exchange, error, "read", failure) : 0;

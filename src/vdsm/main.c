@@ -2,14 +2,14 @@
 /*
  * virt-seed-vdsm: VDSM's hook "50_virt_seed" at before_vm_start.
  *
- * How it works: at this point, and at no other, VDSM takes the XML back from its hooks
- * before it defines the domain. So a VM that asks for a seed, in its metadata or by a
- * custom property, is wired here, by VDSM's user, at every start. The seed itself is made
- * by libvirt's hook a moment later, as root, and again when the guest is restored or
- * migrated, for then the domain's XML has the request and the wiring in it.
+ * How it works: only at this point does VDSM read the XML back from its hooks before it
+ * defines the domain. So a VM that asks for a seed, in its metadata or with a custom
+ * property, is wired here, as VDSM's user, at every start. The seed itself is made a
+ * moment later by libvirt's hook, as root, and again when the guest is restored or
+ * migrated, since by then the domain's XML has the request and the wiring.
  *
- * VDSM shows our standard error to the user of its engine, and waits for us without end.
- * Whatever fails stops the start: a guest that asks for a seed does not boot without.
+ * VDSM shows our standard error to the engine's user, and waits for us without a limit.
+ * Any failure stops the start: a guest that asks for a seed does not boot without one.
  */
 #include "config.h"
 
@@ -31,8 +31,8 @@
 #include "vdsm/vdsm.h"
 #include "wire/wire.h"
 
-/* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, and the hooks after
- * this one are not run either. 1 is: failed, but run them. */
+/* VDSM's exit statuses (lib/vdsm/hook/hooking.py): done; failed, do not run further
+ * hooks. 1 would mean: failed, run further hooks. */
 #define STATUS_DONE 0
 #define STATUS_STOP 2
 
@@ -42,8 +42,8 @@ static void
 on_alarm(int signal_number)
 {
     static const char message[] =
-        "virt-seed: error: the wiring took more than 20 seconds\n"
-        "virt-seed: hint: look for a storage domain that does not answer\n";
+        "virt-seed: error: wiring took more than 20 seconds\n"
+        "virt-seed: hint: check for a storage domain that does not respond\n";
 
     (void)signal_number;
     if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
@@ -56,7 +56,7 @@ limit_time(void)
 {
     sigset_t alarms;
 
-    /* Whatever of it VDSM's threads block is inherited. */
+    /* Signals that VDSM's threads block are blocked here, too. */
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
     signal(SIGALRM, on_alarm);
@@ -66,8 +66,8 @@ limit_time(void)
 
 /* --- wiring ----------------------------------------------------------------------- */
 
-/* The engine's own cloud-init is a disk by now. There is no --replace here: both were
- * asked for on purpose. */
+/* The engine's own cloud-init is a disk by now. It is not replaced: the user asked for
+ * both. */
 static int
 check_one_seed(const struct domain *domain, struct failure **failure)
 {
@@ -76,12 +76,13 @@ check_one_seed(const struct domain *domain, struct failure **failure)
 
         if (!foreign_seed_reason(disk))
             continue;
-        return failure_set(failure, FAILURE_FOREIGN_SEED,
-                           "asks for virt-seed's seed, and has another: disk '%s' "
-                           "(%s)\n"
-                           "keep one of them: leave the engine's Initial Run empty and "
-                           "the CD out, or take virt-seed's request away",
-                           disk->target, disk->source);
+        return failure_set(
+            failure, FAILURE_FOREIGN_SEED,
+            "asks for a seed from virt-seed, but already has another: disk "
+            "'%s' (%s)\n"
+            "keep one of them: leave the engine's Initial Run empty and "
+            "remove the CD, or remove virt-seed's request",
+            disk->target, disk->source);
     }
     return 0;
 }
@@ -97,7 +98,7 @@ wire(struct domain *domain, const char *property, struct failure **failure)
 
     if (property && property_write(domain, property, failure) < 0)
         return -1;
-    /* Without one, oVirt's payload may be there, which VDSM sees to. */
+    /* Without a request there may be oVirt's payload, which VDSM handles. */
     if (!request_find(domain))
         return 0;
     if (request_read(&request, domain, failure) < 0)
@@ -105,7 +106,7 @@ wire(struct domain *domain, const char *property, struct failure **failure)
     label_read_disks(domain);
     if (check_one_seed(domain, failure) < 0)
         return -1;
-    /* Only then: the file need not be one that VDSM's user may read. */
+    /* Only if needed: VDSM's user may not be allowed to read the file. */
     if (!request_has_disk(&request)) {
         root = fs_open_root("/");
         if (root < 0)

@@ -24,7 +24,7 @@ fail(const char *what, const char *hint, struct failure **failure)
                        what, hint);
 }
 
-/* Return: a request for that user-data; its base64 serves as it is. */
+/* Return: a request for that user-data, which stays in base64. */
 static xmlDoc *
 request_of_user_data(const char *base64)
 {
@@ -39,7 +39,7 @@ request_of_user_data(const char *base64)
     return doc;
 }
 
-/* libxml2's words for what is not well-formed may quote it. */
+/* libxml2's message is not used: it may quote the value. */
 static xmlDoc *
 parse_element(const struct buffer *text, struct failure **failure)
 {
@@ -50,14 +50,15 @@ parse_element(const struct buffer *text, struct failure **failure)
         failure_set(failure, reason->code,
                     PROPERTY
                     " is not well-formed XML (line %d)\n"
-                    "encode the <cloud-init> element alone, with its namespace and "
+                    "encode only the <cloud-init> element, with its namespace and "
                     "without a document type",
                     reason->line);
         return NULL;
     }
     if (!vocabulary_is(xmlDocGetRootElement(doc), "cloud-init")) {
-        fail("holds another element than <cloud-init>",
-             "its namespace is \"" REQUEST_NAMESPACE "\"; see virt-seed-xml(5)", failure);
+        fail("is not a <cloud-init> element in virt-seed's namespace",
+             "use the namespace \"" REQUEST_NAMESPACE "\"; see virt-seed-xml(5)",
+             failure);
         return NULL;
     }
     return steal(doc);
@@ -76,14 +77,14 @@ read_value(const char *value, struct failure **failure)
         return NULL;
     }
     begin = text.data + strspn(text.data, " \t\r\n");
-    /* The first word decides, as it does in cloud-init. */
+    /* The first word decides, as in cloud-init. */
     if (*begin == '#' || strncasecmp(begin, "content-type:", 13) == 0 ||
         strncasecmp(begin, "mime-version:", 13) == 0)
         return request_of_user_data(value);
     if (*begin == '<')
         return parse_element(&text, failure);
-    fail("holds neither XML nor user-data",
-         "encode a <cloud-init> element, or a user-data that begins with '#' or a MIME "
+    fail("is neither XML nor user-data",
+         "encode a <cloud-init> element, or user-data that begins with '#' or a MIME "
          "header",
          failure);
     return NULL;
@@ -103,6 +104,6 @@ property_write(struct domain *domain, const char *value, struct failure **failur
         request_insert(domain, element);
     else if (!request_is_same(present, element))
         return fail("asks for another seed than the <cloud-init> in <metadata>",
-                    "keep one of them: a guest has one seed", failure);
+                    "keep one of them: a guest can have only one seed", failure);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* VDSM's hook: what VDSM hands to it, and what it makes of it. */
+/* VDSM's hook: the file that VDSM exchanges with it, and the custom property. */
 #pragma once
 
 #include <sys/stat.h>
@@ -11,23 +11,22 @@
 /* --- the exchange file ------------------------------------------------------------ */
 
 /*
- * VDSM's exchange file: the domain's XML, which all hooks of one point read and may
- * replace, one after the other. VDSM makes it with mkstemp(3), names it in
- * "_hook_domxml", and reads it again by that name (lib/vdsm/common/hooks.py).
+ * VDSM's exchange file: the domain's XML, which each hook in turn may read and replace.
+ * VDSM creates it with mkstemp(3), passes its path in "_hook_domxml", and reads it back
+ * from there (lib/vdsm/common/hooks.py).
  */
 struct exchange {
     const char *path;   /* borrowed from the environment */
     const char *name;   /* its last component */
-    int directory;      /* the one it is in; owned */
-    struct stat status; /* of the file as it was read */
+    int directory;      /* that it is in; owned */
+    struct stat status; /* of the file when it was read */
     struct buffer text;
 };
 
-/* Reads the file; one that is no regular file, not the caller's own, or that the caller
- * may not write is refused. */
+/* Reads the file; it must be a regular file that the caller owns and may write. */
 int exchange_read(struct exchange *exchange, struct failure **failure);
 
-/* Gives the file another content, whole or not at all; owner, group and mode stay. */
+/* Replaces the file's content atomically; owner, group and mode stay. */
 int exchange_replace(const struct exchange *exchange, const char *text, size_t size,
                      struct failure **failure);
 
@@ -39,14 +38,14 @@ void exchange_clear(struct exchange *exchange);
 /* --- the custom property ---------------------------------------------------------- */
 
 /*
- * The custom property "cloudinit", which VDSM puts into the environment of its hooks: in
- * base64, a <cloud-init> element, or a user-data.
+ * The custom property "cloudinit", which VDSM passes to its hooks in the environment: a
+ * <cloud-init> element or user-data, in base64.
  */
 #define PROPERTY_NAME "cloudinit"
 
 /*
- * Writes what the property's `value` asks for into the domain's <metadata>, where
- * libvirt's hook finds it. A domain that asks for the same already stays as it is; one
- * that asks for something else is an error. Nothing of the value is in any message.
+ * Writes the request from the property's `value` into the domain's <metadata>, where
+ * libvirt's hook finds it. A domain that already has the same request stays unchanged; a
+ * different one is an error. No message contains any of the value.
  */
 int property_write(struct domain *domain, const char *value, struct failure **failure);

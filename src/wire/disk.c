@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the bus is one whose driver the guest's kernel surely has, judged by
- * the root disk. The position on it is written out as an address, because a disk
- * without one gets from libvirt the position that its target's name counts to, and a
- * scsi disk then perhaps a controller (lsilogic) that the kernels of cloud images lack.
- * The free position that is chosen is away from those that libvirt derives from the names.
+ * How it works: the root disk tells which bus the guest's kernel is sure to have a driver
+ * for. The disk's position is written as an address. Without one, libvirt would derive
+ * the position from the target's name, and might add an lsilogic controller for a scsi
+ * disk, for which the kernels of cloud images have no driver. The position must be free,
+ * and not one that libvirt derives from the names of other disks.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "wire/wire.h"
 
 #define CONTROLLER_ALIAS "ua-virt-seed-scsi"
-/* libvirt's bounds: a scsi target of virtio-scsi, ports of an AHCI controller. */
+/* libvirt's limits: targets of virtio-scsi, ports of an AHCI controller. */
 #define SCSI_TARGET_MAX 255
 #define SATA_UNITS 6
 
@@ -33,8 +33,8 @@ wire_disk_has_ide(const struct domain *domain)
            (!strstr(domain->machine, "q35") && !strstr(domain->machine, "microvm"));
 }
 
-/* Return: the bus that was asked for, or that of the disk which the guest boots from if it is
- * sata or ide: the disk with the lowest boot order, else the first. */
+/* Return: the requested bus, or that of the root disk if it is sata or ide. The root disk
+ * is the one with the lowest boot order, or else the first. */
 static enum domain_bus
 choose_bus(const struct domain *domain, const struct request *request)
 {
@@ -58,9 +58,9 @@ choose_bus(const struct domain *domain, const struct request *request)
     return DOMAIN_BUS_SCSI;
 }
 
-/* --- the position on it --------------------------------------------------------------- */
+/* --- the position on the bus ---------------------------------------------------------- */
 
-/* Return: the first one after `node`, or of all for NULL; or NULL. */
+/* Return: the next after `node`, or the first if `node` is NULL; NULL if there is none. */
 static xmlNode *
 next_scsi_controller(const struct domain *domain, xmlNode *node)
 {
@@ -71,7 +71,7 @@ next_scsi_controller(const struct domain *domain, xmlNode *node)
     return node;
 }
 
-/* Return: the `count` addresses on one bus that are taken, owned by the caller (free). */
+/* Return: the `count` addresses in use on the bus, owned by the caller (free). */
 static struct drive_address *
 read_addresses(const struct domain *domain, enum domain_bus bus, size_t *count)
 {
@@ -85,7 +85,7 @@ read_addresses(const struct domain *domain, enum domain_bus bus, size_t *count)
     }
     if (bus != DOMAIN_BUS_SCSI)
         return list;
-    /* Host devices of scsi share the addresses of scsi disks. */
+    /* scsi host devices use the same addresses. */
     for (const xmlNode *node = xml_child(devices, "hostdev"); node;
          node = xml_next(node, "hostdev")) {
         const xmlNode *written = xml_child(node, "address");
@@ -110,8 +110,8 @@ drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
     return false;
 }
 
-/* Return: the first target of the controller that is free, or -1; from 1 on: target 0 is
- * where libvirt puts disks by their names. */
+/* Return: the controller's first free target, or -1. Target 0 is for disks that libvirt
+ * places by their names. */
 static long
 free_scsi_target(const struct drive_address *list, size_t count, long controller)
 {
@@ -136,13 +136,13 @@ find_scsi_position(const struct domain *domain, struct drive_position *position)
     size_t count;
     cleanup_free struct drive_address *list =
         read_addresses(domain, DOMAIN_BUS_SCSI, &count);
-    long highest = -1; /* of the controllers that are there or that an address implies */
+    long highest = -1; /* of the controllers that exist or that an address implies */
 
     for (xmlNode *node = next_scsi_controller(domain, NULL); node;
          node = next_scsi_controller(domain, node)) {
         long index = xml_attribute_number(node, "index", 65535);
 
-        /* Without an index libvirt takes the next free one. */
+        /* Without an index, libvirt uses the next free one. */
         if (index < 0)
             highest++;
         else if (index > highest)
@@ -192,7 +192,7 @@ drives_find_position(const struct domain *domain, enum domain_bus bus,
         find_scsi_position(domain, position);
         return 0;
     case DOMAIN_BUS_SATA:
-        /* From the last port down; libvirt adds the controllers that an address needs. */
+        /* From the last port down; libvirt adds a controller if an address needs one. */
         for (;; address->controller++) {
             for (address->unit = SATA_UNITS - 1; address->unit >= 0; address->unit--) {
                 if (!is_taken(domain, bus, address))
@@ -207,8 +207,8 @@ drives_find_position(const struct domain *domain, enum domain_bus bus,
                 return 0;
         }
         return failure_set(failure, FAILURE_BUS,
-                           "all four positions of the IDE controller are taken\n"
-                           "free one, or choose another bus: bus=\"scsi\"");
+                           "all four positions on the IDE controller are in use\n"
+                           "remove a disk, or use another bus: bus=\"scsi\"");
     case DOMAIN_BUS_VIRTIO:
     case DOMAIN_BUS_USB:
     case DOMAIN_BUS_OTHER:
@@ -264,8 +264,8 @@ write_disk(xmlNode *disk, enum domain_bus bus, const char *path, const char *tar
     xml_set_attribute(node, "type", "raw");
     node = xml_add_child(disk, "source");
     xml_set_attribute(node, "file", path);
-    /* Every other policy resumes a saved guest with an empty drive, and says nothing. A
-     * disk that is no cdrom has no drive to be empty. */
+    /* With any other policy, libvirt silently resumes a saved guest with an empty drive.
+     * Only a cdrom can be empty. */
     if (bus != DOMAIN_BUS_VIRTIO)
         xml_set_attribute(node, "startupPolicy", "mandatory");
     node = xml_add_child(disk, "target");
@@ -297,16 +297,15 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
 
     if (bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
         return failure_set(failure, FAILURE_BUS,
-                           "bus=\"ide\" does not exist on machine '%s'\n"
-                           "leave bus= away, or use \"scsi\"",
+                           "machine '%s' has no bus \"ide\"\n"
+                           "omit bus=, or use \"scsi\"",
                            domain->machine ? domain->machine : domain->arch);
     if (drives_find_position(domain, bus, &position, failure) < 0)
         return -1;
     target = drives_free_target(domain, bus, &position.address);
     if (!devices)
         devices = xml_add_child(domain->root, "devices");
-    /* After the last disk: a cdrom before another would take its place in the boot order that
-     * <boot dev='cdrom'/> means. */
+    /* After the last disk: <boot dev='cdrom'/> boots from the first cdrom. */
     for (xmlNode *node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
         last = node;
     if (!last)
@@ -327,7 +326,7 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     return 0;
 }
 
-/* --- what is there ---------------------------------------------------------------- */
+/* --- repairing -------------------------------------------------------------------- */
 
 static void
 remove_controller(struct domain *domain, struct wiring *wiring)
@@ -348,7 +347,7 @@ remove_controller(struct domain *domain, struct wiring *wiring)
     }
 }
 
-/* Lets the first of our disks be this domain's and removes any other.
+/* Makes the first of our disks this domain's, and removes the others.
  * Return: whether there is one. */
 static bool
 repair_disk(struct domain *domain, const struct request *request, const char *path,
@@ -378,7 +377,7 @@ repair_disk(struct domain *domain, const struct request *request, const char *pa
         if (strcmp(disk->source, path) == 0)
             continue;
         xml_set_attribute(xml_child(disk->node, "source"), "file", path);
-        wiring_note(wiring, "'%s' had another domain's seed and has this one's now",
+        wiring_note(wiring, "'%s' changed from another domain's seed to this one's",
                     disk->target);
     }
     return found;

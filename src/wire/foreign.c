@@ -12,7 +12,7 @@
 
 static const char *const labels[] = {SEED_LABEL_NOCLOUD, SEED_LABEL_CONFIGDRIVE};
 
-/* VDSM's payload (lib/vdsm/mkimage.py), before and after it has filled in the path. */
+/* VDSM's payload (lib/vdsm/mkimage.py), after and before VDSM has filled in the path. */
 static const char *const payloads[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
                                        "PAYLOAD:*"};
 
@@ -46,7 +46,7 @@ foreign_seed_reason(const struct disk *disk)
     if (!disk->source || seed_path_is(disk->source))
         return NULL;
     if (matches(payloads, ARRAY_SIZE(payloads), disk->source, 0))
-        return "is where VDSM keeps its payloads";
+        return "is in VDSM's directory for payloads";
     if (disk->label)
         return matches(labels, ARRAY_SIZE(labels), disk->label, FNM_CASEFOLD)
                    ? "has the label of a seed"
@@ -70,9 +70,9 @@ wire_remove_foreign(struct domain *domain, const struct wire_options *options,
         if (!options->replace)
             return failure_set_at(
                 failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
-                "another tool's seed: disk '%s' (%s) %s\n"
-                "detach it, or let 'virt-seed wire --replace' put ours in its "
-                "place: a guest has one seed",
+                "disk '%s' (%s) is another tool's seed: it %s\n"
+                "a guest can have only one seed: detach the disk, or replace it with "
+                "'virt-seed wire --replace'",
                 disk->target, disk->source, reason);
         wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
         domain_remove_disk(domain, i);

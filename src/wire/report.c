@@ -8,7 +8,7 @@
 #include "domain/xml.h"
 #include "wire/wire.h"
 
-/* What a user tags begins with "ua-", too. */
+/* libvirt keeps an alias only if it begins with "ua-". */
 #define CHANNEL_ALIAS "ua-virt-seed-report"
 #define CONTROLLER_ALIAS "ua-virt-seed-serial"
 
@@ -18,10 +18,10 @@ wire_report_path(const char *uuid)
     return xasprintf("%s/%s" REPORT_SUFFIX, VIRT_SEED_REPORTDIR, uuid);
 }
 
-/* --- what leads into our directory -------------------------------------------------- */
+/* --- paths in our directory --------------------------------------------------------- */
 
-/* Return: the path without what the kernel does not see, "//" is "/", and so is "/./", if it is
- * in our directory, owned by the caller (free); else NULL. One with ".." after the directory is
+/* Return: the path, with "//" and "/./" collapsed to "/", if it is in our directory,
+ * owned by the caller (free); else NULL. A path with ".." after the directory counts as
  * in it. */
 static char *
 path_of(const xmlNode *node, const char *attribute)
@@ -45,8 +45,8 @@ path_of(const xmlNode *node, const char *attribute)
     return strncmp(path, directory, strlen(directory)) == 0 ? steal(path) : NULL;
 }
 
-/* Return: whether the element names something in our directory that the domain may not have:
- * it may have its own report, at the end of a channel. */
+/* Return: whether the element names a file in our directory that the domain may not use.
+ * It may use its own report, and that only for a channel. */
 static bool
 has_of_another(const xmlNode *node, const char *own)
 {
@@ -67,7 +67,7 @@ has_of_another(const xmlNode *node, const char *own)
     return false;
 }
 
-/* Return: the element after `node` in the document, below `top`; or NULL. */
+/* Return: the next element inside `top` after `node`, in document order, or NULL. */
 static const xmlNode *
 next_below(const xmlNode *node, const xmlNode *top)
 {
@@ -80,8 +80,8 @@ next_below(const xmlNode *node, const xmlNode *top)
     return next;
 }
 
-/* Return: the first element of a device that names what it may not, or NULL. A log, a disk and
- * whatever else QEMU opens count, not channels alone. */
+/* Return: the first element of a device that names a file it may not use, or NULL. Not
+ * only channels count, but also logs, disks and anything else that QEMU opens. */
 static const xmlNode *
 find_of_another(const struct domain *domain)
 {
@@ -111,9 +111,9 @@ wire_report_check(const struct domain *domain, struct failure **failure)
     while (device->parent != devices)
         device = device->parent;
     return failure_set_at(failure, FAILURE_FOREIGN_REPORT, xml_line(device),
-                          "a <%s> leads into %s, where a domain may have its own report "
-                          "alone, at the end of a channel\n"
-                          "give it another file, or take it away: virsh edit",
+                          "a <%s> uses a file in %s, where a domain may use only its own "
+                          "report, and only for a channel\n"
+                          "use another file, or remove the device: virsh edit",
                           (const char *)device->name, VIRT_SEED_REPORTDIR);
 }
 
@@ -142,7 +142,7 @@ has_port(const xmlNode *channel)
     return target && xml_attribute_is(target, "name", REPORT_PORT);
 }
 
-/* Return: the first channel of ours that can stay, the guest's port and a file; or NULL. */
+/* Return: the first of our channels that can stay, a file for the guest's port, or NULL. */
 static xmlNode *
 find_ours(const struct domain *domain)
 {
@@ -205,7 +205,7 @@ add(struct domain *domain, const char *path, struct wiring *wiring)
     xml_set_attribute(node, "name", REPORT_PORT);
     xml_set_attribute(xml_add_child(channel, "alias"), "name", CHANNEL_ALIAS);
     wiring_note(wiring, "report channel added");
-    /* libvirt would add a controller by itself, and leave it there when the channel goes. */
+    /* libvirt would add a controller itself, but keep it after the channel is removed. */
     for (node = xml_child(devices, "controller"); node;
          node = xml_next(node, "controller")) {
         if (xml_attribute_is(node, "type", "virtio-serial"))
@@ -221,10 +221,10 @@ add(struct domain *domain, const char *path, struct wiring *wiring)
     wiring_note(wiring, "virtio-serial controller 0 added");
 }
 
-/* --- what is there ---------------------------------------------------------------- */
+/* --- repairing and removing ------------------------------------------------------- */
 
-/* A libvirt that has written the addresses knows best which devices are on it; whatever
- * else is for a virtio-serial controller is enough to keep ours. */
+/* Any device that is on a virtio-serial controller, by its address, or that needs one, is
+ * reason enough to keep ours. */
 static bool
 controller_is_used(const xmlNode *devices)
 {
@@ -244,7 +244,7 @@ controller_is_used(const xmlNode *devices)
     return false;
 }
 
-/* Removes our channels but `keep`; all of them for NULL. */
+/* Removes our channels except `keep`; all of them if it is NULL. */
 static void
 remove_but(struct domain *domain, const xmlNode *keep, struct wiring *wiring)
 {
@@ -284,14 +284,14 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
 
         xml_set_attribute(source, "path", own);
         wiring_note(wiring, path && strcmp(path, own) == 0
-                                ? "the path of the report channel spelled anew"
-                                : "the report channel had another domain's file and "
-                                  "has this one's now");
+                                ? "the report channel's path normalized"
+                                : "the report channel changed from another domain's file "
+                                  "to this one's");
     }
-    /* Without it a guest that is restored would empty what it has said. */
+    /* Otherwise QEMU would truncate the report when a guest is restored. */
     if (!xml_attribute_is(source, "append", "on")) {
         xml_set_attribute(source, "append", "on");
-        wiring_note(wiring, "the report channel made to append");
+        wiring_note(wiring, "the report channel set to append");
     }
 }
 

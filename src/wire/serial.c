@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the serial is a line of words; cloud-init takes the one that begins
- * with "ds=nocloud". A serial of the user's stays in front of it, so that inventories
- * find it where it was.
+ * How it works: the serial is a line of words; cloud-init looks for the one that begins
+ * with "ds=nocloud". The user's own serial stays before it, so that inventories still
+ * find it.
  *
- * libvirt passes <sysinfo> on only when <os> has <smbios mode='sysinfo'/>. Where there was
- * another mode, or a <sysinfo> lay idle without one, unset could not tell afterwards what
- * was there before, so the request gets a note: the attribute smbios-was.
+ * libvirt uses <sysinfo> only if <os> has <smbios mode='sysinfo'/>. If there was another
+ * mode, or a <sysinfo> without a mode, which libvirt ignores, the request gets a note,
+ * the attribute smbios-was, so that unset can restore it.
  */
 #include "config.h"
 
@@ -18,12 +18,13 @@
 #include "domain/xml.h"
 #include "wire/wire.h"
 
-/* A bare ds=nocloud would mean dsmode=local: user-data before the network. */
+/* ds=nocloud alone would mean dsmode=local: user-data is processed before the network is
+ * up. */
 #define NOCLOUD_WORD "ds=nocloud;dsmode=net"
 #define DATASOURCE_PREFIX "ds="
 #define NOTE "smbios-was"
 
-/* Where QEMU knows -smbios and cloud-init reads DMI (cloudinit/dmi.py). */
+/* The architectures where QEMU has -smbios and cloud-init reads DMI (cloudinit/dmi.py). */
 static bool
 has_smbios(const struct domain *domain)
 {
@@ -51,14 +52,15 @@ static int
 fail_host_mode(const xmlNode *smbios, const struct request *request,
                struct failure **failure)
 {
-    failure_set_at(failure, FAILURE_SMBIOS, xml_line(smbios),
-                   "<smbios mode='host'/> shows the host's serial to the guest, so ours "
-                   "cannot be set");
+    failure_set_at(
+        failure, FAILURE_SMBIOS, xml_line(smbios),
+        "<smbios mode='host'/> gives the guest the host's serial, so virt-seed "
+        "cannot set it");
     if (!request_has_disk(request))
         return failure_hint(failure, "use <smbios mode='sysinfo'/>, or "
-                                     "datasource=\"nocloud\", which is a disk");
+                                     "datasource=\"nocloud\", which uses a disk");
     return failure_hint(failure,
-                        "use <smbios mode='sysinfo'/>, or write serial=\"no\" into "
+                        "use <smbios mode='sysinfo'/>, or set serial=\"no\" in "
                         "<cloud-init>: the volume's label is enough for most guests");
 }
 
@@ -91,18 +93,17 @@ fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
     failure_set_at(failure, FAILURE_SERIAL, xml_line(entry),
                    "the SMBIOS serial has '%.64s', expected '%s'", found, expected);
     if (strcmp(word, NOCLOUD_WORD) != 0)
-        return failure_hint(failure, "remove it, or let 'virt-seed wire --replace' put "
-                                     "ours in its place");
-    return failure_hint(failure,
-                        "remove it, let 'virt-seed wire --replace' put ours in its "
-                        "place, or write serial=\"no\" into <cloud-init>");
+        return failure_hint(failure,
+                            "remove it, or replace it with 'virt-seed wire --replace'");
+    return failure_hint(failure, "remove it, replace it with 'virt-seed wire --replace', "
+                                 "or set serial=\"no\" in <cloud-init>");
 }
 
 /* The words of a serial. */
 struct words {
-    char *user;    /* the user's, with a space between them */
-    char *ours;    /* the first that is ours, or NULL */
-    size_t count;  /* of ours */
+    char *user;    /* the user's, separated by spaces */
+    char *ours;    /* the first of ours, or NULL */
+    size_t count;  /* how many are ours */
     char *foreign; /* the first that names another datasource, or NULL */
 };
 
@@ -128,7 +129,7 @@ split_serial(const char *serial)
          word = strtok_r(NULL, " \t\r\n", &rest)) {
         cleanup_seed_url struct seed_url url = {.address = NULL};
 
-        /* Ours is what some version of the wiring wrote. */
+        /* Words that any version of the wiring wrote are ours. */
         if (strcmp(word, NOCLOUD_WORD) == 0 || seed_url_parse(&url, word)) {
             if (words.count++ == 0)
                 words.ours = xstrdup(word);
@@ -148,10 +149,11 @@ check_length(const xmlNode *entry, const char *serial, struct failure **failure)
 {
     if (strlen(serial) <= LIMIT_SERIAL)
         return 0;
-    return failure_set_at(failure, FAILURE_SERIAL, xml_line(entry),
-                          "the SMBIOS serial would have %zu characters, at most %d\n"
-                          "shorten your own serial",
-                          strlen(serial), LIMIT_SERIAL);
+    return failure_set_at(
+        failure, FAILURE_SERIAL, xml_line(entry),
+        "the SMBIOS serial would have %zu characters, expected at most %d\n"
+        "shorten your own serial",
+        strlen(serial), LIMIT_SERIAL);
 }
 
 static void
@@ -165,7 +167,7 @@ note_words(const struct words *before, const char *word, struct wiring *wiring)
     if (foreign)
         wiring_note(wiring, "'%s' removed from the SMBIOS serial", foreign);
     if (ours && strcmp(ours, now) != 0)
-        wiring_note(wiring, "'%s' of the SMBIOS serial became '%s'", ours, now);
+        wiring_note(wiring, "'%s' in the SMBIOS serial changed to '%s'", ours, now);
     else
         wiring_note(wiring, "'%s' added to the SMBIOS serial", now);
 }
@@ -224,8 +226,7 @@ wire_serial(struct domain *domain, const struct request *request,
         return 0;
     }
     if (has_disk && !(request->serial && has_smbios(domain))) {
-        /* A URL that an earlier datasource has left would lead the guest away from its
-         * disk. */
+        /* A URL left by an earlier datasource would make the guest ignore its disk. */
         if (seed_url_find(&url, domain, NULL))
             wire_remove_serial(domain, wiring);
         return 0;
@@ -233,24 +234,23 @@ wire_serial(struct domain *domain, const struct request *request,
     if (!has_disk && wire_url_check(domain, failure) < 0)
         return -1;
     if (!has_smbios(domain))
-        return failure_set(
-            failure, FAILURE_SMBIOS,
-            "datasource=\"nocloud-net\" needs the SMBIOS serial, and '%s' "
-            "has none\n"
-            "use datasource=\"nocloud\", whose disk the guest finds by its "
-            "label",
-            domain->arch);
+        return failure_set(failure, FAILURE_SMBIOS,
+                           "datasource=\"nocloud-net\" needs the SMBIOS serial, but '%s' "
+                           "does not have one\n"
+                           "use datasource=\"nocloud\": the guest finds its disk by the "
+                           "label",
+                           domain->arch);
     if (!os)
         return failure_set(failure, FAILURE_DOMAIN,
                            "the domain has no <os>\n"
-                           "give what 'virsh dumpxml DOMAIN' prints");
+                           "use the output of 'virsh dumpxml DOMAIN'");
     if (smbios && xml_attribute_is(smbios, "mode", "host"))
         return fail_host_mode(smbios, request, failure);
     word = has_disk ? xstrdup(NOCLOUD_WORD)
                     : wire_url_word(domain, options->imds_address, failure);
     if (!word)
         return -1;
-    /* First the mode: it notes whether there was a <sysinfo> before ours. */
+    /* The mode first: it notes whether there was a <sysinfo> before ours. */
     set_mode(domain, wiring);
     return wire_entry(domain, word, options, wiring, failure);
 }
@@ -284,8 +284,8 @@ wire_shim_serial(const struct domain *domain, const struct request *request,
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* The mode as it was before; it cannot stay without a <sysinfo>: libvirt would not
- * start. */
+/* Restores the previous mode. Without a <sysinfo> the mode cannot stay: libvirt would
+ * refuse to start the domain. */
 static void
 restore_mode(struct domain *domain)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the address is the same for all guests, one on the host's loopback
- * interface. Guests on a bridge reach it by their gateway, and QEMU's user networking (SLIRP)
- * connects on the guest's behalf, as a process of the host, to whatever address the guest
- * names: tried, by a guest.
+ * How it works: all guests use the same address, which is on the host's loopback
+ * interface. Guests on a bridge reach it through their gateway. QEMU's user networking
+ * (SLIRP), a process on the host, connects to it on the guest's behalf.
  */
 #include "config.h"
 
@@ -26,9 +25,9 @@
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
 
-/* --- its parts -------------------------------------------------------------------- */
+/* --- the address ------------------------------------------------------------------ */
 
-/* Return: whether the text is an address with a port or without. */
+/* Return: whether the text is an address, with or without a port. */
 static bool
 read_address(struct address *address, const char *text, int *port)
 {
@@ -83,7 +82,7 @@ seed_url_parse(struct seed_url *url, const char *word)
     address = strsep(&rest, "/");
     uuid = strsep(&rest, "/");
     token = strsep(&rest, "/");
-    /* Nothing follows the last slash. */
+    /* Nothing may follow the last slash. */
     if (!rest || *rest || !read_address(&parsed, address, &port) || !form_is_uuid(uuid) ||
         !form_is_hex(token, SEED_URL_TOKEN_LENGTH))
         return false;
@@ -163,14 +162,14 @@ wire_url_check(const struct domain *domain, struct failure **failure)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
 
-    /* A host's device that is passed through may be a NIC. */
+    /* A host device that is passed through may be a NIC. */
     if (xml_child(devices, "interface") || xml_child(devices, "hostdev"))
         return 0;
     return failure_set(failure, FAILURE_NO_NETWORK,
-                       "asks for datasource=\"nocloud-net\", and has no <interface> to "
-                       "fetch its seed by\n"
-                       "give the domain an <interface>, or use datasource=\"nocloud\", "
-                       "which is a disk");
+                       "asks for datasource=\"nocloud-net\", but has no <interface> to "
+                       "fetch its seed over\n"
+                       "add an <interface>, or use datasource=\"nocloud\", "
+                       "which uses a disk");
 }
 
 char *
@@ -183,7 +182,7 @@ wire_url_word(const struct domain *domain, const char *imds_address,
     if (!seed_url_find_own(&url, domain)) {
         if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
             failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                              "could not make a token of random bits");
+                              "could not generate a random token");
             return NULL;
         }
         seed_url_clear(&url);
@@ -191,7 +190,7 @@ wire_url_word(const struct domain *domain, const char *imds_address,
         for (size_t i = 0; i < TOKEN_BYTES; i++)
             snprintf(&url.token[2 * i], 3, "%02x", bytes[i]);
     }
-    /* If nobody knows the address, the one that is there stays. */
+    /* If the address is not known, an existing one stays. */
     if (!url.address || imds_address) {
         free(url.address);
         url.address = xstrdup(imds_address ? imds_address : VIRT_SEED_IMDS_ADDRESS);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a guest without a seed's disk fetches its seed: the word of the SMBIOS serial that
- * says it, the one place that knows its form.
+ * The URL from which a guest without a seed disk fetches its seed, in a word of the
+ * SMBIOS serial. Only this file knows the word's form.
  *
  *   ds=nocloud;dsmode=net;s=http://ADDRESS[:PORT]/UUID/TOKEN/
  *
- * The last slash matters: before 23.1, cloud-init appends a document's name to it as it is.
+ * The last slash matters: before 23.1, cloud-init simply appends a document's name.
  */
 #pragma once
 
@@ -17,38 +17,38 @@
 struct domain;
 
 #define SEED_URL_TOKEN_LENGTH 32
-/* Where the address has none. */
+/* The default port. */
 #define SEED_URL_PORT 80
 
 struct seed_url {
     char *address;              /* "169.254.169.254", "[fd00::1]:8080"; owned */
-    char uuid[UUID_LENGTH + 1]; /* of the domain it was made for */
+    char uuid[UUID_LENGTH + 1]; /* of the domain that it was made for */
     char token[SEED_URL_TOKEN_LENGTH + 1]; /* 128 random bits in hex */
 };
 
-/* Return: whether the word has that form. Whatever domain or address it names, we wrote it. */
+/* Return: whether the word has that form: virt-seed wrote it, for any domain and address. */
 bool seed_url_parse(struct seed_url *url, const char *word);
 
 /* Return: the word, owned by the caller (free). */
 char *seed_url_word(const struct seed_url *url);
 
-/* Return: a word of a serial for messages, owned by the caller (free): without a token, also
- * if somebody has put one into a word of their own. */
+/* Return: a word of a serial for use in messages, owned by the caller (free): without a
+ * token, even if a user has put one into another word. */
 char *seed_url_describe(const char *word);
 
-/* Finds the last such word in the domain's serial, by which cloud-init goes
- * (DataSourceNoCloud.load_cmdline_data). Return: whether there is one. `of_another`, if not
- * NULL, becomes true if any such word was made for another domain. */
+/* Finds the last such word in the domain's serial, which is the one that cloud-init uses
+ * (DataSourceNoCloud.load_cmdline_data). Sets `of_another`, if not NULL, to true if any
+ * such word was made for another domain. Return: whether there is one. */
 bool seed_url_find(struct seed_url *url, const struct domain *domain, bool *of_another);
-/* The same; whether it was made for this domain. A clone has its original's. */
+/* The same. Return: whether it was made for this domain; a clone's was made for the
+ * original. */
 bool seed_url_find_own(struct seed_url *url, const struct domain *domain);
 
 /*
- * Reads where guests are to find the server: an IPv4 address, or an IPv6 one in brackets, and
- * perhaps a port; one that a host can have and a guest can reach, so no loopback, which would be
- * the guest's own, and none that needs a scope. No name: who would resolve it for a guest that
- * boots?
- * Return: its usual form, without the port of HTTP, owned by the caller (free); or NULL.
+ * Reads the server's address: IPv4, or IPv6 in brackets, with an optional port. A guest
+ * must be able to reach it, so it is not a loopback address, which would be the guest's
+ * own, nor one that needs a scope, nor a name, which a booting guest might not be able to
+ * resolve. Return: its usual form, without port 80, owned by the caller (free); or NULL.
  */
 char *seed_url_read_address(const char *text);
 
@@ -56,15 +56,15 @@ void seed_url_clear(struct seed_url *url);
 
 #define cleanup_seed_url __attribute__((cleanup(seed_url_clear)))
 
-/* --- the wiring of a domain without a seed's disk --------------------------------- */
+/* --- wiring a domain without a seed disk ------------------------------------------ */
 
-/* Refuses a domain that could not fetch anything. */
+/* Refuses a domain that has no network to fetch its seed over. */
 int wire_url_check(const struct domain *domain, struct failure **failure);
 
 /*
- * The word that belongs in the domain's serial. The token is made once: if the serial
- * has one that was made for this domain, it stays. `imds_address`: see struct wire_options.
- * Return: owned by the caller (free); NULL if there are no random bits.
+ * Makes the word for the domain's serial. A token in the serial that was made for this
+ * domain is kept. For `imds_address`, see struct wire_options. Return: the word, owned by
+ * the caller (free); NULL if there is no randomness.
  */
 char *wire_url_word(const struct domain *domain, const char *imds_address,
                     struct failure **failure);

@@ -72,18 +72,18 @@ check_shim(const struct request *request, struct failure **failure)
 {
     if (wire_shim_can(request))
         return 0;
-    /* The shim order is written at each start, and a token is made once. */
+    /* nocloud-net needs a token that stays, but the shim order is written at each start. */
     if (!request_has_disk(request))
         return failure_set(failure, FAILURE_REQUEST,
-                           "datasource=\"nocloud-net\", but virt-seed-qemu, the "
-                           "domain's <emulator>, has a disk for the seed alone\n"
-                           "use datasource=\"nocloud\"; or name QEMU itself in "
-                           "<emulator>, and wire the domain: virt-seed wire");
+                           "datasource=\"nocloud-net\", but the <emulator>, "
+                           "virt-seed-qemu, only supports a seed on a disk\n"
+                           "use datasource=\"nocloud\"; or set QEMU itself as the "
+                           "<emulator>, and run 'virt-seed wire'");
     return failure_set(failure, FAILURE_BUS,
-                       "bus=\"%s\", but virt-seed-qemu, the domain's <emulator>, has "
-                       "scsi alone\n"
-                       "leave bus= away; or name QEMU itself in <emulator>, and wire "
-                       "the domain: virt-seed wire",
+                       "bus=\"%s\", but the <emulator>, virt-seed-qemu, only supports "
+                       "scsi\n"
+                       "omit bus=; or set QEMU itself as the <emulator>, and run "
+                       "'virt-seed wire'",
                        domain_bus_name(request->bus));
 }
 
@@ -131,7 +131,7 @@ wire_domain(struct domain *domain, const struct request *request,
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
     if (uses_shim) {
-        /* The shim adds all of it itself: what is in the XML goes. */
+        /* The shim adds all of it itself. */
         wire_remove(domain, wiring);
         if (!wire_shim_serial(domain, request, failure))
             return -1;
@@ -144,8 +144,8 @@ wire_domain(struct domain *domain, const struct request *request,
         wire_report(domain, request, wiring);
     if (!of_another)
         return 0;
-    /* Another's report would be written by this guest, and would be taken for the other's.
-     * What is still there is a device of the user's. */
+    /* Otherwise this guest would write another domain's report. If a device still uses
+     * such a file, it is the user's own. */
     wiring->needed = true;
     return wire_report_check(domain, failure);
 }
@@ -173,7 +173,7 @@ wire_remove_request(struct domain *domain, struct wiring *wiring)
     wiring_note(wiring, "request removed from <metadata>");
 }
 
-/* --- what the XML says -------------------------------------------------------------- */
+/* --- the facts ---------------------------------------------------------------------- */
 
 void
 wire_facts_read(struct wire_facts *facts, const struct domain *domain)
@@ -194,7 +194,7 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
         if (source && seed_path_is(source) && strcmp(source, own) != 0)
             facts->seed_of_another = true;
     }
-    /* VDSM makes the image of a payload whose domain has no disk of ours. */
+    /* If a domain with a payload does not have our disk, VDSM makes its image. */
     facts->asks =
         request_find(domain) || facts->uses_shim || (facts->disk && payload_find(domain));
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The wiring: what a domain must carry so that cloud-init in the guest finds its seed.
- * A cdrom whose file the hook makes at each start, the SMBIOS serial that names the
- * datasource, and the channel by which the guest reports. With datasource="nocloud-net" there
- * is no cdrom, and the serial has the seed's URL. A domain whose <emulator> is virt-seed-qemu,
- * the emulator shim, has none of them in its XML: the shim adds them to QEMU's command line.
+ * The wiring: the devices and settings that let cloud-init in the guest find its seed: a
+ * cdrom, whose image the hook makes at every start, the SMBIOS serial, which names the
+ * datasource, and the channel over which the guest reports. With datasource="nocloud-net"
+ * there is no cdrom, and the serial has the seed's URL. If the <emulator> is
+ * virt-seed-qemu, the emulator shim, the domain's XML has none of them: the shim adds
+ * them to QEMU's command line.
  *
- * It does not depend on the seed's content: a domain is wired once and seeded at every
- * start.
+ * The wiring does not depend on the seed's content: a domain is wired once, and gets a
+ * seed at every start.
  */
 #pragma once
 
@@ -18,28 +19,29 @@
 #include "domain/request.h"
 #include "wire/url.h"
 
-/* What was changed, a sentence each, in the order it was done. */
+/* The changes that were made, in order, one phrase each. */
 struct wiring {
     char **changes;
     size_t change_count;
-    /* Without the changes the guest would not have its seed, or would write where another's
-     * report belongs. */
+    /* Without the changes, the guest would not get its seed, or would write another
+     * domain's report. */
     bool needed;
 };
 
 struct wire_options {
-    bool replace; /* a foreign seed and its serial give way to ours */
-    /* Where guests without a seed's disk find the metadata server (seed_url_read_address());
-     * NULL if that is not known: VIRT_SEED_IMDS_ADDRESS, and what is there stays. */
+    bool replace; /* replace another tool's seed and serial with ours */
+    /* The metadata server's address for guests without a seed disk
+     * (seed_url_read_address()); if NULL, an existing address is kept, and
+     * VIRT_SEED_IMDS_ADDRESS is the default. */
     const char *imds_address;
 };
 
-/* Notes one change; for the parts of the wiring. */
+/* Notes a change; for use by the parts of the wiring. */
 void wiring_note(struct wiring *wiring, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Return: all changes in one line, "cdrom 'sda' added …; …", owned by the caller (free); there
- * is one at least. */
+/* Return: all changes on one line, "cdrom 'sda' added …; …", owned by the caller (free).
+ * There must be at least one. */
 char *wiring_describe(const struct wiring *wiring);
 
 void wiring_clear(struct wiring *wiring);
@@ -47,51 +49,51 @@ void wiring_clear(struct wiring *wiring);
 #define cleanup_wiring __attribute__((cleanup(wiring_clear)))
 
 /*
- * Adds to the domain's document what is missing of the wiring; a document that is wired
- * stays as it is, and `wiring` is empty then. The rest of the document is not touched.
- * If the emulator is the shim, what is there of it is removed.
- * Afterwards the domain's disks may not be looked at, since their nodes may be gone; its
- * name, its UUID and its document remain.
+ * Adds the missing parts of the wiring to the domain's document, and changes nothing
+ * else; if the domain is wired already, `wiring` is empty. If the emulator is the shim,
+ * removes any wiring. Afterwards the domain's name, UUID and document are still valid,
+ * but its disks are not, since their nodes may have been freed.
  */
 int wire_domain(struct domain *domain, const struct request *request,
                 const struct wire_options *options, struct wiring *wiring,
                 struct failure **failure);
 
 /*
- * Removes the wiring: the inverse of wire_domain(), but for what --replace removed
- * and the UUID. The request stays.
+ * Removes the wiring. This undoes wire_domain(), except for a new UUID and what --replace
+ * removed. The request stays.
  */
 void wire_remove(struct domain *domain, struct wiring *wiring);
 
-/* Removes the request, and <metadata> with it if nothing else is in it. */
+/* Removes the request, and <metadata> if it is empty then. */
 void wire_remove_request(struct domain *domain, struct wiring *wiring);
 
-/* Return: whether cloud-init takes a guest with that UUID for one of Amazon's: it begins with
- * "ec2", or in the other byte order with "..2.ec" (ds-identify, ec2_identify_platform; since
- * 24.2). */
+/* Return: whether cloud-init would take a guest with that UUID for an Amazon instance: it
+ * begins with "ec2", or, in the other byte order, with "....2.ec" (ds-identify,
+ * ec2_identify_platform; since 24.2). */
 bool wire_looks_like_amazon(const char *uuid);
 
-/* --- what a domain's XML says of virt-seed ------------------------------------------ */
+/* --- facts from a domain's XML -------------------------------------------------------- */
 
-/* Read once: whether it asks for a seed, and by which disk, emulator or URL its guest is to get
- * it. Whether that is all the request needs is for wire_domain() to say. */
+/* Whether the domain asks for a seed, and by which disk, emulator or URL its guest gets
+ * it. Only wire_domain() knows whether that is all the request needs. */
 struct wire_facts {
     bool asks; /* by <cloud-init>, by the emulator shim, or by a payload with our disk */
-    const struct disk *disk; /* with the path of a seed, anybody's; borrowed; or NULL */
-    bool uses_shim;       /* the emulator is virt-seed-qemu, which adds a disk itself */
-    struct seed_url url;  /* the last one in the serial; its address is NULL if none is */
-    bool own_url;         /* made for this domain */
-    bool seed_of_another; /* a disk or a URL is another domain's, as a clone has it */
-    bool reports;         /* it has the report channel (wire_report_is_there()) */
-    bool report_of_another; /* a device leads to another domain's report */
+    const struct disk
+        *disk;              /* with a seed of this or another domain; borrowed; or NULL */
+    bool uses_shim;         /* the emulator is virt-seed-qemu, which adds a disk itself */
+    struct seed_url url;    /* the last one in the serial; its address is NULL if none */
+    bool own_url;           /* `url` was made for this domain */
+    bool seed_of_another;   /* a disk or URL is another domain's, as in a clone */
+    bool reports;           /* it has the report channel (wire_report_is_there()) */
+    bool report_of_another; /* a device uses another domain's report */
 };
 
-/* Reads them; they borrow the domain's disks. After wire_domain() only whether there is one
- * counts. */
+/* Reads them. `disk` borrows from the domain; after wire_domain() it may only be compared
+ * with NULL. */
 void wire_facts_read(struct wire_facts *facts, const struct domain *domain);
 
-/* Return: whether the guest has a place for a seed, its own or another's disk, the shim's, or
- * the URL at which its own is served. */
+/* Return: whether there is a place for a seed: a disk, even another domain's, the shim,
+ * or the URL made for this domain. */
 bool wire_facts_are_wired(const struct wire_facts *facts);
 
 void wire_facts_clear(struct wire_facts *facts);
@@ -100,54 +102,54 @@ void wire_facts_clear(struct wire_facts *facts);
 
 /* --- the report channel ------------------------------------------------------------- */
 
-/* A virtio port by which the guest says how far cloud-init is, and a file of the host's where
- * QEMU writes it ("Consoles, serial, parallel & channel devices" in libvirt's documentation).
- * No guest needs it to boot with its seed. */
+/* A virtio port on which the guest reports cloud-init's progress, which QEMU writes to a
+ * file on the host ("Consoles, serial, parallel & channel devices" in libvirt's
+ * documentation). A guest boots with its seed without it, too. */
 
 /* Return: the path of the domain's report, owned by the caller (free). */
 char *wire_report_path(const char *uuid);
 
-/* Return: whether the domain has the channel as wire_report() makes it: a file that is appended
- * to, its own report, of the virtio port. */
+/* Return: whether the domain has the channel that wire_report() makes: the virtio port,
+ * with the domain's own report as its file, which is appended to. */
 bool wire_report_is_there(const struct domain *domain);
 
-/* Return: whether the domain has a channel of the user's own with the port's name. */
+/* Return: whether the domain has the user's own channel with the port's name. */
 bool wire_report_is_by_user(const struct domain *domain);
 
 /*
- * Return: whether one of the domain's devices leads into the directory of the reports, other
- * than a channel into the domain's own: by an attribute `path` or `file`, whatever "//" and
- * "/./" are in it. (By ".." or a link from elsewhere is not seen.)
+ * Return: whether a device uses a file in the reports' directory, other than a channel
+ * the domain's own report. Looks at attributes `path` and `file`, ignoring "//" and "/./"
+ * in them; paths that lead there by ".." or a link are not recognized.
  */
 bool wire_report_is_of_another(const struct domain *domain);
 
-/* Fails if it does, and says which device. */
+/* Fails in that case, and names the device. */
 int wire_report_check(const struct domain *domain, struct failure **failure);
 
 /* --- the emulator shim -------------------------------------------------------------- */
 
-/* Return: the shim's path for the domain's emulator, owned by the caller (free). */
+/* Return: the path of the shim for the domain's emulator, owned by the caller (free). */
 char *wire_shim_emulator(const struct domain *domain);
 
-/* Return: whether the shim, as the emulator, could give a guest what the request asks for. */
+/* Return: whether the shim supports what the request asks for. */
 bool wire_shim_can(const struct request *request);
 
 /*
- * The word that the shim must append to the user's serial; "" if none.
- * Return: a literal; or NULL for a serial that cannot have ours.
+ * Return: the word that the shim must append to the user's serial, a literal, or "" for
+ * none; NULL if it cannot be appended.
  */
 const char *wire_shim_serial(const struct domain *domain, const struct request *request,
                              struct failure **failure);
 
 /* --- foreign seeds -------------------------------------------------------------------- */
 
-/* Disks that another tool gave the domain for cloud-init: two seeds in one guest would be a
- * race between them. */
+/* Disks that another tool added for cloud-init: with two seeds, it would be a race which
+ * one the guest uses. */
 
 /*
- * Return: by what the disk is known as another tool's seed, in words; or NULL. That is its
- * volume's label, where that was read (label_read_disks()); else, for cdroms, a name that VDSM,
- * virt-install, KubeVirt and people with cloud-localds give them.
+ * Return: why the disk is another tool's seed, in words, or NULL if it is not. That is
+ * known by the volume's label, if it was read (label_read_disks()), else, for a cdrom, by
+ * the file names that VDSM, virt-install, KubeVirt and users of cloud-localds choose.
  */
 const char *foreign_seed_reason(const struct disk *disk);
 
@@ -156,60 +158,60 @@ const char *foreign_seed_reason(const struct disk *disk);
 /* Return: whether the domain's machine has an IDE bus. */
 bool wire_disk_has_ide(const struct domain *domain);
 
-/* Where on a bus there is room for one more disk. */
+/* A free position for a disk on a bus. */
 struct drive_position {
-    bool addressed; /* the bus has drive addresses; else libvirt finds the place */
+    bool addressed; /* the bus has drive addresses; else libvirt chooses the position */
     bool new_controller;
     struct drive_address address;
 };
 
 /*
- * Finds a free position, away from those that libvirt derives from the names of
- * targets, so that disks added later do not collide with it. On scsi it is on a
- * virtio-scsi controller, an existing one or a new one.
+ * Finds a free position that libvirt would not derive from a target's name, so that it
+ * does not conflict with disks added later. On scsi it is on a virtio-scsi controller,
+ * existing or new.
  */
 int drives_find_position(const struct domain *domain, enum domain_bus bus,
                          struct drive_position *position, struct failure **failure);
 
 /*
- * Return: a target's name that no disk has, after all others so that libvirt keeps the
- * order of the cdroms; owned by the caller (free).
+ * Return: an unused target name, after all others so that libvirt keeps the order of the
+ * cdroms; owned by the caller (free).
  */
 char *drives_free_target(const struct domain *domain, enum domain_bus bus,
                          const struct drive_address *address);
 
-/* Return: whether a disk or a host device is on that controller. */
+/* Return: whether a disk or host device is on the controller. */
 bool drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
                                long controller);
 
 /* --- the parts of wire_domain() ----------------------------------------------------- */
 
-/* Removes foreign seeds, if `options` says so; else one is an error. */
+/* Removes other tools' seeds if `options` says so; else one is an error. */
 int wire_remove_foreign(struct domain *domain, const struct wire_options *options,
                         struct wiring *wiring, struct failure **failure);
 
 /*
- * Adds the disk, and its controller if it needs a new one; or repairs a disk that names
- * another domain's seed, as a clone's does. For a request without a disk, removes what an
- * earlier datasource has left.
+ * Adds the disk, and a controller if it needs a new one, or repairs a disk that names
+ * another domain's seed, as in a clone. If the request needs no disk, removes that of an
+ * earlier datasource.
  */
 int wire_disk(struct domain *domain, const struct request *request, struct wiring *wiring,
               struct failure **failure);
 
 void wire_remove_disk(struct domain *domain, struct wiring *wiring);
 
-/* Adds our word to the serial, after what the user has set; nothing if the
- * request says serial="no" or the architecture has no SMBIOS. */
+/* Appends our word to the user's serial; does nothing with serial="no", or if the
+ * architecture has no SMBIOS. */
 int wire_serial(struct domain *domain, const struct request *request,
                 const struct wire_options *options, struct wiring *wiring,
                 struct failure **failure);
 
 void wire_remove_serial(struct domain *domain, struct wiring *wiring);
 
-/* Adds the channel, with a controller if the domain has none for it; or repairs one that
- * names another domain's report. One that leads into our directory and is no file of the
- * guest's port gives way. Removes it if the request wants none. A channel of the user's
- * own with the port's name is left alone. */
+/* Adds the channel, and a controller if the domain has none, or repairs a channel that
+ * names another domain's report. Removes other channels into our directory, and ours if
+ * the request does not want a report. Keeps the user's own channel with the port's name.
+ */
 void wire_report(struct domain *domain, const struct request *request,
                  struct wiring *wiring);
 

@@ -192,11 +192,11 @@ teardown() {
       </ci:initialization>' >large.xml
     makes_seed large.xml
     { repeat 5 '<ci:user-data secret="s"/>'; } | request_xml >large.xml
-    refuses large.xml 'more than 16 MiB together'
+    refuses large.xml 'larger than 16 MiB in total'
     { printf '<ci:initialization><ci:files>'
         seq -f '<ci:file><ci:name>/f%.0f</ci:name><ci:content secret="s" key="userdata"/></ci:file>' 60
         printf '</ci:files></ci:initialization>'; } | request_xml >large.xml
-    refuses large.xml 'more than 16 MiB together'
+    refuses large.xml 'larger than 16 MiB in total'
 }
 
 @test "accepts a secret with many keys, and refuses one with too many" {

@@ -144,9 +144,9 @@ imported() {
         machine "$user_data" "$spec" | refuses "$entry"
     done <<'END'
 hostname: 1|spec.hostname is a number, expected text
-hostname: "web_1"|spec.hostname: 'web_1' is no host name
-hostname: "a\nb"|is no host name
-hostname: "192.0.2.1"|'192.0.2.1' is no host name
+hostname: "web_1"|spec.hostname: 'web_1' is not a valid host name
+hostname: "a\nb"|is not a valid host name
+hostname: "192.0.2.1"|'192.0.2.1' is not a valid host name
 domain: []|spec.domain is a list
 domain: {firmware: a}|spec.domain.firmware is text
 domain: {firmware: {uuid: 7}}|spec.domain.firmware.uuid is a number
@@ -156,8 +156,8 @@ domain: {firmware: {serial: "ds=nocloud;x"}}|spec.domain.firmware.serial has a w
 domain: {firmware: {serial: "ds=nocloud;a\x1b=b"}}|spec.domain.firmware.serial has a word
 domain: {firmware: {serial: "ds=nocloud;s=http://192.0.2.1/"}}|spec.domain.firmware.serial refers to a web server
 domain: {firmware: {serial: "x ds=nocloud-net;s=http://192.0.2.1/"}}|refers to a web server
-domain: {firmware: {serial: "ds=nocloud;i=a/b"}}|its text is no instance-id
-domain: {firmware: {serial: "ds=nocloud;h=a_b"}}|firmware.serial: 'a_b' is no host name
+domain: {firmware: {serial: "ds=nocloud;i=a/b"}}|its text is not a valid instance-id
+domain: {firmware: {serial: "ds=nocloud;h=a_b"}}|firmware.serial: 'a_b' is not a valid host name
 domain: {devices: {disks: {}}}|spec.domain.devices.disks is a mapping, expected a list
 domain: {devices: {disks: [a]}}|spec.domain.devices.disks[0] is text
 domain: {devices: {disks: [{cloudinit: {configdrive: {}}}]}}|spec.domain.devices.disks[0].cloudinit.configdrive is not a field

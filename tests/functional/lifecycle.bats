@@ -400,7 +400,7 @@ report_is() {
     lifecycle without.xml release
     sed "s|$uuid.report|$other_uuid.report|" channel.xml >of-another.xml
     echo 'unwired = warn' >"$root$confdir/virt-seed.conf"
-    refuses_start of-another.xml "the report channel had another domain's file"
+    refuses_start of-another.xml "the report channel changed from another domain's file"
     lifecycle of-another.xml restore
     refuses_start of-another.xml 'seed or report'
 }
@@ -642,10 +642,10 @@ shim_xml() {
 <system><entry name='serial'>ds=ec2</entry></system></sysinfo>|"
     refuses_start shim.xml "the SMBIOS serial has 'ds=ec2'"
     shim_xml -e 's|<ci:cloud-init |&bus="sata" |'
-    refuses_start shim.xml 'has scsi alone' 'leave bus= away'
+    refuses_start shim.xml 'only supports scsi' 'omit bus='
     shim_xml -e "s|<disk |<disk type='file' device='cdrom'><source file='/x/seed.iso'/>\
 <target dev='sda' bus='sata'/></disk>&|"
-    refuses_start shim.xml "another tool's seed"
+    refuses_start shim.xml "is another tool's seed"
     cp wired.xml unwired.xml
     shim_xml
     refuses_start shim.xml "seed's disk 'sda' removed"

@@ -86,12 +86,12 @@ token() {
     done
     refuses_start wired.xml 'not wired' "http://$imds_address/$uuid/…/" "http://[fd00::1]:8080/$uuid/…/"
     rm "$root$confdir/virt-seed.conf"
-    refuses_start again.xml 'not wired' "became 'ds=nocloud;dsmode=net;s=http://169.254.169.254/$uuid/…/'"
+    refuses_start again.xml 'not wired' "changed to 'ds=nocloud;dsmode=net;s=http://169.254.169.254/$uuid/…/'"
 }
 
 assert_wired_to() {
     [[ $(url again.xml) = "$1 $uuid $(token wired.xml)" ]]
-    grep -qF "became 'ds=nocloud;dsmode=net;s=http://$1/$uuid/…/'" said
+    grep -qF "changed to 'ds=nocloud;dsmode=net;s=http://$1/$uuid/…/'" said
 }
 
 @test "refuses a malformed address in the configuration" {

@@ -220,13 +220,13 @@ END
     run virt-seed set -i --secret=admin-password=web1 web1.xml
     assert_refused 1 'admin-password'
     run virt-seed set -i --hostname=a --hostname=b web1.xml
-    assert_refused 1 'twice'
+    assert_refused 1 'duplicate <hostname>'
     run virt-seed set -i --hostname=$'a\eb' web1.xml
     assert_refused 1 'XML cannot hold'
     run virt-seed set -i --meta-data=$'a=\xff' web1.xml
     assert_refused 1 'XML cannot hold'
     run virt-seed set -i --ssh-key=user-data web1.xml
-    assert_refused 1 'is no ssh public key'
+    assert_refused 1 'is not an ssh public key'
     printf 'a\0b' >binary
     run virt-seed set -i --ssh-key=binary web1.xml
     assert_refused 1 'XML cannot hold'

@@ -96,11 +96,11 @@ same_as() {
 
 @test "refuses a start without -uuid, with two, or with a malformed one" {
     run shim_with '/^-uuid$/,+1d'
-    assert_refused 1 "there is no -uuid"
+    assert_refused 1 "no -uuid in the arguments"
     run shim_with '/^-uuid$/{p;s/.*/other/}'
-    assert_refused 1 "expected what libvirt gives"
+    assert_refused 1 "expected a UUID as libvirt writes it"
     run shim_with "\$a --uuid\n$uuid"
-    assert_refused 1 "-uuid is there 2 times"
+    assert_refused 1 "2 -uuid in the arguments"
     run shim_with 's/^4dea22b3/4DEA22B3/'
     assert_refused 1 "-uuid is '4DEA22B3"
     run shim_with "s/^$uuid/&0/"
@@ -127,7 +127,7 @@ same_as() {
 @test "refuses an order that is missing, malformed, a link or another user's" {
     rm "$order"
     run shim
-    assert_refused 1 "could not open $rundir/$uuid.shim" "virt-seed-hook makes it"
+    assert_refused 1 "could not open $rundir/$uuid.shim" "virt-seed-hook creates it"
     printf 'ds=nocloud\n' >"$root$rundir/$other_uuid.shim"
     run shim
     assert_refused 1 "could not open $rundir/$uuid.shim"
@@ -166,11 +166,11 @@ same_as() {
     printf 'ds=nocloud\n' >"$order"
     chmod 0664 "$order"
     run shim
-    assert_refused 1 "may be written by others"
+    assert_refused 1 "is writable by others"
     chmod 0644 "$order"
     chmod 0777 "$root$rundir"
     run shim
-    assert_refused 1 "is in a directory that others may write into"
+    assert_refused 1 "is in a directory that is writable by others"
     chmod 0711 "$root$rundir"
     run -0 shim
 }
@@ -205,10 +205,10 @@ same_as() {
 @test "refuses an emulator that is missing or not a program, and does not search PATH" {
     rm "$root/usr/bin/qemu-system-x86_64"
     PATH=/usr/bin:$PATH run shim
-    assert_refused 1 "there is no 'qemu-system-x86_64' in /usr/bin, /usr/libexec"
+    assert_refused 1 "no 'qemu-system-x86_64' in /usr/bin, /usr/libexec"
     install -m 0644 /dev/null "$root/usr/libexec/qemu-system-x86_64"
     run shim
-    assert_refused 1 "there is no 'qemu-system-x86_64'"
+    assert_refused 1 "no 'qemu-system-x86_64'"
     install -m 0755 /dev/null "$root/usr/local/bin/qemu-system-x86_64"
     run -0 shim
     [[ ${lines[0]} = /usr/local/bin/qemu-system-x86_64 ]]
@@ -337,7 +337,7 @@ devices() {
         grep -qx 'null,id=virt-seed-report' <<<"$output"
         run ! grep -q fdset <<<"$output"
         output=$stderr
-        assert_said "virt-seed: warning: the guest's report is not kept: $reportdir" \
+        assert_said "virt-seed: warning: cannot keep the guest's report in $reportdir" \
             'virt-seed: hint: ' "$1"
     }
     rm "$report"

@@ -174,7 +174,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     [[ $vdsm_error != *hunter2* ]]
     is_stopped "$(vm_xml)" 'not well-formed XML' \
         "$(property <<<'<!DOCTYPE a [<!ENTITY hunter2 "x">]><a/>')"
-    is_stopped "$(vm_xml)" 'another element' "$(property <<<'<cloud-init>hunter2</cloud-init>')"
+    is_stopped "$(vm_xml)" 'not a <cloud-init> element' "$(property <<<'<cloud-init>hunter2</cloud-init>')"
     [[ $vdsm_error != *hunter2* ]]
     is_stopped "$(vm_xml)" 'unknown element' "$(property <<<"${element//hostname/hunter2}")"
 }
@@ -229,7 +229,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     chmod 666 "$file"
     if [[ $EUID -eq 0 ]]; then
         run "${as_nobody[@]}" env _hook_domxml="$file" virt-seed-vdsm
-        assert_refused 2 'not a regular file of user 65534'
+        assert_refused 2 'not a regular file owned by user 65534'
         chown 65534 "$file"
     fi
     chmod 444 "$file"

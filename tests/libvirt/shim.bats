@@ -295,7 +295,7 @@ assert_smbios_has() {
     lab_virsh start web1
     assert_reporting
     run -0 lab_run cat /var/log/libvirt/qemu/web1.log
-    [[ $output = *"virt-seed: warning: the guest's report is not kept"* ]]
+    [[ $output = *"virt-seed: warning: cannot keep the guest's report in"* ]]
 }
 
 @test "report=\"no\" means no port, no file, and the same controller for the seed" {
@@ -313,7 +313,7 @@ assert_smbios_has() {
     lab_install_hook /bin/true
     asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
     run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
-    assert_refused "could not open $seeds/$web1.shim" "virt-seed-hook makes it"
+    assert_refused "could not open $seeds/$web1.shim" "virt-seed-hook creates it"
 }
 
 # with_hook COMMAND: after ours, the command is run at prepare, in the run-time directory.
@@ -350,7 +350,7 @@ END
         -e "s|</domain>|<q:arg value='-uuid'/><q:arg value='$web1'/></q:commandline>&|" \
         >"$BATS_TEST_TMPDIR/web1.xml"
     run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
-    assert_refused "-uuid is there 2 times"
+    assert_refused "2 -uuid in the arguments"
 }
 
 @test "names the device that occupies the seed's slot and refuses it" {
@@ -392,5 +392,5 @@ has_no_seed_disk() {
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' bus='sata'/>" \
         domain_xml web1 $web1 >"$BATS_TEST_TMPDIR/web1.xml"
     run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
-    assert_refused 'has scsi alone' 'leave bus= away'
+    assert_refused 'only supports scsi' 'omit bus='
 }

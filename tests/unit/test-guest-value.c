@@ -291,7 +291,7 @@ refuses_a_private_key_and_does_not_repeat_it(void **state)
     assert_int_equal(ssh_key_check(key, &failure), -1);
     assert_int_equal(failure->code, FAILURE_SSH_KEY);
     assert_null(strstr(failure->message, "b3Blbn"));
-    assert_non_null(strstr(failure->hint, "known to others"));
+    assert_non_null(strstr(failure->hint, "as compromised"));
 }
 
 static void

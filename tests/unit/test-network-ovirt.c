@@ -182,7 +182,7 @@ refuses_names_that_are_none(void **state)
     assert_refused("<name>a234567890123456</name>", FAILURE_NETWORK_CONFIG,
                    "expected 1 to 15 letters");
     assert_refused("<name>eth0</name><name>eth1</name>", FAILURE_REQUEST,
-                   "is there twice");
+                   "duplicate ");
 }
 
 static void
@@ -195,7 +195,7 @@ refuses_a_nic_twice(void **state)
     read_element(network,
                  "<nic_configurations>" NIC("<name>eth0</name>") "</nic_configurations>",
                  &failure);
-    assert_string_equal(failure->message, "the nic 'eth0' is there twice");
+    assert_string_equal(failure->message, "duplicate nic 'eth0'");
     assert_failure(&failure, FAILURE_NETWORK_CONFIG);
 }
 
@@ -231,7 +231,7 @@ refuses_addresses_that_are_none(void **state)
                    "'static' without an <address>");
     assert_refused(STATIC6 "<ip><address>192.0.2.1</address></ip>",
                    FAILURE_NETWORK_CONFIG,
-                   "<ip> has an <address> or <gateway>, and <boot_protocol> is 'none'");
+                   "<ip> has an <address> or <gateway>, but <boot_protocol> is 'none'");
     assert_refused(STATIC "<ip><address>x</address><netmask>24</netmask></ip>",
                    FAILURE_NETWORK_CONFIG, "<address> is 'x', expected an IPv4 address");
     assert_refused(STATIC "<ip><address>2001::1</address><netmask>64</netmask></ip>",
@@ -263,17 +263,17 @@ refuses_gateways_that_are_none_or_out_of_reach(void **state)
                    FAILURE_NETWORK_CONFIG, "<gateway> is '2001::1', expected an IPv4");
     assert_refused(STATIC "<ip><address>192.0.2.1</address><netmask>24</netmask>"
                           "<gateway>192.0.3.1</gateway></ip>",
-                   FAILURE_NETWORK_CONFIG, "in no network of the nic's addresses");
+                   FAILURE_NETWORK_CONFIG, "not in the network of any of the nic's addresses");
     assert_refused("<name>eth0</name><boot_protocol>dhcp</boot_protocol>"
                    "<ip><gateway>192.0.2.1</gateway></ip>",
-                   FAILURE_NETWORK_CONFIG, "and <boot_protocol> is 'dhcp'");
+                   FAILURE_NETWORK_CONFIG, "but <boot_protocol> is 'dhcp'");
 }
 
 static void
 refuses_what_has_no_place(void **state)
 {
     (void)state;
-    assert_refused("eth0", FAILURE_REQUEST, "has text next to its elements");
+    assert_refused("eth0", FAILURE_REQUEST, "has text outside its elements");
     assert_refused("<mac/>", FAILURE_REQUEST_UNKNOWN, "unknown element <mac>");
     assert_refused("<name x=''>eth0</name>", FAILURE_REQUEST_UNKNOWN,
                    "unknown attribute");
@@ -345,9 +345,9 @@ refuses_name_servers_that_are_none(void **state)
 {
     (void)state;
     assert_dns_refused("8.8.8.8,1.1.1.1", NULL, "<dns_servers> is '8.8.8.8,1.1.1.1'");
-    assert_dns_refused("8.8.8.8 8.8.8.8", NULL, "is there twice");
+    assert_dns_refused("8.8.8.8 8.8.8.8", NULL, "duplicate ");
     assert_dns_refused("8.8.8.8", "-a", "<dns_search> is '-a'");
-    assert_dns_refused(NULL, "qa.lab", "has no name server next to it");
+    assert_dns_refused(NULL, "qa.lab", "without a name server");
 }
 
 static void

@@ -170,9 +170,9 @@ refuses_a_domain_whose_nics_the_guest_could_not_tell(void **state)
     (void)state;
     assert_refused("", "", FAILURE_NETWORK_CONFIG, "the domain has no <interface>");
     assert_refused(LAN "<interface/>", "", FAILURE_NETWORK_CONFIG,
-                   "<interface> 2 has no <mac");
+                   "<interface> 2 has no valid <mac");
     assert_refused("<interface><mac address='x'/><alias name='ua-lan'/></interface>", "",
-                   FAILURE_NETWORK_CONFIG, "<interface> 1 (ua-lan) has no <mac");
+                   FAILURE_NETWORK_CONFIG, "<interface> 1 (ua-lan) has no valid <mac");
     assert_refused(LAN WAN LAN, "", FAILURE_NETWORK_CONFIG,
                    "<interface> 3 has the MAC '52:54:00:aa:00:01' of <interface> 1");
 }
@@ -215,7 +215,7 @@ refuses_an_interface_that_the_domain_lacks(void **state)
 
     (void)state;
     assert_refused(LAN, "<interface alias='wan'/>", FAILURE_NETWORK_CONFIG,
-                   "has alias=\"wan\", and the domain has no such interface");
+                   "has alias=\"wan\", but the domain has no such interface");
     read_network(&unit, LAN WAN, "<interface mac='52:54:00:aa:00:03'/>", &failure);
     assert_string_equal(failure->hint,
                         "the domain has 52:54:00:aa:00:01, 52:54:00:aa:00:02 (ua-wan)");
@@ -226,11 +226,11 @@ static void
 refuses_an_interface_that_is_not_named_once(void **state)
 {
     (void)state;
-    assert_refused(LAN, "<interface/>", FAILURE_REQUEST, "has no mac= or alias=");
+    assert_refused(LAN, "<interface/>", FAILURE_REQUEST, "has neither mac= nor alias=");
     assert_refused(WAN, "<interface mac='52:54:00:aa:00:02' alias='wan'/>",
                    FAILURE_REQUEST, "has both mac= and alias=");
     assert_refused(WAN, "<interface mac='52:54:00:aa:00:02'/><interface alias='wan'/>",
-                   FAILURE_NETWORK_CONFIG, "for the second time");
+                   FAILURE_NETWORK_CONFIG, "names the same interface");
     assert_refused(LAN, "<interface mac=''/>", FAILURE_REQUEST, "mac=\"\"");
     assert_refused(LAN, "<interface alias=''/>", FAILURE_NETWORK_CONFIG, "alias=\"\"");
 }
@@ -239,11 +239,11 @@ static void
 refuses_what_has_no_place(void **state)
 {
     (void)state;
-    assert_refused(LAN, "dhcp", FAILURE_REQUEST, "has text next to its elements");
+    assert_refused(LAN, "dhcp", FAILURE_REQUEST, "has text outside its elements");
     assert_refused(LAN, "<nic/>", FAILURE_REQUEST_UNKNOWN, "unknown element <nic>");
     assert_nic_refused("name='eth0'", "", FAILURE_REQUEST_UNKNOWN,
                        "unknown attribute 'name'");
-    assert_nic_refused("", "dhcp", FAILURE_REQUEST, "has text next to its elements");
+    assert_nic_refused("", "dhcp", FAILURE_REQUEST, "has text outside its elements");
     assert_nic_refused("", "<dns>192.0.2.1</dns>", FAILURE_REQUEST_UNKNOWN,
                        "unknown element <dns>");
     assert_nic_refused("", "<address prefix='24'>192.0.2.1</address>",
@@ -355,13 +355,13 @@ refuses_an_address_twice(void **state)
     (void)state;
     assert_nic_refused("",
                        "<address>192.0.2.1/24</address><address>192.0.2.1/25</address>",
-                       FAILURE_NETWORK_CONFIG, "<address> '192.0.2.1' is there twice");
+                       FAILURE_NETWORK_CONFIG, "duplicate <address> '192.0.2.1'");
     assert_refused(
         LAN WAN,
         "<interface alias='wan'><address>2001:db8::1/64</address></interface>"
         "<interface mac='52:54:00:aa:00:01'><address>2001:db8:0::1/64</address>"
         "</interface>",
-        FAILURE_NETWORK_CONFIG, "<address> '2001:db8::1' is there twice");
+        FAILURE_NETWORK_CONFIG, "duplicate <address> '2001:db8::1'");
 }
 
 static void
@@ -385,9 +385,9 @@ refuses_an_mtu_that_ipv6_cannot_live_with(void **state)
     (void)state;
     nic_of(&unit, "mtu='1279'", "");
     assert_nic_refused("mtu='1279' dhcp6='yes'", "", FAILURE_NETWORK_CONFIG,
-                       "too little for IPv6");
+                       "too small for IPv6");
     assert_nic_refused("mtu='68'", "<address>2001:db8::1/64</address>",
-                       FAILURE_NETWORK_CONFIG, "expected 1280 at least");
+                       FAILURE_NETWORK_CONFIG, "expected at least 1280");
 }
 
 /* --- gateways and routes ---------------------------------------------------------- */
@@ -400,13 +400,13 @@ refuses_gateways_out_of_reach(void **state)
 {
     (void)state;
     assert_nic_refused("", "<gateway>192.0.2.1</gateway>", FAILURE_NETWORK_CONFIG,
-                       "in no network of the nic's addresses");
+                       "not in the network of any of the nic's addresses");
     assert_nic_refused("", V4 "<gateway>192.0.3.1</gateway>", FAILURE_NETWORK_CONFIG,
-                       "in no network");
+                       "not in the network");
     assert_nic_refused("", V4 "<gateway>2001:db8::1</gateway>", FAILURE_NETWORK_CONFIG,
-                       "in no network");
+                       "not in the network");
     assert_nic_refused("", V4 "<gateway>fe80::1</gateway>", FAILURE_NETWORK_CONFIG,
-                       "in no network");
+                       "not in the network");
     assert_nic_refused("", V4 "<gateway>192.0.2.10</gateway>", FAILURE_NETWORK_CONFIG,
                        "expected another address than the nic's own");
     assert_nic_refused("", V4 "<route to='10.0.0.0/8' via='192.0.3.1'/>",
@@ -441,7 +441,7 @@ refuses_a_gateway_twice_or_of_no_host(void **state)
     (void)state;
     assert_nic_refused("", V4 "<gateway>192.0.2.1</gateway><gateway>192.0.2.2</gateway>",
                        FAILURE_NETWORK_CONFIG,
-                       "<gateway> is '192.0.2.2', and '192.0.2.1' stands already");
+                       "<gateway> is '192.0.2.2', but the nic already has '192.0.2.1'");
     assert_nic_refused("", V4 "<gateway/>", FAILURE_NETWORK_CONFIG, "<gateway> is ''");
     assert_nic_refused("", V4 "<gateway>192.0.2.1/24</gateway>", FAILURE_NETWORK_CONFIG,
                        "expected the address of one host");
@@ -457,8 +457,8 @@ refuses_routes_that_are_none(void **state)
         enum failure_code code;
         const char *message;
     } cases[] = {
-        {"<route/>", FAILURE_REQUEST, "lacks to= or via="},
-        {"<route to='10.0.0.0/8'/>", FAILURE_REQUEST, "lacks to= or via="},
+        {"<route/>", FAILURE_REQUEST, "needs both to= and via="},
+        {"<route to='10.0.0.0/8'/>", FAILURE_REQUEST, "needs both to= and via="},
         {"<route to='default' via='192.0.2.1'/>", FAILURE_NETWORK_CONFIG,
          "to= of <route> is 'default', expected a network"},
         {"<route to='10.0.0.0' via='192.0.2.1'/>", FAILURE_NETWORK_CONFIG,
@@ -478,9 +478,9 @@ refuses_routes_that_are_none(void **state)
          "unknown attribute 'dev'"},
         {"<route to='10.0.0.0/8' via='192.0.2.1'>x</route>", FAILURE_REQUEST, "has text"},
         {"<route to='10.0.0.0/8' via='192.0.2.1'/><route to='10.0.0.0/8' via='192.0.2.2'/>",
-         FAILURE_NETWORK_CONFIG, "<route> to '10.0.0.0/8' is there twice"},
+         FAILURE_NETWORK_CONFIG, "duplicate <route> to '10.0.0.0/8'"},
         {"<gateway>192.0.2.1</gateway><route to='0.0.0.0/0' via='192.0.2.1'/>",
-         FAILURE_NETWORK_CONFIG, "the default route '0.0.0.0/0' is there twice"},
+         FAILURE_NETWORK_CONFIG, "duplicate default route '0.0.0.0/0'"},
     };
 
     (void)state;
@@ -505,7 +505,7 @@ refuses_name_servers_and_domains_that_are_none(void **state)
                        FAILURE_NETWORK_CONFIG,
                        "expected the IPv4 or IPv6 address of a server");
     assert_nic_refused("", "<nameserver>::1</nameserver><nameserver>0::1</nameserver>",
-                       FAILURE_NETWORK_CONFIG, "<nameserver> '::1' is there twice");
+                       FAILURE_NETWORK_CONFIG, "duplicate <nameserver> '::1'");
     assert_nic_refused("", "<nameserver>::1</nameserver><search/>",
                        FAILURE_NETWORK_CONFIG, "<search> is ''");
     assert_nic_refused("", "<nameserver>::1</nameserver><search>a b</search>",
@@ -513,9 +513,9 @@ refuses_name_servers_and_domains_that_are_none(void **state)
                        "<search> is 'a b', expected a domain's name");
     assert_nic_refused("",
                        "<nameserver>::1</nameserver><search>a</search><search>a</search>",
-                       FAILURE_NETWORK_CONFIG, "<search> 'a' is there twice");
+                       FAILURE_NETWORK_CONFIG, "duplicate <search> 'a'");
     assert_nic_refused("", "<search>example.org</search>", FAILURE_NETWORK_CONFIG,
-                       "has no name server next to it");
+                       "without a name server");
 }
 
 /* The element, whose '#' becomes a number, stands as often as the limit allows; and once
@@ -536,7 +536,7 @@ assert_limited(const char *element, int limit)
             nic_of(&unit, "", children.data);
         buffer_append_string(&children, text);
     }
-    assert_nic_refused("", children.data, FAILURE_LIMIT, "is one of too many");
+    assert_nic_refused("", children.data, FAILURE_LIMIT, "too many ");
 }
 
 static void

@@ -1,5 +1,5 @@
-# A domain of Terraform's, with the provider dmacvicar/libvirt, 0.9 or later. Nobody wires it: the
-# emulator is virt-seed-qemu.
+# A domain made by Terraform with the provider dmacvicar/libvirt, 0.9 or later. It needs no wiring,
+# because its emulator is virt-seed-qemu.
 
 terraform {
   required_providers {
