@@ -173,9 +173,9 @@ run(const struct context *context, const void *data, struct failure **failure)
         if (operand)
             offer_values(operand, line.uri, word, "");
     } else {
-        for (size_t i = 0; commands[i]; i++) {
-            if (commands[i]->summary)
-                offer(word, "", commands[i]->name, "");
+        for (const struct command_row *command = commands; command->command; command++) {
+            if (command->command->summary)
+                offer(word, "", command->command->name, "");
         }
         if (!line.asks_help)
             offer(word, "", "help", "");

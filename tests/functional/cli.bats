@@ -61,6 +61,23 @@ options_of_help() {
     )
 }
 
+@test "--help groups the commands, and each has an example that works as written" {
+    local command example heading
+
+    for heading in 'Ask for a seed' 'Look before you start' 'Run guests' 'Keep house'; do
+        virt-seed --help | sed -n "/^$heading:\$/,/^[A-Z]/p" | grep -q '^    Example: virt-seed '
+    done
+    for command in $(commands); do
+        run -0 virt-seed "$command" --help
+        [[ ${lines[-2]} == Example: ]]
+        read -ra example <<<"${lines[-1]}"
+        [[ ${example[*]:0:2} == "virt-seed $command" ]]
+        # Whatever it lacks here, its words are right.
+        run "${example[@]}" -c test:///no-such-file.xml --root="$root"
+        [[ $status -ne 2 ]]
+    done
+}
+
 @test "--version prints the version" {
     run -0 virt-seed --version
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
@@ -82,6 +99,8 @@ options_of_help() {
         diff <(virt-seed "$command" -h) <(virt-seed "$command" --help)
     done
     diff <(virt-seed help) <(virt-seed --help)
+    diff <(virt-seed help --help) <(virt-seed --help)
+    diff <(virt-seed help help) <(virt-seed --help)
     diff <(virt-seed -h) <(virt-seed --help)
     run virt-seed help nonsense
     assert_refused 2 "unknown command 'nonsense'"
