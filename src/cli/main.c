@@ -3,6 +3,7 @@
  * cmd-NAME.c. */
 #include "config.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -115,13 +116,16 @@ main(int argc, char **argv)
     if (process_open_standard() < 0)
         return STATUS_FAILURE;
     process_harden();
+    /* SIGPIPE is ignored, so a command finishes its changes even if nobody reads what it
+     * prints; only then do we look at how printing went. */
     status = run(argc, argv, &failure);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-        /* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored,
-         * which leaves no file half written. */
-        if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)) {
+        /* The reader has seen enough: end in silence, as by SIGPIPE, unless something
+         * else failed. */
+        if (poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) &&
+            (!failure || strstr(failure->message, strerror(EPIPE)))) {
             signal(SIGPIPE, SIG_DFL);
             raise(SIGPIPE);
         }

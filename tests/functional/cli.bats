@@ -341,7 +341,7 @@ options_of_help() {
 @test "ends silently if the reader of its output goes away" {
     local command status
 
-    for command in 'dump wired.xml' 'wire unwired.xml' 'check --json wired.xml' '--help'; do
+    for command in 'dump wired.xml' 'wire unwired.xml' 'check --json wired.xml' 'build -o - wired.xml' '--help'; do
         mkfifo pipe
         # The one reader is gone before anything is written.
         # shellcheck disable=SC2086  # a command and its arguments
@@ -353,6 +353,27 @@ options_of_help() {
         [[ $(<said) = '' || $(<said) = "domain 'web1': "* ]]
         rm pipe
     done
+}
+
+@test "finishes its changes and says what failed, even if the reader of its output goes away" {
+    local status=0
+
+    mkfifo pipe
+    { sleep 0.2 && virt-seed wire --json -o out.xml unwired.xml; } >pipe &
+    : <pipe
+    wait $! || status=$?
+    [[ $status -eq 141 ]]
+    cmp out.xml wired.xml
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    chmod 0 "$root$confdir/secrets/web1/userdata"
+    domain_xml '<ci:user-data secret="web1"/>' >secret.xml
+    become_nobody
+    status=0
+    { sleep 0.2 && "${as_nobody[@]}" virt-seed --root "$root" dump secret.xml; } >pipe 2>said &
+    : <pipe
+    wait $! || status=$?
+    [[ $status -eq 1 ]]
+    grep '^virt-seed: error: ' said
 }
 
 @test "-i and -o exclude each other, and -i needs a file" {
