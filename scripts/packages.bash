@@ -22,8 +22,8 @@ build_packages() {
 }
 
 check_packages() {
-    echo bats curl genisoimage groff jq libcmocka-dev libxml2-utils man-db openssh-client procps \
-        python3 xorriso
+    echo bats curl fish genisoimage groff jq libcmocka-dev libxml2-utils man-db openssh-client procps \
+        python3 xorriso zsh
 }
 
 packages_missing() {

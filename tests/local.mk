@@ -218,6 +218,7 @@ EXTRA_DIST += \
 	%D%/wait.bash \
 	%D%/functional/common.bash \
 	%D%/imds/imds.bash \
+	%D%/functional/zsh-complete.py \
 	%D%/imds/raw.py \
 	%D%/functional/vdsm.bash \
 	%D%/golden/check \
