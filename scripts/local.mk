@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Scripts for the source tree; none is installed but the completion of bash and the units of
-# systemd/.
+# Scripts for the source tree; only the completions of the shells and the units of systemd/ are
+# installed.
 
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = %D%/completion/virt-seed
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = %D%/completion/_virt-seed
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_fishcompletion_DATA = %D%/completion/virt-seed.fish
 
 EXTRA_DIST += \
 	%D%/bench \

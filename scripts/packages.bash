@@ -22,8 +22,8 @@ build_packages() {
 }
 
 check_packages() {
-    echo bats curl genisoimage groff jq libcmocka-dev libxml2-utils man-db mtools openssh-client procps \
-        python3 python3-jsonschema xorriso
+    echo bats curl fish genisoimage groff jq libcmocka-dev libxml2-utils man-db mtools openssh-client procps \
+        python3 python3-jsonschema xorriso zsh
 }
 
 packages_missing() {

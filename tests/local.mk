@@ -224,6 +224,7 @@ EXTRA_DIST += \
 	%D%/transcript.py \
 	%D%/functional/common.bash \
 	%D%/imds/imds.bash \
+	%D%/functional/zsh-complete.py \
 	%D%/imds/raw.py \
 	%D%/functional/vdsm.bash \
 	%D%/golden/check \

@@ -109,8 +109,15 @@ struct command {
                struct failure **failure);
 };
 
-/* All of them; NULL is the last. */
-extern const struct command *const commands[];
+/* A line of `virt-seed --help`. */
+struct command_row {
+    const struct command *command;
+    const char *group;   /* heading of this command and the next ones; else NULL */
+    const char *example; /* for the command's --help, and the group's first one */
+};
+
+/* All of them, as --help lists them; the last has no command. */
+extern const struct command_row commands[];
 
 extern const struct command cmd_build;
 extern const struct command cmd_check;

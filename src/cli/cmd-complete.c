@@ -1,31 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What scripts/completion/virt-seed asks: which words may be the last of a command line.
+ * What the completions of the shells (scripts/completion) ask: which words may be the
+ * last of a command line.
  *
  * How it works: the words are read as the command would read them, but nothing is
- * refused: what cannot be understood has nothing to be completed with. If nothing is
- * printed, the shell offers the names of files.
+ * refused: a line that makes no sense has no completions. If nothing is printed, the
+ * shell offers the names of files.
  */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <libvirt/libvirt.h>
 
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/definition.h"
 #include "cli/libvirt.h"
 
-/* The command line in front of the word that is completed. */
+struct options {
+    bool describe;
+};
+
+/* The command line before the word that is completed. */
 struct line {
     const char *uri;
+    const char *root_path;
+    const char *operand; /* the first one, borrowed; NULL if there is none yet */
+    bool is_domain;
     const struct command *command;    /* NULL if it has none yet */
     const struct option_row *pending; /* the option whose value is completed, or NULL */
     size_t operand_count;             /* of the command */
     bool only_operands;               /* "--" was there */
     bool asks_help;
+    bool describe; /* print what each word is, too */
 };
 
 /* Return: the option that the word is, or NULL; `value` gets its value, if the word has
@@ -68,13 +80,20 @@ read_word(struct line *line, const char *word)
     line->pending = row && row->argument && !value ? row : NULL;
     if (row && value && strcmp(row->name, "connect") == 0)
         line->uri = value;
-    if (row && row->kind == OPTION_DOMAIN && value)
+    if (row && value && strcmp(row->name, "root") == 0)
+        line->root_path = value;
+    if (row && row->kind == OPTION_DOMAIN && value) {
+        line->operand = value;
+        line->is_domain = true;
         line->operand_count++;
+    }
     if (row || (*word == '-' && word[1] && !line->only_operands)) {
         line->only_operands = line->only_operands || strcmp(word, "--") == 0;
         return;
     }
     if (line->command) {
+        if (!line->operand)
+            line->operand = word;
         line->operand_count++;
     } else if (strcmp(word, "help") == 0) {
         line->asks_help = true;
@@ -87,41 +106,80 @@ read_word(struct line *line, const char *word)
 
 /* --- candidates --------------------------------------------------------------------- */
 
+/* Prints the candidate if it begins with the prefix, and after a tab what it is, if that
+ * is asked for. */
 static void
-offer(const char *prefix, const char *before, const char *candidate, const char *after)
+offer(const struct line *line, const char *prefix, const char *before,
+      const char *candidate, const char *after, const char *description)
 {
     if (strncmp(candidate, prefix, strlen(prefix)) != 0)
         return;
-    print_outside_line(stdout, "%s%s%s", before, candidate, after);
+    print_outside_string(stdout, before);
+    print_outside_string(stdout, candidate);
+    if (line->describe && description)
+        printf("%s\t%s\n", after, description);
+    else
+        printf("%s\n", after);
 }
 
 static void
-offer_options(const struct option_row *rows, const char *word)
+offer_options(const struct line *line, const struct option_row *rows, const char *word)
 {
     for (; rows && rows->name; rows++) {
         if (rows->kind != OPTION_HEADING)
-            offer(word + 2, "--", rows->name, rows->argument ? "=" : "");
+            offer(line, word + 2, "--", rows->name, rows->argument ? "=" : "",
+                  rows->help);
     }
 }
 
 static void
-offer_domains(const char *uri, const char *prefix, const char *before)
+offer_domains(const struct line *line, const char *prefix, const char *before)
 {
     cleanup_failure struct failure *ignored = NULL;
-    cleanup_connection virConnectPtr connection = libvirt_connect(uri, true, &ignored);
+    cleanup_connection virConnectPtr connection =
+        libvirt_connect(line->uri, true, &ignored);
     virDomainPtr *domains = NULL;
     int count = connection ? virConnectListAllDomains(connection, &domains, 0) : 0;
 
     for (int i = 0; i < count; i++) {
-        offer(prefix, before, virDomainGetName(domains[i]), "");
+        offer(line, prefix, before, virDomainGetName(domains[i]), "", "domain");
         virDomainFree(domains[i]);
     }
     free(domains);
 }
 
-/* Offers what the placeholder stands for: "DOMAIN", or words in lower case. */
+/* Offers the documents that the domain of the first operand has in its seed. Only a
+ * domain or a regular file is read: a FIFO has one reader, the command itself. */
 static void
-offer_values(const char *placeholder, const char *uri, const char *prefix,
+offer_documents(const struct line *line, const char *prefix)
+{
+    char *operands[] = {xstrdup(line->operand ? line->operand : "-")};
+    cleanup_free char *operand = operands[0];
+    cleanup_close int root = fs_open_root(line->root_path);
+    const struct context context = {.uri = line->uri,
+                                    .root_path = line->root_path,
+                                    .root = root,
+                                    .operands = operands,
+                                    .operand_count = 1,
+                                    .is_domain = line->is_domain};
+    cleanup_definition struct definition definition = {0};
+    cleanup_seed struct seed seed = {0};
+    cleanup_failure struct failure *denied = NULL;
+    cleanup_failure struct failure *ignored = NULL;
+    struct stat status;
+
+    if (root < 0 || strcmp(operand, "-") == 0 ||
+        (!line->is_domain && stat(operand, &status) == 0 && !S_ISREG(status.st_mode)) ||
+        definition_load_seed(&seed, &definition, &context, false, &denied, &ignored) < 0)
+        return;
+    for (size_t i = 0; i < seed.document_count; i++)
+        offer(line, prefix, "", seed.documents[i].path, "", "document");
+}
+
+/* Offers what the placeholder stands for: "DOMAIN", "DOCUMENT", or words in lower
+ * case. */
+static void
+offer_values(const struct line *line, const char *placeholder, const char *prefix,
              const char *before)
 {
     cleanup_free char *words = xstrndup(placeholder, strcspn(placeholder, "…]"));
@@ -130,37 +188,43 @@ offer_values(const char *placeholder, const char *uri, const char *prefix,
     for (const char *word = strtok_r(words, "[|", &rest); word;
          word = strtok_r(NULL, "[|", &rest)) {
         if (strcmp(word, "DOMAIN") == 0)
-            offer_domains(uri, prefix, before);
+            offer_domains(line, prefix, before);
+        else if (strcmp(word, "DOCUMENT") == 0)
+            offer_documents(line, prefix);
         else if (*word >= 'a' && *word <= 'z')
-            offer(prefix, before, word, "");
+            offer(line, prefix, before, word, "", NULL);
     }
 }
 
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    struct line line = {.uri = context->uri};
+    const struct options *options = data;
+    struct line line = {.uri = context->uri,
+                        .root_path = context->root_path,
+                        .describe = options->describe};
     const char *word, *value;
     const struct option_row *row;
 
-    (void)data;
     (void)failure;
     for (size_t i = 0; i + 1 < context->operand_count; i++)
         read_word(&line, context->operands[i]);
     word = context->operands[context->operand_count - 1];
     row = line.only_operands || line.pending ? NULL : find_option(&line, word, &value);
     if (line.pending) {
-        offer_values(line.pending->kind == OPTION_DOMAIN ? "DOMAIN"
+        offer_values(&line,
+                     line.pending->kind == OPTION_DOMAIN ? "DOMAIN"
                                                          : line.pending->argument,
-                     line.uri, word, "");
+                     word, "");
     } else if (row && value && word[1] == '-') {
         cleanup_free char *before = xasprintf("--%s=", row->name);
 
-        offer_values(row->kind == OPTION_DOMAIN ? "DOMAIN" : row->argument, line.uri,
-                     value, before);
+        offer_values(&line, row->kind == OPTION_DOMAIN ? "DOMAIN" : row->argument, value,
+                     before);
     } else if (*word == '-' && !line.only_operands && (!word[1] || word[1] == '-')) {
-        offer_options(line.command ? line.command->options : NULL, word[1] ? word : "--");
-        offer_options(global_options, word[1] ? word : "--");
+        offer_options(&line, line.command ? line.command->options : NULL,
+                      word[1] ? word : "--");
+        offer_options(&line, global_options, word[1] ? word : "--");
     } else if (line.command) {
         cleanup_free char *operands =
             xstrdup(line.command->operands ? line.command->operands : "");
@@ -171,17 +235,23 @@ run(const struct context *context, const void *data, struct failure **failure)
              i++)
             operand = strtok_r(NULL, " ", &rest);
         if (operand)
-            offer_values(operand, line.uri, word, "");
+            offer_values(&line, operand, word, "");
     } else {
-        for (size_t i = 0; commands[i]; i++) {
-            if (commands[i]->summary)
-                offer(word, "", commands[i]->name, "");
+        for (const struct command_row *command = commands; command->command; command++) {
+            if (command->command->summary)
+                offer(&line, word, "", command->command->name, "",
+                      command->command->summary);
         }
         if (!line.asks_help)
-            offer(word, "", "help", "");
+            offer(&line, word, "", "help", "", "print the help of a command");
     }
     return STATUS_OK;
 }
+
+static const struct option_row rows[] = {
+    OPTION(0, "describe", NULL, describe, "print what each word is, after a tab"),
+    OPTION_END,
+};
 
 const struct command cmd_complete = {
     .name = "complete",
@@ -189,5 +259,7 @@ const struct command cmd_complete = {
     .help =
         "Prints the words that may be the last of a command line, for the completion\n"
         "of shells: virt-seed complete -- WORD…\n",
+    .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

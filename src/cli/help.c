@@ -126,6 +126,30 @@ print_command(FILE *stream, const struct command *command)
     for (const struct option_row *row = command->options; row && row->name; row++)
         print_row(stream, row, width);
     fprintf(stream, "%-*s  print this and exit\n", width, "  -h, --help");
+    for (const struct command_row *row = commands; row->command; row++) {
+        if (row->command == command && row->example)
+            fprintf(stream, "\nExample:\n  %s\n", row->example);
+    }
+}
+
+/* Each group of commands, and the example of its first one. */
+static void
+print_groups(FILE *stream)
+{
+    const char *example = NULL;
+
+    for (const struct command_row *row = commands;; row++) {
+        if (example && (!row->command || row->group))
+            fprintf(stream, "\n    Example: %s\n", example);
+        if (!row->command)
+            return;
+        if (row->group) {
+            fprintf(stream, "\n%s:\n", row->group);
+            example = row->example;
+        }
+        if (row->command->summary)
+            fprintf(stream, "  %-11s %s\n", row->command->name, row->command->summary);
+    }
 }
 
 void
@@ -135,25 +159,21 @@ help_print(FILE *stream, const struct command *command)
         print_command(stream, command);
         return;
     }
-    fputs("Usage: virt-seed [OPTION]… COMMAND [ARGUMENT]…\n"
-          "       virt-seed help [COMMAND]\n"
-          "\n"
-          "Cloud-init seeds for libvirt domains, from what their own XML asks for.\n"
-          "\n"
-          "Commands:\n",
-          stream);
-    for (size_t i = 0; commands[i]; i++) {
-        if (commands[i]->summary)
-            fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
-    }
+    fputs(
+        "Usage: virt-seed [OPTION]… COMMAND [ARGUMENT]…\n"
+        "       virt-seed help [COMMAND]\n"
+        "\n"
+        "Makes cloud-init seeds for libvirt domains from what their own XML asks for.\n",
+        stream);
+    print_groups(stream);
     fputs("\n"
           "Options, before or after the command:\n",
           stream);
     for (const struct option_row *row = global_options; row->name; row++)
         print_row(stream, row, measure_rows(global_options));
     fputs("\n"
-          "DOMAIN is a name or a UUID, FILE a domain's XML, - standard input.\n"
-          "Exit status: 0 done, 1 failed, 2 called wrongly. See virt-seed(1).\n",
+          "DOMAIN is a name or a UUID, FILE a domain's XML, and - is standard input.\n"
+          "Exit status: 0 success, 1 failure, 2 usage error. See virt-seed(1).\n",
           stream);
 }
 

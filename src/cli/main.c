@@ -3,6 +3,7 @@
  * cmd-NAME.c. */
 #include "config.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,11 +16,33 @@
 #include "base/process.h"
 #include "cli/cli.h"
 
-const struct command *const commands[] = {
-    &cmd_set,         &cmd_edit,     &cmd_start,  &cmd_wire,    &cmd_unset,  &cmd_dump,
-    &cmd_build,       &cmd_check,    &cmd_doctor, &cmd_pending, &cmd_update, &cmd_wait,
-    &cmd_status,      &cmd_inspect,  &cmd_import, &cmd_done,    &cmd_gc,     &cmd_watch,
-    &cmd_known_hosts, &cmd_complete, NULL,
+const struct command_row commands[] = {
+    {&cmd_set, "Ask for a seed",
+     "virt-seed set web1 --user-data=web1.yaml --hostname=web1"},
+    {&cmd_edit, NULL, "virt-seed edit web1 user-data"},
+    {&cmd_wire, NULL, "virt-seed wire --in-place web1.xml"},
+    {&cmd_unset, NULL, "virt-seed unset web1"},
+    {&cmd_import, NULL, "virt-seed import kubevirt web1.yaml --set=web1"},
+
+    {&cmd_check, "Look before you start", "virt-seed check web1.xml"},
+    {&cmd_dump, NULL, "virt-seed dump web1 user-data"},
+    {&cmd_pending, NULL, "virt-seed pending web1"},
+    {&cmd_build, NULL, "virt-seed build --output=seed.iso web1.xml"},
+    {&cmd_inspect, NULL, "virt-seed inspect seed.iso"},
+
+    {&cmd_start, "Run guests", "virt-seed start --timeout=600 web1"},
+    {&cmd_wait, NULL, "virt-seed wait --timeout=600 web1"},
+    {&cmd_status, NULL, "virt-seed status"},
+    {&cmd_update, NULL, "virt-seed update web1"},
+    {&cmd_done, NULL, "virt-seed done web1"},
+    {&cmd_known_hosts, NULL, "virt-seed known-hosts --host=192.168.122.20 web1"},
+
+    {&cmd_doctor, "Keep house", "virt-seed doctor"},
+    {&cmd_gc, NULL, "virt-seed gc --dry-run"},
+    {&cmd_watch, NULL, "systemctl enable --now virt-seed-watch.service"},
+
+    {&cmd_complete, NULL, NULL},
+    {NULL, NULL, NULL},
 };
 
 const struct command *
@@ -29,11 +52,11 @@ command_find(const char *name, struct failure **failure)
     const char *near;
     size_t count = 0;
 
-    for (size_t i = 0; commands[i]; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-        if (commands[i]->summary)
-            names[count++] = commands[i]->name;
+    for (const struct command_row *row = commands; row->command; row++) {
+        if (strcmp(row->command->name, name) == 0)
+            return row->command;
+        if (row->command->summary)
+            names[count++] = row->command->name;
     }
     near = help_suggest(name, names, count);
     failure_set(failure, FAILURE_USAGE, "unknown command '%s'", name);
@@ -64,7 +87,7 @@ run(int argc, char **argv, struct failure **failure)
     argc = (int)context.operand_count;
     argv = context.operands;
     asks_help = strcmp(argv[0], "help") == 0;
-    if (asks_help && argc == 1) {
+    if (asks_help && (argc == 1 || *argv[1] == '-' || strcmp(argv[1], "help") == 0)) {
         help_print(stdout, NULL);
         return STATUS_OK;
     }
@@ -98,13 +121,16 @@ main(int argc, char **argv)
     if (process_open_standard() < 0)
         return STATUS_FAILURE;
     process_harden();
+    /* SIGPIPE is ignored, so a command finishes its changes even if nobody reads what it
+     * prints; only then do we look at how printing went. */
     status = run(argc, argv, &failure);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-        /* Whoever read our output has seen enough: we end as if SIGPIPE were not ignored,
-         * which leaves no file half written. */
-        if (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)) {
+        /* The reader has seen enough: end in silence, as by SIGPIPE, unless something
+         * else failed. */
+        if (poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) &&
+            (!failure || strstr(failure->message, strerror(EPIPE)))) {
             signal(SIGPIPE, SIG_DFL);
             raise(SIGPIPE);
         }

@@ -61,6 +61,23 @@ options_of_help() {
     )
 }
 
+@test "--help groups the commands, and each has an example that works as written" {
+    local command example heading
+
+    for heading in 'Ask for a seed' 'Look before you start' 'Run guests' 'Keep house'; do
+        virt-seed --help | sed -n "/^$heading:\$/,/^[A-Z]/p" | grep -q '^    Example: virt-seed '
+    done
+    for command in $(commands); do
+        run -0 virt-seed "$command" --help
+        [[ ${lines[-2]} == Example: ]]
+        read -ra example <<<"${lines[-1]}"
+        [[ ${example[*]:0:2} == "virt-seed $command" ]]
+        # Whatever it lacks here, its words are right.
+        run "${example[@]}" -c test:///no-such-file.xml --root="$root"
+        [[ $status -ne 2 ]]
+    done
+}
+
 @test "--version prints the version" {
     run -0 virt-seed --version
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
@@ -82,6 +99,8 @@ options_of_help() {
         diff <(virt-seed "$command" -h) <(virt-seed "$command" --help)
     done
     diff <(virt-seed help) <(virt-seed --help)
+    diff <(virt-seed help --help) <(virt-seed --help)
+    diff <(virt-seed help help) <(virt-seed --help)
     diff <(virt-seed -h) <(virt-seed --help)
     run virt-seed help nonsense
     assert_refused 2 "unknown command 'nonsense'"
@@ -322,7 +341,7 @@ options_of_help() {
 @test "ends silently if the reader of its output goes away" {
     local command status
 
-    for command in 'dump wired.xml' 'wire unwired.xml' 'check --json wired.xml' '--help'; do
+    for command in 'dump wired.xml' 'wire unwired.xml' 'check --json wired.xml' 'build -o - wired.xml' '--help'; do
         mkfifo pipe
         # The one reader is gone before anything is written.
         # shellcheck disable=SC2086  # a command and its arguments
@@ -334,6 +353,27 @@ options_of_help() {
         [[ $(<said) = '' || $(<said) = "domain 'web1': "* ]]
         rm pipe
     done
+}
+
+@test "finishes its changes and says what failed, even if the reader of its output goes away" {
+    local status=0
+
+    mkfifo pipe
+    { sleep 0.2 && virt-seed wire --json -o out.xml unwired.xml; } >pipe &
+    : <pipe
+    wait $! || status=$?
+    [[ $status -eq 141 ]]
+    cmp out.xml wired.xml
+    make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
+    chmod 0 "$root$confdir/secrets/web1/userdata"
+    domain_xml '<ci:user-data secret="web1"/>' >secret.xml
+    become_nobody
+    status=0
+    { sleep 0.2 && "${as_nobody[@]}" virt-seed --root "$root" dump secret.xml; } >pipe 2>said &
+    : <pipe
+    wait $! || status=$?
+    [[ $status -eq 1 ]]
+    grep '^virt-seed: error: ' said
 }
 
 @test "-i and -o exclude each other, and -i needs a file" {

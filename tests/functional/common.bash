@@ -41,7 +41,7 @@ from_build() {
 
 # commands: prints virt-seed's subcommands, as --help lists them.
 commands() {
-    virt-seed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+    virt-seed --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
 # domain_xml [REQUEST]: prints the unwired domain "web1" that asks for what REQUEST, the content of

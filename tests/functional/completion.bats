@@ -1,11 +1,13 @@
 #!/usr/bin/env bats
-# completion.bats: what bash offers for a command line of virt-seed's.
+# completion.bats: what bash, zsh and fish offer for a command line of virt-seed's.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
 
 # shellcheck source-path=SCRIPTDIR source=../../scripts/completion/virt-seed
 source "$top_srcdir/scripts/completion/virt-seed"
+
+completions=$top_srcdir/scripts/completion
 
 # offers LINE [WORD]...: at the end of this line the completion offers these words.
 offers() {
@@ -42,7 +44,7 @@ offers() {
     offers 'virt-seed -c test:///default dump --domain=t' test
     offers 'virt-seed -c test:///default import --set t' test
     offers 'virt-seed -c test:///default import --set=' test
-    # Where libvirt cannot be reached there is nothing to say.
+    # If libvirt cannot be reached, there are no names.
     offers 'virt-seed dump t'
 }
 
@@ -72,4 +74,69 @@ offers() {
             grep -oE -- '--.*' | sort -u) \
             <(virt-seed complete -- "$command" -- | sed 's/=.*//' | sort -u)
     done
+}
+
+@test "completes the documents of the domain" {
+    cd "$BATS_TEST_TMPDIR"
+    wired_xml >web1.xml
+    offers 'virt-seed dump web1.xml ' meta-data user-data vendor-data
+    offers 'virt-seed dump web1.xml u' user-data
+    offers 'virt-seed dump --domain=web1.xml u'
+    domain_xml '<ci:network-config>version: 2</ci:network-config>' >web2.xml
+    offers 'virt-seed dump web2.xml n' network-config
+    offers 'virt-seed dump nothing.xml '
+    # Only the command itself reads these.
+    mkfifo pipe
+    exec 9<>pipe
+    run -0 timeout 20 virt-seed complete -- dump pipe ''
+    [[ -z $output ]]
+    run -0 timeout 20 virt-seed complete -- dump - '' <&9
+    [[ -z $output ]]
+    exec 9<&-
+}
+
+# fish_offers LINE [WORD]...: fish offers these words, without their descriptions.
+fish_offers() {
+    local line=$1
+
+    shift
+    diff <(printf '%s\n' "$@" | sort) \
+        <(HOME=$BATS_TEST_TMPDIR fish --no-config -c "source $completions/virt-seed.fish; complete -C \"$line\"" |
+            cut -f 1 | sort)
+}
+
+@test "fish completes commands, options, values, domains, documents and files" {
+    command -v fish >/dev/null || skip 'fish is not installed'
+    cd "$BATS_TEST_TMPDIR"
+    wired_xml >web1.xml
+    fish_offers 'virt-seed wi' wire
+    fish_offers 'virt-seed help known' known-hosts
+    fish_offers 'virt-seed wire --o' --output=
+    fish_offers 'virt-seed set --datasource=' --datasource={nocloud,configdrive,nocloud-net}
+    fish_offers 'virt-seed -c test:///default dump ' test
+    fish_offers 'virt-seed dump web1.xml ' meta-data user-data vendor-data
+    fish_offers 'virt-seed inspect web' web1.xml
+    fish_offers 'virt-seed wire --output=web' --output=web1.xml
+    run -0 fish --no-config -c "source $completions/virt-seed.fish; complete -C 'virt-seed che'"
+    [[ $output == $'check\t'*' '* ]]
+}
+
+# zsh_completes LINE RESULT: the tabulator makes the line this in zsh.
+zsh_completes() {
+    python3 "$top_srcdir/tests/functional/zsh-complete.py" "$completions" "$1" >completed
+    diff <(printf '%s\n' "$2") completed
+}
+
+@test "zsh completes commands, options, values, domains, documents and files" {
+    command -v zsh >/dev/null || skip 'zsh is not installed'
+    cd "$BATS_TEST_TMPDIR"
+    wired_xml >web1.xml
+    zsh_completes 'virt-seed wi' 'virt-seed wire '
+    zsh_completes 'virt-seed help known' 'virt-seed help known-hosts '
+    zsh_completes 'virt-seed wire --o' 'virt-seed wire --output='
+    zsh_completes 'virt-seed set --datasource=c' 'virt-seed set --datasource=configdrive '
+    zsh_completes 'virt-seed -c test:///default dump t' 'virt-seed -c test:///default dump test '
+    zsh_completes 'virt-seed dump web1.xml u' 'virt-seed dump web1.xml user-data '
+    zsh_completes 'virt-seed inspect web' 'virt-seed inspect web1.xml '
+    zsh_completes 'virt-seed wire --output=web' 'virt-seed wire --output=web1.xml '
 }
