@@ -101,7 +101,7 @@ END
 @test "does not compare with a seed that was replaced since the start" {
     start "$cloud_config"
     wired "${cloud_config/UTC/GMT}" >other.xml
-    virt-seed --quiet build -o "$seeds/$uuid.iso" other.xml
+    virt-seed --quiet build --force -o "$seeds/$uuid.iso" other.xml
     run -0 pending --show-secrets "${cloud_config/UTC/GMT}"
     assert_said 'user-data: changed, 48 bytes (the previous version was not kept)' \
         'the seed in its drive has been replaced'
