@@ -253,7 +253,7 @@ END
 @test "known-hosts prints no name that known_hosts would read differently" {
     for host in '' 'a b' 'a,b' '*' '!a' '#a' '@revoked' '|1|x' $'a\nb' 'ä'; do
         run -2 known_hosts --host="$host" wired.xml
-        assert_refused 2 'is no host'
+        assert_refused 2 'is not a host name'
     done
 }
 
