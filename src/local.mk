@@ -326,6 +326,7 @@ virt_seed_SOURCES = \
 	%D%/cli/set-guest.c \
 	%D%/cli/set.h \
 	%D%/cli/wait.h \
+	%D%/cli/wiring-parts.c \
 	%D%/cli/waiting.c \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \

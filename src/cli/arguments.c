@@ -158,12 +158,13 @@ check_operands(const struct context *context, const struct command *command,
 {
     cleanup_free char *words = xstrdup(command->operands ? command->operands : "");
     cleanup_free char *synopsis = help_synopsis(command);
-    size_t count = 0;
+    size_t count = 0, required = 0;
     char *rest = NULL;
 
     for (const char *word = strtok_r(words, " ", &rest); word;
          word = strtok_r(NULL, " ", &rest), count++) {
-        if (count >= context->operand_count && *word != '[')
+        required += *word != '[';
+        if (required > context->operand_count && *word != '[')
             return failure_set(failure, FAILURE_USAGE,
                                "missing argument: %s\nvirt-seed %s %s", word,
                                command->name, synopsis);

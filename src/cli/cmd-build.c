@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 
 struct options {
     const char *output;
+    bool force;
 };
 
 /* Makes the image in memory, for what cannot be renamed into its place. */
@@ -62,6 +64,12 @@ run(const struct context *context, const void *data, struct failure **failure)
     }
     if (!to_stdout && output_open(&output, path, failure) < 0)
         return STATUS_FAILURE;
+    if (!to_stdout && !output.stream && !options->force &&
+        faccessat(output.directory, output.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return failure_set(failure, FAILURE_SYSTEM,
+                           "'%s' exists already\n"
+                           "give another name with --output, or --force to replace it",
+                           path);
     result = to_stdout || output.stream
                  ? stream(&seed, path, failure)
                  : image_publish(output.directory, output.name, &caller, &seed, failure);
@@ -75,6 +83,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION('o', "output", "OUTPUT", output,
            "the file to write (seed.iso); - is standard output"),
+    OPTION('f', "force", NULL, force, "replace an existing file"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };
@@ -84,9 +93,9 @@ const struct command cmd_build = {
     .operands = "DOMAIN|FILE|-",
     .summary = "write the seed's image to a file",
     .help =
-        "Makes the image that the domain would get at its next start. Equal requests\n"
-        "give equal bytes. The file has mode 0600: it may hold what came from\n"
-        "secrets.\n",
+        "Makes the image that the domain would get at its next start. The same request\n"
+        "always gives the same bytes. The file has mode 0600, since it may contain\n"
+        "secrets. An existing file is not replaced without --force.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

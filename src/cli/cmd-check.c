@@ -65,7 +65,7 @@ print_text(const char *origin, const struct findings *findings)
 }
 
 static int
-run(const struct context *context, const void *data, struct failure **failure)
+run_one(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_buffer struct buffer schema = {0};
@@ -108,6 +108,12 @@ run(const struct context *context, const void *data, struct failure **failure)
                                                                           : STATUS_OK;
 }
 
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    return definition_each(context, data, run_one, failure);
+}
+
 static const struct option_row rows[] = {
     OPTION(0, "json", NULL, json, "print the findings as JSON"),
     OPTION(0, "no-schema", NULL, no_schema,
@@ -121,10 +127,10 @@ static const struct option_row rows[] = {
 
 const struct command cmd_check = {
     .name = "check",
-    .operands = "DOMAIN|FILE|-",
-    .summary = "say what would fail or surprise at the next start",
-    .help = "Looks for everything that would make the start fail (errors) or that would\n"
-            "turn out otherwise than one expects (warnings). Exit status 1 if there\n"
+    .operands = "DOMAIN|FILE|-…",
+    .summary = "find problems before the next start",
+    .help = "Looks for everything that would make the start fail (errors) or that is\n"
+            "likely to surprise you (warnings). Exit status 1 if there\n"
             "are errors; with --strict, if there is any finding.\n",
     .options = rows,
     .options_size = sizeof(struct options),

@@ -134,7 +134,8 @@ print_text(const struct doctor *doctor, bool verbose)
             print_outside_line(stdout, "  fix: %s", diagnosis->fix);
     }
     if (doctor->problems == 0 && !doctor->context->quiet)
-        puts(unknown ? "no problems found in what could be seen" : "no problems found");
+        puts(unknown ? "no problems found, but not everything could be checked"
+                     : "no problems found");
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -193,7 +194,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "verbose", NULL, verbose, "also print what is as it should be"),
+    OPTION(0, "verbose", NULL, verbose, "also print what is right"),
     OPTION(0, "json", NULL, json, "print everything as JSON"),
     OPTION_END,
 };

@@ -17,6 +17,7 @@
 
 struct options {
     bool show_secrets;
+    bool full;
     bool json;
 };
 
@@ -49,15 +50,58 @@ print_json(const struct seed *seed, const char *path)
                          "documents", documents));
 }
 
+/* Return: a copy of the document in which our reporter is one line, owned by the caller
+ * (buffer_clear). In JSON it is part of a string. */
+static struct buffer
+fold_reporter(const struct buffer *data)
+{
+    static const char script[] =
+#include "seed/reporter-script.h"
+        ;
+    const char *body = strchr(script, '\n') + 1;
+    json_t *string = json_string(body);
+    cleanup_free char *quoted = json_dumps(string, JSON_ENCODE_ANY);
+    const char *found;
+    struct buffer folded = {0};
+    size_t length, offset;
+
+    json_decref(string);
+    if (!quoted)
+        abort();
+    /* Without its quotes. */
+    quoted[strlen(quoted) - 1] = '\0';
+    length = strlen(body) - 1;
+    found = data->size > 0 ? memmem(data->data, data->size, body, length) : NULL;
+    if (!found) {
+        /* The last line end is two characters. */
+        length = strlen(quoted + 1) - 2;
+        found =
+            data->size > 0 ? memmem(data->data, data->size, quoted + 1, length) : NULL;
+    }
+    offset = found ? (size_t)(found - data->data) : data->size;
+    buffer_append(&folded, data->data, offset);
+    if (found) {
+        buffer_append_string(&folded,
+                             "# ... virt-seed's progress reporter; --full shows it");
+        buffer_append(&folded, found + length, data->size - offset - length);
+    }
+    return folded;
+}
+
 static void
-print_text(const struct seed *seed, const char *path)
+print_text(const struct seed *seed, const char *path, bool full)
 {
     for (size_t i = 0; i < seed->document_count; i++) {
         const struct document *document = &seed->documents[i];
+        cleanup_buffer struct buffer folded = {0};
         const struct buffer *data = &document->data;
 
         if (path && strcmp(path, document->path) != 0)
             continue;
+        if (!path && !full) {
+            folded = fold_reporter(data);
+            data = &folded;
+        }
         if (!path)
             printf("%s==> %s <==\n", i > 0 ? "\n" : "", document->path);
         if (data->size == 0)
@@ -97,7 +141,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (options->json)
         print_json(&seed, path);
     else
-        print_text(&seed, path);
+        print_text(&seed, path, options->full);
     if (!denied)
         return STATUS_OK;
     *failure = steal(denied);
@@ -106,6 +150,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION(0, "show-secrets", NULL, show_secrets, "print the content of secrets, too"),
+    OPTION(0, "full", NULL, full, "do not shorten virt-seed's own reporter script"),
     OPTION(0, "json", NULL, json, "print the label and the documents as JSON"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
@@ -116,9 +161,9 @@ const struct command cmd_dump = {
     .operands = "DOMAIN|FILE|- [DOCUMENT]",
     .summary = "print what the guest would read",
     .help =
-        "Prints each document of the seed that the domain would get at its next\n"
-        "start, or one of them alone, byte for byte. In the place of what comes from a\n"
-        "secret stands <secret NAME/KEY>.\n",
+        "Prints each document of the seed that the domain would get at its next start,\n"
+        "with virt-seed's own reporter script folded to one line; or one DOCUMENT, byte\n"
+        "for byte. The content of secrets is shown as <secret NAME/KEY>.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,

@@ -32,7 +32,7 @@ remove_one(void *data, const struct leftover *leftover, bool kept,
     if (!context->quiet)
         print_outside_line(stdout, "%s %s/%s%s", what, leftover->directory,
                            leftover->name,
-                           kept ? ": the domain was there within a week" : "");
+                           kept ? ": the domain was used less than a week ago" : "");
     return 0;
 }
 
@@ -53,19 +53,18 @@ run(const struct context *context, const void *data, struct failure **failure)
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "all", NULL, all, "keep nothing for a week"),
-    OPTION(0, "dry-run", NULL, dry_run, "say what would be removed, and remove nothing"),
+    OPTION(0, "all", NULL, all, "also remove what is kept for a week"),
+    OPTION(0, "dry-run", NULL, dry_run, "list what would be removed, and remove nothing"),
     OPTION_END,
 };
 
 const struct command cmd_gc = {
     .name = "gc",
-    .summary = "remove what is left of domains that libvirt no longer has",
+    .summary = "remove what is left of domains that no longer exist",
     .help =
-        "Removes the records, generated secrets, reports and seeds of domains that\n"
-        "libvirt does not know any more, defined or running. Records and secrets are\n"
-        "kept for a week after the domain was last there: a transient domain may\n"
-        "come back, or one that was undefined.\n",
+        "Removes the records, generated secrets, reports and seeds of domains that are\n"
+        "neither defined nor running. Records and secrets are kept for a week after the\n"
+        "domain was last used, because a transient or undefined domain may come back.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

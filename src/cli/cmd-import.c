@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/limits.h"
@@ -35,29 +36,53 @@ static const struct format {
     {"ovirt", import_ovirt},
 };
 
+static const struct format *
+format_by_name(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    }
+    return NULL;
+}
+
+/* Return: the format that the operands name; or, if they name only a file, the one that its
+ * content looks like: oVirt's documents are XML, KubeVirt's YAML or JSON. */
+static const struct format *
+find_format(const struct context *context, const struct buffer *data)
+{
+    size_t start = data->size > 0 ? strspn(data->data, " \t\r\n") : 0;
+    const char *name =
+        start < data->size && data->data[start] == '<' ? "ovirt" : "kubevirt";
+
+    if (context->operand_count > 1)
+        name = context->operands[0];
+    return format_by_name(name);
+}
+
 static int
 read_import(struct import *import, const struct context *context, const char *machine,
             struct failure **failure)
 {
-    const char *system = context->operands[0];
-    const char *name = context->operands[1];
+    const char *name = context->operands[context->operand_count - 1];
     const char *file = strcmp(name, "-") == 0 ? NULL : name;
-    const struct format *format = NULL;
+    const struct format *format;
     cleanup_buffer struct buffer data = {0};
 
-    for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-        if (strcmp(formats[i].name, system) == 0)
-            format = &formats[i];
-    }
-    if (!format)
+    if (context->operand_count > 1 && !format_by_name(context->operands[0]))
         return failure_set(
             failure, FAILURE_USAGE,
-            "'%s' is no system to import from\n"
+            "cannot import from '%s'\n"
             "virt-seed import kubevirt FILE, or virt-seed import ovirt FILE",
-            system);
+            context->operands[0]);
+    if (file && context->operand_count == 1 && format_by_name(file) &&
+        access(file, F_OK) < 0)
+        return failure_set(failure, FAILURE_USAGE,
+                           "missing argument: FILE\nvirt-seed import %s FILE", file);
     if (io_read(file, LIMIT_PART, "give the file of a manifest, or - for standard input",
                 &data, failure) < 0)
         return -1;
+    format = find_format(context, &data);
     import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (format->read(import, data.data, data.size, machine, failure) < 0 ||
@@ -85,7 +110,7 @@ write_secrets(struct import *import, const struct context *context,
                         secret->name);
         else if (secret->key_count > 0)
             import_note(import,
-                        "secret '%s' has to be in " SECRET_DIRECTORY
+                        "secret '%s' must be in " SECRET_DIRECTORY
                         "/%s: --secrets writes it",
                         secret->name, secret->name);
         else
@@ -111,8 +136,8 @@ put_element(struct definition *definition, const struct import *import, bool rep
     if (old && !replace) {
         xmlFreeNode(node);
         return failure_set(failure, FAILURE_DOMAIN,
-                           "domain '%s' has a request already\n"
-                           "--replace puts the imported one in its place",
+                           "domain '%s' already has a <cloud-init> element\n"
+                           "give --replace to replace it",
                            definition->domain.name);
     }
     if (old) {
@@ -141,21 +166,24 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (options->set && options->output)
         failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
     else if (options->replace && !options->set)
-        failure_set(failure, FAILURE_USAGE, "--replace belongs to --set");
+        failure_set(failure, FAILURE_USAGE, "--replace needs --set");
     if (*failure)
-        return failure_hint(failure, "print the element, or --set it in a domain");
+        return failure_hint(failure,
+                            "print the element, or put it into a domain with --set");
     if (read_import(&import, context, options->name, failure) < 0)
         return -1;
     if (options->set) {
-        const struct change_options change = {0};
+        const struct change_options change = {.replace = options->replace};
         cleanup_definition struct definition definition = {0};
         cleanup_wiring struct wiring wiring = {0};
 
+        /* What cannot be wired is not written, and no secret either. */
         if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
                                    failure) < 0 ||
             (options->secrets &&
              libvirt_require_local(definition.connection, failure) < 0) ||
             put_element(&definition, &import, options->replace, &wiring, failure) < 0 ||
+            definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
             write_secrets(&import, context, options, failure) < 0 ||
             definition_commit(&definition, context, &change, "", &wiring, failure) < 0)
             return -1;
@@ -176,22 +204,24 @@ static const struct option_row rows[] = {
     OPTION('o', "output", "OUTPUT", output, "write the element to this file instead"),
     OPTION(
         0, "set", "DOMAIN", set,
-        "put the element into the definition of this domain of libvirt's; wire it with 'virt-seed wire'"),
+        "put the element into the definition of this domain of libvirt's, and wire it"),
     OPTION(0, "replace", NULL, replace,
-           "with --set: in the place of the domain's own element"),
+           "with --set: replace the domain's own element, and another tool's seed"),
     OPTION(0, "secrets", NULL, secrets, "write the Secrets to this host's"),
     OPTION_END,
 };
 
 const struct command cmd_import = {
     .name = "import",
-    .operands = "kubevirt|ovirt FILE|-",
-    .summary = "take over what another system's manifest says to cloud-init",
-    .help = "Prints the <cloud-init> element that asks for what KubeVirt or oVirt would\n"
-            "give the guest. kubevirt: a file of manifests, in YAML or JSON, with a\n"
-            "VirtualMachine or VirtualMachineInstance, and the Secrets it refers to.\n"
-            "ovirt: a <vm> with <initialization>, or a domain's XML of oVirt's engine.\n"
-            "What cannot be asked for is refused; nothing is taken over in part.\n",
+    .operands = "[kubevirt|ovirt] FILE|-",
+    .summary = "import cloud-init settings from KubeVirt or oVirt",
+    .help =
+        "Prints the <cloud-init> element that asks for what KubeVirt or oVirt would\n"
+        "give the guest. kubevirt: a file of manifests, in YAML or JSON, with a\n"
+        "VirtualMachine or VirtualMachineInstance, and the Secrets it refers to.\n"
+        "ovirt: a <vm> with <initialization>, or a domain's XML of oVirt's engine.\n"
+        "Without a kind, it is told by the content. Unsupported fields are rejected,\n"
+        "never dropped.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

@@ -32,7 +32,7 @@ read_keys(const struct context *context, const struct request *request,
 
     if (!part) {
         failure_set(failure, FAILURE_REQUEST,
-                    "the guest makes its host keys itself\n"
+                    "the guest generates its own host keys\n"
                     "give it one with ssh-host-keys=\"generate\" of <cloud-init>, "
                     "before its first start");
         return NULL;
@@ -53,7 +53,7 @@ read_keys(const struct context *context, const struct request *request,
         return steal(keys);
     failure_set(failure, FAILURE_SSH_KEY,
                 "<ssh-host-keys secret=\"%.256s\"> has no public key\n"
-                "put what 'ssh-keygen -y -f KEY' prints beside it, as KEY.pub",
+                "put what 'ssh-keygen -y -f KEY' prints next to it, as KEY.pub",
                 part->name ? part->name : "");
     return NULL;
 }
@@ -72,7 +72,7 @@ check_host(const char *host, struct failure **failure)
     if (plain)
         return 0;
     return failure_set(failure, FAILURE_USAGE,
-                       "--host has '%.64s', which is no host's name\n"
+                       "--host has '%.64s', which is not a host name\n"
                        "give a name or an address, and with a port [ADDRESS]:PORT",
                        host);
 }
@@ -134,14 +134,14 @@ const struct command cmd_known_hosts = {
     .operands = "DOMAIN|FILE|-",
     .summary = "print the guest's host keys for ssh",
     .help =
-        "Prints the public host keys that the guest has from its seed, as lines of\n"
-        "known_hosts: for its host name, the first label of that, and the addresses\n"
-        "that are given. ssh then knows the guest at its first connection:\n"
+        "Prints the public host keys that the guest gets from its seed, as lines of\n"
+        "known_hosts: for its host name, the first label of it, and the addresses that\n"
+        "you give. ssh then knows the guest at its first connection:\n"
         "\n"
         "  virt-seed known-hosts web1 >>~/.ssh/known_hosts\n"
         "\n"
-        "Keys of ssh-host-keys=\"generate\" are there from the first start on, for\n"
-        "everybody; those of <ssh-host-keys secret=...> for who may read the secret.\n",
+        "Everybody may see keys of ssh-host-keys=\"generate\", after the first start;\n"
+        "those of <ssh-host-keys secret=...> need access to the secret.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

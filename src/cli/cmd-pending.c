@@ -20,6 +20,7 @@ struct options {
     bool show_secrets;
     bool json;
     bool exit_code;
+    bool several; /* set by no option: each domain has a title */
 };
 
 /* What cloud-init does with new documents of the same instance: cc_set_hostname at each
@@ -29,15 +30,15 @@ struct options {
     "at every boot (bootcmd, boothooks, per-boot scripts, manage_etc_hosts); the rest "     \
     "(users, keys, passwords, files, packages, runcmd, scripts, the network) is ignored "   \
     "until the instance-id changes"
-#define NEW_INSTANCE                                                                       \
-    "a first boot for cloud-init: everything is applied, and ssh host keys are made anew " \
-    "where the seed gives none"
+#define NEW_INSTANCE                                                                      \
+    "a first boot for cloud-init: everything is applied, and new ssh host keys are made " \
+    "unless the seed has some"
 #define KEPT                                                                               \
     "the same instance, whatever has changed: the guest was told to stay with what it "    \
     "had read (cache=\"keep\"), and reads no seed before 'cloud-init clean' has been run " \
     "in it, or it gets a new disk"
 #define UNRECORDED                                                                       \
-    "a first boot for cloud-init, where its disk has not booted with this instance-id "  \
+    "a first boot for cloud-init, unless its disk has booted with this instance-id "     \
     "before: no boot of the domain is recorded on this host"
 
 /* --json has the same words. */
@@ -121,7 +122,7 @@ print_document(const struct pending_document *document, bool show_secrets)
     if (document->state == PENDING_CHANGED && diff.size == 0)
         printf(" (%s)", document->secret && !show_secrets
                             ? "contains secrets, or may; not shown"
-                        : !before ? "what it was is not kept"
+                        : !before ? "the previous version was not kept"
                         : is_text(before) && (!next || is_text(next)) ? "too much to show"
                                                                       : "not text");
     putchar('\n');
@@ -159,7 +160,7 @@ advise_keeping(const struct pending *pending, const char *name)
     }
     advise_instance_id("to keep the guest as it is", name, pending->last_instance_id);
     if (other)
-        advise_instance_id("the same, where it has been rebooted since", name, other);
+        advise_instance_id("the same, if it has been rebooted since", name, other);
 }
 
 static void
@@ -325,7 +326,7 @@ is_anything_pending(const struct pending *pending)
 }
 
 static int
-run(const struct context *context, const void *data, struct failure **failure)
+run_one(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_pending struct pending pending = {0};
@@ -335,6 +336,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (options->json) {
         print_json(&pending, options->show_secrets);
     } else {
+        if (options->several)
+            print_outside_line(stdout, "==> %s <==", pending.source.domain.name);
         for (size_t i = 0; i < pending.document_count; i++)
             print_document(&pending.documents[i], options->show_secrets);
         print_boot(&pending);
@@ -344,8 +347,18 @@ run(const struct context *context, const void *data, struct failure **failure)
         return options->exit_code && is_anything_pending(&pending) ? STATUS_CHANGES
                                                                    : STATUS_OK;
     *failure = steal(pending.denied);
-    failure_prefix(failure, "not all could be compared");
+    failure_prefix(failure, "domain '%s': not all could be compared",
+                   pending.source.domain.name);
     return STATUS_FAILURE;
+}
+
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    struct options options = *(const struct options *)data;
+
+    options.several = context->operand_count > 1;
+    return definition_each(context, &options, run_one, failure);
 }
 
 static const struct option_row rows[] = {
@@ -360,14 +373,14 @@ static const struct option_row rows[] = {
 
 const struct command cmd_pending = {
     .name = "pending",
-    .operands = "DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-…",
     .summary = "say what the next start changes for the guest",
     .help =
         "Compares each document of the seed that the domain would get at its next start\n"
         "with what it had at the last one, and says whether that is a first boot for\n"
-        "cloud-init. Text is compared line by line while the domain runs. Nothing is\n"
-        "shown of a document that has something of a secret in it. Exit status 1 where\n"
-        "the caller may not read what it takes to compare all.\n",
+        "cloud-init. Text is compared line by line while the domain runs. Documents\n"
+        "that contain a secret are not shown. Exit status 1 if the caller may not read\n"
+        "everything that must be compared.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

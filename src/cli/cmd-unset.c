@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "wire/wire.h"
@@ -16,19 +17,29 @@ run(const struct context *context, const void *data, struct failure **failure)
     const struct options *options = data;
     cleanup_definition struct definition definition = {0};
     cleanup_wiring struct wiring wiring = {0};
+    cleanup_wiring_parts struct wiring_parts before = {0};
+    cleanup_wiring_parts struct wiring_parts after = {0};
+    cleanup_free char *description = NULL;
+    cleanup_free char *summary = NULL;
+    struct change_options change = options->change;
 
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
         return -1;
+    wiring_parts_read(&before, &definition);
     wire_remove(&definition.domain, &wiring);
     if (!options->wiring_only)
         wire_remove_request(&definition.domain, &wiring);
-    return definition_commit(&definition, context, &options->change,
-                             "has nothing of virt-seed's", &wiring, failure);
+    wiring_parts_read(&after, &definition);
+    description = wiring_parts_describe(&before, &after);
+    summary = xasprintf("unset%s", description);
+    change.summary = summary;
+    return definition_commit(&definition, context, &change,
+                             "nothing of virt-seed's to remove", &wiring, failure);
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "wiring-only", NULL, wiring_only,
-           "leave the <cloud-init> element where it is"),
+    OPTION(0, "wiring-only", NULL, wiring_only, "keep the <cloud-init> element"),
+    SUMMARY_ROWS,
     CHANGE_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION_END,
@@ -37,12 +48,12 @@ static const struct option_row rows[] = {
 const struct command cmd_unset = {
     .name = "unset",
     .operands = "DOMAIN|FILE|-",
-    .summary = "take the request and its wiring away",
+    .summary = "remove the request and its wiring",
     .help =
-        "Takes out of a domain what virt-seed has in it: the cdrom, the report channel,\n"
-        "their controllers, the word in the SMBIOS serial, and <cloud-init>. The\n"
-        "domain then starts as one that never asked for a seed. A FILE's result goes\n"
-        "to standard output, a DOMAIN of libvirt's is defined anew.\n",
+        "Removes from a domain what virt-seed added: the cdrom, the report channel,\n"
+        "their controllers, the word in the SMBIOS serial, and <cloud-init>. The domain\n"
+        "then starts as if it had never asked for a seed. The XML of a FILE goes to\n"
+        "standard output; a DOMAIN's definition is changed in libvirt.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

@@ -14,6 +14,10 @@
 #include "seed/layout.h"
 #include "store/record.h"
 
+struct options {
+    bool dry_run;
+};
+
 enum outcome {
     OUTCOME_FAILURE,
     OUTCOME_NOT_RUNNING,
@@ -26,8 +30,10 @@ enum outcome {
 /* --- what is said in the end ------------------------------------------------------ */
 
 static void
-print_outcome(enum outcome outcome, const char *where)
+print_outcome(enum outcome outcome, const char *where, bool dry_run)
 {
+    const char *verb = dry_run ? "would have" : "has";
+
     switch (outcome) {
     case OUTCOME_FAILURE:
         break;
@@ -38,22 +44,21 @@ print_outcome(enum outcome outcome, const char *where)
         printf("has that seed %s already\n", where);
         break;
     case OUTCOME_SAME_INSTANCE:
-        printf(
-            "has the new seed %s. It is the same instance: when the guest is rebooted, "
-            "cloud-init reads it, and does again what it does at every boot\n",
-            where);
+        printf("%s the new seed %s. It is the same instance: when the guest is rebooted, "
+               "cloud-init reads it, and does again what it does at every boot\n",
+               verb, where);
         break;
     case OUTCOME_NEW_INSTANCE:
-        printf("has the new seed %s. It is another instance: when the guest is rebooted, "
-               "cloud-init sets it up anew\n",
-               where);
+        printf("%s the new seed %s. It is another instance: when the guest is rebooted, "
+               "cloud-init sets it up again\n",
+               verb, where);
         break;
     case OUTCOME_KEPT:
         printf(
-            "has the new seed %s. The guest was told to stay with what it had read "
+            "%s the new seed %s. The guest was told to stay with what it had read "
             "(cache=\"keep\"): it reads the new one when it is rebooted after 'cloud-init "
             "clean' in it\n",
-            where);
+            verb, where);
         break;
     }
 }
@@ -107,8 +112,8 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
 
 /* `where` gets the place of the seed, in words. */
 static enum outcome
-update(const struct context *context, const struct definition *source, const char **where,
-       struct failure **failure)
+update(const struct context *context, const struct definition *source, bool dry_run,
+       const char **where, struct failure **failure)
 {
     cleanup_definition struct definition running = {0};
     cleanup_request struct request request = {0};
@@ -135,7 +140,7 @@ update(const struct context *context, const struct definition *source, const cha
         delivery->is_readable(context->root, &running.domain) &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
-    if (replace_seed(context, source, &running, &request, &seed, failure) < 0)
+    if (!dry_run && replace_seed(context, source, &running, &request, &seed, failure) < 0)
         return OUTCOME_FAILURE;
     return judge(context, running.domain.uuid, &old, &seed);
 }
@@ -143,18 +148,18 @@ update(const struct context *context, const struct definition *source, const cha
 /* --- the command ------------------------------------------------------------------ */
 
 static int
-run(const struct context *context, const void *data, struct failure **failure)
+run_one(const struct context *context, const void *data, struct failure **failure)
 {
+    const struct options *options = data;
     cleanup_definition struct definition source = {0};
     const char *where = NULL;
     enum outcome outcome;
 
-    (void)data;
     /* There is no guest in a file. */
     if (definition_load_domain(&source, context, context->operands[0], DEFINITION_DEVICE,
                                failure) < 0)
         return STATUS_FAILURE;
-    outcome = update(context, &source, &where, failure);
+    outcome = update(context, &source, options->dry_run, &where, failure);
     if (outcome == OUTCOME_FAILURE) {
         failure_prefix(failure, "domain '%s'", source.domain.name);
         return STATUS_FAILURE;
@@ -163,26 +168,34 @@ run(const struct context *context, const void *data, struct failure **failure)
         fputs("domain '", stdout);
         print_outside_string(stdout, source.domain.name);
         fputs("' ", stdout);
-        print_outcome(outcome, where);
+        print_outcome(outcome, where, options->dry_run);
     }
     return STATUS_OK;
 }
 
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    return definition_each(context, data, run_one, failure);
+}
+
 static const struct option_row rows[] = {
+    OPTION(0, "dry-run", NULL, dry_run, "say what would happen, and change nothing"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 
 const struct command cmd_update = {
     .name = "update",
-    .operands = "DOMAIN",
-    .summary = "give a running guest the seed of its definition",
+    .operands = "DOMAIN…",
+    .summary = "update a running guest's seed from its definition",
     .help =
-        "Makes the seed of the domain's definition and puts it into the drive of the\n"
-        "domain that runs, or has it served to it, in the place of the one it was\n"
-        "started with. The guest reads it when it is rebooted; with cache=\"keep\",\n"
-        "when it is rebooted after 'cloud-init clean' in it.\n",
+        "Makes the seed from the domain's definition and replaces the one that the\n"
+        "running domain was started with, in its drive or on the metadata server. The\n"
+        "guest reads it when it is rebooted; with cache=\"keep\", when it is rebooted\n"
+        "after 'cloud-init clean' in it.\n",
     .options = rows,
+    .options_size = sizeof(struct options),
     .runs_on_host = true,
     .run = run,
 };

@@ -51,22 +51,33 @@ static int
 wire(const struct context *context, const struct options *options, struct wiring *wiring,
      struct failure **failure)
 {
+    const struct wiring_parts nothing = {0};
+    struct change_options change = options->change;
     cleanup_definition struct definition definition = {0};
+    cleanup_wiring_parts struct wiring_parts parts = {0};
+    cleanup_free char *description = NULL;
+    cleanup_free char *summary = NULL;
 
     if (options->after_refusal && !context->is_domain)
-        return failure_set(failure, FAILURE_USAGE, "--after-refusal needs --domain");
+        return failure_set(failure, FAILURE_USAGE,
+                           "--after-refusal needs --domain\nwrite --domain=NAME");
     if (options->after_refusal
             ? load_after_refusal(&definition, context, failure) < 0
             : definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
         return -1;
     if (definition_wire(&definition, context, &options->change, wiring, failure) < 0)
         return -1;
-    return definition_commit(&definition, context, &options->change, "is wired already",
-                             wiring, failure);
+    wiring_parts_read(&parts, &definition);
+    parts.request = false;
+    description = wiring_parts_describe(&parts, &nothing);
+    summary = xasprintf("wired%s", description);
+    change.summary = summary;
+    return definition_commit(&definition, context, &change, "already wired", wiring,
+                             failure);
 }
 
 static int
-run(const struct context *context, const void *data, struct failure **failure)
+run_one(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_wiring struct wiring wiring = {0};
@@ -86,9 +97,31 @@ run(const struct context *context, const void *data, struct failure **failure)
     return result;
 }
 
+static int
+run(const struct context *context, const void *data, struct failure **failure)
+{
+    const struct options *options = data;
+    bool prints = false;
+
+    for (size_t i = 0; i < context->operand_count; i++) {
+        struct context one = *context;
+
+        one.operands += i;
+        one.is_domain = context->is_domain && i == 0;
+        prints = prints || definition_is_file(&one);
+    }
+    if (context->operand_count > 1 && !options->change.dry_run &&
+        (options->change.output || (prints && !options->change.in_place)))
+        return failure_set(failure, FAILURE_USAGE,
+                           "the XML of several domains cannot go to one place\n"
+                           "give --in-place for FILEs, or one domain at a time");
+    return definition_each(context, options, run_one, failure);
+}
+
 static const struct option_row rows[] = {
     OPTION(0, "replace", NULL, change.replace,
            "put our seed in the place of another tool's"),
+    SUMMARY_ROWS,
     CHANGE_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION(
@@ -99,15 +132,15 @@ static const struct option_row rows[] = {
 
 const struct command cmd_wire = {
     .name = "wire",
-    .operands = "DOMAIN|FILE|-",
+    .operands = "DOMAIN|FILE|-…",
     .summary = "add the cdrom and the serial that lead the guest to its seed",
     .help =
         "Adds to a domain what cloud-init in the guest needs to find its seed: a\n"
-        "cdrom, whose file is made at each start, and the SMBIOS serial, or the serial\n"
-        "alone, with a URL, where the seed is served over HTTP; and the channel by which\n"
-        "it reports. A domain is wired once; what is wired already stays as it is. A\n"
-        "FILE's result goes to standard output, a DOMAIN of libvirt's is defined anew; a\n"
-        "running one sees it at its next start.\n",
+        "cdrom, whose file is made at each start, and the SMBIOS serial (or, if the\n"
+        "seed is served over HTTP, the serial alone, with a URL); and the channel by\n"
+        "which the guest reports. A domain is wired once, and a wired domain is left\n"
+        "unchanged. The XML of a FILE goes to standard output; a DOMAIN's definition is\n"
+        "changed in libvirt, which takes effect at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

@@ -99,13 +99,13 @@ definition_load_domain(struct definition *definition, const struct context *cont
     definition->connection =
         libvirt_connect(context->uri, use == DEFINITION_READ, failure);
     if (!definition->connection)
-        return failure_prefix(failure, "'%s' is no file, and so perhaps a domain",
+        return failure_prefix(failure, "no file '%s'; treating it as a domain name",
                               argument);
     if (!change && libvirt_require_local(definition->connection, failure) < 0)
         return -1;
     definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
     if (!definition->libvirt)
-        return failure_prefix(failure, "'%s' is no file", argument);
+        return failure_prefix(failure, "'%s' is not a file", argument);
     return read_libvirt(definition, change, failure);
 }
 
@@ -141,6 +141,39 @@ definition_load_running(struct definition *running, const struct definition *def
     *running = (struct definition){0};
     return read_xml(definition->libvirt, 0, &text, &running->doc, &running->domain,
                     failure);
+}
+
+int
+definition_each(const struct context *context, const void *options,
+                int (*run)(const struct context *context, const void *options,
+                           struct failure **failure),
+                struct failure **failure)
+{
+    int worst = STATUS_OK;
+
+    for (size_t i = 0; i < context->operand_count; i++) {
+        struct context one = *context;
+        cleanup_failure struct failure *failed = NULL;
+        int status;
+
+        one.operands += i;
+        one.operand_count = 1;
+        one.is_domain = context->is_domain && i == 0;
+        status = run(&one, options, &failed);
+        if (failed && (context->operand_count == 1 || failed->code == FAILURE_USAGE)) {
+            *failure = steal(failed);
+            return -1;
+        }
+        if (failed) {
+            fflush(stdout);
+            print_failure(failed);
+            status = STATUS_FAILURE;
+        }
+        /* A failure is worse than what is found, whatever its number. */
+        if (status == STATUS_FAILURE || worst == STATUS_OK)
+            worst = status;
+    }
+    return worst;
 }
 
 void
@@ -193,7 +226,7 @@ fail_changed(const struct definition *definition, const char *when,
 {
     return failure_set(failure, FAILURE_LIBVIRT,
                        "somebody else changed the definition of '%s' %s\n"
-                       "see that nobody else is at it, and run the command again",
+                       "make sure nothing else is editing it, and run the command again",
                        virDomainGetName(definition->libvirt), when);
 }
 
@@ -309,6 +342,28 @@ definition_asks(virDomainPtr domain)
     return read_libvirt(&definition, false, &ignored) == 0 && asks(&definition.domain);
 }
 
+/* Says what was changed, or with --dry-run would be. */
+static void
+print_changes(const struct definition *definition, const struct change_options *options,
+              const char *nothing, const struct wiring *wiring, FILE *stream)
+{
+    const char *name = definition->domain.name;
+
+    if (wiring->change_count == 0) {
+        print_outside_line(stream, "%s: %s", name, nothing);
+        return;
+    }
+    if (options->summary)
+        print_outside_line(stream, "%s: %s%s", name, options->dry_run ? "would be " : "",
+                           options->summary);
+    for (size_t i = 0; i < wiring->change_count; i++) {
+        if (!options->summary)
+            print_outside_line(stream, "%s: %s", name, wiring->changes[i]);
+        else if (options->verbose || options->dry_run)
+            print_outside_line(stream, "  %s", wiring->changes[i]);
+    }
+}
+
 int
 definition_commit(struct definition *definition, const struct context *context,
                   const struct change_options *options, const char *nothing,
@@ -316,7 +371,7 @@ definition_commit(struct definition *definition, const struct context *context,
 {
     const char *path = options->in_place ? definition->name : options->output;
     const bool to_libvirt = definition->libvirt && !path;
-    const bool to_stdout = !to_libvirt && output_is_standard(path);
+    const bool to_stdout = !to_libvirt && !options->dry_run && output_is_standard(path);
     const size_t count = wiring->change_count;
     const char *name = definition->domain.name;
 
@@ -330,10 +385,9 @@ definition_commit(struct definition *definition, const struct context *context,
     if (*failure)
         return failure_hint(failure,
                             "choose where the XML goes: --in-place or --output=OUTPUT");
-    if (to_libvirt) {
-        if (count > 0 && define(definition, failure) < 0)
-            return -1;
-    } else {
+    if (to_libvirt && count > 0 && !options->dry_run && define(definition, failure) < 0)
+        return -1;
+    if (!to_libvirt && !options->dry_run) {
         size_t size;
         cleanup_free char *text = xml_format(definition->doc, &size, failure);
 
@@ -350,13 +404,11 @@ definition_commit(struct definition *definition, const struct context *context,
     }
     if (context->quiet)
         return 0;
-    for (size_t i = 0; i < count; i++)
-        print_outside_line(to_stdout ? stderr : stdout, "domain '%s': %s", name,
-                           wiring->changes[i]);
-    if (count == 0)
-        print_outside_line(to_stdout ? stderr : stdout, "domain '%s' %s", name, nothing);
-    else if (to_libvirt && virDomainIsActive(definition->libvirt) == 1)
-        puts("the domain runs: the change takes effect when it is started the next time");
+    print_changes(definition, options, nothing, wiring, to_stdout ? stderr : stdout);
+    if (count > 0 && to_libvirt && !options->dry_run &&
+        virDomainIsActive(definition->libvirt) == 1)
+        print_outside_line(
+            stdout, "%s: is running; the change takes effect at its next start", name);
     return 0;
 }
 

@@ -64,6 +64,11 @@ struct change_options {
     bool in_place;
     bool json;
     bool replace; /* another tool's seed */
+    bool dry_run; /* write nothing, and say what would be changed */
+    bool verbose; /* list the changes after the summary */
+    /* What is said of a change, such as "wired (cdrom sda)"; NULL for a line for each
+     * change. */
+    const char *summary;
 };
 
 /* The rows of a command's options for it, whose member is `change`. */
@@ -72,6 +77,19 @@ struct change_options {
            "write the XML to this file instead"),                                        \
         OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE"),  \
         OPTION(0, "json", NULL, change.json, "say what was changed as JSON")
+
+/* The same of the commands that print one line for a domain. */
+#define SUMMARY_ROWS                                                                     \
+    OPTION(0, "dry-run", NULL, change.dry_run, "list the changes, and make none"),       \
+        OPTION(0, "verbose", NULL, change.verbose, "list the changes")
+
+/* Calls `run`, a command's, with each operand alone. With several operands a failure is
+ * printed and the next one follows, unless the command line is wrong.
+ * Return: the worst exit status, or -1 with a failure. */
+int definition_each(const struct context *context, const void *options,
+                    int (*run)(const struct context *context, const void *options,
+                               struct failure **failure),
+                    struct failure **failure);
 
 /* Wires the domain for its own request; looks at the disks' labels and the configuration
  * if they are this host's. */
@@ -113,6 +131,25 @@ enum definition_state definition_wire_in_libvirt(const struct context *context,
 /* Return: whether the domain, as it is defined, asks for a seed; not, if it cannot be
  * read. */
 bool definition_asks(virDomainPtr domain);
+
+/* What a definition has of virt-seed's, for the summary of a change. */
+struct wiring_parts {
+    char *disk; /* "cdrom sda", or NULL */
+    bool serial;
+    bool report;
+    bool shim;
+    bool request;
+};
+
+void wiring_parts_read(struct wiring_parts *parts, const struct definition *definition);
+void wiring_parts_clear(struct wiring_parts *parts);
+
+#define cleanup_wiring_parts __attribute__((cleanup(wiring_parts_clear)))
+
+/* Return: " (cdrom sda, serial)", those that the other does not have, or "" if there are
+ * none; owned by the caller (free). */
+char *wiring_parts_describe(const struct wiring_parts *parts,
+                            const struct wiring_parts *without);
 
 /* --- its seed --------------------------------------------------------------------- */
 

@@ -51,7 +51,7 @@ consume() {
     if grep -q 'ssh-host-keys="generate"' "$BATS_TEST_TMPDIR/wired.xml"; then
         virt-seed-lifecycle "$@" web1 prepare begin - <"$BATS_TEST_TMPDIR/wired.xml" || return
     fi
-    virt-seed --quiet "$@" build -o "$BATS_TEST_TMPDIR/seed.iso" \
+    virt-seed --quiet "$@" build --force -o "$BATS_TEST_TMPDIR/seed.iso" \
             "$BATS_TEST_TMPDIR/wired.xml" &&
         /usr/bin/python3 -B -s "$BATS_TEST_DIRNAME/read-seed.py" "$consumer/root" \
             "$BATS_TEST_TMPDIR/wired.xml" "$BATS_TEST_TMPDIR/seed.iso" >"$answer"

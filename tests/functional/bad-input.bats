@@ -17,7 +17,7 @@ setup() {
 # refused PATTERN...: the seed of web1.xml is refused, by the command and by the hook's program, in
 # the same words, $refusal, which hold nothing of the secret; and no seed is left.
 refused() {
-    run --separate-stderr timeout 10 virt-seed --root="$root" build -o seed.iso web1.xml
+    run --separate-stderr timeout 10 virt-seed --root="$root" build --force -o seed.iso web1.xml
     only_stderr
     assert_refused 1 "domain 'web1'" "$@"
     refusal=$output
@@ -84,7 +84,7 @@ refused() {
     hint=${hint//NAME/web1}
     hint=${hint//KEY/userdata}
     bash -c "${hint//FILE/content}"
-    virt-seed --quiet --root="$root" build -o seed.iso web1.xml
+    virt-seed --quiet --root="$root" build --force -o seed.iso web1.xml
 }
 
 @test "refuses a FIFO in place of a file" {
@@ -106,7 +106,7 @@ refused() {
     { echo '#!/bin/sh'; head -c 4194000 /dev/zero; } >"$root$confdir/files/large"
     wired_xml '<ci:user-data file="large"/><ci:vendor-data file="large"/>' >web1.xml
     # Two of them are not: the limit of the whole is above what the parts can hold.
-    virt-seed --quiet --root="$root" build -o seed.iso web1.xml
+    virt-seed --quiet --root="$root" build --force -o seed.iso web1.xml
 }
 
 @test "refuses XML that is larger than any domain" {

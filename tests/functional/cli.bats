@@ -148,7 +148,7 @@ options_of_help() {
     run -0 virt-seed -V
     # What follows -- is no option.
     run virt-seed dump -- --json
-    assert_refused 1 "'--json' is no file"
+    assert_refused 1 "no file '--json'"
 }
 
 @test "--domain is the first operand, wherever it is" {
@@ -186,7 +186,7 @@ options_of_help() {
             run virt-seed "$command"
             assert_refused 2 "hint: virt-seed $command "
         fi
-        if [[ $usage != *'DOMAIN…'* ]]; then
+        if [[ $usage != *… && $usage != *…] ]]; then
             run virt-seed "$command" wired.xml user-data superfluous
             assert_refused 2 "hint: virt-seed $command "
         fi
@@ -231,7 +231,7 @@ options_of_help() {
         done
     done
     run virt-seed -c test:///default wire web1
-    assert_refused 1 "'web1' is no file: there is no domain 'web1'" 'virsh list --all'
+    assert_refused 1 "'web1' is not a file: there is no domain 'web1'" 'virsh list --all'
 }
 
 @test "wait and status take several domains, and look for them in libvirt only" {
@@ -269,9 +269,44 @@ options_of_help() {
 @test "wire prints the XML on stdout and its changes on stderr" {
     run -0 --separate-stderr virt-seed wire unwired.xml
     [[ $output == "$(<wired.xml)" ]]
-    [[ $stderr == *"domain 'web1': cdrom 'sda' added on the scsi bus"* ]]
+    [[ $stderr == 'web1: wired (cdrom sda, serial, report channel)' ]]
     run -0 --separate-stderr virt-seed wire wired.xml
-    [[ $stderr == *"domain 'web1' is wired already"* ]]
+    [[ $stderr == 'web1: already wired' ]]
+    run -0 --separate-stderr virt-seed wire --verbose unwired.xml
+    [[ ${stderr_lines[0]} == 'web1: wired ('* ]]
+    [[ $stderr == *$'\n  cdrom \'sda\' added on the scsi bus\n'* ]]
+}
+
+@test "--dry-run lists the changes and makes none" {
+    cp unwired.xml before.xml
+    run -0 --separate-stderr virt-seed wire --dry-run -i unwired.xml
+    [[ ${lines[0]} == 'web1: would be wired (cdrom sda, serial, report channel)' ]]
+    [[ $output == *$'\n  cdrom \'sda\' added on the scsi bus\n'* && -z $stderr ]]
+    cmp unwired.xml before.xml
+    cp wired.xml before.xml
+    run -0 --separate-stderr virt-seed unset --dry-run wired.xml
+    [[ ${lines[0]} == 'web1: would be unset (cdrom sda, serial, report channel, <cloud-init>)' ]]
+    [[ $output != *'<domain'* ]]
+    cmp wired.xml before.xml
+}
+
+@test "wire, check and pending take several, and the worst one is the exit status" {
+    sed 's/web1</web2</' unwired.xml >web2.xml
+    run -0 virt-seed wire -i unwired.xml web2.xml
+    [[ ${lines[0]} == 'web1: wired ('* && ${lines[1]} == 'web2: wired ('* ]]
+    run -1 virt-seed wire -i unwired.xml ./none.xml web2.xml
+    assert_said 'web1: already wired' './none.xml' 'web2: already wired'
+    run virt-seed wire unwired.xml web2.xml
+    assert_refused 2 'several domains'
+    run virt-seed wire -o out.xml unwired.xml web2.xml
+    assert_refused 2 'several domains'
+    domain_xml '<ci:user-data>a: 1</ci:user-data>' >bad.xml
+    run -1 virt-seed check --no-schema bad.xml web2.xml
+    assert_said 'bad.xml:' "domain 'web2': no problems found"
+    run -0 virt-seed check --no-schema unwired.xml web2.xml
+    run -0 virt-seed --root="$root" pending unwired.xml web2.xml
+    assert_said '==> web1 <==' '==> web2 <=='
+    run -1 virt-seed --root="$root" pending --exit-code ./none.xml web2.xml
 }
 
 @test "--quiet prints only errors" {
@@ -284,7 +319,7 @@ options_of_help() {
 @test "-o writes to another file and leaves FILE unchanged" {
     cp unwired.xml before.xml
     run -0 --separate-stderr virt-seed wire -o out.xml unwired.xml
-    [[ $output == *"cdrom 'sda' added"* ]]
+    [[ $output == 'web1: wired ('* ]]
     cmp out.xml wired.xml
     cmp unwired.xml before.xml
     run -0 --separate-stderr virt-seed wire -o - unwired.xml
@@ -400,7 +435,7 @@ options_of_help() {
     [[ $output != *"$namespace"* && $output != *"$rundir"* && $output != *smbios* ]]
     [[ $output != *'<metadata'* ]]
     run -0 --separate-stderr virt-seed unset - <<<"$output"
-    [[ $stderr == *'has nothing of'* ]]
+    [[ $stderr == "web1: nothing of virt-seed's to remove" ]]
 }
 
 @test "unset keeps the rest of the metadata" {
@@ -425,7 +460,7 @@ options_of_help() {
 <source file='$PWD/data.img'/><target dev='vdb' bus='virtio'/></disk>|" unwired.xml >labelled.xml
     run virt-seed wire labelled.xml
     assert_refused 1 "$PWD/data.img" label --replace
-    run -0 --separate-stderr virt-seed wire --replace labelled.xml
+    run -0 --separate-stderr virt-seed wire --replace --verbose labelled.xml
     [[ $output != *data.img* ]]
     [[ $stderr == *"$PWD/data.img"*removed* ]]
 }
@@ -479,6 +514,21 @@ options_of_help() {
     [[ $(jq -r '.documents[0].text' <<<"$output") = $'#cloud-config\npassword: hunter2' ]]
 }
 
+@test "dump shows the reporter as one line, unless all or one document is asked for" {
+    run -0 virt-seed dump wired.xml
+    assert_said "virt-seed's progress reporter; --full shows it"
+    [[ $output != *find_device* ]]
+    run -0 virt-seed dump --full wired.xml
+    assert_said find_device 'report &'
+    run -0 virt-seed dump wired.xml vendor-data
+    assert_said find_device
+    domain_xml >configdrive.xml
+    sed -i 's/<ci:cloud-init /&datasource="configdrive" /' configdrive.xml
+    run -0 virt-seed dump configdrive.xml
+    assert_said 'progress reporter'
+    [[ $output != *find_device* ]]
+}
+
 @test "dump omits a secret that the caller may not read, and fails" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     chmod 0 "$root$confdir/secrets/web1/userdata"
@@ -509,8 +559,20 @@ options_of_help() {
     run -0 virt-seed build -o seed.iso wired.xml
     [[ $output = 'seed.iso: label cidata, 3 documents' ]]
     [[ $(stat -c %a seed.iso) = 600 ]]
-    run -0 virt-seed build wired.xml
+    run -0 virt-seed build --force wired.xml
     cmp seed.iso <(virt-seed build -o - wired.xml)
+}
+
+@test "build replaces an existing file only with --force" {
+    echo old >seed.iso
+    run virt-seed build wired.xml
+    assert_refused 1 "'seed.iso' exists already" '--force'
+    [[ $(<seed.iso) = old ]]
+    virt-seed --quiet build --force wired.xml
+    cmp seed.iso <(virt-seed build -o - wired.xml)
+    ln -s none.iso link.iso
+    run -1 virt-seed build -o link.iso wired.xml
+    virt-seed --quiet build -o /dev/null wired.xml
 }
 
 @test "build appends to a file that the shell has opened for appending" {

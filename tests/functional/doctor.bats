@@ -231,7 +231,7 @@ enable_apparmor() {
     chmod 0700 "$root$libvirt_confdir"
     run -0 "${as_nobody[@]}" virt-seed --root="$root" doctor
     assert_said 'unknown: root: only root can see ' "$hooks/qemu.d" "$confdir/secrets" \
-        $'\n  fix: run it as root' $'\nno problems found in what could be seen'
+        $'\n  fix: run it as root' $'\nno problems found, but not everything could be checked'
 }
 
 @test "finds reports of unlimited size" {

@@ -102,7 +102,7 @@ assert_nothing_left() {
     run -0 edit
     [[ $(document user-data) = $'#cloud-config\ntimezone: UTC' ]]
     run -0 virt-seed wire - <web1.xml
-    assert_said 'is wired already'
+    assert_said 'already wired'
 }
 
 @test "an empty text removes the document" {

@@ -253,7 +253,7 @@ END
 @test "known-hosts prints no name that known_hosts would read differently" {
     for host in '' 'a b' 'a,b' '*' '!a' '#a' '@revoked' '|1|x' $'a\nb' 'ä'; do
         run -2 known_hosts --host="$host" wired.xml
-        assert_refused 2 'is no host'
+        assert_refused 2 'is not a host name'
     done
 }
 
@@ -280,7 +280,7 @@ END
 @test "known-hosts says what to do if the guest makes its keys itself" {
     wired_xml >wired.xml
     run -1 known_hosts wired.xml
-    assert_refused 1 "domain 'web1'" 'makes its host keys itself' 'ssh-host-keys="generate"'
+    assert_refused 1 "domain 'web1'" 'generates its own host keys' 'ssh-host-keys="generate"'
 }
 
 @test "keys are neither printed nor left in other places" {

@@ -69,7 +69,7 @@ start_by_hook() {
 makes_seed() {
     local start
 
-    virt-seed --quiet --root="$root" build -o expected.iso "$1"
+    virt-seed --quiet --root="$root" build --force -o expected.iso "$1"
     for start in "${starts[@]}"; do
         "$start" "$1"
         succeeded
@@ -392,7 +392,7 @@ END
 # makes_seed_or_refuses FILE: as virt-seed does.
 makes_seed_or_refuses() {
     starts=(start_by_program)
-    if virt-seed --quiet build -o expected.iso "$1" 2>/dev/null; then
+    if virt-seed --quiet build --force -o expected.iso "$1" 2>/dev/null; then
         makes_seed "$1"
     else
         refuses "$1"

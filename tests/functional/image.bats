@@ -20,7 +20,7 @@ setup() {
 package_update: true
 </ci:user-data><ci:vendor-data encoding='base64'>H4sIAAAAAAAAAwEAAP//AAAAAAAAAAA=</ci:vendor-data>
 <ci:network-config>version: 2</ci:network-config>" >web1.xml
-    virt-seed --quiet build -o seed.iso web1.xml
+    virt-seed --quiet build --force -o seed.iso web1.xml
     mkdir dumped
     for document in "${documents[@]}"; do
         virt-seed dump web1.xml "$document" >"dumped/$document"

@@ -236,7 +236,7 @@ END
 
 @test "writes nothing without --secrets, and says which secrets are needed" {
     run -0 --separate-stderr virt-seed --root="$root" import kubevirt - < <(with_secret)
-    [[ $stderr == *"note: secret 'web1' has to be in $confdir/secrets/web1: --secrets writes it"* ]]
+    [[ $stderr == *"note: secret 'web1' must be in $confdir/secrets/web1: --secrets writes it"* ]]
     [[ $output$stderr != *hunter2* && ! -e $root$confdir/secrets ]]
     run -0 --separate-stderr virt-seed --quiet --root="$root" import kubevirt - < <(with_secret)
     [[ -z $stderr ]]
@@ -317,21 +317,31 @@ END
 
 @test "prints how to call import" {
     run virt-seed import
-    assert_refused 2 'virt-seed import [OPTION]… kubevirt|ovirt FILE|-'
+    assert_refused 2 'virt-seed import [OPTION]… [kubevirt|ovirt] FILE|-'
     run virt-seed import vmware x
-    assert_refused 2 "'vmware' is no system to import from"
+    assert_refused 2 "cannot import from 'vmware'"
     run virt-seed import kubevirt
-    assert_refused 2 "missing argument: FILE|-"
+    assert_refused 2 "missing argument: FILE"
     run virt-seed import kubevirt a b
     assert_refused 2 "unexpected argument 'b'"
     run virt-seed import --set a -o b kubevirt c
     assert_refused 2 '--set and --output exclude each other'
     run virt-seed import --replace kubevirt c
-    assert_refused 2 '--replace belongs to --set'
+    assert_refused 2 '--replace needs --set'
     run virt-seed import kubevirt none.yaml
     assert_refused 1 "could not read 'none.yaml'"
     run virt-seed import kubevirt .
     assert_refused 1 "could not read '.'"
+}
+
+@test "tells KubeVirt's files from oVirt's by their content" {
+    machine "$user_data" >in.yaml
+    diff <(virt-seed import in.yaml) <(virt-seed import kubevirt in.yaml)
+    diff <(virt-seed import - <in.yaml) <(virt-seed import kubevirt in.yaml)
+    echo '<vm><initialization><host_name>web1</host_name></initialization></vm>' >in.xml
+    diff <(virt-seed import in.xml) <(virt-seed import ovirt in.xml)
+    cp in.xml ovirt
+    diff <(virt-seed import ovirt) <(virt-seed import ovirt in.xml)
 }
 
 @test "--output writes the element to a file with mode 0600" {

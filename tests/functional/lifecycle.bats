@@ -657,7 +657,7 @@ shim_xml() {
     virt-seed --quiet wire -i shim.xml
     run ! grep -E "$rundir|ds=nocloud|ua-virt-seed" shim.xml
     run -0 virt-seed wire shim.xml
-    assert_said 'is wired already'
+    assert_said 'already wired'
     run -0 virt-seed check shim.xml
     assert_said 'no problems found'
 }

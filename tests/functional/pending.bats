@@ -79,7 +79,7 @@ END
     start "$cloud_config"
     stop
     run -0 pending --show-secrets "${cloud_config/UTC/GMT}"
-    assert_said 'user-data: changed, 48 bytes (what it was is not kept)'
+    assert_said 'user-data: changed, 48 bytes (the previous version was not kept)'
 }
 
 @test "prints the size of a document that is not text" {
@@ -101,9 +101,9 @@ END
 @test "does not compare with a seed that was replaced since the start" {
     start "$cloud_config"
     wired "${cloud_config/UTC/GMT}" >other.xml
-    virt-seed --quiet build -o "$seeds/$uuid.iso" other.xml
+    virt-seed --quiet build --force -o "$seeds/$uuid.iso" other.xml
     run -0 pending --show-secrets "${cloud_config/UTC/GMT}"
-    assert_said 'user-data: changed, 48 bytes (what it was is not kept)' \
+    assert_said 'user-data: changed, 48 bytes (the previous version was not kept)' \
         'the seed in its drive has been replaced'
 }
 
@@ -155,7 +155,7 @@ END
 @test "says that the next start may be the first if there is no record" {
     run -0 pending "$cloud_config"
     assert_said 'user-data: new, 48 bytes' "instance-id: $uuid" \
-        'a first boot for cloud-init, where its disk has not booted'
+        'a first boot for cloud-init, unless its disk has booted'
 }
 
 @test "says that a change in the same instance is ignored, and how to apply it" {
@@ -172,7 +172,7 @@ END
     stop
     run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
     assert_said "instance-id: second, at the last boot $uuid" 'a first boot for cloud-init: ' \
-        'ssh host keys are made anew' "virt-seed set ./next.xml --instance-id=$uuid"
+        'new ssh host keys are made' "virt-seed set ./next.xml --instance-id=$uuid"
     # It does.
     virt-seed set ./next.xml --instance-id="$uuid" >kept.xml
     run -0 virt-seed --root="$root" pending ./kept.xml

@@ -97,7 +97,7 @@ hook() {
 @test "libvirt's hook accepts what VDSM's hook wires" {
     starts "$(vm_xml "$element")"
     run -0 virt-seed wire - <<<"$vdsm_xml"
-    assert_said 'is wired already'
+    assert_said 'already wired'
     starts "$(vm_xml)" "$(property <<<"#cloud-config")"
     [[ $(virt-seed dump - user-data <<<"$vdsm_xml") = '#cloud-config' ]]
 }

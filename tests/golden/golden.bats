@@ -147,7 +147,7 @@ without_reporter() {
 
 dumps() {
     make_case_root
-    to_build <in.xml | virt-seed --root="$root" dump - "${args[@]}" | without_reporter |
+    to_build <in.xml | virt-seed --root="$root" dump --full - "${args[@]}" | without_reporter |
         from_build | same_as out.txt
 }
 
@@ -227,7 +227,7 @@ imported_is_dumped() {
     make_case_root
     imported_domain >"$BATS_TEST_TMPDIR/domain.xml"
     imports "$1" || return
-    virt-seed --root="$root" dump --show-secrets "$BATS_TEST_TMPDIR/domain.xml" |
+    virt-seed --root="$root" dump --full --show-secrets "$BATS_TEST_TMPDIR/domain.xml" |
         without_reporter | same_as dump.txt
 }
 

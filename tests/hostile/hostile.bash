@@ -13,7 +13,7 @@ hostile_setup() {
     seeds=$root$rundir
     seed=$seeds/$uuid.iso
     wired_xml >wired.xml
-    virt-seed --quiet build -o expected.iso wired.xml
+    virt-seed --quiet build --force -o expected.iso wired.xml
     virt-seed inspect expected.iso >/dev/null
 }
 

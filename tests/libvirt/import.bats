@@ -49,12 +49,11 @@ canonical() {
     virt_seed -q import --set=web1 kubevirt "$manifest"
     before=$(lab_virsh dumpxml --inactive web1)
     run virt_seed import --set=web1 kubevirt "$golden/import-kubevirt/json/in.yaml"
-    [[ $status -eq 1 && $output == *"domain 'web1' has a request already"*'--replace'* ]]
+    [[ $status -eq 1 && $output == *"domain 'web1' already has a <cloud-init> element"*'--replace'* ]]
     [[ $(lab_virsh dumpxml --inactive web1) == "$before" ]]
-    virt_seed wire web1
     run -0 virt_seed import --replace --set=web1 kubevirt "$golden/import-kubevirt/json/in.yaml"
-    [[ $output == *"domain 'web1': request replaced"* ]]
-    virt_seed wire web1 | grep 'is wired already'
+    [[ $output == *"web1: request replaced"* ]]
+    virt_seed wire web1 | grep 'already wired'
     virt_seed unset web1
     run -0 lab_virsh dumpxml --inactive web1
     [[ $output == *"<smbios mode='emulate'/>"* && $output != *virt-seed* ]]
@@ -63,7 +62,6 @@ canonical() {
 @test "the domain starts with the imported seed" {
     domain_define web1 >/dev/null
     virt_seed -q import --set=web1 kubevirt "$golden/import-kubevirt/metadata/in.yaml"
-    virt_seed wire web1
     lab_virsh start web1
     virt_seed dump web1 meta-data | grep '"app_name": "my-application"'
 }

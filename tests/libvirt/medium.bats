@@ -182,7 +182,7 @@ document() {
     lab_run sh -c 'echo "#cloud-config: new" >/etc/virt-seed/files/user-data'
     # What it leaves when the image has its name, and libvirt has not heard of it.
     lab_run ln "$seed" "$seed.old"
-    virt_seed build --output="$seed" web1
+    virt_seed build --force --output="$seed" web1
     [[ $(held) != $(lab_run stat -c %i "$seed") ]]
     virt_seed update web1
     assert_medium_in

@@ -24,7 +24,7 @@ assert_second_if_rebooted() {
     [[ $output = *"instance-id: second, at the last boot $web1, of the seed that was put there since second"* ]]
     [[ $output = *'a first boot for cloud-init, unless the guest has been rebooted since'* ]]
     [[ $output = *"to keep the guest as it is: virt-seed set web1 --instance-id=$web1"* ]]
-    [[ $output = *'the same, where it has been rebooted since: virt-seed set web1 --instance-id=second'* ]]
+    [[ $output = *'the same, if it has been rebooted since: virt-seed set web1 --instance-id=second'* ]]
     [[ $(virt_seed pending --json web1 | jq -r .boot) = depends ]]
 }
 
@@ -82,7 +82,7 @@ assert_second_if_rebooted() {
     virt_seed set web1 --meta-data=role=new
     virt_seed update web1
     run -0 virt_seed pending web1
-    [[ $output = *'meta-data: changed'*'what it was is not kept'*'has been replaced'* ]]
+    [[ $output = *'meta-data: changed'*'the previous version was not kept'*'has been replaced'* ]]
     [[ $output = *'by the one of the next start: where the guest has been rebooted since, that changes nothing'* ]]
     [[ $output = *'it runs: a reboot within the guest reads what is in its drive' ]]
 

@@ -51,7 +51,7 @@ definition() {
     virt_seed set web1 --hostname=one
     lab_virsh start web1
     run -0 virt_seed set web1 --hostname=two
-    [[ $output = *'when it is started the next time'* ]]
+    [[ $output = *'takes effect at its next start'* ]]
     run -0 lab_virsh dumpxml web1
     [[ $output = *'>one<'* && $output != *'>two<'* ]]
     run -0 definition

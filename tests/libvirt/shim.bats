@@ -166,7 +166,7 @@ assert_smbios_has() {
     lab_virsh destroy web1
     assert_nothing_left
     run ! grep -qE "ua-virt-seed|ds=nocloud" <(lab_virsh dumpxml --inactive web1)
-    [[ $(virt_seed wire web1 2>&1) = *"is wired already"* ]]
+    [[ $(virt_seed wire web1 2>&1) = *"already wired"* ]]
 }
 
 @test "a domain with autostart has its seed" {

@@ -67,7 +67,7 @@ end_starting() {
     end_starting 0
     [[ $stderr = "" && ${output##*$'\n'} = 'web1: done' ]]
     run -0 virt_seed wire --domain web1
-    [[ $output = *'is wired already' ]]
+    [[ $output = *'already wired' ]]
     run -0 lab_virsh domblklist web1
     [[ $output = *"$web1.iso"* ]]
 }

@@ -43,7 +43,7 @@ emulated() {
         emulated "$case" >"$BATS_TEST_TMPDIR/case.xml"
         lab_virsh define "$BATS_TEST_TMPDIR/case.xml" >/dev/null
         name=$(lab_virsh list --all --name | head -n1)
-        if [[ $(virt_seed wire --domain "$name") != *"is wired already" ]]; then
+        if [[ $(virt_seed wire --domain "$name") != *"already wired" ]]; then
             echo "$case: is wired again"
             failed=$((failed + 1))
         fi
@@ -97,7 +97,7 @@ emulated() {
     lab_virsh start web1
     lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --key ci --config --set '<cloud-init/>'
     run -0 virt_seed wire web1
-    [[ $output = *"when it is started the next time"* ]]
+    [[ $output = *"takes effect at its next start"* ]]
     run -0 lab_virsh domstate web1
     [[ $output = running* ]]
 }
@@ -107,7 +107,7 @@ emulated() {
     run -0 virt_seed wire --json $uuid
     [[ $(jq -r .domain <<<"$output") = web1 ]]
     run -1 virt_seed wire nobody
-    [[ $output = *"'nobody' is no file: there is no domain 'nobody'"* ]]
+    [[ $output = *"'nobody' is not a file: there is no domain 'nobody'"* ]]
 }
 
 @test "invents no definition for a transient domain" {
