@@ -74,8 +74,9 @@ check_tree(int rundir, struct failure **failure)
                            IMDS_TREE);
     if ((status.st_mode & 050) != 050)
         return failure_set(failure, FAILURE_IMDS,
-                           ASKS "%s has mode %04o, expected 0750 with the server's group\n"
-                                "fix it: " MAKE,
+                           ASKS
+                           "%s has mode %04o, expected 0750 with the server's group\n"
+                           "fix it: " MAKE,
                            IMDS_TREE, status.st_mode & 07777);
     return own_directory_check(&status, above.st_uid, IMDS_TREE, failure);
 }
