@@ -123,7 +123,7 @@ assert_wired_to() {
     run ! grep -E '[0-9a-f]{32}' <<<"$output"
     sed -i "s|$uuid/|$other_uuid/|" wired.xml
     run virt-seed --root="$root" check --no-schema wired.xml
-    [[ $output == *became* ]]
+    [[ $output == *"changed to"* ]]
     run ! grep -F "$(token wired.xml)" <<<"$output"
     # Also one that somebody has put into a word of his own.
     sed "s|dsmode=net;||" wired.xml >foreign.xml
@@ -495,7 +495,7 @@ clone_xml() {
 @test "refuses a clone with the URL of its original" {
     clone_xml >clone.xml
     echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
-    refuses_start clone.xml "became" "$other_uuid/…/"
+    refuses_start clone.xml "changed to" "$other_uuid/…/"
     [[ $(ls "$tree") = '' ]]
 }
 

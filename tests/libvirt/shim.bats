@@ -364,7 +364,7 @@ END
 @test "says that an emulator is missing" {
     emulator=$LAB_DIR/bin/virt-seed-qemu-system-none asking_xml >"$BATS_TEST_TMPDIR/web1.xml"
     run lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
-    assert_refused "there is no 'qemu-system-none' in /usr/bin"
+    assert_refused "no 'qemu-system-none' in /usr/bin"
 }
 
 has_no_seed_disk() {

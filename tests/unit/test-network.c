@@ -218,7 +218,8 @@ refuses_an_interface_that_the_domain_lacks(void **state)
                    "has alias=\"wan\", but the domain has no such interface");
     read_network(&unit, LAN WAN, "<interface mac='52:54:00:aa:00:03'/>", &failure);
     assert_string_equal(failure->hint,
-                        "the domain has 52:54:00:aa:00:01, 52:54:00:aa:00:02 (ua-wan)");
+                        "use one of the domain's interfaces: 52:54:00:aa:00:01, "
+                        "52:54:00:aa:00:02 (ua-wan)");
     assert_failure(&failure, FAILURE_NETWORK_CONFIG);
 }
 
