@@ -39,7 +39,7 @@ const struct command_row commands[] = {
 
     {&cmd_doctor, "Keep house", "virt-seed doctor"},
     {&cmd_gc, NULL, "virt-seed gc --dry-run"},
-    {&cmd_watch, NULL, "systemctl enable --now virt-seed-watch.service"},
+    {&cmd_watch, NULL, "virt-seed watch"},
 
     {&cmd_complete, NULL, NULL},
     {NULL, NULL, NULL},

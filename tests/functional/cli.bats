@@ -73,7 +73,8 @@ options_of_help() {
         read -ra example <<<"${lines[-1]}"
         [[ ${example[*]:0:2} == "virt-seed $command" ]]
         # Whatever it lacks here, its words are right.
-        run "${example[@]}" -c test:///no-such-file.xml --root="$root"
+        # watch would wait for libvirt for ever.
+        run timeout 3 "${example[@]}" -c test:///no-such-file.xml --root="$root"
         [[ $status -ne 2 ]]
     done
 }

@@ -79,7 +79,7 @@ domain_of() {
         count=$((count + 1))
         domain_of "$element" >domain.xml
         virt-seed --root="$root" check --no-schema domain.xml
-        virt-seed --root="$root" build -o seed.iso domain.xml
+        virt-seed --root="$root" build --force -o seed.iso domain.xml
         virt-seed inspect seed.iso
     done
     [[ $count -ge 25 ]]

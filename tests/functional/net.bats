@@ -81,7 +81,7 @@ token() {
 @test "the address comes from the configuration, and a domain with another is wired again" {
     for address in 192.0.2.1 192.0.2.1:8080 '[fd00::1]' '[fd00::1]:8080'; do
         echo "imds-address = $address" >"$root$confdir/virt-seed.conf"
-        virt-seed --root="$root" wire wired.xml >again.xml 2>said
+        virt-seed --root="$root" wire --verbose wired.xml >again.xml 2>said
         assert_wired_to "$address"
     done
     refuses_start wired.xml 'not wired' "http://$imds_address/$uuid/…/" "http://[fd00::1]:8080/$uuid/…/"
@@ -117,9 +117,11 @@ assert_wired_to() {
 }
 
 @test "no message contains a token" {
-    run virt-seed --root="$root" wire unwired.xml
-    run ! grep -E "$uuid/[0-9a-f]{32}" <(grep '^domain ' <<<"$output")
-    run virt-seed --root="$root" unset --wiring-only -o unset.xml wired.xml
+    run -0 --separate-stderr virt-seed --root="$root" wire --verbose unwired.xml
+    [[ $stderr == *"s=http://"* ]]
+    run ! grep -E '[0-9a-f]{32}' <<<"$stderr"
+    run virt-seed --root="$root" unset --verbose --wiring-only -o unset.xml wired.xml
+    [[ $output == *"s=http://"* ]]
     run ! grep -E '[0-9a-f]{32}' <<<"$output"
     sed -i "s|$uuid/|$other_uuid/|" wired.xml
     run virt-seed --root="$root" check --no-schema wired.xml
@@ -130,7 +132,7 @@ assert_wired_to() {
     run virt-seed --root="$root" check --no-schema foreign.xml
     assert_said "has 'ds=nocloud;s=http://$imds_address/"
     run ! grep -E '[0-9a-f]{32}' <<<"$output"
-    run virt-seed --root="$root" wire --replace -o replaced.xml foreign.xml
+    run virt-seed --root="$root" wire --verbose --replace -o replaced.xml foreign.xml
     assert_said "'ds=nocloud;s=http://$imds_address/$other_uuid/…/' removed"
     run ! grep -E '[0-9a-f]{32}' <<<"$output"
 }
