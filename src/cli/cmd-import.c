@@ -46,18 +46,14 @@ format_by_name(const char *name)
     return NULL;
 }
 
-/* Return: the format that the operands name; or, if they name only a file, the one that its
- * content looks like: oVirt's documents are XML, KubeVirt's YAML or JSON. */
+/* Return: the format that the content looks like: oVirt's documents are XML, KubeVirt's YAML
+ * or JSON. */
 static const struct format *
-find_format(const struct context *context, const struct buffer *data)
+guess_format(const struct buffer *data)
 {
     size_t start = data->size > 0 ? strspn(data->data, " \t\r\n") : 0;
-    const char *name =
-        start < data->size && data->data[start] == '<' ? "ovirt" : "kubevirt";
 
-    if (context->operand_count > 1)
-        name = context->operands[0];
-    return format_by_name(name);
+    return start < data->size && data->data[start] == '<' ? &formats[1] : &formats[0];
 }
 
 static int
@@ -66,10 +62,11 @@ read_import(struct import *import, const struct context *context, const char *ma
 {
     const char *name = context->operands[context->operand_count - 1];
     const char *file = strcmp(name, "-") == 0 ? NULL : name;
-    const struct format *format;
+    const struct format *format =
+        context->operand_count > 1 ? format_by_name(context->operands[0]) : NULL;
     cleanup_buffer struct buffer data = {0};
 
-    if (context->operand_count > 1 && !format_by_name(context->operands[0]))
+    if (context->operand_count > 1 && !format)
         return failure_set(
             failure, FAILURE_USAGE,
             "cannot import from '%s'\n"
@@ -82,7 +79,8 @@ read_import(struct import *import, const struct context *context, const char *ma
     if (io_read(file, LIMIT_PART, "give the file of a manifest, or - for standard input",
                 &data, failure) < 0)
         return -1;
-    format = find_format(context, &data);
+    if (!format)
+        format = guess_format(&data);
     import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
     if (format->read(import, data.data, data.size, machine, failure) < 0 ||

@@ -313,6 +313,7 @@ packages: [a]
     wired_xml '<ci:user-data secret="web1"/>' >schema.xml
     finds schema.xml
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+    # shellcheck disable=SC2016  # JSON's own word
     echo '{"allOf": [{"$ref": "http://127.0.0.1:1/schema.json"}]}' >cloud-config.json
     run -0 check schema.xml
     assert_said 'the file is not a usable JSON schema' 'schema-cloud-config-v1.json'

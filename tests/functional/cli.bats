@@ -187,7 +187,7 @@ options_of_help() {
             run virt-seed "$command"
             assert_refused 2 "hint: virt-seed $command "
         fi
-        if [[ $usage != *… && $usage != *…] ]]; then
+        if [[ $usage != *… && $usage != *'…]' ]]; then
             run virt-seed "$command" wired.xml user-data superfluous
             assert_refused 2 "hint: virt-seed $command "
         fi

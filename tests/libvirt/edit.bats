@@ -34,7 +34,7 @@ edit() {
     lab_virsh start web1
     [[ $(virt_seed dump web1 user-data) = $'#cloud-config\nlocale: C.UTF-8' ]]
     run -0 edit 'sed -i s/C.UTF-8/POSIX/ "$1"'
-    [[ $output = *'the domain runs'* ]]
+    [[ $output = *'is running; the change takes effect at its next start'* ]]
     [[ $(virt_seed dump web1 user-data) = $'#cloud-config\nlocale: POSIX' ]]
 }
 

@@ -181,8 +181,7 @@ refuses_names_that_are_none(void **state)
     assert_refused("<name>lo</name>", FAILURE_NETWORK_CONFIG, "<name> is 'lo'");
     assert_refused("<name>a234567890123456</name>", FAILURE_NETWORK_CONFIG,
                    "expected 1 to 15 letters");
-    assert_refused("<name>eth0</name><name>eth1</name>", FAILURE_REQUEST,
-                   "duplicate ");
+    assert_refused("<name>eth0</name><name>eth1</name>", FAILURE_REQUEST, "duplicate ");
 }
 
 static void
@@ -263,7 +262,8 @@ refuses_gateways_that_are_none_or_out_of_reach(void **state)
                    FAILURE_NETWORK_CONFIG, "<gateway> is '2001::1', expected an IPv4");
     assert_refused(STATIC "<ip><address>192.0.2.1</address><netmask>24</netmask>"
                           "<gateway>192.0.3.1</gateway></ip>",
-                   FAILURE_NETWORK_CONFIG, "not in the network of any of the nic's addresses");
+                   FAILURE_NETWORK_CONFIG,
+                   "not in the network of any of the nic's addresses");
     assert_refused("<name>eth0</name><boot_protocol>dhcp</boot_protocol>"
                    "<ip><gateway>192.0.2.1</gateway></ip>",
                    FAILURE_NETWORK_CONFIG, "but <boot_protocol> is 'dhcp'");
