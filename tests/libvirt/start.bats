@@ -146,7 +146,7 @@ assert_refused() {
 @test "refuses a start with a seed's disk but no request, and names unset" {
     define_wired web1 $web1
     lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --config --remove
-    assert_refused web1 "its <metadata> has no <cloud-init>" "virt-seed unset web1"
+    assert_refused web1 "no <cloud-init> in its <metadata>" "virt-seed unset web1"
     virt_seed unset web1
     lab_virsh start web1
 }

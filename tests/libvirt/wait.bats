@@ -311,7 +311,7 @@ END
 @test "refuses an unknown domain, one on another host, and a malformed time" {
     local seconds
 
-    run -1 virt_seed wait nobody
+    run -4 virt_seed wait nobody
     [[ $output = *"there is no domain 'nobody'"* ]]
     start web1 $web1
     # What ssh(1) would run on the other host.
