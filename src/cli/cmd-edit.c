@@ -355,6 +355,7 @@ make_file(const struct editing *editing, const struct buffer *text,
     length = snprintf(file_path, sizeof(file_path), "%s/virt-seed-%s-XXXXXX%s",
                       directory && *directory ? directory : "/tmp",
                       editing->subject->name, suffix);
+    errno = ENAMETOOLONG;
     if (length < (int)sizeof(file_path))
         fd = mkostemps(file_path, (int)strlen(suffix), O_CLOEXEC);
     error = fd < 0 ? -errno : fs_write_all(fd, text->data, text->size);
@@ -467,8 +468,10 @@ edit(struct editing *editing, const struct buffer *text, struct failure **failur
             int result = run_editor(failure);
 
             buffer_clear(&edited);
-            if (read_text(&edited, result < 0 ? &ignored : failure) < 0)
+            if (read_text(&edited, result < 0 ? &ignored : failure) < 0) {
+                keep_file();
                 return -1;
+            }
             if (is_same(&edited, text)) {
                 if (result == 0 && !editing->context->quiet)
                     printf("the %s was not changed\n", editing->subject->name);

@@ -165,6 +165,8 @@ take_job(const struct starting *starting, struct job *job)
         progress_note(progress, waited->row, running_word(progress));
         waited->next = false;
         waited->starts = false;
+        /* Since it was added. */
+        waited->followed->active = true;
         waiting_begin(waited);
     } else if (job->wired && !waited->begun) {
         progress_note(progress, waited->row, "wired");
@@ -222,19 +224,20 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
 {
     struct waiting *waiting = &starting->waiting;
     size_t before = waiting->count;
-    struct waited *waited = waiting_add(waiting, name, failure);
+    virDomainPtr domain = libvirt_find_domain(starting->connection, name, failure);
+    struct waited *waited = domain ? waiting_add(waiting, name, failure) : NULL;
     struct job *job;
 
-    if (!waited)
-        return -1;
-    if (waiting->count == before || waited->followed->active)
-        return 0;
+    if (!waited || waiting->count == before || waited->followed->active) {
+        if (domain)
+            virDomainFree(domain);
+        return waited ? 0 : -1;
+    }
     job = xcalloc(1, sizeof(*job));
     job->waited = waited;
+    job->domain = domain;
     *array_add(starting->jobs, starting->count) = job;
-    job->domain =
-        libvirt_find_domain(starting->connection, waited->followed->uuid, failure);
-    return job->domain ? 0 : -1;
+    return 0;
 }
 
 /* Adds the domains that ask for a seed and have such a name. Return: how many, or -1. */
@@ -253,8 +256,16 @@ add_matching(struct starting *starting, const char *pattern, struct failure **fa
 
         if (found >= 0 && fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0 &&
             definition_asks(domains[i])) {
+            cleanup_failure struct failure *reason = NULL;
+
             virDomainGetUUIDString(domains[i], uuid);
-            found = add_domain(starting, uuid, failure) < 0 ? -1 : found + 1;
+            if (add_domain(starting, uuid, &reason) == 0) {
+                found++;
+            } else if (reason->code != FAILURE_DOMAIN_MISSING) {
+                /* One that was undefined since it was listed stops no other. */
+                *failure = steal(reason);
+                found = -1;
+            }
         }
         virDomainFree(domains[i]);
     }

@@ -52,7 +52,7 @@
 /* A domain that needs to be wired so often in such a time is wired against somebody who
  * takes the wiring away: it is left alone for the rest of that time. */
 #define WIRINGS 50
-#define WIRINGS_SECONDS 60
+#define WIRINGS_MILLISECONDS 60000
 
 /* How often a definition that somebody else changes at the same time is read again. */
 #define ROUNDS 5
@@ -83,7 +83,7 @@ struct gone {
 /* A domain that was wired, or could not be, lately. */
 struct recent {
     struct uuid uuid;
-    time_t since;
+    long since; /* by clock_now() */
     int count;
 };
 
@@ -159,26 +159,29 @@ clock_now(void)
 static void
 count_wiring(struct watch *watch, virDomainPtr domain, const char *uuid)
 {
-    struct recent *oldest = &watch->recent[0];
-    time_t now = time(NULL);
+    struct recent *slot = &watch->recent[0];
+    long now = clock_now();
 
+    /* Its own slot, or else the oldest. */
     for (size_t i = 0; i < ARRAY_SIZE(watch->recent); i++) {
         struct recent *recent = &watch->recent[i];
 
-        if (strcmp(recent->uuid.text, uuid) == 0 && now >= recent->since &&
-            now - recent->since < WIRINGS_SECONDS) {
-            if (++recent->count == WIRINGS)
-                say(PRIORITY_ERROR,
-                    "domain '%s': its wiring is undone again and again; it is left alone "
-                    "for %d seconds",
-                    virDomainGetName(domain), WIRINGS_SECONDS);
-            return;
+        if (strcmp(recent->uuid.text, uuid) == 0) {
+            slot = recent;
+            break;
         }
-        if (recent->since < oldest->since)
-            oldest = recent;
+        if (recent->since < slot->since)
+            slot = recent;
     }
-    *oldest = (struct recent){.since = now, .count = 1};
-    snprintf(oldest->uuid.text, sizeof(oldest->uuid.text), "%s", uuid);
+    if (strcmp(slot->uuid.text, uuid) != 0 || now - slot->since >= WIRINGS_MILLISECONDS) {
+        *slot = (struct recent){.since = now};
+        snprintf(slot->uuid.text, sizeof(slot->uuid.text), "%s", uuid);
+    }
+    if (++slot->count == WIRINGS)
+        say(PRIORITY_ERROR,
+            "domain '%s': its wiring is undone again and again; it is left alone "
+            "for %d seconds",
+            virDomainGetName(domain), WIRINGS_MILLISECONDS / 1000);
 }
 
 static bool
@@ -189,7 +192,7 @@ is_left_alone(const struct watch *watch, const char *uuid)
 
         if (strcmp(recent->uuid.text, uuid) == 0)
             return recent->count >= WIRINGS &&
-                   time(NULL) - recent->since < WIRINGS_SECONDS;
+                   clock_now() - recent->since < WIRINGS_MILLISECONDS;
     }
     return false;
 }
@@ -341,10 +344,12 @@ handle_gone(int timer, void *data)
 
     if (!watch->connection)
         return;
-    virEventUpdateTimeout(timer, -1);
     domain = virDomainLookupByUUIDString(watch->connection, gone->uuid.text);
     is_unknown = !domain && virGetLastErrorCode() == VIR_ERR_NO_DOMAIN;
     is_defined = domain && virDomainIsPersistent(domain) == 1;
+    /* If libvirt could not answer, it is asked again. */
+    if (domain || is_unknown)
+        virEventUpdateTimeout(timer, -1);
     if (domain)
         virDomainFree(domain);
     if (is_unknown)

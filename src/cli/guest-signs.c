@@ -18,18 +18,19 @@
 /* A guest that boots prints more often than that. */
 #define CONSOLE_SECONDS 60
 
-/* The guest's end of its channel, as libvirt is told by QEMU. */
-static bool
-is_open(const xmlNode *devices, const char *port)
+/* Return: what libvirt knows of the guest's end of its channel; NULL if the XML has no such
+ * channel, as that which the emulator shim adds. */
+static const xmlNode *
+find_port(const xmlNode *devices, const char *port)
 {
     for (const xmlNode *node = xml_child(devices, "channel"); node;
          node = xml_next(node, "channel")) {
         const xmlNode *target = xml_child(node, "target");
 
         if (target && xml_attribute_is(target, "name", port))
-            return xml_attribute_is(target, "state", "connected");
+            return target;
     }
-    return false;
+    return NULL;
 }
 
 /* Return: the file that has what the guest prints, owned by the caller (free), or NULL:
@@ -60,7 +61,7 @@ guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
     cleanup_domain_view struct domain_view view = {0};
     cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *console = NULL;
-    const xmlNode *devices;
+    const xmlNode *devices, *port;
     struct stat status;
 
     *signs = (struct guest_signs){.console = -1};
@@ -70,8 +71,11 @@ guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
     if (!devices)
         return;
     signs->runs = true;
-    signs->reports = is_open(devices, REPORT_PORT);
-    signs->has_agent = is_open(devices, AGENT_PORT);
+    port = find_port(devices, REPORT_PORT);
+    signs->has_port = port != NULL;
+    signs->reports = port && xml_attribute_is(port, "state", "connected");
+    port = find_port(devices, AGENT_PORT);
+    signs->has_agent = port && xml_attribute_is(port, "state", "connected");
     console = find_console(devices);
     /* Whoever may not look there does not know. */
     if (!console || console[0] != '/' || !console[1] ||
@@ -95,6 +99,8 @@ guest_signs_reason(const struct guest_signs *signs, bool was_heard)
 {
     if (!signs->runs)
         return NULL;
+    if (was_heard && !signs->has_port)
+        return NULL;
     if (was_heard)
         return xstrdup(signs->reports ? "the guest is still connected"
                                       : "the guest has closed its end of the channel");
@@ -112,7 +118,7 @@ guest_signs_hint(const struct guest_signs *signs, bool was_heard)
 {
     if (!signs->runs)
         return NULL;
-    if (was_heard && signs->reports)
+    if (was_heard && (signs->reports || !signs->has_port))
         return xstrdup("cloud-init is slow: wait again, with a longer --timeout");
     if (was_heard)
         return xstrdup("see on its console whether it hangs or boots again");

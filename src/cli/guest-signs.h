@@ -13,6 +13,7 @@
 
 struct guest_signs {
     bool runs;      /* the others are only known if it does */
+    bool has_port;  /* the XML has the report channel; the shim's is not there */
     bool reports;   /* the reporter holds the channel open */
     bool has_agent; /* the guest agent holds its channel open */
     long console;   /* seconds since something was printed; -1 if it is not known */

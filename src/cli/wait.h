@@ -33,7 +33,7 @@ struct followed {
     struct follow *follow;
     virDomainPtr domain;
     char uuid[VIR_UUID_STRING_BUFLEN];
-    bool active;                /* it ran when it was added, before the report was read */
+    bool active;                /* it ran when it was added, or has begun since */
     struct guest_report report; /* what the guest has said up to now */
     void *owner;                /* the caller's */
     /* follow.c's own: */

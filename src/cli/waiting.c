@@ -367,6 +367,7 @@ begun(struct followed *followed)
 
     if (waited->over || waited->waiting->options->no_wait)
         return;
+    followed->active = true;
     if (waited->starts && !waited->next)
         waiting_begin(waited);
     else
