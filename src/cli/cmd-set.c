@@ -238,7 +238,13 @@ set_read_password(struct writing *writing, const struct option_value *value,
     }
     while (strchr("\r\n", password->data[password->size - 1]))
         password->data[--password->size] = '\0';
-    return password;
+    if (strcspn(password->data, "\r\n") == password->size)
+        return password;
+    failure_set(failure, FAILURE_REQUEST,
+                "'%s' has several lines, or a NUL byte in a line\n"
+                "write the password alone into it, in one line",
+                value->text);
+    return NULL;
 }
 
 static int
@@ -407,6 +413,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (options->print)
         change.output = "-";
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
+        definition_check_output(&definition, &change, failure) < 0 ||
         write_settings(&writing, &options->settings, &wiring, failure) < 0)
         return -1;
     written = wiring.change_count;

@@ -365,6 +365,26 @@ print_changes(const struct definition *definition, const struct change_options *
 }
 
 int
+definition_check_output(const struct definition *definition,
+                        const struct change_options *options, struct failure **failure)
+{
+    const char *path = options->in_place ? definition->name : options->output;
+    const bool to_libvirt = definition->libvirt && !path;
+
+    if (options->in_place && options->output)
+        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
+    else if (options->in_place && (!path || strcmp(path, "-") == 0))
+        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
+    else if (options->json && !options->dry_run && !to_libvirt &&
+             output_is_standard(path))
+        failure_set(failure, FAILURE_USAGE,
+                    "--json and the XML cannot both go to standard output");
+    return *failure ? failure_hint(failure, "choose where the XML goes: --in-place or "
+                                            "--output=OUTPUT")
+                    : 0;
+}
+
+int
 definition_commit(struct definition *definition, const struct context *context,
                   const struct change_options *options, const char *nothing,
                   const struct wiring *wiring, struct failure **failure)
@@ -375,16 +395,8 @@ definition_commit(struct definition *definition, const struct context *context,
     const size_t count = wiring->change_count;
     const char *name = definition->domain.name;
 
-    if (options->in_place && options->output)
-        failure_set(failure, FAILURE_USAGE, "--in-place and --output exclude each other");
-    else if (options->in_place && (!path || strcmp(path, "-") == 0))
-        failure_set(failure, FAILURE_USAGE, "--in-place is for a FILE");
-    else if (options->json && to_stdout)
-        failure_set(failure, FAILURE_USAGE,
-                    "--json and the XML cannot both go to standard output");
-    if (*failure)
-        return failure_hint(failure,
-                            "choose where the XML goes: --in-place or --output=OUTPUT");
+    if (definition_check_output(definition, options, failure) < 0)
+        return -1;
     if (to_libvirt && count > 0 && !options->dry_run && define(definition, failure) < 0)
         return -1;
     if (!to_libvirt && !options->dry_run) {

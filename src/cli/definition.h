@@ -97,6 +97,12 @@ int definition_wire(struct definition *definition, const struct context *context
                     const struct change_options *options, struct wiring *wiring,
                     struct failure **failure);
 
+/* Fails if the options contradict each other on where the XML goes; definition_commit()
+ * checks it, too. */
+int definition_check_output(const struct definition *definition,
+                            const struct change_options *options,
+                            struct failure **failure);
+
 /*
  * Puts the changed document where it belongs, and tells the user what was changed;
  * `nothing` is said of a domain that needed no change.

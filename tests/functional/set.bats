@@ -372,3 +372,20 @@ END
     run virt-seed --root="$root" set --password-file=empty web1.xml
     assert_refused 1 "'empty' holds no password"
 }
+
+@test "a refused command leaves the host's secret as it was, and a password is one line" {
+    domain_xml >web1.xml
+    printf 'first\n' >password
+    virt-seed --root="$root" set --root-password-file=password -i web1.xml
+    cp "$root$confdir/secrets/web1/root-password" before
+    printf 'second\n' >password
+    run -2 virt-seed --root="$root" set --root-password-file=password -i -o out.xml web1.xml
+    run -2 virt-seed --root="$root" set --root-password-file=password --json web1.xml
+    cmp before "$root$confdir/secrets/web1/root-password"
+    printf 'one\ntwo\n' >password
+    run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
+    assert_said 'has several lines'
+    printf 'one\0two\n' >password
+    run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
+    assert_said 'NUL byte'
+}
