@@ -210,11 +210,13 @@ is_readable(int root, const struct domain *running)
 
 /* --- the exchange ------------------------------------------------------------------- */
 
-#define TRAY_ATTEMPTS 3
-#define TRAY_PAUSE_MICROSECONDS 100000
+#define ATTEMPTS 3
+#define TRAY_ATTEMPTS 50
+#define PAUSE_MICROSECONDS 100000
 
 /* libvirt opens the tray and changes the medium in two steps. In between, a guest that
- * boots or looks at its drives may close the tray: "Tray of device is not open". */
+ * boots or looks at its drives may close the tray, and firmware on a busy host does so for
+ * a while: QEMU says "Tray of device 'ID' is not open". */
 static int
 update_device(const struct medium *medium, const char *xml, const char *what,
               struct failure **failure)
@@ -224,11 +226,12 @@ update_device(const struct medium *medium, const char *xml, const char *what,
 
         if (medium->guest->update_device(medium->guest->data, xml, what, &reason) == 0)
             return 0;
-        if (attempt == TRAY_ATTEMPTS) {
+        if (attempt >=
+            (strstr(reason->message, "Tray of device") ? TRAY_ATTEMPTS : ATTEMPTS)) {
             *failure = steal(reason);
             return -1;
         }
-        usleep(TRAY_PAUSE_MICROSECONDS);
+        usleep(PAUSE_MICROSECONDS);
     }
 }
 
