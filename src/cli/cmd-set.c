@@ -236,7 +236,9 @@ set_read_password(struct writing *writing, const struct option_value *value,
                     value->text);
         return NULL;
     }
-    while (strchr("\r\n", password->data[password->size - 1]))
+    /* The text holds more than line ends, so this stops. */
+    while (password->data[password->size - 1] == '\n' ||
+           password->data[password->size - 1] == '\r')
         password->data[--password->size] = '\0';
     if (strcspn(password->data, "\r\n") == password->size)
         return password;

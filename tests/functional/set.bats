@@ -388,4 +388,7 @@ END
     printf 'one\0two\n' >password
     run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
     assert_said 'NUL byte'
+    head -c 3 /dev/zero >password
+    run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
+    assert_said 'NUL byte'
 }
