@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buffer {
@@ -20,6 +21,8 @@ void buffer_append(struct buffer *buffer, const void *data, size_t size);
 void buffer_append_string(struct buffer *buffer, const char *text);
 void buffer_printf(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Return: whether both have the same content. */
+bool buffer_is_same(const struct buffer *one, const struct buffer *other);
 /* Wipes and frees the content; the buffer can then be used again. */
 void buffer_clear(struct buffer *buffer);
 

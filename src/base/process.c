@@ -63,6 +63,15 @@ process_harden(void)
     umask(022);
 }
 
+int64_t
+clock_milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 char *
 process_path_beside(const char *name)
 {
@@ -88,20 +97,15 @@ struct run {
     const struct child *child;
     pid_t pid;
     int output;
-    struct timespec begin;
+    int64_t end; /* by clock_milliseconds(): it is killed then */
 };
 
 static int
 milliseconds_left(const struct run *run)
 {
-    const long limit = run->child->seconds * 1000L;
-    struct timespec now;
-    long spent;
+    int64_t left = run->end - clock_milliseconds();
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    spent = (now.tv_sec - run->begin.tv_sec) * 1000 +
-            (now.tv_nsec - run->begin.tv_nsec) / 1000000;
-    return spent < limit ? (int)(limit - spent) : 0;
+    return left > 0 ? (int)left : 0;
 }
 
 /* Return: 0 or an errno. */
@@ -128,7 +132,7 @@ spawn(struct run *run, int output)
     /* Each on itself: it stays open over exec. */
     for (const int *document = child->documents; *document >= 0; document++)
         posix_spawn_file_actions_adddup2(&actions, *document, *document);
-    clock_gettime(CLOCK_MONOTONIC, &run->begin);
+    run->end = clock_milliseconds() + child->seconds * 1000L;
     error = posix_spawnp(&run->pid, child->words[0], &actions, &attributes, child->words,
                          environment);
     posix_spawn_file_actions_destroy(&actions);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 
@@ -14,6 +15,9 @@ int process_open_standard(void);
  * -1 means /dev/null), sends descriptor 2 to /dev/null, and closes all others. Return: 0
  * or -errno. */
 int process_keep_descriptors(int input, int output);
+
+/* Return: milliseconds of a clock that is never set. */
+int64_t clock_milliseconds(void);
 
 /* No core files, no ptrace by others, no death by SIGPIPE or SIGXFSZ: errors are
  * returned. */

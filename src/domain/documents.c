@@ -35,9 +35,7 @@ seed_find_document(const struct seed *seed, const char *path)
 bool
 document_is_same(const struct document *one, const struct document *other)
 {
-    return one->data.size == other->data.size &&
-           (one->data.size == 0 ||
-            memcmp(one->data.data, other->data.data, one->data.size) == 0);
+    return buffer_is_same(&one->data, &other->data);
 }
 
 bool

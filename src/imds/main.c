@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 #if HAVE_LIBSYSTEMD
 #include <systemd/sd-daemon.h>
@@ -51,15 +50,6 @@ struct server {
     uint64_t end; /* when to stop waiting, once it has stopped accepting; or 0 */
     int signals;
 };
-
-static uint64_t
-milliseconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void
 notify(const char *state)
@@ -137,7 +127,7 @@ turn(struct server *server)
     }
     if (poll(waits, 1 + server->daemon_count, wait) < 0 && errno != EINTR)
         return -errno;
-    server->http.now = milliseconds();
+    server->http.now = (uint64_t)clock_milliseconds();
     for (size_t i = 0; i < server->daemon_count; i++)
         MHD_run(server->daemons[i]);
     http_forget_host(&server->http);
@@ -229,7 +219,7 @@ server_run(struct listeners *listeners, const struct http_options *options,
 
     if (result == 0) {
         notify("READY=1");
-        server.http.now = milliseconds();
+        server.http.now = (uint64_t)clock_milliseconds();
         while (error == 0 && !has_ended(&server))
             error = turn(&server);
         if (error < 0)

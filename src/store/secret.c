@@ -363,8 +363,7 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *th
     error = fs_read_all(fd, LIMIT_PART, &content);
     if (error < 0 && error != -EFBIG)
         return secret_fail("make or read", path, error, failure);
-    if (error == 0 && content.size == key->content.size &&
-        (content.size == 0 || memcmp(content.data, key->content.data, content.size) == 0))
+    if (error == 0 && buffer_is_same(&content, &key->content))
         return 0;
     return failure_set(
         failure, FAILURE_SECRET,

@@ -101,6 +101,23 @@ is_empty_after_its_content_was_taken(void **state)
     unit_assert_content(&buffer, "again");
 }
 
+static void
+is_the_same_as_one_with_equal_content(void **state)
+{
+    cleanup_buffer struct buffer one = {0};
+    cleanup_buffer struct buffer other = {0};
+
+    (void)state;
+    assert_true(buffer_is_same(&one, &other));
+    buffer_append(&one, "a\0b", 3);
+    assert_false(buffer_is_same(&one, &other));
+    buffer_append(&other, "a\0c", 3);
+    assert_false(buffer_is_same(&one, &other));
+    buffer_clear(&other);
+    buffer_append(&other, "a\0b", 3);
+    assert_true(buffer_is_same(&one, &other));
+}
+
 int
 main(void)
 {
@@ -112,6 +129,7 @@ main(void)
         cmocka_unit_test(makes_room_behind_the_content),
         cmocka_unit_test(takes_what_is_formatted),
         cmocka_unit_test(is_empty_after_its_content_was_taken),
+        cmocka_unit_test(is_the_same_as_one_with_equal_content),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
