@@ -3,8 +3,8 @@
  * How it works: libvirt says which definitions come, change and go. An event only notes
  * the domain's UUID; a timer, which runs out in milliseconds, takes one domain after
  * another and wires it (cli/definition.h). What has just been defined goes before what is
- * looked at because the daemon was connected. To wire a domain is an event itself: it is
- * looked at once more, and is wired.
+ * looked at because the daemon was connected. Wiring is itself an event: the domain
+ * is looked at once more, and found wired.
  *
  * Nothing else is remembered of a domain: whatever was missed while libvirt's daemon was
  * away is seen when all definitions are looked at. That a domain was undefined meanwhile
@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #if HAVE_LIBSYSTEMD
@@ -30,6 +29,7 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
@@ -42,15 +42,15 @@
 #define RECONNECT_MILLISECONDS 200
 #define RECONNECT_MILLISECONDS_MOST 5000
 
-/* After so many seconds, and so often, a daemon that says nothing is one that is gone. */
+/* A daemon that leaves so many keepalives unanswered, sent so many seconds apart, is gone. */
 #define KEEPALIVE_SECONDS 5
 #define KEEPALIVE_COUNT 6
 
 /* Some undefine a domain to define it again: until then its host key stays. */
 #define UNDEFINED_MILLISECONDS 5000
 
-/* A domain that needs to be wired so often in such a time is wired against somebody who
- * takes the wiring away: it is left alone for the rest of that time. */
+/* If a domain must be wired so often within that time, something keeps unwiring it: it is
+ * left alone for the rest of that time. */
 #define WIRINGS 50
 #define WIRINGS_MILLISECONDS 60000
 
@@ -65,7 +65,8 @@
 
 struct uuid {
     char text[VIR_UUID_STRING_BUFLEN];
-    long due; /* when it is to be looked at, in milliseconds */
+    int64_t due; /* when it is to be looked at, in milliseconds */
+    int defined; /* so many times since it was last looked at */
 };
 
 struct uuids {
@@ -83,8 +84,9 @@ struct gone {
 /* A domain that was wired, or could not be, lately. */
 struct recent {
     struct uuid uuid;
-    long since; /* by clock_now() */
+    int64_t since; /* by clock_milliseconds() */
     int count;
+    bool is_new; /* wired when it was last looked at */
 };
 
 struct watch {
@@ -103,7 +105,7 @@ struct watch {
     struct uuids all;        /* when it was connected */
     size_t next;             /* of these */
     size_t wired;            /* of these */
-    long start;              /* when it was connected, in milliseconds */
+    int64_t start;           /* when it was connected, in milliseconds */
     struct uuids migrated;   /* to another host */
     struct gone **gone;
     size_t gone_count;
@@ -144,39 +146,36 @@ notify(const char *state)
 #endif
 }
 
-/* Return: milliseconds, of a clock that nobody sets. */
-static long
-clock_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* --- wiring ------------------------------------------------------------------------- */
+
+static struct recent *
+find_recent(struct watch *watch, const char *uuid)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(watch->recent); i++) {
+        if (strcmp(watch->recent[i].uuid.text, uuid) == 0)
+            return &watch->recent[i];
+    }
+    return NULL;
+}
 
 static void
 count_wiring(struct watch *watch, virDomainPtr domain, const char *uuid)
 {
-    struct recent *slot = &watch->recent[0];
-    long now = clock_now();
+    struct recent *slot = find_recent(watch, uuid);
+    int64_t now = clock_milliseconds();
 
-    /* Its own slot, or else the oldest. */
-    for (size_t i = 0; i < ARRAY_SIZE(watch->recent); i++) {
-        struct recent *recent = &watch->recent[i];
-
-        if (strcmp(recent->uuid.text, uuid) == 0) {
-            slot = recent;
-            break;
+    if (!slot) {
+        slot = &watch->recent[0];
+        for (size_t i = 1; i < ARRAY_SIZE(watch->recent); i++) {
+            if (watch->recent[i].since < slot->since)
+                slot = &watch->recent[i];
         }
-        if (recent->since < slot->since)
-            slot = recent;
     }
     if (strcmp(slot->uuid.text, uuid) != 0 || now - slot->since >= WIRINGS_MILLISECONDS) {
         *slot = (struct recent){.since = now};
         snprintf(slot->uuid.text, sizeof(slot->uuid.text), "%s", uuid);
     }
+    slot->is_new = true;
     if (++slot->count == WIRINGS)
         say(PRIORITY_ERROR,
             "domain '%s': its wiring is undone again and again; it is left alone "
@@ -185,16 +184,10 @@ count_wiring(struct watch *watch, virDomainPtr domain, const char *uuid)
 }
 
 static bool
-is_left_alone(const struct watch *watch, const char *uuid)
+is_left_alone(const struct recent *recent)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(watch->recent); i++) {
-        const struct recent *recent = &watch->recent[i];
-
-        if (strcmp(recent->uuid.text, uuid) == 0)
-            return recent->count >= WIRINGS &&
-                   clock_now() - recent->since < WIRINGS_MILLISECONDS;
-    }
-    return false;
+    return recent && recent->count >= WIRINGS &&
+           clock_milliseconds() - recent->since < WIRINGS_MILLISECONDS;
 }
 
 /* What somebody else changes at the same time is read again. Return: as
@@ -217,16 +210,17 @@ wire_in_rounds(const struct watch *watch, virDomainPtr domain, struct wiring *wi
 
 /* Return: whether it was wired now. */
 static bool
-wire_domain_of(struct watch *watch, const char *uuid)
+wire_domain_of(struct watch *watch, const struct uuid *uuid)
 {
-    virDomainPtr domain = virDomainLookupByUUIDString(watch->connection, uuid);
+    virDomainPtr domain = virDomainLookupByUUIDString(watch->connection, uuid->text);
+    struct recent *recent = find_recent(watch, uuid->text);
     cleanup_wiring struct wiring wiring = {0};
     cleanup_failure struct failure *failure = NULL;
     enum definition_state state = DEFINITION_ASKS_NOTHING;
 
     /* What has gone since is no failure; nor is a transient domain, which has no
      * definition. */
-    if (domain && virDomainIsPersistent(domain) == 1 && !is_left_alone(watch, uuid))
+    if (domain && virDomainIsPersistent(domain) == 1 && !is_left_alone(recent))
         state = wire_in_rounds(watch, domain, &wiring, &failure);
     if (state == DEFINITION_WIRED) {
         cleanup_free char *changes = wiring_describe(&wiring);
@@ -237,10 +231,20 @@ wire_domain_of(struct watch *watch, const char *uuid)
         say(PRIORITY_ERROR, "domain '%s' was not wired: %s%s%s", virDomainGetName(domain),
             failure->message, failure->hint ? "; " : "",
             failure->hint ? failure->hint : "");
+    } else if (state == DEFINITION_WAS_WIRED && recent && recent->is_new &&
+               uuid->defined > 1) {
+        /* One of these events was that of the wiring; if another definition came just
+         * before it, the wiring has replaced it. */
+        say(PRIORITY_ERROR,
+            "domain '%s' was defined by somebody else while it was being wired; if their "
+            "change is missing, define it again",
+            virDomainGetName(domain));
     }
+    if (recent)
+        recent->is_new = false;
     if (state == DEFINITION_WIRED ||
         (state == DEFINITION_FAILED && wiring.change_count > 0))
-        count_wiring(watch, domain, uuid);
+        count_wiring(watch, domain, uuid->text);
     if (domain)
         virDomainFree(domain);
     return state == DEFINITION_WIRED;
@@ -252,7 +256,7 @@ end_looking(struct watch *watch)
     cleanup_free char *status = NULL;
 
     say(PRIORITY_INFO, "looked at %zu definitions in %ld ms, and wired %zu",
-        watch->all.count, clock_now() - watch->start, watch->wired);
+        watch->all.count, (long)(clock_milliseconds() - watch->start), watch->wired);
     status = xasprintf("STATUS=Watching; %zu definitions were there", watch->all.count);
     notify(status);
     free(watch->all.list);
@@ -277,17 +281,17 @@ handle_work(int timer, void *data)
 {
     struct watch *watch = data;
     struct uuid *first = find_first(&watch->urgent);
-    long rest = first ? first->due - clock_now() : -1;
+    int64_t rest = first ? first->due - clock_milliseconds() : -1;
 
     if (watch->connection && first && rest <= 0) {
         const struct uuid uuid = *first;
 
         *first = watch->urgent.list[--watch->urgent.count];
         virEventUpdateTimeout(timer, 0);
-        wire_domain_of(watch, uuid.text);
+        wire_domain_of(watch, &uuid);
     } else if (watch->connection && watch->next < watch->all.count) {
         virEventUpdateTimeout(timer, 0);
-        watch->wired += wire_domain_of(watch, watch->all.list[watch->next++].text);
+        watch->wired += wire_domain_of(watch, &watch->all.list[watch->next++]);
         if (watch->next == watch->all.count)
             end_looking(watch);
     } else {
@@ -417,11 +421,14 @@ remove_uuid(struct uuids *uuids, const char *uuid)
         uuids->list[i] = uuids->list[--uuids->count];
 }
 
-static void
+static struct uuid *
 note_urgent(struct watch *watch, const char *uuid)
 {
-    add_uuid(&watch->urgent, uuid)->due = clock_now() + SETTLE_MILLISECONDS;
+    struct uuid *urgent = add_uuid(&watch->urgent, uuid);
+
+    urgent->due = clock_milliseconds() + SETTLE_MILLISECONDS;
     virEventUpdateTimeout(watch->work, 0);
+    return urgent;
 }
 
 /* A domain that was migrated is another host's, and may come back: `virt-seed gc` keeps
@@ -457,7 +464,7 @@ handle_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int d
     if (event == VIR_DOMAIN_EVENT_DEFINED || event == VIR_DOMAIN_EVENT_STARTED)
         remove_uuid(&watch->migrated, uuid.text);
     if (event == VIR_DOMAIN_EVENT_DEFINED)
-        note_urgent(watch, uuid.text);
+        note_urgent(watch, uuid.text)->defined++;
     else if (event == VIR_DOMAIN_EVENT_UNDEFINED &&
              detail != VIR_DOMAIN_EVENT_UNDEFINED_RENAMED)
         note_undefined(watch, uuid.text);
@@ -518,7 +525,7 @@ listen_to_events(struct watch *watch, struct failure **failure)
     virDomainPtr *domains = NULL;
     int count;
 
-    watch->start = clock_now();
+    watch->start = clock_milliseconds();
     virConnectSetKeepAlive(connection, KEEPALIVE_SECONDS, KEEPALIVE_COUNT);
     virConnectRegisterCloseCallback(connection, handle_close, watch, NULL);
     watch->lifecycle = virConnectDomainEventRegisterAny(
@@ -546,7 +553,7 @@ listen_to_events(struct watch *watch, struct failure **failure)
     return 0;
 }
 
-/* Connects, or has it tried again later. Return: 0, or -1 if that cannot help. */
+/* Connects, or schedules another attempt. Return: 0, or -1 if that cannot help. */
 static int
 connect_to_libvirt(struct watch *watch, struct failure **failure)
 {
