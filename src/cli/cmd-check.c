@@ -64,26 +64,26 @@ print_text(const char *origin, const struct findings *findings)
     }
 }
 
+/* What is the same for each domain. */
+struct checking {
+    const struct options *options;
+    const struct buffer *schema; /* the file that --schema names, or NULL */
+};
+
 static int
 run_one(const struct context *context, const void *data, struct failure **failure)
 {
-    const struct options *options = data;
-    cleanup_buffer struct buffer schema = {0};
+    const struct checking *checking = data;
+    const struct options *options = checking->options;
     const struct check_options check = {
         .root = context->root,
         .schema = !options->no_schema,
-        .schema_file = options->schema ? &schema : NULL,
+        .schema_file = checking->schema,
     };
     cleanup_findings struct findings findings = {0};
     cleanup_definition struct definition definition = {0};
     cleanup_free char *name = NULL;
 
-    if (options->schema && options->no_schema)
-        return failure_set(failure, FAILURE_USAGE,
-                           "--schema and --no-schema exclude each other\nchoose one");
-    if (options->schema &&
-        io_read(options->schema, LIMIT_SCHEMA, SCHEMA_HINT, &schema, failure) < 0)
-        return -1;
     if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
     name = xstrdup(definition.domain.name);
@@ -111,7 +111,20 @@ run_one(const struct context *context, const void *data, struct failure **failur
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    return definition_each(context, data, run_one, failure);
+    const struct options *options = data;
+    cleanup_buffer struct buffer schema = {0};
+    const struct checking checking = {
+        .options = options,
+        .schema = options->schema ? &schema : NULL,
+    };
+
+    if (options->schema && options->no_schema)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--schema and --no-schema exclude each other\nchoose one");
+    if (options->schema &&
+        io_read(options->schema, LIMIT_SCHEMA, SCHEMA_HINT, &schema, failure) < 0)
+        return -1;
+    return definition_each(context, &checking, run_one, failure);
 }
 
 static const struct option_row rows[] = {

@@ -283,13 +283,6 @@ check_document(const struct editing *editing, const struct definition *definitio
                        findings.errors == 1 ? "error" : "errors");
 }
 
-static bool
-is_same(const struct buffer *one, const struct buffer *other)
-{
-    return one->size == other->size &&
-           (one->size == 0 || memcmp(one->data, other->data, one->size) == 0);
-}
-
 /* Defines the domain with the text. */
 static int
 define(struct editing *editing, const struct buffer *text, struct failure **failure)
@@ -305,7 +298,7 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     if (definition_load(&definition, editing->context, DEFINITION_CHANGE, failure) < 0 ||
         read_document(editing, &definition.domain, &present, failure) < 0)
         return -1;
-    if (!editing->force && !is_same(&present, &editing->original)) {
+    if (!editing->force && !buffer_is_same(&present, &editing->original)) {
         editing->can_force = true;
         return failure_set(failure, FAILURE_LIBVIRT,
                            "somebody else changed the %s of '%s' meanwhile", name,
@@ -472,7 +465,7 @@ edit(struct editing *editing, const struct buffer *text, struct failure **failur
                 keep_file();
                 return -1;
             }
-            if (is_same(&edited, text)) {
+            if (buffer_is_same(&edited, text)) {
                 if (result == 0 && !editing->context->quiet)
                     printf("the %s was not changed\n", editing->subject->name);
                 return result;

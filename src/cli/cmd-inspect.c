@@ -43,11 +43,10 @@ struct inspection {
 static struct judgement *
 add_judgement(struct inspection *inspection, const char *path, size_t size)
 {
-    inspection->judgements = xreallocarray(inspection->judgements, inspection->count + 1,
-                                           sizeof(*inspection->judgements));
-    inspection->judgements[inspection->count] =
-        (struct judgement){.path = path, .size = size};
-    return &inspection->judgements[inspection->count++];
+    struct judgement *judgement = array_add(inspection->judgements, inspection->count);
+
+    *judgement = (struct judgement){.path = path, .size = size};
+    return judgement;
 }
 
 static void

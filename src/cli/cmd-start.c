@@ -2,9 +2,9 @@
 /*
  * How it works: libvirt has no call that starts a domain and returns at once, so a few
  * threads wire and start the domains, one after another each. The main thread waits for
- * the guests meanwhile (cli/wait.h); a thread tells it of each domain by an eventfd, and
- * what it has to say of it is in the job, which nobody else looks at while the thread has
- * it.
+ * the guests meanwhile (cli/wait.h). A thread tells it about each domain that it is done
+ * with through an eventfd; the job holds the result, and only its thread touches it until
+ * then.
  */
 #include "config.h"
 
@@ -188,7 +188,7 @@ handle_notifier(int handle, int fd, int events, void *data)
     }
 }
 
-/* A signal is for the main thread. */
+/* Signals are left to the main thread. */
 static int
 start_threads(struct starting *starting, struct failure **failure)
 {
@@ -259,10 +259,10 @@ add_matching(struct starting *starting, const char *pattern, struct failure **fa
             cleanup_failure struct failure *reason = NULL;
 
             virDomainGetUUIDString(domains[i], uuid);
+            /* One that was undefined since it was listed does not stop the others. */
             if (add_domain(starting, uuid, &reason) == 0) {
                 found++;
             } else if (reason->code != FAILURE_DOMAIN_MISSING) {
-                /* One that was undefined since it was listed stops no other. */
                 *failure = steal(reason);
                 found = -1;
             }
@@ -410,7 +410,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (waiting_open(&starting.waiting, context, &starting.options->waiting, failure) ==
         0)
         start_and_wait(&starting, failure);
-    /* Whoever interrupts us does not wait for libvirt. */
+    /* After a signal, do not wait for libvirt. */
     if (starting.waiting.follow.signal == 0)
         end_threads(&starting);
     return waiting_close(&starting.waiting, *failure);

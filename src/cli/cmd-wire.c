@@ -104,10 +104,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     bool prints = false;
 
     for (size_t i = 0; i < context->operand_count; i++) {
-        struct context one = *context;
+        struct context one = definition_operand(context, i);
 
-        one.operands += i;
-        one.is_domain = context->is_domain && i == 0;
         prints = prints || definition_is_file(&one);
     }
     if (context->operand_count > 1 && !options->change.dry_run &&

@@ -143,6 +143,17 @@ definition_load_running(struct definition *running, const struct definition *def
                     failure);
 }
 
+struct context
+definition_operand(const struct context *context, size_t i)
+{
+    struct context one = *context;
+
+    one.operands += i;
+    one.operand_count = 1;
+    one.is_domain = context->is_domain && i == 0;
+    return one;
+}
+
 int
 definition_each(const struct context *context, const void *options,
                 int (*run)(const struct context *context, const void *options,
@@ -152,14 +163,10 @@ definition_each(const struct context *context, const void *options,
     int worst = STATUS_OK;
 
     for (size_t i = 0; i < context->operand_count; i++) {
-        struct context one = *context;
+        struct context one = definition_operand(context, i);
         cleanup_failure struct failure *failed = NULL;
-        int status;
+        int status = run(&one, options, &failed);
 
-        one.operands += i;
-        one.operand_count = 1;
-        one.is_domain = context->is_domain && i == 0;
-        status = run(&one, options, &failed);
         if (failed && (context->operand_count == 1 || failed->code == FAILURE_USAGE)) {
             *failure = steal(failed);
             return -1;

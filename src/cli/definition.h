@@ -83,6 +83,9 @@ struct change_options {
     OPTION(0, "dry-run", NULL, change.dry_run, "list the changes, and make none"),       \
         OPTION(0, "verbose", NULL, change.verbose, "list the changes")
 
+/* Return: the context of a command that has the operand `i` alone. */
+struct context definition_operand(const struct context *context, size_t i);
+
 /* Calls `run`, a command's, with each operand alone. With several operands a failure is
  * printed and the next one follows, unless the command line is wrong.
  * Return: the worst exit status, or -1 with a failure. */

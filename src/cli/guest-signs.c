@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "cli/definition.h"
@@ -77,9 +77,9 @@ guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
     port = find_port(devices, AGENT_PORT);
     signs->has_agent = port && xml_attribute_is(port, "state", "connected");
     console = find_console(devices);
-    /* Whoever may not look there does not know. */
-    if (!console || console[0] != '/' || !console[1] ||
-        fstatat(root, console + 1, &status, 0) < 0 || !S_ISREG(status.st_mode))
+    /* Without permission to look, nothing is known. */
+    if (!console || console[0] != '/' || fs_stat_in_root(root, console, &status) < 0 ||
+        !S_ISREG(status.st_mode))
         return;
     signs->is_silent = status.st_size == 0;
     signs->console = time(NULL) - status.st_mtime;
@@ -87,7 +87,7 @@ guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
         signs->console = 0;
 }
 
-/* Return: whether the guest does something at least. */
+/* Return: whether the guest shows any activity. */
 static bool
 is_alive(const struct guest_signs *signs)
 {

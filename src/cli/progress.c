@@ -4,7 +4,7 @@
  * cursor, which is at the beginning of the line below them. To redraw them it goes up, and
  * whatever is printed for good is printed in their place, and they below it.
  *
- * All text of others is fit to be shown before it comes here, or is made so here.
+ * Text from outside is made safe to print before it gets here, or here.
  */
 #include "config.h"
 

@@ -6,7 +6,7 @@
  * place to run it there. So its output, its exit status and its signals are those of the
  * command over there.
  *
- * A login shell reads the command line: each word is quoted. ssh itself would take a host or
+ * A login shell parses the line, so each word is quoted. ssh itself would take a host or
  * a user that begins with a dash for an option: there is no such host.
  */
 #include "config.h"
@@ -195,7 +195,7 @@ run_ssh(const struct way *way, const struct buffer *line, struct failure **failu
         words[count++] = "-o";
         words[count++] = "BatchMode=yes";
     }
-    /* Only then the command over there sees that somebody looks at what it draws. */
+    /* Without a terminal, the command over there would not draw its progress. */
     words[count++] =
         !way->no_tty && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "-t" : "-T";
     words[count++] = "--";

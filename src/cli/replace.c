@@ -152,8 +152,8 @@ replace_seed(const struct context *context, const struct definition *source,
 
 /* --- a seed without content --------------------------------------------------------- */
 
-/* Makes the request of the running domain one for the identity alone; its attributes stay: they
- * say which datasource it is. And makes the seed of that. */
+/* Reduces the request of the running domain to its identity, keeps its attributes (they
+ * select the datasource), and makes the seed of that. */
 static int
 make_scrubbed(struct seed *seed, struct request *request, struct domain *running,
               const struct identity *old, struct failure **failure)

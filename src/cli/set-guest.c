@@ -286,7 +286,8 @@ set_remove_user_password(struct writing *writing, const struct option_value *val
         xml_remove(node);
 }
 
-/* The default user's name is the image's own: a cloud-config means him without his name. */
+/* The image chooses the default user's name, so the cloud-config sets a password without
+ * one. */
 int
 set_add_user_password(struct writing *writing, const struct option_value *value,
                       struct failure **failure)
@@ -323,7 +324,7 @@ set_add_user_password(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
-/* --- and the user's own documents ------------------------------------------------------ */
+/* --- the user's own documents ------------------------------------------------------ */
 
 void
 set_remove_user_data(struct writing *writing, const struct option_value *value)

@@ -319,7 +319,7 @@ waiting_begin(struct waited *waited)
     bool complete = guest_state_is_end(report->state);
     bool next = waited->next;
 
-    /* If it has stopped since, what counts is that it was done. */
+    /* If it has stopped after it was done, done counts. */
     if (next || !active || !complete)
         check_report(waited);
     /* The report of a domain that does not run is one that nobody has removed. */
@@ -518,7 +518,7 @@ waiting_close(struct waiting *waiting, const struct failure *failure)
     for (size_t i = 0; i < waiting->count; i++)
         free(waiting->list[i]);
     free(waiting->list);
-    /* Whoever has started us learns that it was a signal. */
+    /* Raise the signal again, so that our parent sees it. */
     if (number != 0)
         raise(number);
     return status;

@@ -33,8 +33,8 @@ run_mtools(const struct volume *volume, const char *program, const char *options
 {
     cleanup_free char *image = xasprintf("/proc/self/fd/%d", volume->fd);
     char *words[] = {(char *)program, (char *)options, image, (char *)path, NULL};
-    /* Neither the user's nor the host's configuration of mtools; and of the geometry, which a
-     * disk image does not have, nothing is said. */
+    /* No configuration of the user's or the host's; and mtools must not complain about a
+     * geometry that disk images lack. */
     char *environment[] = {(char *)"MTOOLSRC=/dev/null", (char *)"MTOOLS_SKIP_CHECK=1",
                            (char *)"LC_ALL=C.UTF-8", NULL};
     const int documents[] = {volume->fd, -1};
