@@ -12,6 +12,7 @@ dist_fishcompletion_DATA = %D%/completion/virt-seed.fish
 EXTRA_DIST += \
 	%D%/bench \
 	%D%/bench-imds \
+	%D%/bench-scale \
 	%D%/build-guest \
 	%D%/build-host \
 	%D%/fetch-cloud-init \
