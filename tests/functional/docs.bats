@@ -144,3 +144,12 @@ uses() {
     done
     [[ $count -ge 40 ]]
 }
+
+@test "the table of events in virt-seed-hook(8) is what the tests of events expect" {
+    local tests=$top_srcdir/tests/libvirt
+
+    diff <(grep -v '^#' "$tests/events.tsv") \
+        <(sed -n '/^event\t/,/^\.TE/p' "$top_srcdir/docs/virt-seed-hook.8" | sed -e 1,2d -e '$d' -e 's/\\-/-/g')
+    diff <(grep -v '^#' "$tests/events.tsv" | cut -f 1 | sort) \
+        <(sed -n 's/^@test "\(.*\)" {$/\1/p' "$tests/events.bats" | sort)
+}

@@ -4,6 +4,7 @@
 libvirt_tests = \
 	%D%/doctor.bats \
 	%D%/edit.bats \
+	%D%/events.bats \
 	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab.bats \
@@ -30,6 +31,7 @@ libvirt_tests = \
 EXTRA_DIST += $(libvirt_tests) \
 	%D%/common.bash \
 	%D%/domains.bash \
+	%D%/events.tsv \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \
 	%D%/report.bash \

@@ -1,0 +1,373 @@
+#!/usr/bin/env bats
+# events.bats: what becomes of the seed, the report and the record of a running domain at each event of
+# its life. events.tsv says what is expected; a test has the name of its line there.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+load common
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seed=/run/libvirt/virt-seed/$web1.iso
+report=/var/log/libvirt/virt-seed/$web1.report
+record=/var/lib/virt-seed/$web1.json
+
+# What the guest of each test has reported before the event.
+line='{"virt-seed":1,"boot":"0f7c3a52-5d7e-4c1b-9a55-000000000001","status":{"v1":{"datasource":"DataSourceNoCloud","stage":"modules-config"}}}'
+
+teardown() {
+    lab_daemon_log | tail -n 5
+    lab_reset
+    lab_run sh -c 'rm -rf /var/lib/virt-seed/* /var/log/libvirt/virt-seed/* /run/libvirt/virt-seed/*'
+}
+
+# prints the wired domain web1, whose disk can keep snapshots.
+wired_domain() {
+    local disk=$LAB_DIR/root/var/lib/libvirt/images/web1.qcow2
+
+    qemu-img create -q -f qcow2 "$disk" 1M
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" \
+        extra="<on_crash>${on_crash:-destroy}</on_crash>" \
+        devices="$(domain_disk_xml "${image:-$disk}" | sed "s/type='raw'/type='${format:-qcow2}'/")${panic-}" \
+        domain_xml web1 $web1 | virt_seed --quiet wire -
+}
+
+# begin: the domain runs, and its guest has reported something.
+begin() {
+    wired_domain | lab_virsh define /dev/stdin
+    lab_virsh start web1
+    note_state
+}
+
+note_state() {
+    lab_run sh -c "echo '$line' >>$report"
+    seed_before=$(lab_run sha256sum "$seed")
+    inode_before=$(lab_run stat -c %i "$seed")
+    boot_before=$(boot_in_record)
+}
+
+boot_in_record() {
+    lab_run cat "$record" 2>/dev/null | jq -cS .boot
+}
+
+# The four words of events.tsv.
+seed_now() {
+    if ! lab_run test -e "$seed"; then
+        echo removed
+    elif [[ $(lab_run sha256sum "$seed") != "$seed_before" ]]; then
+        echo changed
+    elif [[ $(lab_run stat -c %i "$seed") = "$inode_before" ]]; then
+        echo kept
+    else
+        echo 'made again'
+    fi
+}
+
+report_now() {
+    if ! lab_run test -e "$report"; then
+        echo removed
+    elif lab_run grep -q modules-config "$report"; then
+        echo kept
+    else
+        echo emptied
+    fi
+}
+
+record_now() {
+    local boot
+
+    boot=$(boot_in_record)
+    if [[ -z $boot ]]; then
+        echo none
+    elif [[ $boot = "$boot_before" ]]; then
+        echo kept
+    else
+        echo 'another boot'
+    fi
+}
+
+# expect_row: all is as the line of the test's name says, soon.
+expect_row() {
+    local row name=$BATS_TEST_DESCRIPTION
+
+    row=$(grep -P "^\Q$name\E\t" "$BATS_TEST_DIRNAME/events.tsv")
+    if ! wait_until 30 is_row "$row"; then
+        printf 'expected: %s\nfound:    %s\t%s\t%s\t%s\n' "$row" "$name" "$(seed_now)" "$(report_now)" \
+            "$(record_now)"
+        return 1
+    fi
+}
+
+is_row() {
+    [[ $(printf '%s\t%s\t%s' "$(seed_now)" "$(report_now)" "$(record_now)") = "${1#*$'\t'}" ]]
+}
+
+state_is() {
+    [[ $(lab_virsh domstate web1) = "$1"* ]]
+}
+
+# A second boot in the same second would look like the first.
+next_second() {
+    local second=$EPOCHSECONDS
+
+    while ((EPOCHSECONDS == second)); do
+        sleep 0.1
+    done
+}
+
+kill_libvirtd() {
+    local pid
+
+    pid=$(lab_run cat "/run/$(lab_daemon_name).pid")
+    lab_run kill -KILL "$pid"
+    wait_until 60 daemon_has_ended "$pid"
+}
+
+daemon_has_ended() {
+    ! lab_run kill -0 "$1" 2>/dev/null
+}
+
+# A boot sector that reports a panic by pvpanic's port: mov dx, 0x505; mov al, 1; out dx, al; hlt; jmp.
+crashing_image() {
+    local image
+
+    image=$(domain_disk_image crash)
+    { printf '\xba\x05\x05\xb0\x01\xee\xf4\xeb\xfd'; head -c 501 /dev/zero; printf '\x55\xaa'; } |
+        dd of="$image" conv=notrunc status=none
+    echo "$image"
+}
+
+begin_crashing() {
+    wired_domain | lab_virsh define /dev/stdin
+    # It crashes whenever it is resumed.
+    lab_virsh start --paused web1
+    note_state
+    lab_virsh resume web1
+}
+
+has_crashed() {
+    [[ $(lab_virsh domstate --reason web1) = 'running (crashed)'* ]]
+}
+
+# Nothing that runs is left, and /run is empty when the host comes up again.
+crash_host() {
+    crash_host_off
+    _lab_start_libvirtd
+    state_is 'shut off'
+}
+
+crash_host_off() {
+    kill_libvirtd
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run sh -c 'kill -KILL $(cat /run/libvirt/qemu/web1.pid)
+        rm -rf /run/libvirt/virt-seed /run/libvirt/qemu'
+}
+
+# slow_hook: a hook that waits for the file "go" before it becomes virt-seed's, and says that it waits.
+slow_hook() {
+    local hook=$LAB_DIR/root/slow-hook
+
+    # shellcheck disable=SC2016,SC2154  # for the hook's shell; common.bash sets builddir
+    printf '#!/bin/sh\nif [ "$2" = prepare ]; then\n    touch %s\n    timeout 60 sh -c "until [ -e %s ]; do sleep 0.1; done"\nfi\nexec %s "$@"\n' \
+        "$LAB_DIR/root/waits" "$LAB_DIR/root/go" "$builddir/virt-seed-hook" >"$hook"
+    chmod 0755 "$hook"
+    echo "$hook"
+}
+
+@test "the guest is stopped" {
+    begin
+    lab_virsh destroy web1
+    expect_row
+}
+
+@test "it is started again after that" {
+    begin
+    lab_virsh destroy web1
+    next_second
+    lab_virsh start web1
+    expect_row
+}
+
+@test "QEMU is killed" {
+    begin
+    lab_run sh -c "kill -KILL \$(cat /run/libvirt/qemu/web1.pid)"
+    wait_until 30 state_is 'shut off'
+    expect_row
+}
+
+@test "the guest crashes, on_crash is destroy" {
+    on_crash=destroy image=$(crashing_image) format=raw panic="<panic model='isa'/>" begin_crashing
+    wait_until 60 state_is 'shut off'
+    [[ $(lab_virsh domstate --reason web1) = *crashed* ]]
+    expect_row
+}
+
+@test "the guest crashes, on_crash is restart" {
+    on_crash=restart image=$(crashing_image) format=raw panic="<panic model='isa'/>" begin_crashing
+    wait_until 60 has_crashed
+    expect_row
+}
+
+@test "the guest is reset" {
+    begin
+    lab_virsh reset web1
+    expect_row
+}
+
+@test "the guest is suspended and resumed" {
+    begin
+    lab_virsh suspend web1
+    lab_virsh resume web1
+    expect_row
+}
+
+@test "the guest is saved" {
+    begin
+    lab_virsh save web1 "$LAB_DIR/root/var/lib/libvirt/images/web1.save"
+    expect_row
+}
+
+@test "the saved guest is restored" {
+    begin
+    lab_virsh save web1 "$LAB_DIR/root/var/lib/libvirt/images/web1.save"
+    next_second
+    lab_virsh restore "$LAB_DIR/root/var/lib/libvirt/images/web1.save"
+    expect_row
+}
+
+@test "managed save, and a start" {
+    begin
+    lab_virsh managedsave web1
+    next_second
+    lab_virsh start web1
+    expect_row
+}
+
+@test "a snapshot of the running guest is taken" {
+    begin
+    lab_virsh snapshot-create-as web1 running
+    expect_row
+}
+
+@test "it is reverted to a snapshot of it running" {
+    begin
+    lab_virsh snapshot-create-as web1 running
+    next_second
+    lab_virsh snapshot-revert web1 running
+    expect_row
+}
+
+@test "it is reverted to a snapshot of it shut off" {
+    wired_domain | lab_virsh define /dev/stdin
+    lab_virsh snapshot-create-as web1 off
+    lab_virsh start web1
+    note_state
+    lab_virsh snapshot-revert web1 off
+    wait_until 30 state_is 'shut off'
+    expect_row
+}
+
+@test "its disk is copied by blockcopy" {
+    begin
+    lab_virsh blockcopy web1 vda "$LAB_DIR/root/var/lib/libvirt/images/copy.qcow2" --wait --transient-job \
+        --finish
+    expect_row
+}
+
+@test "libvirtd is restarted" {
+    begin
+    lab_restart_libvirtd
+    state_is running
+    expect_row
+}
+
+@test "libvirtd is killed and started" {
+    begin
+    kill_libvirtd
+    _lab_start_libvirtd
+    state_is running
+    expect_row
+}
+
+@test "the guest is stopped after libvirtd was killed" {
+    begin
+    kill_libvirtd
+    _lab_start_libvirtd
+    lab_virsh destroy web1
+    expect_row
+}
+
+@test "the host crashes" {
+    begin
+    crash_host
+    expect_row
+}
+
+@test "the guest is started after the host has crashed" {
+    begin
+    crash_host
+    next_second
+    lab_virsh start web1
+    expect_row
+}
+
+@test "the running domain is undefined" {
+    begin
+    lab_virsh undefine --snapshots-metadata web1
+    expect_row
+}
+
+@test "it is stopped after that" {
+    begin
+    lab_virsh undefine --snapshots-metadata web1
+    lab_virsh destroy web1
+    expect_row
+}
+
+@test "the stopped domain is renamed" {
+    begin
+    lab_virsh destroy web1
+    lab_virsh domrename web1 web2
+    expect_row
+}
+
+@test "a transient guest is stopped" {
+    wired_domain >"$BATS_TEST_TMPDIR/web1.xml"
+    lab_virsh create "$BATS_TEST_TMPDIR/web1.xml"
+    note_state
+    lab_virsh destroy web1
+    expect_row
+}
+
+@test "the host starts it with autostart" {
+    begin
+    lab_virsh autostart web1
+    crash_host_off
+    next_second
+    _lab_start_libvirtd
+    wait_until 60 state_is running
+    expect_row
+}
+
+@test "libvirtd is killed while the hook runs" {
+    local start
+
+    begin
+    lab_virsh destroy web1
+    lab_install_hook "$(slow_hook)"
+    lab_virsh start web1 3>&- 4>&- &
+    start=$!
+    wait_until 30 test -e "$LAB_DIR/root/waits"
+    kill_libvirtd
+    run ! wait "$start"
+    touch "$LAB_DIR/root/go"
+    wait_until 30 lab_run test -e "$seed"
+    lab_install_hook "$builddir/virt-seed-hook"
+    _lab_start_libvirtd
+    state_is 'shut off'
+    lab_virsh start web1
+    lab_virsh destroy web1
+    expect_row
+    [[ -z $(lab_run find /run/libvirt/virt-seed -type f) ]]
+}
