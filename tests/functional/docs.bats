@@ -149,7 +149,8 @@ uses() {
     local tests=$top_srcdir/tests/libvirt
 
     diff <(grep -v '^#' "$tests/events.tsv") \
-        <(sed -n '/^event\t/,/^\.TE/p' "$top_srcdir/docs/virt-seed-hook.8" | sed -e 1,2d -e '$d' -e 's/\\-/-/g')
+        <(sed -n '/^event\t/,/^\.TE/p' "$top_srcdir/docs/virt-seed-hook.8" | sed -e 1,2d -e '$d' -e 's/\\-/-/g' |
+            sed -z -e 's/T{\n//g' -e 's/\nT}//g')
     diff <(grep -v '^#' "$tests/events.tsv" | cut -f 1 | sort) \
         <(sed -n 's/^@test "\(.*\)" {$/\1/p' "$tests/events.bats" | sort)
 }
