@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # builddir is common.bash's
 # migrate.bats: a guest moves live between two hosts; each makes the seed itself.
 #
 # Two labs are the two hosts. Their network namespaces are joined by a veth pair, over which the
@@ -8,11 +9,10 @@ bats_require_minimum_version 1.5.0
 
 load lab
 load domains
+load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
-
-builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 
 setup_file() {
     export BATS_NO_PARALLELIZE_WITHIN_FILE=true
@@ -63,11 +63,27 @@ migrate() {
         --migrateuri tcp://10.9.0.2
 }
 
+# start_on_source CHILDREN [ATTRIBUTES]
 start_on_source() {
-    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'>$1</ci:cloud-init>" \
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${2-}>$1</ci:cloud-init>" \
         on_source domain_define web1 $web1
     on_source lab_run "$builddir/virt-seed" wire web1
     on_source lab_virsh start web1
+}
+
+migrate_back() {
+    virsh -c "$(uri "$destination_lab")" migrate --live "$1" "$(uri "$source_lab")" \
+        --migrateuri tcp://10.9.0.1
+}
+
+# stays_on_source: the migration has failed, and nothing is left of it.
+stays_on_source() {
+    run -0 on_source lab_virsh domstate web1
+    [[ $output = running* ]]
+    run -0 on_destination lab_virsh list --all --name
+    [[ $output = "" ]]
+    run -0 on_destination lab_run find "$seeds" -type f
+    [[ $output = "" ]]
 }
 
 seed_sum() {
@@ -142,4 +158,64 @@ END
     [[ $output = running* ]]
     run -0 on_source lab_run find "$seeds" -mindepth 1
     [[ $output = "" ]]
+}
+
+# there_and_back CHILDREN [ATTRIBUTES]: the seed has the same bytes on each host.
+there_and_back() {
+    local before
+
+    start_on_source "$@"
+    before=$(on_source seed_sum)
+    migrate web1
+    [[ $(on_destination seed_sum) = "$before" ]]
+    on_source lab_virsh undefine web1
+    migrate_back web1
+    [[ $(on_source seed_sum) = "$before" ]]
+    run -0 on_source lab_virsh domstate web1
+    [[ $output = running* ]]
+    run -0 on_destination lab_run find "$seeds" -type f
+    [[ $output = "" ]]
+}
+
+@test "a guest that migrates there and back finds the same seed on each host" {
+    there_and_back '<ci:instance-id policy="content"/>'
+}
+
+@test "so does one that needs its seed only until it is set up" {
+    there_and_back '' 'boots="until-done"'
+}
+
+@test "a generated host key does not travel: a destination without it refuses, and says so" {
+    start_on_source '' 'ssh-host-keys="generate"'
+    run ! migrate web1
+    echo "$output"
+    [[ $output = *"host key"* ]]
+    stays_on_source
+    on_source seed_sum
+}
+
+@test "a destination whose libvirt has no hook refuses, and the guest stays where it is" {
+    start_on_source ''
+    on_destination lab_run mv /etc/libvirt/hooks/qemu.d/50-virt-seed /etc/libvirt/hooks/50-virt-seed
+    on_destination lab_restart_libvirtd
+    run ! migrate web1
+    on_destination lab_run mv /etc/libvirt/hooks/50-virt-seed /etc/libvirt/hooks/qemu.d/50-virt-seed
+    on_destination lab_restart_libvirtd
+    echo "$output"
+    [[ $output = *"$seeds/$web1.iso"* ]]
+    stays_on_source
+    on_source seed_sum
+}
+
+@test "a served guest migrates without a server there, and its documents are served on the destination" {
+    on_source common_make_server
+    on_destination lab_run install -d -m 0711 /run/libvirt/virt-seed
+    on_destination lab_run install -d -m 0750 /run/libvirt/virt-seed/imds
+    interface=user start_on_source '' 'datasource="nocloud-net"'
+    migrate web1
+    on_source common_stop_listening
+    on_destination lab_run test -e "$seeds/imds/$web1"
+    run ! on_source lab_run test -e "$seeds/imds/$web1"
+    run -0 on_destination lab_virsh domstate web1
+    [[ $output = running* ]]
 }
