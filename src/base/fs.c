@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 
@@ -245,24 +246,57 @@ fs_remove_tree(int dir, const char *name)
 
 /* --- files that appear whole ------------------------------------------------------ */
 
+/* Whoever writes a temporary file holds a lock on it, so one without a lock was left by
+ * a process that was killed. Return: whether that was removed. */
+static bool
+remove_abandoned(int dir, const char *name)
+{
+    cleanup_close int fd =
+        openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat opened, named;
+
+    return fd >= 0 && fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+           fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino &&
+           unlinkat(dir, name, 0) == 0;
+}
+
+/* Locks a new file. Return: false if another process took it for an abandoned one. A file
+ * system without locks has nobody who could. */
+static bool
+lock_new(int fd)
+{
+    struct stat status;
+
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno != EWOULDBLOCK;
+    return fstat(fd, &status) < 0 || status.st_nlink > 0;
+}
+
+/* The name is the same each time, so that what a killed process has left goes when the
+ * same file is written again; only if somebody writes it now is the name a random one. */
 int
 tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target)
 {
-    for (int attempt = 0; attempt < 16; attempt++) {
-        uint32_t random;
-        char *name;
-        int fd;
+    uint32_t number = 0;
 
-        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+    for (int attempt = 0; attempt < 16; attempt++) {
+        cleanup_free char *name = xasprintf("%s" TEMPORARY_SUFFIX "%08x", target, number);
+        int fd =
+            openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+        if (fd < 0 && errno != EEXIST)
             return -errno;
-        name = xasprintf("%s" TEMPORARY_SUFFIX "%08x", target, random);
-        fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd >= 0) {
-            *tmpfile = (struct tmpfile){.fd = fd, .dir = dir, .name = name};
+        if (fd >= 0 && lock_new(fd)) {
+            *tmpfile = (struct tmpfile){.fd = fd, .dir = dir, .name = steal(name)};
             return 0;
         }
-        free(name);
-        if (errno != EEXIST)
+        if (fd >= 0)
+            close(fd);
+        else if (number == 0 && remove_abandoned(dir, name))
+            continue;
+        if (getrandom(&number, sizeof(number), 0) != sizeof(number))
             return -errno;
     }
     return -EEXIST;
@@ -278,12 +312,20 @@ tmpfile_publish(struct tmpfile *tmpfile, const char *target)
     return 0;
 }
 
-/* link(2), unlike rename(2), does not replace a file. Closing removes the temporary
- * name. */
 int
 tmpfile_publish_new(struct tmpfile *tmpfile, const char *target)
 {
-    return linkat(tmpfile->dir, tmpfile->name, tmpfile->dir, target, 0) < 0 ? -errno : 0;
+    if (renameat2(tmpfile->dir, tmpfile->name, tmpfile->dir, target, RENAME_NOREPLACE) <
+        0) {
+        /* Not every file system can do that; closing then removes the temporary name. */
+        if (errno != EINVAL)
+            return -errno;
+        return linkat(tmpfile->dir, tmpfile->name, tmpfile->dir, target, 0) < 0 ? -errno
+                                                                                : 0;
+    }
+    free(tmpfile->name);
+    tmpfile->name = NULL;
+    return 0;
 }
 
 void

@@ -93,9 +93,9 @@ struct tmpfile {
 };
 
 /*
- * Opens `TARGET.new.XXXXXX` below `dir`, which must stay open as long as the tmpfile,
- * with mode 0600. If the process is killed, the leftover file's name begins with the
- * target's.
+ * Opens `TARGET.new.XXXXXXXX` below `dir`, which must stay open as long as the tmpfile,
+ * with mode 0600. If the process is killed, the file is left over until the same target
+ * is written again.
  * Return: 0 or -errno.
  */
 int tmpfile_open(struct tmpfile *tmpfile, int dir, const char *target);

@@ -376,7 +376,7 @@ fstat EIO
 mkdirat EROFS
 fchown EPERM
 renameat ENOSPC
-getrandom EAGAIN
+flock EINTR
 END
 }
 
@@ -500,6 +500,46 @@ killed() {
     }
     each_fault openat,mkdirat,getdents64,unlinkat,close kill wired.xml
     [[ $points -ge 4 ]]
+}
+
+# unfinished: prints what a killed process has left, wherever it wrote.
+unfinished() {
+    find "$root" -name '*.new*'
+}
+
+@test "what a killed start leaves unfinished is gone after the next start" {
+    use_program
+    wired_xml '' 'ssh-host-keys="generate"' >generate.xml
+    begin() { rm -rf "${root:?}/var/lib/virt-seed" "${root:?}/var/log/libvirt/virt-seed"; }
+    outcome() {
+        attempt lifecycle prepare generate.xml
+        succeeded
+        attempt lifecycle started generate.xml
+        succeeded
+        [[ -z $(unfinished) ]] || complain "left over: $(unfinished)"
+    }
+    each_fault openat,write,fchown,fchmod,linkat,renameat,unlinkat,close kill generate.xml
+    [[ $points -ge 20 ]]
+}
+
+@test "what a kill at started or release leaves unfinished is gone after the next start" {
+    use_program
+    wired_xml '' 'ssh-host-keys="generate"' >generate.xml
+    begin() {
+        attempt lifecycle prepare generate.xml
+        succeeded
+    }
+    outcome() {
+        attempt lifecycle release generate.xml
+        begin
+        attempt lifecycle started generate.xml
+        succeeded
+        [[ -z $(unfinished) ]] || complain "left over: $(unfinished)"
+    }
+    for operation in started release; do
+        each_fault openat,write,fchown,renameat,unlinkat,close kill generate.xml
+        [[ $points -ge 5 ]]
+    done
 }
 
 # --- at the same time -------------------------------------------------------------------------
