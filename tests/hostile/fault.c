@@ -128,13 +128,15 @@ static const struct {
     {"dup2", SYS_dup2},
 #endif
     {"execve", SYS_execve},
+    {"fchmod", SYS_fchmod},
     {"fchown", SYS_fchown},
     {"fcntl", SYS_fcntl},
     {"fstat", SYS_fstat},
     {"fstat", SYS_newfstatat}, /* what glibc's fstat() calls before 2.39 */
     {"fsync", SYS_fsync},
     {"getdents64", SYS_getdents64},
-    {"getrandom", SYS_getrandom},
+    {"flock", SYS_flock},
+    {"linkat", SYS_linkat},
     {"lseek", SYS_lseek},
     {"memfd_create", SYS_memfd_create},
     {"mkdirat", SYS_mkdirat},
@@ -184,6 +186,25 @@ is_listed(const char *name)
             return true;
     }
     return false;
+}
+
+/* Return: whether each of the names is in the table. */
+static bool
+are_known(const char *names)
+{
+    for (const char *at = names;; at++) {
+        size_t length = strcspn(at, ",");
+        size_t i = 0;
+
+        while (i < ARRAY_SIZE(calls) && (strlen(calls[i].name) != length ||
+                                         strncmp(calls[i].name, at, length) != 0))
+            i++;
+        if (i == ARRAY_SIZE(calls))
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
 }
 
 static bool
@@ -384,7 +405,8 @@ read_what(const char *text)
 int
 main(int argc, char **argv)
 {
-    if (argc < 5 || !read_when(argv[2]) || !read_what(argv[3])) {
+    if (argc < 5 || (strcmp(argv[1], "all") != 0 && !are_known(argv[1])) ||
+        !read_when(argv[2]) || !read_what(argv[3])) {
         fputs(
             "Usage: fault CALLS WHEN ERROR|short|kill|term|stop PROGRAM [ARGUMENT...]\n",
             stderr);
