@@ -106,9 +106,9 @@ check_network(const struct check *check)
     const struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root =
-        part && request_is_nocloud(request) ? rules_read(&yaml, part) : NULL;
+        part && !request->datasource->has_network_data ? rules_read(&yaml, part) : NULL;
 
-    if (request->network && request->datasource == DATASOURCE_CONFIGDRIVE &&
+    if (request->network && request->datasource->has_network_data &&
         !network_carries_dns(request->network))
         findings_warn(check->findings, WARNING_WITHOUT_EFFECT, request->line,
                       "give the nic an address, or use datasource=\"nocloud\"",

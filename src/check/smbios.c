@@ -154,9 +154,9 @@ check_visibility(const struct check *check)
                                   xml_child(os, "kernel") && !xml_child(os, "loader") &&
                                   !xml_attribute_is(os, "firmware", "efi");
 
-    if (!check->request->serial || request_is_by_label(check->request))
+    if (!check->request->serial || !request_serial(check->request))
         return;
-    if (without_firmware && !request_has_disk(check->request))
+    if (without_firmware && check->request->datasource->served)
         findings_warn(
             check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
             "boot with UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
@@ -213,7 +213,7 @@ check_kernel(const struct check *check)
 
     for (char *word = text ? strtok_r(text, " \t\r\n", &rest) : NULL; word;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
-        if (!request_is_by_label(check->request) &&
+        if (request_serial(check->request) &&
             (strcmp(word, "ds=nocloud") == 0 || strncmp(word, "ds=nocloud;", 11) == 0))
             continue;
         for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {

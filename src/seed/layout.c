@@ -3,46 +3,26 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <jansson.h>
 
 #include "base/memory.h"
+#include "domain/datasource.h"
 #include "seed/json.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/yaml.h"
 
-/* cloud-init, DataSourceNoCloud (read_fs, util.pathprefix2dict). */
-static const struct layout_document nocloud[] = {
-    {"meta-data", LAYOUT_META_DATA, true},
-    {"user-data", LAYOUT_USER_DATA, true},
-    {"vendor-data", LAYOUT_USER_DATA, false},
-    {"network-config", LAYOUT_NETWORK_CONFIG, false},
-    {NULL, LAYOUT_META_DATA, false},
-};
-
-/* cloud-init, sources/helpers/openstack.py (ConfigDriveReader). */
-static const struct layout_document configdrive[] = {
-    {"openstack/latest/meta_data.json", LAYOUT_META_DATA_JSON, true},
-    {"openstack/latest/user_data", LAYOUT_USER_DATA, false},
-    {"openstack/latest/vendor_data.json", LAYOUT_VENDOR_DATA_JSON, false},
-    {"openstack/latest/vendor_data2.json", LAYOUT_VENDOR_DATA_JSON, false},
-    {"openstack/latest/network_data.json", LAYOUT_NETWORK_DATA_JSON, false},
-    {NULL, LAYOUT_META_DATA, false},
-};
-
-static const struct layout layouts[] = {
-    {"nocloud", SEED_LABEL_NOCLOUD, nocloud},
-    {"configdrive", SEED_LABEL_CONFIGDRIVE, configdrive},
-};
+static const struct layout *const layouts[] = {&layout_nocloud, &layout_configdrive};
 
 const struct layout *
 layout_find(const char *label)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
-        if (strcasecmp(layouts[i].label, label) == 0)
-            return &layouts[i];
+    const struct datasource *datasource = datasource_find_label(label);
+
+    for (size_t i = 0; datasource && i < ARRAY_SIZE(layouts); i++) {
+        if (strcmp(layouts[i]->datasource, datasource->name) == 0)
+            return layouts[i];
     }
     return NULL;
 }

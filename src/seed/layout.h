@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layouts of seeds that cloud-init reads: which label, which documents, and what each
- * means. Whoever made the seed.
+ * The layouts of seeds that cloud-init reads: which documents, what each means, whoever
+ * made the seed, and what makes them here.
  */
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "base/failure.h"
 #include "domain/documents.h"
+#include "domain/request.h"
 
 enum layout_role {
     LAYOUT_META_DATA,      /* YAML */
@@ -27,10 +28,18 @@ struct layout_document {
 };
 
 struct layout {
-    const char *datasource;
-    const char *label;                       /* in lower case */
-    const struct layout_document *documents; /* ends with a NULL path */
+    const char *datasource; /* the name of the one whose label a volume has */
+    /* The meta-data comes first; the list ends with a NULL path. */
+    const struct layout_document *documents;
+
+    /* Makes the documents of a request, whose parts have been resolved; their content is
+     * moved. */
+    int (*make)(struct seed *seed, struct request *request, struct failure **failure);
 };
+
+/* Each at the end of its file; the table is in layout.c. */
+extern const struct layout layout_nocloud;
+extern const struct layout layout_configdrive;
 
 /* Return: the layout of a volume with that label, as cloud-init chooses it, or NULL. */
 const struct layout *layout_find(const char *label);
