@@ -12,7 +12,6 @@
 
 #include "base/memory.h"
 #include "seed/json.h"
-#include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"
