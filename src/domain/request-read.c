@@ -404,8 +404,10 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
     if (!request->datasource->has_admin_password &&
         parts_find(&request->parts, PART_ADMIN_PASSWORD))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has <admin-password>, which NoCloud does not support\n"
-                               "use datasource=\"configdrive\", or set it in user-data");
+                               "has <admin-password>, which datasource=\"%s\" does not "
+                               "support\n"
+                               "use datasource=\"configdrive\", or set it in user-data",
+                               request->datasource->name);
     if (request->until_done && request->instance_id_policy == INSTANCE_ID_CONTENT)
         return vocabulary_fail(
             node, failure, FAILURE_INSTANCE_ID,
