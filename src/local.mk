@@ -34,6 +34,8 @@ libbase_a_SOURCES = \
 libdomain_a_SOURCES = \
 	%D%/domain/address.c \
 	%D%/domain/address.h \
+	%D%/domain/datasource.c \
+	%D%/domain/datasource.h \
 	%D%/domain/documents.c \
 	%D%/domain/documents.h \
 	%D%/domain/domain.c \

@@ -11,8 +11,10 @@
 #include "check/check.h"
 #include "domain/xml.h"
 #include "image/image.h"
+#include "store/delivery.h"
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
+#include "wire/url.h"
 #include "wire/wire.h"
 
 /* To add a subject, add a file to this folder and a row here. */
@@ -134,6 +136,36 @@ check_wiring(struct findings *findings, const struct config *config,
                           changes);
     }
     findings_take(findings, &failure);
+}
+
+/* --- the delivery ------------------------------------------------------------------- */
+
+/* What the hook would refuse on this host. */
+static void
+check_delivery(const struct check *check)
+{
+    const struct request *request = check->request;
+    const struct delivery *delivery = delivery_for(request, check->domain);
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_seed_url struct seed_url url = {.address = NULL};
+    const char *address = check->config->imds_address;
+
+    if (delivery->check_host && delivery->check_host(check->root, &failure) < 0)
+        failure_at_line(&failure, request->line);
+    findings_take(check->findings, &failure);
+    /* Once the domain is wired, its serial contains the configured address. */
+    if (delivery->check_server && !address && seed_url_find_own(&url, check->domain))
+        address = url.address;
+    if (!delivery->check_server || !address ||
+        delivery->check_server(address, &failure) == 0)
+        return;
+    failure_at_line(&failure, request->line);
+    if (request->cache)
+        findings_warn(check->findings, WARNING_NOBODY_LISTENS, request->line,
+                      failure->hint, "%s, unless it has cached its seed (cache=\"keep\")",
+                      failure->message);
+    else
+        findings_take(check->findings, &failure);
 }
 
 /* --- the stages --------------------------------------------------------------------- */

@@ -140,9 +140,6 @@ void check_disks(const struct check *check);
 /* `file` is NULL, or the schema. */
 void check_schema(const struct check *check, const struct buffer *file);
 
-/* Also adds errors, for what the hook would refuse on this host. */
-void check_delivery(const struct check *check);
-
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);
 

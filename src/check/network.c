@@ -106,9 +106,9 @@ check_network(const struct check *check)
     const struct part *part = parts_find(&request->parts, PART_NETWORK_CONFIG);
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root =
-        part && request_is_nocloud(request) ? rules_read(&yaml, part) : NULL;
+        part && !request->datasource->has_network_data ? rules_read(&yaml, part) : NULL;
 
-    if (request->network && request->datasource == DATASOURCE_CONFIGDRIVE &&
+    if (request->network && request->datasource->has_network_data &&
         !network_carries_dns(request->network))
         findings_warn(check->findings, WARNING_WITHOUT_EFFECT, request->line,
                       "give the nic an address, or use datasource=\"nocloud\"",
@@ -122,25 +122,31 @@ void
 check_initialization(const struct check *check)
 {
     const struct request *request = check->request;
-    const struct initialization *initialization = request->initialization;
     const xmlNode *element =
         vocabulary_child(request_find(request->domain), "initialization");
     const xmlNode *devices = xml_child(check->domain->root, "devices");
     size_t nic_count = 0;
-    int line;
 
-    if (!initialization)
+    if (!request->initialization)
         return;
-    line = element ? xml_line(element) : request->line;
-    for (size_t i = 0; i < initialization->note_count; i++)
-        findings_warn(check->findings, WARNING_WITHOUT_EFFECT, line,
-                      "remove it if the guest runs Linux: only Windows' sysprep uses it",
-                      "<initialization>: %s", initialization->notes[i]);
+    for (const xmlNode *child = xml_first_element(element); child;
+         child = xml_next_element(child)) {
+        const struct vocabulary_element *row = initialization_elements;
+
+        while (row->name && !vocabulary_is(child, row->name))
+            row++;
+        if (row->flags & VOCABULARY_UNUSED)
+            findings_warn(
+                check->findings, WARNING_WITHOUT_EFFECT, xml_line(element),
+                "remove it if the guest runs Linux: only Windows' sysprep uses it",
+                "<initialization>: <%s> is for sysprep of Windows and has no effect",
+                row->name);
+    }
     for (const xmlNode *node = xml_child(devices, "interface"); node;
          node = xml_next(node, "interface"))
         nic_count++;
     if (request->network && request->network->nic_count > nic_count)
-        findings_warn(check->findings, WARNING_NIC_COUNT, line,
+        findings_warn(check->findings, WARNING_NIC_COUNT, xml_line(element),
                       "add interfaces to the domain, or remove the extra "
                       "nic_configuration",
                       "<nic_configurations> has %zu interfaces, but the domain has %zu",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Seeds that the guest fetches over the network: whether it can reach the server, what
- * arrives too late, and whether the server runs. */
+/* Seeds that the guest fetches over the network: whether it can reach the server, and what
+ * arrives too late. */
 #include "config.h"
 
 #include <pwd.h>
@@ -11,13 +11,9 @@
 #include "check/check.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
-#include "store/delivery.h"
 #include "store/libvirt-host.h"
-#include "wire/url.h"
 
 #define OR_DISK ", or use datasource=\"nocloud\""
-
-/* --- reaching the server ------------------------------------------------------------ */
 
 static bool
 is_type(const struct interface *interface, const char *type)
@@ -131,7 +127,7 @@ check_nocloud_net(const struct check *check)
 {
     const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
 
-    if (request_has_disk(check->request))
+    if (!check->request->datasource->served)
         return;
     check_way(check);
     /* By then cloud-init has brought up its fallback, DHCP, and does so again at each boot
@@ -143,33 +139,4 @@ check_nocloud_net(const struct check *check)
             "assign the addresses with DHCP" OR_DISK,
             "network-config comes over the network, which is too late: cloud-init "
             "ignores it, or applies it only at the first boot");
-}
-
-/* --- the server --------------------------------------------------------------------- */
-
-void
-check_delivery(const struct check *check)
-{
-    const struct request *request = check->request;
-    const struct delivery *delivery = delivery_for(request, check->domain);
-    cleanup_failure struct failure *failure = NULL;
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-    const char *address = check->config->imds_address;
-
-    if (delivery->check_host && delivery->check_host(check->root, &failure) < 0)
-        failure_at_line(&failure, request->line);
-    findings_take(check->findings, &failure);
-    /* Once the domain is wired, its serial contains the configured address. */
-    if (delivery->check_server && !address && seed_url_find_own(&url, check->domain))
-        address = url.address;
-    if (!delivery->check_server || !address ||
-        delivery->check_server(address, &failure) == 0)
-        return;
-    failure_at_line(&failure, request->line);
-    if (request->cache)
-        findings_warn(check->findings, WARNING_NOBODY_LISTENS, request->line,
-                      failure->hint, "%s, unless it has cached its seed (cache=\"keep\")",
-                      failure->message);
-    else
-        findings_take(check->findings, &failure);
 }

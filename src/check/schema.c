@@ -165,7 +165,7 @@ check_part_by_file(const struct check *check, const struct part *part,
 void
 check_schema(const struct check *check, const struct buffer *file)
 {
-    bool network = request_is_nocloud(check->request);
+    bool network = !check->request->datasource->has_network_data;
     struct findings *findings = check->findings;
 
     for (size_t i = 0; i < check->request->parts.count; i++) {

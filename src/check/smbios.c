@@ -154,9 +154,9 @@ check_visibility(const struct check *check)
                                   xml_child(os, "kernel") && !xml_child(os, "loader") &&
                                   !xml_attribute_is(os, "firmware", "efi");
 
-    if (!check->request->serial || request_is_by_label(check->request))
+    if (!check->request->serial || !request_serial(check->request))
         return;
-    if (without_firmware && !request_has_disk(check->request))
+    if (without_firmware && check->request->datasource->served)
         findings_warn(
             check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
             "boot with UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",
@@ -209,12 +209,15 @@ check_kernel(const struct check *check)
 {
     const xmlNode *node = xml_child(xml_child(check->domain->root, "os"), "cmdline");
     cleanup_free char *text = node ? xml_text(node) : NULL;
+    const char *serial = request_serial(check->request);
+    const size_t length = serial ? strcspn(serial, ";") : 0;
     char *rest = NULL;
 
     for (char *word = text ? strtok_r(text, " \t\r\n", &rest) : NULL; word;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
-        if (!request_is_by_label(check->request) &&
-            (strcmp(word, "ds=nocloud") == 0 || strncmp(word, "ds=nocloud;", 11) == 0))
+        /* The seed's own datasource, "ds=nocloud", with or without settings. */
+        if (serial && strncmp(word, serial, length) == 0 &&
+            (!word[length] || word[length] == ';'))
             continue;
         for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
             if (fnmatch(arguments[i].pattern, word, 0) == 0)

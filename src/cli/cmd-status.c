@@ -128,9 +128,8 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
     }
     if (!view->has_request)
         return;
-    status->datasource = xstrdup(request_datasource_name(request->datasource));
-    /* That of a ConfigDrive is made of this one. */
-    if (!request_is_nocloud(request))
+    status->datasource = xstrdup(request->datasource->name);
+    if (request->payload || request->datasource->derives_instance_id)
         return;
     if (request->instance_id_policy == INSTANCE_ID_FIXED)
         status->instance_id = xstrdup(request->instance_id);

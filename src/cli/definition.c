@@ -215,7 +215,7 @@ definition_wire(struct definition *definition, const struct context *context,
      * its own hook knows where its metadata server is. */
     if (!host) {
         label_read_disks(&definition->domain);
-        if (!request_has_disk(&request) &&
+        if (request.datasource->served &&
             config_read(&config, context->root, failure) < 0)
             return failure_prefix(failure, "domain '%s'", definition->domain.name);
         wire.imds_address = config.imds_address;

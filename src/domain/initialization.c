@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: each element, at every depth, has a row in a table, with the function
- * that reads it. An element without a row is an error. As in oVirt's engine, an element
- * without text has no effect, unless it is a password.
+ * How it works: each element, at every depth, has a row in a table, and an element without
+ * a row is an error. A row has a function if its element may be there several times or must
+ * be read in the order of the document; initialization_read() itself looks at the others.
+ * As in oVirt's engine, an element without text has no effect, unless it is a password.
  *
  * root is not one of the users, since every guest has it. As in oVirt's engine, the
  * default user gets root's keys, too.
@@ -29,36 +30,9 @@ struct reading {
     struct parts *parts;
     char *dns_servers;
     char *dns_search;
-    bool eni;
+    char *network_protocol;
+    char *regenerate_ssh_keys;
 };
-
-/* --- single values ------------------------------------------------------------------ */
-
-static int
-read_regenerate_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-    cleanup_free char *word = vocabulary_word(node);
-    bool yes = strcmp(word, "true") == 0;
-
-    if (!*word)
-        return 0;
-    if (!yes && strcmp(word, "false") != 0)
-        return vocabulary_fail_text(node, word, "'true' or 'false'", failure);
-    reading->initialization.regenerate_ssh_keys =
-        yes ? INITIALIZATION_YES : INITIALIZATION_NO;
-    return 0;
-}
-
-static int
-read_custom_script(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-
-    reading->initialization.custom_script =
-        parts_add(reading->parts, PART_VALUE, node, failure);
-    return reading->initialization.custom_script ? 0 : -1;
-}
 
 /* --- the host name ------------------------------------------------------------------ */
 
@@ -89,12 +63,10 @@ static const struct vocabulary_element host_elements[] = {
 
 /* --- users ---------------------------------------------------------------------------- */
 
-/* A user's name, and either its password or one of its keys. */
+/* What is in an element about a user. */
 struct user_reading {
-    struct parts *parts;
     char *name;
     char *key;
-    struct part *password;
 };
 
 static void
@@ -133,22 +105,22 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
     "user_name", .text = offsetof(type, member), .is_valid = guest_value_is_user_name,   \
                  .expected = GUEST_VALUE_USER_NAME
 
+/* Reads a password, if the element is there. */
 static int
-read_password(void *data, const xmlNode *node, struct failure **failure)
+read_password(struct part **password, struct parts *parts, const xmlNode *node,
+              struct failure **failure)
 {
-    struct user_reading *user = data;
-    struct part *part = parts_add(user->parts, PART_VALUE, node, failure);
-    cleanup_free char *word = part ? part_word(part) : NULL;
+    cleanup_free char *word = NULL;
 
-    if (!part)
-        return -1;
-    if (part->origin == PART_INLINE && strcmp(word, OVIRT_MASK) == 0)
-        return vocabulary_fail(
-            node, failure, FAILURE_REQUEST,
-            "has the asterisks that oVirt prints instead of a password\n"
-            "write the password, or better secret=\"NAME\"");
-    user->password = part;
-    return 0;
+    *password = node ? parts_add(parts, PART_VALUE, node, failure) : NULL;
+    if (!*password)
+        return node ? -1 : 0;
+    word = part_word(*password);
+    if ((*password)->origin != PART_INLINE || strcmp(word, OVIRT_MASK) != 0)
+        return 0;
+    return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                           "has the asterisks that oVirt prints instead of a password\n"
+                           "write the password, or better secret=\"NAME\"");
 }
 
 static int
@@ -168,17 +140,17 @@ static int
 read_root_password(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    struct user_reading root = {.parts = reading->parts};
+    struct part *password;
 
-    if (read_password(&root, node, failure) < 0)
+    if (read_password(&password, reading->parts, node, failure) < 0)
         return -1;
-    return set_password(&reading->initialization.root_password, root.password, node,
-                        "root", failure);
+    return set_password(&reading->initialization.root_password, password, node, "root",
+                        failure);
 }
 
 static const struct vocabulary_element user_elements[] = {
     {USER_NAME(struct user_reading, name)},
-    {"password", read_password, .attributes = {"secret", "key"},
+    {"password", .attributes = {"secret", "key"},
      .flags = VOCABULARY_SECRET | VOCABULARY_VERBATIM},
     {0},
 };
@@ -188,21 +160,23 @@ read_user(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
     struct initialization *initialization = &reading->initialization;
-    cleanup_user_reading struct user_reading read = {.parts = reading->parts};
+    cleanup_user_reading struct user_reading read = {0};
     struct initialization_user *user;
+    struct part *password;
 
-    if (vocabulary_read_children(node, user_elements, &read, failure) < 0)
+    if (vocabulary_read_children(node, user_elements, &read, failure) < 0 ||
+        read_password(&password, reading->parts, vocabulary_child(node, "password"),
+                      failure) < 0)
         return -1;
     if (!read.name)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has no <user_name>\n"
                                "write <user_name>NAME</user_name>");
     if (strcmp(read.name, "root") == 0)
-        return set_password(&initialization->root_password, read.password, node, "root",
+        return set_password(&initialization->root_password, password, node, "root",
                             failure);
     user = find_user(initialization, read.name, node, failure);
-    return user ? set_password(&user->password, read.password, node, user->name, failure)
-                : -1;
+    return user ? set_password(&user->password, password, node, user->name, failure) : -1;
 }
 
 static const struct vocabulary_element users_elements[] = {
@@ -225,25 +199,13 @@ append_key(char ***keys, size_t *count, const char *key, const xmlNode *node,
     return 0;
 }
 
-static int
-read_key(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct user_reading *user = data;
-
-    user->key = vocabulary_word(node);
-    if (ssh_key_check(user->key, failure) == 0)
-        return 0;
-    failure_prefix(failure, "<authorized_key>");
-    return failure_at_line(failure, xml_line(node));
-}
-
 static const struct vocabulary_element key_owner_elements[] = {
     {USER_NAME(struct user_reading, name)},
     {0},
 };
 static const struct vocabulary_element authorized_key_elements[] = {
     {"user", .children = key_owner_elements},
-    {"key", .read = read_key},
+    {"key", .text = offsetof(struct user_reading, key)},
     {0},
 };
 
@@ -262,6 +224,10 @@ read_authorized_key(void *data, const xmlNode *node, struct failure **failure)
         return vocabulary_fail(node, failure, FAILURE_SSH_KEY,
                                "has no <key>\n"
                                "write <key>ssh-ed25519 AAAA…</key>");
+    if (ssh_key_check(read.key, failure) < 0) {
+        failure_prefix(failure, "<authorized_key>");
+        return failure_at_line(failure, xml_line(vocabulary_child(node, "key")));
+    }
     if (!read.name || strcmp(read.name, "root") == 0)
         return append_key(&initialization->ssh_keys, &initialization->ssh_key_count,
                           read.key, node, failure);
@@ -308,7 +274,6 @@ read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failu
 
 struct file_reading {
     char *path;
-    const xmlNode *content;
     char *type;
 };
 
@@ -319,29 +284,12 @@ file_reading_clear(struct file_reading *file)
     free(file->type);
 }
 
-static int
-read_file_content(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct file_reading *file = data;
-
-    (void)failure;
-    file->content = node;
-    return 0;
-}
-
-static bool
-is_file_type(const char *text)
-{
-    return strcasecmp(text, "BASE64") == 0 || strcasecmp(text, "PLAINTEXT") == 0;
-}
-
 static const struct vocabulary_element file_elements[] = {
     {"name", .text = offsetof(struct file_reading, path), .is_valid = guest_value_is_path,
      .expected = "an absolute path without '.', '..' or empty parts"},
-    {"content", read_file_content, .attributes = {"encoding", "file", "secret", "key"},
+    {"content", .attributes = {"encoding", "file", "secret", "key"},
      .flags = VOCABULARY_VERBATIM},
-    {"type", .text = offsetof(struct file_reading, type), .is_valid = is_file_type,
-     .expected = "PLAINTEXT or BASE64"},
+    {"type", .text = offsetof(struct file_reading, type)},
     {0},
 };
 
@@ -351,12 +299,17 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
     struct reading *reading = data;
     struct initialization *initialization = &reading->initialization;
     __attribute__((cleanup(file_reading_clear))) struct file_reading file = {0};
+    const xmlNode *element = vocabulary_child(node, "content");
     struct part *content;
     bool base64;
 
     if (vocabulary_read_children(node, file_elements, &file, failure) < 0)
         return -1;
-    if (!file.path || !file.content)
+    base64 = file.type && strcasecmp(file.type, "BASE64") == 0;
+    if (file.type && !base64 && strcasecmp(file.type, "PLAINTEXT") != 0)
+        return vocabulary_fail_text(vocabulary_child(node, "type"), file.type,
+                                    "PLAINTEXT or BASE64", failure);
+    if (!file.path || !element)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has no <%s>\n"
                                "write <name>PATH</name><content>TEXT</content>",
@@ -366,14 +319,13 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
                                "is one too many, at most %d files\n"
                                "let the guest fetch the others itself",
                                LIMIT_FILES);
-    base64 = file.type && strcasecmp(file.type, "BASE64") == 0;
-    if (base64 && (xmlHasProp(file.content, (const xmlChar *)"file") ||
-                   xmlHasProp(file.content, (const xmlChar *)"secret")))
-        return vocabulary_fail(file.content, failure, FAILURE_REQUEST,
+    if (base64 && (xmlHasProp(element, (const xmlChar *)"file") ||
+                   xmlHasProp(element, (const xmlChar *)"secret")))
+        return vocabulary_fail(element, failure, FAILURE_REQUEST,
                                "is of type BASE64, which is for text in the element\n"
                                "remove <type>: files and secrets are not decoded");
-    content = base64 ? parts_add_base64(reading->parts, PART_VALUE, file.content, failure)
-                     : parts_add(reading->parts, PART_VALUE, file.content, failure);
+    content = base64 ? parts_add_base64(reading->parts, PART_VALUE, element, failure)
+                     : parts_add(reading->parts, PART_VALUE, element, failure);
     if (!content)
         return -1;
     *array_add(initialization->files, initialization->file_count) =
@@ -399,51 +351,11 @@ read_nic_configurations(void *data, const xmlNode *node, struct failure **failur
                                            failure);
 }
 
-static int
-read_network_protocol(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-    cleanup_free char *word = vocabulary_word(node);
-
-    reading->eni = strcasecmp(word, "eni") == 0;
-    if (!*word || reading->eni || strcasecmp(word, "openstack_metadata") == 0)
-        return 0;
-    return vocabulary_fail_text(node, word, "'eni' or 'openstack_metadata'", failure);
-}
-
-/* DNS settings belong to a nic; without one, network_set_dns() fails. */
-static int
-finish_network(struct reading *reading, const xmlNode *node, struct failure **failure)
-{
-    struct initialization *initialization = &reading->initialization;
-    struct network none = {0};
-    struct network *network = initialization->network ? initialization->network : &none;
-    const char *first = reading->dns_servers ? "dns_servers" : "dns_search";
-
-    if (network_set_dns(network, reading->dns_servers, reading->dns_search, failure) < 0)
-        return failure_at_line(failure, xml_line(vocabulary_child(node, first)));
-    network->eni = reading->eni;
-    if (network->nic_count == 0)
-        network_free(steal(initialization->network));
-    return 0;
-}
-
 /* --- the element ------------------------------------------------------------------------ */
 
-static int
-read_sysprep(void *data, const xmlNode *node, struct failure **failure)
-{
-    struct reading *reading = data;
-    struct initialization *initialization = &reading->initialization;
-
-    (void)failure;
-    texts_add(&initialization->notes, &initialization->note_count,
-              xasprintf("<%s> is for sysprep of Windows and has no effect", node->name));
-    return 0;
-}
-
 #define TEXT(member) .text = offsetof(struct reading, initialization.member)
-#define SYSPREP .read = read_sysprep, .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING
+/* For sysprep of Windows. */
+#define SYSPREP .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING
 
 const struct vocabulary_element initialization_elements[] = {
     {"host_name", .read = read_host_name},
@@ -458,21 +370,22 @@ const struct vocabulary_element initialization_elements[] = {
     {"users", .children = users_elements},
     {"authorized_ssh_keys", read_authorized_ssh_keys, .flags = VOCABULARY_VERBATIM},
     {"authorized_keys", .children = authorized_keys_elements},
-    {"regenerate_ssh_keys", read_regenerate_ssh_keys, .flags = VOCABULARY_KEYWORD},
+    {"regenerate_ssh_keys", .text = offsetof(struct reading, regenerate_ssh_keys),
+     .flags = VOCABULARY_KEYWORD},
     {"dns_servers", .text = offsetof(struct reading, dns_servers)},
     {"dns_search", .text = offsetof(struct reading, dns_search)},
     {"nic_configurations", .read = read_nic_configurations,
      .children = network_nic_configurations_elements},
     {"network_configuration", .read = read_nic_configurations,
      .children = network_configuration_elements},
-    {"cloud_init_network_protocol", read_network_protocol, .flags = VOCABULARY_KEYWORD},
+    {"cloud_init_network_protocol", .text = offsetof(struct reading, network_protocol),
+     .flags = VOCABULARY_KEYWORD},
     {"files", .children = files_elements},
-    {"custom_script", read_custom_script, .attributes = {"secret", "key"},
-     .flags = VOCABULARY_VERBATIM},
+    {"custom_script", .attributes = {"secret", "key"}, .flags = VOCABULARY_VERBATIM},
     {"phone_home", TEXT(phone_home), .is_valid = guest_value_is_url,
      .expected = "an http or https URL"},
     {"domain", SYSPREP},
-    {"windows_license_key", .read = read_sysprep,
+    {"windows_license_key",
      .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING | VOCABULARY_SECRET},
     {"input_locale", SYSPREP},
     {"ui_language", SYSPREP},
@@ -485,22 +398,58 @@ const struct vocabulary_element initialization_elements[] = {
     {0},
 };
 
+/* What is left when all elements have been read. DNS settings belong to a nic; without
+ * one, network_set_dns() fails. */
+static int
+settle(struct reading *reading, const xmlNode *node, struct failure **failure)
+{
+    struct initialization *initialization = &reading->initialization;
+    struct network none = {0};
+    struct network *network = initialization->network ? initialization->network : &none;
+    const xmlNode *script = vocabulary_child(node, "custom_script");
+    const char *regenerate = reading->regenerate_ssh_keys;
+    const char *protocol = reading->network_protocol;
+    const char *dns = reading->dns_servers ? "dns_servers" : "dns_search";
+
+    if (regenerate && strcmp(regenerate, "true") != 0 && strcmp(regenerate, "false") != 0)
+        return vocabulary_fail_text(vocabulary_child(node, "regenerate_ssh_keys"),
+                                    regenerate, "'true' or 'false'", failure);
+    if (regenerate)
+        initialization->regenerate_ssh_keys =
+            *regenerate == 't' ? INITIALIZATION_YES : INITIALIZATION_NO;
+    if (script) {
+        initialization->custom_script =
+            parts_add(reading->parts, PART_VALUE, script, failure);
+        if (!initialization->custom_script)
+            return -1;
+    }
+    network->eni = protocol && strcasecmp(protocol, "eni") == 0;
+    if (protocol && !network->eni && strcasecmp(protocol, "openstack_metadata") != 0)
+        return vocabulary_fail_text(vocabulary_child(node, "cloud_init_network_protocol"),
+                                    protocol, "'eni' or 'openstack_metadata'", failure);
+    if (network_set_dns(network, reading->dns_servers, reading->dns_search, failure) < 0)
+        return failure_at_line(failure, xml_line(vocabulary_child(node, dns)));
+    if (network->nic_count == 0)
+        network_free(steal(initialization->network));
+    initialization->root_has_keys = initialization->ssh_key_count > 0;
+    return 0;
+}
+
 struct initialization *
 initialization_read(const xmlNode *node, struct parts *parts, struct failure **failure)
 {
     struct reading reading = {.parts = parts};
-    struct initialization *initialization;
-    int result =
-        vocabulary_read_children(node, initialization_elements, &reading, failure);
+    struct initialization *initialization = xmalloc(sizeof(*initialization));
+    bool failed =
+        vocabulary_read_children(node, initialization_elements, &reading, failure) < 0 ||
+        settle(&reading, node, failure) < 0;
 
-    if (result == 0)
-        result = finish_network(&reading, node, failure);
     free(reading.dns_servers);
     free(reading.dns_search);
-    initialization = xmalloc(sizeof(*initialization));
+    free(reading.network_protocol);
+    free(reading.regenerate_ssh_keys);
     *initialization = reading.initialization;
-    initialization->root_has_keys = initialization->ssh_key_count > 0;
-    if (result == 0)
+    if (!failed)
         return initialization;
     initialization_free(initialization);
     return NULL;
@@ -527,6 +476,5 @@ initialization_free(struct initialization *initialization)
     free(initialization->files);
     texts_free(initialization->ssh_keys, initialization->ssh_key_count);
     network_free(initialization->network);
-    texts_free(initialization->notes, initialization->note_count);
     free(initialization);
 }

@@ -51,8 +51,6 @@ struct initialization {
     char **ssh_keys;
     size_t ssh_key_count;
     struct network *network; /* NULL if there is none */
-    char **notes;            /* on what is accepted but has no effect in a Linux guest */
-    size_t note_count;
 };
 
 /* All elements that <initialization> may contain, at every depth. */

@@ -156,40 +156,29 @@ read_nic(const struct network *network, struct nic *nic, const xmlNode *node,
 
 /* --- the domain's interfaces -------------------------------------------------------- */
 
-static int
-fail_interface(const struct interface *interface, size_t index, const char *problem,
-               const char *hint, struct failure **failure)
-{
-    return failure_set_at(failure, FAILURE_NETWORK_CONFIG, xml_line(interface->node),
-                          "the domain's <interface> %zu%s%s%s %s\n%s", index + 1,
-                          interface->alias ? " (" : "",
-                          interface->alias ? interface->alias : "",
-                          interface->alias ? ")" : "", problem, hint);
-}
-
 /* The guest identifies its nics by their MAC. */
 static int
 check_macs(const struct interfaces *interfaces, struct failure **failure)
 {
     for (size_t i = 0; i < interfaces->count; i++) {
         const struct interface *interface = &interfaces->items[i];
+        const char *hint = "add one; libvirt does when it defines the domain";
+        cleanup_free char *problem =
+            interface->mac ? NULL : xstrdup("has no valid <mac address='…'/>");
 
-        if (!interface->mac)
-            return fail_interface(interface, i, "has no valid <mac address='…'/>",
-                                  "add one; libvirt does when it defines the domain",
-                                  failure);
-        for (size_t j = 0; j < i; j++) {
-            cleanup_free char *problem = NULL;
-
+        for (size_t j = 0; j < i && !problem; j++) {
             if (strcmp(interfaces->items[j].mac, interface->mac) != 0)
                 continue;
             problem =
                 xasprintf("has the MAC '%s' of <interface> %zu", interface->mac, j + 1);
-            return fail_interface(
-                interface, i, problem,
-                "give each interface its own: the guest identifies its nics by it",
-                failure);
+            hint = "give each interface its own: the guest identifies its nics by it";
         }
+        if (problem)
+            return failure_set_at(
+                failure, FAILURE_NETWORK_CONFIG, xml_line(interface->node),
+                "the domain's <interface> %zu%s%s%s %s\n%s", i + 1,
+                interface->alias ? " (" : "", interface->alias ? interface->alias : "",
+                interface->alias ? ")" : "", problem, hint);
     }
     return 0;
 }

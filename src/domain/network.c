@@ -296,17 +296,11 @@ add_words(struct nic *nic, adder *add, const char *what, const char *words,
     return 0;
 }
 
-static bool
-has_words(const char *text)
-{
-    return text && text[strspn(text, " \t\r\n")];
-}
-
 int
 network_set_dns(struct network *network, const char *servers, const char *searches,
                 struct failure **failure)
 {
-    bool set = !has_words(servers) && !has_words(searches);
+    bool set = !servers && !searches;
 
     for (size_t i = 0; i < network->nic_count; i++) {
         struct nic *nic = &network->nics[i];
@@ -328,30 +322,26 @@ network_set_dns(struct network *network, const char *servers, const char *search
                        "add <nic_configurations> with such a nic");
 }
 
-static void
-clear_nic(struct nic *nic)
-{
-    free(nic->name);
-    free(nic->mac);
-    free(nic->gateway4);
-    free(nic->gateway6);
-    texts_free(nic->addresses, nic->address_count);
-    texts_free(nic->nameservers, nic->nameserver_count);
-    texts_free(nic->searches, nic->search_count);
-    for (size_t i = 0; i < nic->route_count; i++) {
-        free(nic->routes[i].to);
-        free(nic->routes[i].via);
-    }
-    free(nic->routes);
-}
-
 void
 network_free(struct network *network)
 {
-    if (!network)
-        return;
-    for (size_t i = 0; i < network->nic_count; i++)
-        clear_nic(&network->nics[i]);
-    free(network->nics);
+    for (size_t i = 0; network && i < network->nic_count; i++) {
+        struct nic *nic = &network->nics[i];
+
+        free(nic->name);
+        free(nic->mac);
+        free(nic->gateway4);
+        free(nic->gateway6);
+        texts_free(nic->addresses, nic->address_count);
+        texts_free(nic->nameservers, nic->nameserver_count);
+        texts_free(nic->searches, nic->search_count);
+        for (size_t route = 0; route < nic->route_count; route++) {
+            free(nic->routes[route].to);
+            free(nic->routes[route].via);
+        }
+        free(nic->routes);
+    }
+    if (network)
+        free(network->nics);
     free(network);
 }

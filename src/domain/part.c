@@ -29,14 +29,6 @@ base64_append(struct buffer *buffer, const char *text)
     return 0;
 }
 
-static int
-fail_part(const struct part *part, struct failure **failure, const char *message,
-          const char *hint)
-{
-    return failure_set_at(failure, FAILURE_REQUEST, part->line, "<%s> %s\n%s",
-                          part->element, message, hint);
-}
-
 static void
 take_text(struct part *part, const char *text)
 {
@@ -69,21 +61,22 @@ take_inline(struct part *part, const xmlNode *node, bool base64, struct failure 
 
     part->origin = PART_INLINE;
     if (encoding && strcmp(encoding, "base64") != 0)
-        return fail_part(part, failure, "has an unknown encoding=",
-                         "use encoding=\"base64\", or remove it");
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has an unknown encoding=\n"
+                               "use encoding=\"base64\", or remove it");
     if (!encoding && !base64) {
         take_text(part, text);
     } else if (base64_append(&part->data, text) < 0) {
-        return failure_set_at(failure, FAILURE_BASE64, part->line,
-                              "<%s> must be base64, but its text is not\n"
-                              "encode it with 'base64 FILE', or declare it as plain text",
-                              part->element);
+        return vocabulary_fail(
+            node, failure, FAILURE_BASE64,
+            "must be base64, but its text is not\n"
+            "encode it with 'base64 FILE', or declare it as plain text");
     }
     if (part->data.size > LIMIT_PART)
-        return failure_set_at(failure, FAILURE_LIMIT, part->line,
-                              "<%s> has %zu bytes, expected at most %lu\n"
-                              "let the guest fetch large files itself",
-                              part->element, part->data.size, LIMIT_PART);
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "has %zu bytes, expected at most %lu\n"
+                               "let the guest fetch large files itself",
+                               part->data.size, LIMIT_PART);
     return 0;
 }
 
@@ -95,17 +88,19 @@ take_reference(struct part *part, const xmlNode *node, struct failure **failure)
     cleanup_free char *encoding = xml_attribute(node, "encoding");
 
     if (file && secret)
-        return fail_part(part, failure, "has both file= and secret=", "keep one of them");
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has both file= and secret=\nkeep one of them");
     if (vocabulary_has_text(node))
-        return fail_part(part, failure,
-                         file ? "has both text and file=" : "has both text and secret=",
-                         "keep one of them");
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has both text and %s=\nkeep one of them",
+                               file ? "file" : "secret");
     if (encoding)
-        return fail_part(part, failure, "has encoding=, which is for text in the element",
-                         "remove encoding=: files and secrets are not decoded");
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has encoding=, which is for text in the element\n"
+                               "remove encoding=: files and secrets are not decoded");
     if (file && part->key)
-        return fail_part(part, failure,
-                         "has key=, which belongs to secret=", "remove key=");
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has key=, which belongs to secret=\nremove key=");
     part->origin = file ? PART_FILE : PART_SECRET;
     part->name = file ? steal(file) : steal(secret);
     return 0;
@@ -252,7 +247,8 @@ add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
         xmlHasProp(node, (const xmlChar *)"secret"))
         return take_reference(part, node, failure) < 0 ? NULL : part;
     if (part->key) {
-        fail_part(part, failure, "has key= without secret=", "add secret=\"NAME\"");
+        vocabulary_fail(node, failure, FAILURE_REQUEST,
+                        "has key= without secret=\nadd secret=\"NAME\"");
         return NULL;
     }
     return take_inline(part, node, base64, failure) < 0 ? NULL : part;

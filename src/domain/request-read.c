@@ -353,12 +353,13 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
 
     if (vocabulary_check_attributes(node, known, failure) < 0)
         return -1;
-    while (word && strcmp(request_datasource_name(request->datasource), word) != 0) {
-        if (++request->datasource == DATASOURCE_PAYLOAD)
-            return vocabulary_fail_value(
-                node, "datasource", word,
-                "\"nocloud\", \"configdrive\" or \"nocloud-net\"", failure);
+    if (word && !datasource_find(word)) {
+        cleanup_free char *expected = datasource_names();
+
+        return vocabulary_fail_value(node, "datasource", word, expected, failure);
     }
+    if (word)
+        request->datasource = datasource_find(word);
     if (bus && strcmp(bus, "auto") != 0) {
         request->bus = domain_bus_parse(bus);
         if (request->bus == DOMAIN_BUS_OTHER)
@@ -377,16 +378,18 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                                      failure);
     if (host_keys)
         parts_add_generated_host_keys(&request->parts, node);
-    /* nocloud-net has no disk, and the seed's address is in the serial. */
-    if (!request_has_disk(request) && request->bus != DOMAIN_BUS_OTHER)
+    if (request->datasource->served && request->bus != DOMAIN_BUS_OTHER)
         return vocabulary_fail(node, failure, FAILURE_BUS,
-                               "has bus=, but datasource=\"nocloud-net\" has no disk\n"
-                               "omit bus=, or use datasource=\"nocloud\"");
-    if (!request_has_disk(request) && !request->serial)
-        return vocabulary_fail(node, failure, FAILURE_SERIAL,
-                               "has serial=\"no\", but datasource=\"nocloud-net\" needs "
-                               "the serial for its address\n"
-                               "omit serial=, or use datasource=\"nocloud\"");
+                               "has bus=, but datasource=\"%s\" has no disk\n"
+                               "omit bus=, or use datasource=\"nocloud\"",
+                               request->datasource->name);
+    if (request->datasource->served && !request->serial)
+        return vocabulary_fail(
+            node, failure, FAILURE_SERIAL,
+            "has serial=\"no\", but datasource=\"%s\" needs the serial "
+            "for its address\n"
+            "omit serial=, or use datasource=\"nocloud\"",
+            request->datasource->name);
     return 0;
 }
 
@@ -398,10 +401,13 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
     const struct part *host_keys = parts_find(&request->parts, PART_SSH_HOST_KEYS);
     bool hostname_twice;
 
-    if (request_is_nocloud(request) && parts_find(&request->parts, PART_ADMIN_PASSWORD))
+    if (!request->datasource->has_admin_password &&
+        parts_find(&request->parts, PART_ADMIN_PASSWORD))
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "has <admin-password>, which NoCloud does not support\n"
-                               "use datasource=\"configdrive\", or set it in user-data");
+                               "has <admin-password>, which datasource=\"%s\" does not "
+                               "support\n"
+                               "use datasource=\"configdrive\", or set it in user-data",
+                               request->datasource->name);
     if (request->until_done && request->instance_id_policy == INSTANCE_ID_CONTENT)
         return vocabulary_fail(
             node, failure, FAILURE_INSTANCE_ID,
@@ -440,7 +446,8 @@ request_read(struct request *request, const struct domain *domain,
     const xmlNode *node = request_find(domain);
     const xmlNode *payload = node ? NULL : payload_find(domain);
 
-    *request = (struct request){.domain = domain, .serial = true, .report = true};
+    *request = (struct request){
+        .domain = domain, .datasource = &datasources[0], .serial = true, .report = true};
     if (!node && !payload && domain_uses_shim(domain))
         return 0;
     if (!node && !payload)
@@ -453,7 +460,7 @@ request_read(struct request *request, const struct domain *domain,
                            REQUEST_NAMESPACE);
     request->line = xml_line(node ? node : payload);
     if (payload) {
-        request->datasource = DATASOURCE_PAYLOAD;
+        request->datasource = &datasource_payload;
         request->payload = xcalloc(1, sizeof(*request->payload));
         return payload_read(request->payload, payload, failure);
     }

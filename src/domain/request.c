@@ -3,26 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/guest-value.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-
-static const char *const datasources[] = {
-    [DATASOURCE_NOCLOUD] = "nocloud",
-    [DATASOURCE_CONFIGDRIVE] = "configdrive",
-    [DATASOURCE_NOCLOUD_NET] = "nocloud-net",
-    [DATASOURCE_PAYLOAD] = "payload",
-};
-
-const char *
-request_datasource_name(enum datasource datasource)
-{
-    return datasources[datasource];
-}
 
 xmlNode *
 request_find(const struct domain *domain)
@@ -39,32 +25,20 @@ request_hostname(const struct request *request)
                              : hostname_from_domain(domain->name, domain->uuid);
 }
 
-bool
-request_is_by_label(const struct request *request)
+const char *
+request_serial(const struct request *request)
 {
-    return request->datasource == DATASOURCE_CONFIGDRIVE ||
-           (request->payload &&
-            strcasecmp(request->payload->label, SEED_LABEL_NOCLOUD) != 0);
-}
+    const struct datasource *datasource =
+        request->payload ? datasource_find_label(request->payload->label)
+                         : request->datasource;
 
-bool
-request_is_nocloud(const struct request *request)
-{
-    return request->datasource == DATASOURCE_NOCLOUD ||
-           request->datasource == DATASOURCE_NOCLOUD_NET;
-}
-
-bool
-request_has_disk(const struct request *request)
-{
-    return request->datasource != DATASOURCE_NOCLOUD_NET;
+    return datasource ? datasource->serial : NULL;
 }
 
 bool
 request_wants_report(const struct request *request)
 {
-    return request->report && request->datasource != DATASOURCE_PAYLOAD &&
-           !domain_is_windows(request->domain);
+    return request->report && !request->payload && !domain_is_windows(request->domain);
 }
 
 static void

@@ -8,22 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "domain/datasource.h"
 #include "domain/documents.h"
 #include "domain/domain.h"
 #include "domain/initialization.h"
 #include "domain/network.h"
 #include "domain/part.h"
 #include "domain/vocabulary.h"
-
-enum datasource {
-    DATASOURCE_NOCLOUD,
-    DATASOURCE_CONFIGDRIVE,
-    DATASOURCE_NOCLOUD_NET, /* NoCloud's documents, from the metadata server: no disk */
-    DATASOURCE_PAYLOAD,     /* a seed made by oVirt's engine; must be the last */
-};
-
-/* Return: its value in the attribute datasource=, or "payload". */
-const char *request_datasource_name(enum datasource datasource);
 
 enum instance_id_policy {
     INSTANCE_ID_DOMAIN,  /* the domain's UUID: the same at every start, new for a clone */
@@ -47,7 +38,7 @@ struct meta_data_entry {
 struct request {
     const struct domain *domain; /* borrowed */
     int line;                    /* of the element */
-    enum datasource datasource;
+    const struct datasource *datasource;
     enum domain_bus bus; /* DOMAIN_BUS_OTHER is "auto" */
     bool serial;         /* whether we set the SMBIOS serial */
     bool report;         /* whether the guest should report its progress */
@@ -65,7 +56,7 @@ struct request {
     struct network *network;               /* to generate a configuration from, or NULL */
     struct initialization *initialization; /* NULL if there is none */
     struct parts parts;
-    struct seed *payload; /* with DATASOURCE_PAYLOAD, else NULL */
+    struct seed *payload; /* with datasource_payload, else NULL */
 };
 
 /*
@@ -82,13 +73,6 @@ int request_read(struct request *request, const struct domain *domain,
  * is used unchanged. */
 bool request_wants_report(const struct request *request);
 
-/* Return: whether the guest reads NoCloud's documents, from a disk or from the metadata
- * server. */
-bool request_is_nocloud(const struct request *request);
-
-/* Return: whether the seed is a disk. */
-bool request_has_disk(const struct request *request);
-
 /* Removes everything except the identity: the instance-id and the host name. */
 void request_keep_identity(struct request *request);
 
@@ -98,9 +82,8 @@ xmlNode *request_find(const struct domain *domain);
 /* Return: the guest's host name, one or more labels, owned by the caller (free). */
 char *request_hostname(const struct request *request);
 
-/* Return: whether the guest must recognize the datasource by the seed's label alone: the
- * SMBIOS serial would name the wrong one. */
-bool request_is_by_label(const struct request *request);
+/* Return: the `serial` of the datasource; for oVirt's payload, that of its label. */
+const char *request_serial(const struct request *request);
 
 void request_clear(struct request *request);
 

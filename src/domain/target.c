@@ -13,23 +13,26 @@
 
 static const char *const prefixes[] = {"sd", "hd", "vd", "xvd", "fd", "ubd"};
 
-static const char *const bus_names[] = {
-    [DOMAIN_BUS_OTHER] = "other", [DOMAIN_BUS_VIRTIO] = "virtio",
-    [DOMAIN_BUS_SCSI] = "scsi",   [DOMAIN_BUS_SATA] = "sata",
-    [DOMAIN_BUS_IDE] = "ide",     [DOMAIN_BUS_USB] = "usb",
+static const struct {
+    const char *name;
+    const char *prefix; /* of its targets */
+} buses[] = {
+    [DOMAIN_BUS_OTHER] = {"other", "sd"}, [DOMAIN_BUS_VIRTIO] = {"virtio", "vd"},
+    [DOMAIN_BUS_SCSI] = {"scsi", "sd"},   [DOMAIN_BUS_SATA] = {"sata", "sd"},
+    [DOMAIN_BUS_IDE] = {"ide", "hd"},     [DOMAIN_BUS_USB] = {"usb", "sd"},
 };
 
 const char *
 domain_bus_name(enum domain_bus bus)
 {
-    return bus_names[bus];
+    return buses[bus].name;
 }
 
 enum domain_bus
 domain_bus_parse(const char *name)
 {
     for (enum domain_bus bus = DOMAIN_BUS_VIRTIO; bus <= DOMAIN_BUS_USB; bus++) {
-        if (strcmp(bus_names[bus], name) == 0)
+        if (strcmp(buses[bus].name, name) == 0)
             return bus;
     }
     return DOMAIN_BUS_OTHER;
@@ -70,18 +73,7 @@ target_name(const char *prefix, long index)
 const char *
 target_prefix(enum domain_bus bus)
 {
-    switch (bus) {
-    case DOMAIN_BUS_VIRTIO:
-        return "vd";
-    case DOMAIN_BUS_IDE:
-        return "hd";
-    case DOMAIN_BUS_SCSI:
-    case DOMAIN_BUS_SATA:
-    case DOMAIN_BUS_USB:
-    case DOMAIN_BUS_OTHER:
-        break;
-    }
-    return "sd";
+    return buses[bus].prefix;
 }
 
 enum domain_bus

@@ -186,6 +186,8 @@ read_element(const struct vocabulary_element *element, const xmlNode *node, void
         return element->read(data, node, failure);
     if (element->children)
         return vocabulary_read_children(node, element->children, data, failure);
+    if (element->flags & (VOCABULARY_VERBATIM | VOCABULARY_UNUSED))
+        return 0;
     word = vocabulary_word(node);
     if (!*word)
         return 0;

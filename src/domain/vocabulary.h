@@ -62,7 +62,8 @@ int vocabulary_read_number(const xmlNode *node, const char *attribute, long mini
 /*
  * An element that another may contain. `read` reads it. Without `read`, its children are
  * read by the table `children`. Without either, its text, trimmed and unless it is empty,
- * goes into the `char *` (free) at offset `text` of the data.
+ * goes into the `char *` (free) at offset `text` of the data; but that of a verbatim or
+ * unused one is left to the caller.
  */
 struct vocabulary_element {
     const char *name;

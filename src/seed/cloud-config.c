@@ -153,7 +153,7 @@ set_initialization(json_t *config, const struct request *request,
         json_set_string(config, "timezone", initialization->timezone);
     if (initialization->locale)
         json_set_string(config, "locale", initialization->locale);
-    if (initialization->file_count > 0 && request_is_nocloud(request))
+    if (initialization->file_count > 0 && !request->datasource->has_files)
         set_files(config, initialization);
     if (initialization->phone_home)
         json_must(json_object_set_new(config, "phone_home",

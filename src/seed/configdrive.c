@@ -55,8 +55,8 @@ add_network(struct seed *seed, struct request *request, struct instance_id *id,
     return result;
 }
 
-int
-configdrive_make(struct seed *seed, struct request *request, struct failure **failure)
+static int
+make(struct seed *seed, struct request *request, struct failure **failure)
 {
     struct initialization *initialization = request->initialization;
     cleanup_buffer struct buffer user_data = {0};
@@ -64,7 +64,6 @@ configdrive_make(struct seed *seed, struct request *request, struct failure **fa
     struct instance_id id;
 
     instance_id_begin(&id, request);
-    seed->label = xstrdup(SEED_LABEL_CONFIGDRIVE);
     /* It comes first, and is written last: the instance-id may depend on the others. */
     seed_add_document(seed, LATEST "meta_data.json");
     if (combine_user_data(&user_data, request, &id, failure) < 0)
@@ -127,3 +126,15 @@ openstack_add(struct seed *seed, const struct request *request, struct failure *
             steal_buffer(&network_data);
     return 0;
 }
+
+/* cloud-init, sources/helpers/openstack.py (ConfigDriveReader). */
+static const struct layout_document documents[] = {
+    {LATEST "meta_data.json", LAYOUT_META_DATA_JSON, true},
+    {LATEST "user_data", LAYOUT_USER_DATA, false},
+    {LATEST "vendor_data.json", LAYOUT_VENDOR_DATA_JSON, false},
+    {LATEST "vendor_data2.json", LAYOUT_VENDOR_DATA_JSON, false},
+    {LATEST "network_data.json", LAYOUT_NETWORK_DATA_JSON, false},
+    {NULL, LAYOUT_META_DATA, false},
+};
+
+const struct layout layout_configdrive = {"configdrive", documents, make};

@@ -3,62 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <jansson.h>
 
 #include "base/memory.h"
 #include "seed/json.h"
 #include "seed/layout.h"
-#include "seed/seed.h"
 #include "seed/yaml.h"
-
-/* cloud-init, DataSourceNoCloud (read_fs, util.pathprefix2dict). */
-static const struct layout_document nocloud[] = {
-    {"meta-data", LAYOUT_META_DATA, true},
-    {"user-data", LAYOUT_USER_DATA, true},
-    {"vendor-data", LAYOUT_USER_DATA, false},
-    {"network-config", LAYOUT_NETWORK_CONFIG, false},
-    {NULL, LAYOUT_META_DATA, false},
-};
-
-/* cloud-init, sources/helpers/openstack.py (ConfigDriveReader). */
-static const struct layout_document configdrive[] = {
-    {"openstack/latest/meta_data.json", LAYOUT_META_DATA_JSON, true},
-    {"openstack/latest/user_data", LAYOUT_USER_DATA, false},
-    {"openstack/latest/vendor_data.json", LAYOUT_VENDOR_DATA_JSON, false},
-    {"openstack/latest/vendor_data2.json", LAYOUT_VENDOR_DATA_JSON, false},
-    {"openstack/latest/network_data.json", LAYOUT_NETWORK_DATA_JSON, false},
-    {NULL, LAYOUT_META_DATA, false},
-};
-
-static const struct layout layouts[] = {
-    {"nocloud", SEED_LABEL_NOCLOUD, nocloud},
-    {"configdrive", SEED_LABEL_CONFIGDRIVE, configdrive},
-};
-
-const struct layout *
-layout_find(const char *label)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
-        if (strcasecmp(layouts[i].label, label) == 0)
-            return &layouts[i];
-    }
-    return NULL;
-}
-
-const struct layout_document *
-layout_find_document(const struct layout *layout, const char *path)
-{
-    for (const struct layout_document *document = layout->documents; document->path;
-         document++) {
-        if (strcmp(document->path, path) == 0)
-            return document;
-    }
-    return NULL;
-}
-
-/* --- what is taken from each -------------------------------------------------------- */
 
 static json_t *
 load_json(const char *data, size_t size, struct failure **failure)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The layouts of seeds that cloud-init reads: which label, which documents, and what each
- * means. Whoever made the seed.
- */
+/* What cloud-init takes from the documents of a seed, whoever made it. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,34 +7,7 @@
 
 #include "base/failure.h"
 #include "domain/documents.h"
-
-enum layout_role {
-    LAYOUT_META_DATA,      /* YAML */
-    LAYOUT_META_DATA_JSON, /* strict JSON */
-    LAYOUT_USER_DATA,      /* and vendor-data of NoCloud */
-    LAYOUT_VENDOR_DATA_JSON,
-    LAYOUT_NETWORK_CONFIG,
-    LAYOUT_NETWORK_DATA_JSON,
-};
-
-struct layout_document {
-    const char *path;
-    enum layout_role role;
-    bool required;
-};
-
-struct layout {
-    const char *datasource;
-    const char *label;                       /* in lower case */
-    const struct layout_document *documents; /* ends with a NULL path */
-};
-
-/* Return: the layout of a volume with that label, as cloud-init chooses it, or NULL. */
-const struct layout *layout_find(const char *label);
-
-/* Return: the layout's document at that path, or NULL. */
-const struct layout_document *layout_find_document(const struct layout *layout,
-                                                   const char *path);
+#include "seed/seed.h"
 
 /* Who the guest is by its seed; NULL for what is not said, else owned
  * (identity_clear). */

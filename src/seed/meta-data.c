@@ -377,7 +377,7 @@ set_references(json_t *object, const struct request *request)
 
     if (devices)
         json_must(json_object_set_new(object, "devices", devices));
-    if (request_is_nocloud(request))
+    if (!request->datasource->has_files)
         return;
     if (request->network && request->network->eni)
         json_must(json_object_set_new(

@@ -14,15 +14,14 @@
 #include "seed/writers.h"
 #include "seed/yaml.h"
 
-int
-nocloud_make(struct seed *seed, struct request *request, struct failure **failure)
+static int
+make(struct seed *seed, struct request *request, struct failure **failure)
 {
     struct part *network = parts_find(&request->parts, PART_NETWORK_CONFIG);
     cleanup_buffer struct buffer vendor_data = {0};
     struct instance_id id;
 
     instance_id_begin(&id, request);
-    seed->label = xstrdup(SEED_LABEL_NOCLOUD);
     /* It comes first, and is written last: its instance-id may depend on the others. */
     seed_add_document(seed, "meta-data");
     if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,
@@ -56,3 +55,14 @@ nocloud_instance_id(const struct seed *seed)
         abort();
     return xstrdup(yaml_get(yaml.root, "instance-id")->text);
 }
+
+/* cloud-init, DataSourceNoCloud (read_fs, util.pathprefix2dict). */
+static const struct layout_document documents[] = {
+    {"meta-data", LAYOUT_META_DATA, true},
+    {"user-data", LAYOUT_USER_DATA, true},
+    {"vendor-data", LAYOUT_USER_DATA, false},
+    {"network-config", LAYOUT_NETWORK_CONFIG, false},
+    {NULL, LAYOUT_META_DATA, false},
+};
+
+const struct layout layout_nocloud = {"nocloud", documents, make};

@@ -12,33 +12,47 @@
 #include "seed/writers.h"
 #include "seed/yaml.h"
 
-/* oVirt's payload is a seed as it stands. */
-static int
-take_payload(struct seed *seed, struct request *request, struct failure **failure)
+static const struct layout *const layouts[] = {&layout_nocloud, &layout_configdrive};
+
+const struct layout *
+layout_find(const char *label)
 {
-    (void)failure;
-    *seed = *request->payload;
-    *request->payload = (struct seed){0};
-    return 0;
+    const struct datasource *datasource = datasource_find_label(label);
+
+    for (size_t i = 0; datasource && i < ARRAY_SIZE(layouts); i++) {
+        if (strcmp(layouts[i]->datasource, datasource->name) == 0)
+            return layouts[i];
+    }
+    return NULL;
 }
 
-/* A datasource is a file in this folder and its row here. */
-static int (*const makers[])(struct seed *seed, struct request *request,
-                             struct failure **failure) = {
-    [DATASOURCE_NOCLOUD] = nocloud_make,
-    [DATASOURCE_NOCLOUD_NET] = nocloud_make,
-    [DATASOURCE_CONFIGDRIVE] = configdrive_make,
-    [DATASOURCE_PAYLOAD] = take_payload,
-};
+const struct layout_document *
+layout_find_document(const struct layout *layout, const char *path)
+{
+    for (const struct layout_document *document = layout->documents; document->path;
+         document++) {
+        if (strcmp(document->path, path) == 0)
+            return document;
+    }
+    return NULL;
+}
 
 int
 seed_make(struct seed *seed, struct request *request, struct failure **failure)
 {
+    const struct datasource *datasource = request->datasource;
     size_t size = 0;
 
-    *seed = (struct seed){.served = !request_has_disk(request)};
-    if (makers[request->datasource](seed, request, failure) < 0)
-        return -1;
+    if (request->payload) {
+        /* It is a seed already. */
+        *seed = *request->payload;
+        *request->payload = (struct seed){0};
+    } else {
+        *seed = (struct seed){.label = xstrdup(datasource->label),
+                              .served = datasource->served};
+        if (layout_find(seed->label)->make(seed, request, failure) < 0)
+            return -1;
+    }
     for (size_t i = 0; i < seed->document_count; i++)
         size += seed->documents[i].data.size;
     if (size <= LIMIT_SEED)
@@ -116,7 +130,7 @@ check_data(const struct request *request, const struct part *part,
     case PART_VENDOR_DATA:
         return user_data_check(data, size, failure);
     case PART_NETWORK_CONFIG:
-        return request->datasource == DATASOURCE_CONFIGDRIVE
+        return request->datasource->has_network_data
                    ? network_data_check(data, size, request->domain, failure)
                    : network_config_check(data, size, failure);
     case PART_META_DATA:

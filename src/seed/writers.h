@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What writes a seed's documents: the datasources, and for them a function for each
- * document. The parts of a request must have been resolved; their content is moved into
+ * What writes a seed's documents: a function for each, for the datasources' files. The parts of a request must have been resolved; their content is moved into
  * the documents.
  */
 #pragma once
@@ -16,12 +15,6 @@
 #include "domain/domain.h"
 #include "domain/network.h"
 #include "domain/request.h"
-
-/* --- the datasources, each in its file, for seed_make() --------------------------- */
-
-int nocloud_make(struct seed *seed, struct request *request, struct failure **failure);
-int configdrive_make(struct seed *seed, struct request *request,
-                     struct failure **failure);
 
 /* --- the instance-id -------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ static bool
 is_for(const struct request *request, const struct domain *domain)
 {
     (void)domain;
-    return request_has_disk(request);
+    return !request->datasource->served;
 }
 
 static bool
@@ -50,8 +50,8 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
         struct failure **failure)
 {
     (void)left_out;
-    return delivery_publish_image(start->root, start->rundir, start->domain->uuid, seed,
-                                  failure);
+    return storage_publish_image(start->root, start->rundir, start->domain->uuid, seed,
+                                 failure);
 }
 
 /* --- the drive of a guest that runs ------------------------------------------------- */
@@ -190,8 +190,8 @@ publish_medium(struct medium *medium, struct failure **failure)
         return fail_file(medium, "make room for", failure);
     if (linkat(rundir, medium->name, rundir, medium->old_name, 0) < 0 && errno != ENOENT)
         return fail_file(medium, "keep", failure);
-    if (delivery_publish_image(medium->replacement->root, rundir, medium->uuid,
-                               medium->replacement->seed, failure) < 0)
+    if (storage_publish_image(medium->replacement->root, rundir, medium->uuid,
+                              medium->replacement->seed, failure) < 0)
         return -1;
     medium->published = replace_find_inode(medium->replacement, medium->name);
     return 0;

@@ -95,7 +95,7 @@ static bool
 is_for(const struct request *request, const struct domain *domain)
 {
     (void)domain;
-    return !request_has_disk(request);
+    return request->datasource->served;
 }
 
 static bool

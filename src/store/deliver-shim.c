@@ -13,7 +13,7 @@
 static bool
 is_for(const struct request *request, const struct domain *domain)
 {
-    return request_has_disk(request) && domain_uses_shim(domain);
+    return !request->datasource->served && domain_uses_shim(domain);
 }
 
 static bool
@@ -47,7 +47,7 @@ publish(const struct delivery_start *start, struct seed *seed, struct failure **
     /* A cold boot is refused earlier if the serial is wrong (wire_domain()). */
     const char *word = wire_shim_serial(start->domain, start->request, left_out);
 
-    if (delivery_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
+    if (storage_publish_image(start->root, start->rundir, uuid, seed, failure) < 0)
         return -1;
     return rundir_write_shim_order(start->rundir, uuid, word ? word : "", reports(start),
                                    failure);

@@ -3,12 +3,9 @@
 
 #include <fcntl.h>
 
-#include "base/memory.h"
 #include "domain/request.h"
-#include "image/image.h"
 #include "store/delivery.h"
 #include "store/report-file.h"
-#include "store/rundir.h"
 
 /* The first one that is for a domain, or wired in it, counts. */
 static const struct delivery *const deliveries[] = {
@@ -50,21 +47,6 @@ delivery_make_report(const struct delivery_start *start, struct failure **failur
                ? report_file_make(start->root, start->domain->uuid, REPORT_BY_VIRTLOGD,
                                   start->resumes, failure)
                : 0;
-}
-
-int
-delivery_publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
-                       struct failure **failure)
-{
-    cleanup_free char *name = rundir_seed_name(uuid);
-    struct image_owner owner;
-
-    rundir_seed_owner(root, &owner.uid, &owner.gid);
-    if (image_publish(rundir, name, &owner, seed, failure) == 0)
-        return 0;
-    failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
-    return failure_hint(failure, "check that it is writable and has free space: df %s",
-                        VIRT_SEED_RUNDIR);
 }
 
 /* --- a replacement ---------------------------------------------------------------- */

@@ -112,10 +112,6 @@ const struct delivery *delivery_of_running(const struct domain *running);
  * report, as root. */
 int delivery_make_report(const struct delivery_start *start, struct failure **failure);
 
-/* Writes the image, UUID.iso, for QEMU's user. */
-int delivery_publish_image(int root, int rundir, const char *uuid,
-                           const struct seed *seed, struct failure **failure);
-
 /* --- for the rows: a replacement -------------------------------------------------- */
 
 /* Writes the request into the running domain's XML. Comes first: if libvirt refuses it,

@@ -24,6 +24,21 @@ open_image(int rundir, const char *uuid, struct stat *status)
     return fs_open_regular_beneath(rundir, name, status);
 }
 
+int
+storage_publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
+                      struct failure **failure)
+{
+    cleanup_free char *name = rundir_seed_name(uuid);
+    struct image_owner owner;
+
+    rundir_seed_owner(root, &owner.uid, &owner.gid);
+    if (image_publish(rundir, name, &owner, seed, failure) == 0)
+        return 0;
+    failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
+    return failure_hint(failure, "check that it is writable and has free space: df %s",
+                        VIRT_SEED_RUNDIR);
+}
+
 const struct storage storage_image = {
     .kind = "on a disk",
     .location = "in its drive",

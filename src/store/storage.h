@@ -37,6 +37,10 @@ struct storage {
 extern const struct storage storage_image;
 extern const struct storage storage_tree;
 
+/* Writes the domain's image for QEMU's user. imds_tree_publish() writes documents. */
+int storage_publish_image(int root, int rundir, const char *uuid, const struct seed *seed,
+                          struct failure **failure);
+
 /* All storages, ended by NULL. A guest reads from the first one that has a seed. */
 extern const struct storage *const storages[];
 

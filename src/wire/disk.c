@@ -389,7 +389,7 @@ wire_disk(struct domain *domain, const struct request *request, struct wiring *w
 {
     cleanup_free char *path = seed_path(domain->uuid);
 
-    if (!request_has_disk(request)) {
+    if (request->datasource->served) {
         wire_remove_disk(domain, wiring);
         return 0;
     }

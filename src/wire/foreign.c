@@ -6,11 +6,10 @@
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "domain/datasource.h"
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "wire/wire.h"
-
-static const char *const labels[] = {SEED_LABEL_NOCLOUD, SEED_LABEL_CONFIGDRIVE};
 
 /* VDSM's payload (lib/vdsm/mkimage.py), after and before VDSM has filled in the path. */
 static const char *const payloads[] = {"/run/vdsm/payload/*", "/var/run/vdsm/payload/*",
@@ -48,9 +47,7 @@ foreign_seed_reason(const struct disk *disk)
     if (matches(payloads, ARRAY_SIZE(payloads), disk->source, 0))
         return "is in VDSM's directory for payloads";
     if (disk->label)
-        return matches(labels, ARRAY_SIZE(labels), disk->label, FNM_CASEFOLD)
-                   ? "has the label of a seed"
-                   : NULL;
+        return datasource_find_label(disk->label) ? "has the label of a seed" : NULL;
     if (strcmp(disk->device, "cdrom") == 0 &&
         matches(names, ARRAY_SIZE(names), fs_base_name(disk->source), FNM_CASEFOLD))
         return "has the name of a seed";

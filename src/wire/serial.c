@@ -18,9 +18,6 @@
 #include "domain/xml.h"
 #include "wire/wire.h"
 
-/* ds=nocloud alone would mean dsmode=local: user-data is processed before the network is
- * up. */
-#define NOCLOUD_WORD "ds=nocloud;dsmode=net"
 #define DATASOURCE_PREFIX "ds="
 #define NOTE "smbios-was"
 
@@ -56,7 +53,7 @@ fail_host_mode(const xmlNode *smbios, const struct request *request,
         failure, FAILURE_SMBIOS, xml_line(smbios),
         "<smbios mode='host'/> gives the guest the host's serial, so virt-seed "
         "cannot set it");
-    if (!request_has_disk(request))
+    if (request->datasource->served)
         return failure_hint(failure, "use <smbios mode='sysinfo'/>, or "
                                      "datasource=\"nocloud\", which uses a disk");
     return failure_hint(failure,
@@ -83,6 +80,17 @@ set_mode(struct domain *domain, struct wiring *wiring)
 
 /* --- the words -------------------------------------------------------------------- */
 
+/* Return: whether the word names one of our datasources, without a URL. */
+static bool
+names_datasource(const char *word)
+{
+    for (const struct datasource *row = datasources; row->name; row++) {
+        if (row->serial && strcmp(row->serial, word) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int
 fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
                   struct failure **failure)
@@ -92,7 +100,7 @@ fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
 
     failure_set_at(failure, FAILURE_SERIAL, xml_line(entry),
                    "the SMBIOS serial has '%.64s', expected '%s'", found, expected);
-    if (strcmp(word, NOCLOUD_WORD) != 0)
+    if (!names_datasource(word))
         return failure_hint(failure,
                             "remove it, or replace it with 'virt-seed wire --replace'");
     return failure_hint(failure, "remove it, replace it with 'virt-seed wire --replace', "
@@ -130,7 +138,7 @@ split_serial(const char *serial)
         cleanup_seed_url struct seed_url url = {.address = NULL};
 
         /* Words that any version of the wiring wrote are ours. */
-        if (strcmp(word, NOCLOUD_WORD) == 0 || seed_url_parse(&url, word)) {
+        if (names_datasource(word) || seed_url_parse(&url, word)) {
             if (words.count++ == 0)
                 words.ours = xstrdup(word);
         } else if (strncasecmp(word, DATASOURCE_PREFIX, strlen(DATASOURCE_PREFIX)) == 0) {
@@ -215,39 +223,40 @@ wire_serial(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    const bool has_disk = request_has_disk(request);
+    const bool served = request->datasource->served;
+    const char *serial = request_serial(request);
     const xmlNode *os = xml_child(domain->root, "os");
     const xmlNode *smbios = xml_child(os, "smbios");
     cleanup_seed_url struct seed_url url = {.address = NULL};
     cleanup_free char *word = NULL;
 
-    if (request_is_by_label(request)) {
+    if (!serial) {
         wire_remove_serial(domain, wiring);
         return 0;
     }
-    if (has_disk && !(request->serial && has_smbios(domain))) {
+    if (!served && !(request->serial && has_smbios(domain))) {
         /* A URL left by an earlier datasource would make the guest ignore its disk. */
         if (seed_url_find(&url, domain, NULL))
             wire_remove_serial(domain, wiring);
         return 0;
     }
-    if (!has_disk && wire_url_check(domain, failure) < 0)
+    if (served && wire_url_check(domain, failure) < 0)
         return -1;
     if (!has_smbios(domain))
         return failure_set(failure, FAILURE_SMBIOS,
-                           "datasource=\"nocloud-net\" needs the SMBIOS serial, but '%s' "
-                           "does not have one\n"
+                           "datasource=\"%s\" needs the SMBIOS serial, but '%s' does not "
+                           "have one\n"
                            "use datasource=\"nocloud\": the guest finds its disk by the "
                            "label",
-                           domain->arch);
+                           request->datasource->name, domain->arch);
     if (!os)
         return failure_set(failure, FAILURE_DOMAIN,
                            "the domain has no <os>\n"
                            "use the output of 'virsh dumpxml DOMAIN'");
     if (smbios && xml_attribute_is(smbios, "mode", "host"))
         return fail_host_mode(smbios, request, failure);
-    word = has_disk ? xstrdup(NOCLOUD_WORD)
-                    : wire_url_word(domain, options->imds_address, failure);
+    word =
+        served ? wire_url_word(domain, options->imds_address, failure) : xstrdup(serial);
     if (!word)
         return -1;
     /* The mode first: it notes whether there was a <sysinfo> before ours. */
@@ -264,9 +273,10 @@ wire_shim_serial(const struct domain *domain, const struct request *request,
     const xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
     const xmlNode *entry = domain_find_serial(domain);
     cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
+    const char *word = request_serial(request);
     cleanup_words struct words words = {.user = NULL};
 
-    if (request_is_by_label(request) || !request->serial || !has_smbios(domain))
+    if (!word || !request->serial || !has_smbios(domain))
         return "";
     if (smbios && xml_attribute_is(smbios, "mode", "host")) {
         fail_host_mode(smbios, request, failure);
@@ -276,10 +286,10 @@ wire_shim_serial(const struct domain *domain, const struct request *request,
         return NULL;
     words = split_serial(serial);
     if (words.foreign) {
-        fail_foreign_word(entry, words.foreign, NOCLOUD_WORD, failure);
+        fail_foreign_word(entry, words.foreign, word, failure);
         return NULL;
     }
-    return words.ours ? "" : NOCLOUD_WORD;
+    return words.ours ? "" : word;
 }
 
 /* --- removing --------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ wire_shim_emulator(const struct domain *domain)
 bool
 wire_shim_can(const struct request *request)
 {
-    return request_has_disk(request) &&
+    return !request->datasource->served &&
            (request->bus == DOMAIN_BUS_OTHER || request->bus == DOMAIN_BUS_SCSI);
 }
 
@@ -72,13 +72,14 @@ check_shim(const struct request *request, struct failure **failure)
 {
     if (wire_shim_can(request))
         return 0;
-    /* nocloud-net needs a token that stays, but the shim order is written at each start. */
-    if (!request_has_disk(request))
+    /* A URL needs a token that stays, but the shim order is written at each start. */
+    if (request->datasource->served)
         return failure_set(failure, FAILURE_REQUEST,
-                           "datasource=\"nocloud-net\", but the <emulator>, "
-                           "virt-seed-qemu, only supports a seed on a disk\n"
+                           "datasource=\"%s\", but the <emulator>, virt-seed-qemu, only "
+                           "supports a seed on a disk\n"
                            "use datasource=\"nocloud\"; or set QEMU itself as the "
-                           "<emulator>, and run 'virt-seed wire'");
+                           "<emulator>, and run 'virt-seed wire'",
+                           request->datasource->name);
     return failure_set(failure, FAILURE_BUS,
                        "bus=\"%s\", but the <emulator>, virt-seed-qemu, only supports "
                        "scsi\n"

@@ -154,3 +154,20 @@ uses() {
     diff <(grep -v '^#' "$tests/events.tsv" | cut -f 1 | sort) \
         <(sed -n 's/^@test "\(.*\)" {$/\1/p' "$tests/events.bats" | sort)
 }
+
+@test "the schema, set and the manual pages name the datasources that the programs take" {
+    local docs=$top_srcdir/docs
+
+    domain_xml | sed "s|<ci:cloud-init |&datasource='unknown' |" >domain.xml
+    run -1 virt-seed dump domain.xml
+    sed -n 's/.*datasource="unknown", expected //p' <<<"$output" | grep -oE '"[a-z-]+"' | tr -d '"' >taken
+    [[ $(head -n 1 taken) = nocloud ]]
+
+    xmllint --xpath '//*[local-name() = "attribute"][@name = "datasource"]//*[local-name() = "value"]/text()' \
+        "$top_srcdir/xml/cloud-init.rng" | diff taken -
+    virt-seed set --help | sed -n 's/^ *--datasource=\([^ ]*\).*/\1/p' | tr '|' '\n' | diff taken -
+    sed -e 's/\\f[BIR]//g' -e 's/\\-/-/g' "$docs/virt-seed.1" |
+        sed -n 's/^\.B --datasource=//p' | tr '|' '\n' | diff taken -
+    sed -e 's/\\(dq//g' -e 's/\\-/-/g' "$docs/virt-seed-xml.5" |
+        sed -n 's/^\.BR datasource = //p' | sed 's/ | /\n/g' | diff taken -
+}

@@ -121,7 +121,6 @@ says_nothing_where_nothing_is_said(void **state)
         assert_int_equal(initialization->regenerate_ssh_keys, INITIALIZATION_UNSAID);
         assert_int_equal(initialization->user_count, 0);
         assert_int_equal(initialization->file_count, 0);
-        assert_int_equal(initialization->note_count, 0);
         assert_int_equal(unit.request.ssh_key_count, 0);
     }
 }
@@ -238,27 +237,6 @@ decodes_files_of_type_base64(void **state)
     assert_memory_equal(initialization->files[1].content->data.data, "a\0b", 3);
     unit_assert_content(&initialization->files[2].content->data, "c");
     assert_int_equal(initialization->files[3].content->origin, PART_FILE);
-}
-
-static void
-notes_what_sysprep_alone_knows(void **state)
-{
-    cleanup_unit_domain struct unit_domain unit = {0};
-    const struct initialization *initialization =
-        reads(&unit,
-              "<ci:domain>d</ci:domain><ci:windows_license_key>k</ci:windows_license_key>"
-              "<ci:input_locale>l</ci:input_locale><ci:ui_language>l</ci:ui_language>"
-              "<ci:system_locale>l</ci:system_locale><ci:user_locale>l</ci:user_locale>"
-              "<ci:active_directory_ou>o</ci:active_directory_ou>"
-              "<ci:org_name>o</ci:org_name><ci:regenerate_ids>true</ci:regenerate_ids>"
-              "<ci:configuration><ci:type>ovf</ci:type></ci:configuration>");
-
-    (void)state;
-    assert_int_equal(initialization->note_count, 10);
-    assert_string_equal(initialization->notes[0],
-                        "<domain> is for sysprep of Windows and has no effect");
-    assert_string_equal(initialization->notes[9],
-                        "<configuration> is for sysprep of Windows and has no effect");
 }
 
 /* --- what is refused -------------------------------------------------------------- */
@@ -593,7 +571,6 @@ main(void)
         cmocka_unit_test(gathers_what_is_said_of_a_user),
         cmocka_unit_test(knows_root_by_its_name),
         cmocka_unit_test(decodes_files_of_type_base64),
-        cmocka_unit_test(notes_what_sysprep_alone_knows),
         cmocka_unit_test(refuses_what_it_does_not_know),
         cmocka_unit_test(refuses_what_is_there_twice),
         cmocka_unit_test(refuses_values_that_the_guest_would_not_understand),

@@ -357,7 +357,7 @@ refuses_name_servers_that_no_nic_would_have(void **state)
     struct failure *failure = NULL;
 
     (void)state;
-    network_set_dns(network, NULL, " \n", &failure);
+    network_set_dns(network, NULL, NULL, &failure);
     assert_no_failure(failure);
     network_set_dns(network, "8.8.8.8", NULL, &failure);
     assert_failure(&failure, FAILURE_NETWORK_CONFIG);

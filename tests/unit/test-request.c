@@ -44,7 +44,7 @@ has_defaults_for_everything(void **state)
     (void)state;
     read_cloud_init(&unit, "", "", &failure);
     assert_no_failure(failure);
-    assert_int_equal(request->datasource, DATASOURCE_NOCLOUD);
+    assert_string_equal(request->datasource->name, "nocloud");
     assert_int_equal(request->bus, DOMAIN_BUS_OTHER);
     assert_true(request->serial);
     assert_false(request->cache);

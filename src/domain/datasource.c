@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "domain/datasource.h"
+#include "domain/documents.h"
+
+/* ds=nocloud alone would mean dsmode=local: user-data is processed before the network is
+ * up. */
+#define SERIAL_NOCLOUD "ds=nocloud;dsmode=net"
+
+const struct datasource datasources[] = {
+    {
+        .name = "nocloud",
+        .label = SEED_LABEL_NOCLOUD,
+        .serial = SERIAL_NOCLOUD,
+    },
+    {
+        .name = "configdrive",
+        .label = SEED_LABEL_CONFIGDRIVE,
+        .has_network_data = true,
+        .has_files = true,
+        .has_admin_password = true,
+        .derives_instance_id = true,
+    },
+    {
+        /* NoCloud's documents without a disk. */
+        .name = "nocloud-net",
+        .label = SEED_LABEL_NOCLOUD,
+        .serial = SERIAL_NOCLOUD,
+        .served = true,
+    },
+    {.name = NULL},
+};
+
+const struct datasource datasource_payload = {.name = "payload"};
+
+const struct datasource *
+datasource_find(const char *name)
+{
+    for (const struct datasource *row = datasources; row->name; row++) {
+        if (strcmp(row->name, name) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+const struct datasource *
+datasource_find_label(const char *label)
+{
+    for (const struct datasource *row = datasources; row->name; row++) {
+        if (strcasecmp(row->label, label) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+char *
+datasource_names(void)
+{
+    cleanup_buffer struct buffer names = {0};
+
+    for (const struct datasource *row = datasources; row->name; row++) {
+        if (row > datasources)
+            buffer_append_string(&names, row[1].name ? ", " : " or ");
+        buffer_printf(&names, "\"%s\"", row->name);
+    }
+    return steal(names.data);
+}
