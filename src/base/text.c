@@ -112,8 +112,8 @@ utf8_replace_controls(char *text)
 /* --- printing --------------------------------------------------------------------- */
 
 /* One write: standard error is unbuffered. */
-static void
-print_safely(FILE *stream, const char *text, size_t size, const char *allowed)
+void
+print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed)
 {
     cleanup_buffer struct buffer safe = {0};
 
@@ -129,15 +129,9 @@ print_safely(FILE *stream, const char *text, size_t size, const char *allowed)
 }
 
 void
-print_outside_text(FILE *stream, const char *text, size_t size)
-{
-    print_safely(stream, text, size, "\n\t");
-}
-
-void
 print_outside_string(FILE *stream, const char *text)
 {
-    print_safely(stream, text, strlen(text), "");
+    print_outside_text(stream, text, strlen(text), "");
 }
 
 void

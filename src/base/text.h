@@ -29,11 +29,11 @@ void utf8_replace_controls(char *text);
 /* --- printing --------------------------------------------------------------------- */
 
 /* Prints text from outside with '?' for each character that is unfit to be shown, so that
- * it can neither control a terminal nor look like something else. Newlines and tabs
- * stay. */
-void print_outside_text(FILE *stream, const char *text, size_t size);
+ * it can neither control a terminal nor look like something else. The controls in
+ * `allowed` stay: "\n\t" for a document. */
+void print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed);
 
-/* The same for a name, in which newlines and tabs are replaced as well. */
+/* The same for a name, in which all of them are replaced. */
 void print_outside_string(FILE *stream, const char *text);
 
 /* Prints a line like a name, and a newline. */
