@@ -25,14 +25,12 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-#if HAVE_LIBSYSTEMD
-#include <systemd/sd-daemon.h>
-#endif
 
 #include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/service.h"
 #include "imds/http.h"
 #include "imds/socket.h"
 
@@ -50,16 +48,6 @@ struct server {
     uint64_t end; /* when to stop waiting, once it has stopped accepting; or 0 */
     int signals;
 };
-
-static void
-notify(const char *state)
-{
-#if HAVE_LIBSYSTEMD
-    sd_notify(0, state);
-#else
-    (void)state;
-#endif
-}
 
 /* --- the loop --------------------------------------------------------------------- */
 
@@ -137,7 +125,7 @@ turn(struct server *server)
         read(server->signals, &info, sizeof(info)) == sizeof(info)) {
         if (server->ending)
             stop_accepting(server, 0);
-        notify("STOPPING=1");
+        service_notify("STOPPING=1");
         server->ending = server->http.now;
     }
     return 0;
@@ -171,17 +159,13 @@ start(struct server *server, const struct http_options *options, struct failure 
 {
     struct listeners *listeners = server->listeners;
     const struct listener *first = &listeners->items[0];
-    sigset_t signals;
+    static const int ending[] = {SIGTERM, SIGINT, 0};
 
     if (http_open(&server->http, options, raise_descriptors(), failure) < 0)
         return -1;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigprocmask(SIG_BLOCK, &signals, NULL);
-    server->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    server->signals = process_catch_signals(ending);
     if (server->signals < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+        return failure_set_errno(failure, FAILURE_SYSTEM, server->signals,
                                  "could not wait for signals");
     for (size_t i = 0; i < listeners->count; i++) {
         server->daemons[i] = http_start(&server->http, listeners->items[i].fd);
@@ -218,7 +202,7 @@ server_run(struct listeners *listeners, const struct http_options *options,
     int error = 0;
 
     if (result == 0) {
-        notify("READY=1");
+        service_notify("READY=1");
         server.http.now = (uint64_t)clock_milliseconds();
         while (error == 0 && !has_ended(&server))
             error = turn(&server);
@@ -249,26 +233,20 @@ struct options {
     bool verbose;
 };
 
-static int
-usage(void)
-{
-    fputs(
-        "Usage: virt-seed-imds [OPTION...]\n"
-        "\n"
-        "Serves the cloud-init seeds of running domains over HTTP, each to its own guest.\n"
-        "\n"
-        "Options:\n"
-        "      --listen ADDRESS:PORT  listen there (default: what systemd hands over, or\n"
-        "                             " DEFAULT_LISTEN "); can be repeated\n"
-        "      --by-mac               also serve guests without a token, identified by\n"
-        "                             their MAC address alone; see virt-seed-imds(8) first\n"
-        "      --root DIRECTORY       look for the host's files below it\n"
-        "      --verbose              log what is served, not only what is refused\n"
-        "      --help                 print this and exit\n"
-        "      --version              print the version and exit\n",
-        stdout);
-    return EXIT_SUCCESS;
-}
+static const char usage[] =
+    "Usage: virt-seed-imds [OPTION...]\n"
+    "\n"
+    "Serves the cloud-init seeds of running domains over HTTP, each to its own guest.\n"
+    "\n"
+    "Options:\n"
+    "      --listen ADDRESS:PORT  listen there (default: what systemd hands over, or\n"
+    "                             " DEFAULT_LISTEN "); can be repeated\n"
+    "      --by-mac               also serve guests without a token, identified by\n"
+    "                             their MAC address alone; see virt-seed-imds(8) first\n"
+    "      --root DIRECTORY       look for the host's files below it\n"
+    "      --verbose              log what is served, not only what is refused\n"
+    "      --help                 print this and exit\n"
+    "      --version              print the version and exit\n";
 
 static int
 run(const struct options *options, struct failure **failure)
@@ -334,7 +312,7 @@ main(int argc, char **argv)
             options.by_mac = true;
             break;
         case OPTION_HELP:
-            return usage();
+            return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         case OPTION_LISTEN:
             /* listeners_add() refuses one too many. */
             if (options.listen_count <= LIMIT_IMDS_LISTENERS)

@@ -52,14 +52,16 @@ static int
 fail_host_mode(const xmlNode *smbios, const struct request *request,
                struct failure **failure)
 {
-    return failure_set_at(failure, FAILURE_SMBIOS, xml_line(smbios),
-                          "<smbios mode='host'/> gives the guest the host's serial, so "
-                          "virt-seed cannot set it\n"
-                          "use <smbios mode='sysinfo'/>, or %s",
-                          request_has_disk(request)
-                              ? "set serial=\"no\" in <cloud-init>: the volume's label "
-                                "is enough for most guests"
-                              : "datasource=\"nocloud\", which uses a disk");
+    failure_set_at(
+        failure, FAILURE_SMBIOS, xml_line(smbios),
+        "<smbios mode='host'/> gives the guest the host's serial, so virt-seed "
+        "cannot set it");
+    if (!request_has_disk(request))
+        return failure_hint(failure, "use <smbios mode='sysinfo'/>, or "
+                                     "datasource=\"nocloud\", which uses a disk");
+    return failure_hint(failure,
+                        "use <smbios mode='sysinfo'/>, or set serial=\"no\" in "
+                        "<cloud-init>: the volume's label is enough for most guests");
 }
 
 static void
@@ -88,14 +90,13 @@ fail_foreign_word(const xmlNode *entry, const char *foreign, const char *word,
     cleanup_free char *expected = seed_url_describe(word);
     cleanup_free char *found = seed_url_describe(foreign);
 
-    return failure_set_at(failure, FAILURE_SERIAL, xml_line(entry),
-                          "the SMBIOS serial has '%.64s', expected '%s'\n"
-                          "remove it, %s",
-                          found, expected,
-                          strcmp(word, NOCLOUD_WORD) == 0
-                              ? "replace it with 'virt-seed wire --replace', "
-                                "or set serial=\"no\" in <cloud-init>"
-                              : "or replace it with 'virt-seed wire --replace'");
+    failure_set_at(failure, FAILURE_SERIAL, xml_line(entry),
+                   "the SMBIOS serial has '%.64s', expected '%s'", found, expected);
+    if (strcmp(word, NOCLOUD_WORD) != 0)
+        return failure_hint(failure,
+                            "remove it, or replace it with 'virt-seed wire --replace'");
+    return failure_hint(failure, "remove it, replace it with 'virt-seed wire --replace', "
+                                 "or set serial=\"no\" in <cloud-init>");
 }
 
 /* The words of a serial. */
