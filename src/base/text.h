@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text: UTF-8, printing text from outside, names of a known form, and lists of
- * strings. */
+/* Text: UTF-8, printing text from outside, hexadecimal names, and lists of strings. */
 #pragma once
 
 #include <stdbool.h>
@@ -43,19 +42,16 @@ void print_outside_line(FILE *stream, const char *format, ...)
 /* --- lower-case hexadecimal names -------------------------------------------------- */
 
 /* Return: whether the text matches the pattern, in which 'x' is such a digit. */
-bool form_is(const char *text, const char *pattern);
+bool text_matches(const char *text, const char *pattern);
 
 /* Length of a UUID as text. */
 #define UUID_LENGTH 36
 
 /* Return: whether it is a UUID as libvirt writes it, and as domains' files are named. */
-bool form_is_uuid(const char *text);
-
-/* Return: whether it begins with one. */
-bool form_begins_with_uuid(const char *text);
+bool text_is_uuid(const char *text);
 
 /* Return: whether it is exactly `length` such digits. */
-bool form_is_hex(const char *text, size_t length);
+bool text_is_hex(const char *text, size_t length);
 
 /* --- lists: a pointer and a count, NULL and 0 if empty ----------------------------- */
 

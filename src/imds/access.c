@@ -74,7 +74,7 @@ path_read(const char *text)
     memcpy(path.uuid, text, UUID_LENGTH);
     memcpy(path.token, token, IMDS_TOKEN_LENGTH);
     path.document_kind = find_document(name);
-    if (path.document_kind && form_is_uuid(path.uuid) && imds_is_token(path.token))
+    if (path.document_kind && text_is_uuid(path.uuid) && imds_is_token(path.token))
         path.kind = PATH_TOKEN;
     return path;
 }

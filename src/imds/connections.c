@@ -164,7 +164,7 @@ connections_end_all(struct connections *connections)
 }
 
 bool
-connections_has_from(const struct connections *connections, uint64_t time)
+connections_has_begun_by(const struct connections *connections, uint64_t time)
 {
     const struct connection *connection;
 

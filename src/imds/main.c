@@ -43,8 +43,8 @@ struct server {
     struct listeners *listeners;
     struct MHD_Daemon *daemons[LIMIT_IMDS_LISTENERS]; /* one for each listener */
     size_t daemon_count;
-    uint64_t pressure_said; /* milliseconds, like the next two */
-    uint64_t ending;        /* when it was told to end, or 0 */
+    uint64_t pressure_logged; /* milliseconds, like the next two */
+    uint64_t ending;          /* when it was told to end, or 0 */
     uint64_t end; /* when to stop waiting, once it has stopped accepting; or 0 */
     int signals;
 };
@@ -68,7 +68,7 @@ has_ended(struct server *server)
 
     if (!server->ending)
         return false;
-    if (server->end == 0 && !connections_has_from(connections, server->ending))
+    if (server->end == 0 && !connections_has_begun_by(connections, server->ending))
         stop_accepting(server, LIMIT_IMDS_ASK_SECONDS * 1000UL);
     return server->end != 0 &&
            (connections->count == 0 || server->http.now >= server->end);
@@ -76,7 +76,7 @@ has_ended(struct server *server)
 
 /* Administrators should know if someone uses up the connections. */
 static void
-say_pressure(struct server *server)
+log_pressure(struct server *server)
 {
     struct connections *connections = &server->http.connections;
 
@@ -87,12 +87,12 @@ say_pressure(struct server *server)
         "had %d",
         connections->made_room, connections->refused, LIMIT_IMDS_PEER_CONNECTIONS);
     connections->made_room = connections->refused = 0;
-    server->pressure_said = server->http.now;
+    server->pressure_logged = server->http.now;
 }
 
 /* Return: 0 or -errno. */
 static int
-turn(struct server *server)
+serve_once(struct server *server)
 {
     struct pollfd waits[1 + LIMIT_IMDS_LISTENERS] = {
         {.fd = server->signals, .events = POLLIN},
@@ -119,8 +119,8 @@ turn(struct server *server)
     for (size_t i = 0; i < server->daemon_count; i++)
         MHD_run(server->daemons[i]);
     http_forget_host(&server->http);
-    if (server->http.now - server->pressure_said >= LIMIT_IMDS_LOG_SECONDS * 1000UL)
-        say_pressure(server);
+    if (server->http.now - server->pressure_logged >= LIMIT_IMDS_LOG_SECONDS * 1000UL)
+        log_pressure(server);
     if (waits[0].revents != 0 &&
         read(server->signals, &info, sizeof(info)) == sizeof(info)) {
         if (server->ending)
@@ -205,11 +205,11 @@ server_run(struct listeners *listeners, const struct http_options *options,
         service_notify("READY=1");
         server.http.now = (uint64_t)clock_milliseconds();
         while (error == 0 && !has_ended(&server))
-            error = turn(&server);
+            error = serve_once(&server);
         if (error < 0)
             result = failure_set_errno(failure, FAILURE_SYSTEM, error,
                                        "could not wait for requests");
-        say_pressure(&server);
+        log_pressure(&server);
         connections_end_all(&server.http.connections);
     }
     for (size_t i = 0; i < server.daemon_count; i++) {

@@ -57,7 +57,7 @@ enum definition {
 
 /* libvirt's own file: it cannot be asked. */
 static enum definition
-find_definition(const struct lifecycle *lifecycle, bool placed)
+find_definition(const struct lifecycle *lifecycle, bool wired)
 {
     cleanup_close int directory =
         fs_open_directory_in_root(lifecycle->root, VIRT_SEED_DEFINITIONS);
@@ -70,7 +70,7 @@ find_definition(const struct lifecycle *lifecycle, bool placed)
 
     if (fd < 0)
         return fd == -ENOENT ? DEFINITION_NONE : DEFINITION_UNWIRED;
-    if (placed || fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
+    if (wired || fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
         return DEFINITION_UNWIRED;
     return memmem(text.data, text.size, path, strlen(path)) ||
                    memmem(text.data, text.size, in_url, strlen(in_url))
@@ -85,11 +85,11 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
     cleanup_free char *emulator = wire_shim_emulator(lifecycle->domain);
-    bool placed = wire_facts_are_wired(facts);
+    bool wired = wire_facts_are_wired(facts);
 
     /* Two short lines: libvirt puts a long one in front of them. But what is there of a
      * wiring, and is another domain's or another request's, must be told. */
-    if (placed || facts->seed_of_another || facts->report_of_another) {
+    if (wired || facts->seed_of_another || facts->report_of_another) {
         cleanup_free char *changes = wiring_describe(wiring);
 
         failure_set(
@@ -101,10 +101,10 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
         failure_set(failure, FAILURE_UNWIRED,
                     "asks for cloud-init but is not wired for it yet");
     }
-    switch (find_definition(lifecycle, placed)) {
+    switch (find_definition(lifecycle, wired)) {
     case DEFINITION_NONE:
         /* The emulator shim bears no wiring, and cannot do everything. */
-        if (placed || !wire_shim_can(request))
+        if (wired || !wire_shim_can(request))
             return failure_hint(
                 failure, "wire its XML before it is created: virt-seed wire FILE | "
                          "virsh create /dev/stdin; or define it with virsh define, and "

@@ -107,7 +107,7 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
             "no -uuid in the arguments, so it is not known which domain's seed to use");
     else if (count > 1)
         failure_set(failure, FAILURE_DOMAIN_UUID, "%zu -uuid in the arguments", count);
-    else if (!form_is_uuid(uuid))
+    else if (!text_is_uuid(uuid))
         failure_set(failure, FAILURE_DOMAIN_UUID,
                     "-uuid is '%.64s', expected a UUID as libvirt writes it", uuid);
     else
