@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: the definition cannot be changed while the hook runs, because libvirt
- * holds the domain's lock until the hook has ended and the failed start with it. So a
- * child in a session of its own does it. It must not keep our standard output or error
- * open: libvirt reads them to their end.
+ * holds the domain's lock until the hook and the failed start have ended. So a child in
+ * its own session does it. It must not keep our standard output or error open, because
+ * libvirt reads them to the end.
  */
 #include "config.h"
 
@@ -20,8 +20,8 @@
 #include "domain/domain.h"
 #include "lifecycle/lifecycle.h"
 
-/* Starts `virt-seed wire`, the one next to this program, as in a build directory, or the
- * one that is installed. Return: whether the child was started. */
+/* Starts `virt-seed wire`: the one next to this program, as in a build directory, or else
+ * the installed one. Return: whether the child was started. */
 static bool
 start_wiring(const struct lifecycle *lifecycle)
 {
@@ -50,12 +50,12 @@ start_wiring(const struct lifecycle *lifecycle)
 }
 
 enum definition {
-    DEFINITION_NONE,    /* a transient domain, of `virsh create`, ends with this start */
-    DEFINITION_UNWIRED, /* not, or not wholly, or it cannot be read */
-    DEFINITION_WIRED,   /* and yet the start's XML has no seed: it is a snapshot's */
+    DEFINITION_NONE,    /* the domain is transient (`virsh create`) */
+    DEFINITION_UNWIRED, /* at least in part, or it cannot be read */
+    DEFINITION_WIRED,   /* but this start's XML is not: it is a snapshot's */
 };
 
-/* libvirt's own file: it cannot be asked. */
+/* Reads libvirt's own file, since libvirt cannot be asked now. */
 static enum definition
 find_definition(const struct lifecycle *lifecycle, bool wired)
 {
@@ -87,8 +87,8 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
     cleanup_free char *emulator = wire_shim_emulator(lifecycle->domain);
     bool wired = wire_facts_are_wired(facts);
 
-    /* Two short lines: libvirt puts a long one in front of them. But what is there of a
-     * wiring, and is another domain's or another request's, must be told. */
+    /* Keep it short, since libvirt prefixes it with a long line. But if there is a wiring
+     * that is another domain's or another request's, tell what is wrong with it. */
     if (wired || facts->seed_of_another || facts->report_of_another) {
         cleanup_free char *changes = wiring_describe(wiring);
 
@@ -103,7 +103,8 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
     }
     switch (find_definition(lifecycle, wired)) {
     case DEFINITION_NONE:
-        /* The emulator shim bears no wiring, and cannot do everything. */
+        /* The emulator shim does not replace an existing wiring, and cannot do
+         * everything. */
         if (wired || !wire_shim_can(request))
             return failure_hint(
                 failure, "wire its XML before it is created: virt-seed wire FILE | "
