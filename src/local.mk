@@ -27,6 +27,7 @@ libbase_a_SOURCES = \
 	%D%/base/names.h \
 	%D%/base/process.c \
 	%D%/base/process.h \
+	%D%/base/service.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
 	$(NULL)

@@ -31,71 +31,34 @@ tidy(char *text)
 
 /* The newline that starts the hint is looked for in the format: one in a value does not
  * count. */
-__attribute__((format(printf, 5, 0))) static int
-set(struct failure **failure, enum failure_code code, int line, const char *error,
-    const char *format, va_list arguments)
+int
+failure_set_whole(struct failure **failure, enum failure_code code, int line, int error,
+                  const char *format, ...)
 {
     size_t length = strcspn(format, "\n");
     cleanup_free char *message_format = xstrndup(format, length);
     cleanup_free char *text = NULL;
-    char *message;
-    va_list again;
+    cleanup_free char *message = NULL;
+    va_list arguments;
 
     assert(!*failure);
-    va_copy(again, arguments);
+    va_start(arguments, format);
     text = xvasprintf(format, arguments);
+    va_end(arguments);
+    va_start(arguments, format);
     /* Clang cannot check a format that is part of another one. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    message = xvasprintf(message_format, again);
+    message = xvasprintf(message_format, arguments);
 #pragma GCC diagnostic pop
-    va_end(again);
+    va_end(arguments);
     *failure = xcalloc(1, sizeof(**failure));
     (*failure)->code = code;
     (*failure)->line = line;
     if (format[length])
         (*failure)->hint = tidy(xstrdup(text + strlen(message) + 1));
-    if (error) {
-        cleanup_free char *what = message;
-
-        message = xasprintf("%s: %s", what, error);
-    }
-    (*failure)->message = tidy(message);
-    return -1;
-}
-
-int
-failure_set(struct failure **failure, enum failure_code code, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    set(failure, code, 0, NULL, format, arguments);
-    va_end(arguments);
-    return -1;
-}
-
-int
-failure_set_at(struct failure **failure, enum failure_code code, int line,
-               const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    set(failure, code, line, NULL, format, arguments);
-    va_end(arguments);
-    return -1;
-}
-
-int
-failure_set_errno(struct failure **failure, enum failure_code code, int error,
-                  const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    set(failure, code, 0, strerror(abs(error)), format, arguments);
-    va_end(arguments);
+    (*failure)->message =
+        tidy(error ? xasprintf("%s: %s", message, strerror(abs(error))) : steal(message));
     return -1;
 }
 
@@ -151,22 +114,10 @@ failure_free(struct failure *failure)
 }
 
 /* One write per line, so that the lines of parallel processes do not mix. */
-static void
-print_as(const char *kind, const struct failure *failure)
+void
+print_failure_as(const char *severity, const struct failure *failure)
 {
-    fprintf(stderr, "virt-seed: %s: %s\n", kind, failure->message);
+    fprintf(stderr, "virt-seed: %s: %s\n", severity, failure->message);
     if (failure->hint)
         fprintf(stderr, "virt-seed: hint: %s\n", failure->hint);
-}
-
-void
-print_failure(const struct failure *failure)
-{
-    print_as("error", failure);
-}
-
-void
-print_warning(const struct failure *failure)
-{
-    print_as("warning", failure);
 }

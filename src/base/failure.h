@@ -78,15 +78,18 @@ struct failure {
  *
  * Return: -1.
  */
-int failure_set(struct failure **failure, enum failure_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define failure_set(failure, code, ...)                                                  \
+    failure_set_whole((failure), (code), 0, 0, __VA_ARGS__)
 /* The same, at a line of the domain's XML. */
-int failure_set_at(struct failure **failure, enum failure_code code, int line,
-                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define failure_set_at(failure, code, line, ...)                                         \
+    failure_set_whole((failure), (code), (line), 0, __VA_ARGS__)
 /* The same, with the text of `error` (an errno, positive or negative) after the
  * message. */
-int failure_set_errno(struct failure **failure, enum failure_code code, int error,
-                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define failure_set_errno(failure, code, error, ...)                                     \
+    failure_set_whole((failure), (code), 0, (error), __VA_ARGS__)
+int failure_set_whole(struct failure **failure, enum failure_code code, int line,
+                      int error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* Add a hint or a line in a layer that knows more than the one that failed; an existing
  * hint or line stays. Return: -1. */
@@ -102,9 +105,10 @@ const char *failure_code_name(enum failure_code code);
 
 /* For a main: prints "virt-seed: error: …" and, if there is a hint, "virt-seed: hint: …"
  * on standard error. */
-void print_failure(const struct failure *failure);
+#define print_failure(failure) print_failure_as("error", (failure))
 /* The same for a failure that does not stop the program: "virt-seed: warning: …". */
-void print_warning(const struct failure *failure);
+#define print_warning(failure) print_failure_as("warning", (failure))
+void print_failure_as(const char *severity, const struct failure *failure);
 
 void failure_free(struct failure *failure);
 

@@ -10,19 +10,6 @@
 #include "base/inet.h"
 #include "base/memory.h"
 
-/* Return: the number, or -1. */
-static int
-read_port(const char *text)
-{
-    size_t length = strspn(text, "0123456789");
-    long port;
-
-    if (length < 1 || length > 5 || text[length] || (*text == '0' && length > 1))
-        return -1;
-    port = strtol(text, NULL, 10);
-    return port <= UINT16_MAX ? (int)port : -1;
-}
-
 void
 inet_address_set_port(union inet_address *address, int port)
 {
@@ -53,8 +40,13 @@ inet_address_read(union inet_address *address, const char *text, int *port)
     if (bracket)
         rest++;
     if (*rest == ':') {
-        *port = read_port(rest + 1);
-        if (*port < 0)
+        const char *digits = rest + 1;
+        size_t count = strspn(digits, "0123456789");
+
+        if (count < 1 || count > 5 || digits[count] || (*digits == '0' && count > 1))
+            return 0;
+        *port = (int)strtol(digits, NULL, 10);
+        if (*port > UINT16_MAX)
             return 0;
         inet_address_set_port(address, *port);
     } else if (*rest) {

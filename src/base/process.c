@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -61,6 +62,22 @@ process_harden(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     umask(022);
+}
+
+int
+process_catch_signals(const int *signals)
+{
+    sigset_t set;
+    int fd;
+
+    sigemptyset(&set);
+    for (; *signals; signals++)
+        sigaddset(&set, *signals);
+    fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return fd;
 }
 
 int64_t

@@ -16,6 +16,10 @@ int process_open_standard(void);
  * or -errno. */
 int process_keep_descriptors(int input, int output);
 
+/* Blocks the signals (ended by 0), which are read from a signalfd(2) instead. Return: that
+ * descriptor, owned by the caller, or -errno. */
+int process_catch_signals(const int *signals);
+
 /* Return: milliseconds of a clock that is never set. */
 int64_t clock_milliseconds(void);
 

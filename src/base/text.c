@@ -112,8 +112,8 @@ utf8_replace_controls(char *text)
 /* --- printing --------------------------------------------------------------------- */
 
 /* One write: standard error is unbuffered. */
-static void
-print_safely(FILE *stream, const char *text, size_t size, const char *allowed)
+void
+print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed)
 {
     cleanup_buffer struct buffer safe = {0};
 
@@ -129,15 +129,9 @@ print_safely(FILE *stream, const char *text, size_t size, const char *allowed)
 }
 
 void
-print_outside_text(FILE *stream, const char *text, size_t size)
-{
-    print_safely(stream, text, size, "\n\t");
-}
-
-void
 print_outside_string(FILE *stream, const char *text)
 {
-    print_safely(stream, text, strlen(text), "");
+    print_outside_text(stream, text, strlen(text), "");
 }
 
 void
@@ -153,46 +147,31 @@ print_outside_line(FILE *stream, const char *format, ...)
     putc('\n', stream);
 }
 
-/* --- forms ------------------------------------------------------------------------ */
+/* --- lower-case hexadecimal names -------------------------------------------------- */
 
 #define DIGITS "0123456789abcdef"
 
 #define UUID_PATTERN "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 static_assert(sizeof(UUID_PATTERN) - 1 == UUID_LENGTH, "the pattern is a UUID's");
 
-/* Return: the rest of the text after a part that matches the pattern, or NULL. */
-static const char *
-skip(const char *text, const char *pattern)
+bool
+text_matches(const char *text, const char *pattern)
 {
     for (; *pattern; pattern++, text++) {
         if (*pattern == 'x' ? !*text || !strchr(DIGITS, *text) : *text != *pattern)
-            return NULL;
+            return false;
     }
-    return text;
+    return !*text;
 }
 
 bool
-form_is(const char *text, const char *pattern)
+text_is_uuid(const char *text)
 {
-    const char *rest = skip(text, pattern);
-
-    return rest && !*rest;
+    return text_matches(text, UUID_PATTERN);
 }
 
 bool
-form_is_uuid(const char *text)
-{
-    return form_is(text, UUID_PATTERN);
-}
-
-bool
-form_begins_with_uuid(const char *text)
-{
-    return skip(text, UUID_PATTERN);
-}
-
-bool
-form_is_hex(const char *text, size_t length)
+text_is_hex(const char *text, size_t length)
 {
     return strlen(text) == length && strspn(text, DIGITS) == length;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text: UTF-8, printing text from outside, names of a known form, and lists of
- * strings. */
+/* Text: UTF-8, printing text from outside, hexadecimal names, and lists of strings. */
 #pragma once
 
 #include <stdbool.h>
@@ -29,11 +28,11 @@ void utf8_replace_controls(char *text);
 /* --- printing --------------------------------------------------------------------- */
 
 /* Prints text from outside with '?' for each character that is unfit to be shown, so that
- * it can neither control a terminal nor look like something else. Newlines and tabs
- * stay. */
-void print_outside_text(FILE *stream, const char *text, size_t size);
+ * it can neither control a terminal nor look like something else. The controls in
+ * `allowed` stay: "\n\t" for a document. */
+void print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed);
 
-/* The same for a name, in which newlines and tabs are replaced as well. */
+/* The same for a name, in which all of them are replaced. */
 void print_outside_string(FILE *stream, const char *text);
 
 /* Prints a line like a name, and a newline. */
@@ -43,19 +42,16 @@ void print_outside_line(FILE *stream, const char *format, ...)
 /* --- lower-case hexadecimal names -------------------------------------------------- */
 
 /* Return: whether the text matches the pattern, in which 'x' is such a digit. */
-bool form_is(const char *text, const char *pattern);
+bool text_matches(const char *text, const char *pattern);
 
 /* Length of a UUID as text. */
 #define UUID_LENGTH 36
 
 /* Return: whether it is a UUID as libvirt writes it, and as domains' files are named. */
-bool form_is_uuid(const char *text);
-
-/* Return: whether it begins with one. */
-bool form_begins_with_uuid(const char *text);
+bool text_is_uuid(const char *text);
 
 /* Return: whether it is exactly `length` such digits. */
-bool form_is_hex(const char *text, size_t length);
+bool text_is_hex(const char *text, size_t length);
 
 /* --- lists: a pointer and a count, NULL and 0 if empty ----------------------------- */
 

@@ -108,7 +108,7 @@ print_text(const struct seed *seed, const char *path, bool full)
             continue;
         /* Byte for byte, except to a terminal. */
         if (isatty(STDOUT_FILENO))
-            print_outside_text(stdout, data->data, data->size);
+            print_outside_text(stdout, data->data, data->size, "\n\t");
         else
             fwrite(data->data, 1, data->size, stdout);
         if (!path && data->data[data->size - 1] != '\n')

@@ -127,7 +127,7 @@ print_document(const struct pending_document *document, bool show_secrets)
                                                                       : "not text");
     putchar('\n');
     if (diff.size > 0)
-        print_outside_text(stdout, diff.data, diff.size);
+        print_outside_text(stdout, diff.data, diff.size, "\n\t");
 }
 
 /* --- the domain ----------------------------------------------------------------------- */

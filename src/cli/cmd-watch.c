@@ -21,15 +21,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#if HAVE_LIBSYSTEMD
-#include <systemd/sd-daemon.h>
-#endif
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/service.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
@@ -134,16 +132,6 @@ say(int priority, const char *format, ...)
         print_outside_line(stderr, "<%d>%s", priority, text);
     else
         print_outside_line(stderr, "virt-seed: %s", text);
-}
-
-static void
-notify(const char *state)
-{
-#if HAVE_LIBSYSTEMD
-    sd_notify(0, state);
-#else
-    (void)state;
-#endif
 }
 
 /* --- wiring ------------------------------------------------------------------------- */
@@ -258,7 +246,7 @@ end_looking(struct watch *watch)
     say(PRIORITY_INFO, "looked at %zu definitions in %ld ms, and wired %zu",
         watch->all.count, (long)(clock_milliseconds() - watch->start), watch->wired);
     status = xasprintf("STATUS=Watching; %zu definitions were there", watch->all.count);
-    notify(status);
+    service_notify(status);
     free(watch->all.list);
     watch->all = (struct uuids){0};
 }
@@ -576,7 +564,7 @@ connect_to_libvirt(struct watch *watch, struct failure **failure)
         free(watch->said);
         watch->said = xstrdup(reason->message);
     }
-    notify("STATUS=Waiting for libvirt's daemon");
+    service_notify("STATUS=Waiting for libvirt's daemon");
     virEventUpdateTimeout(watch->again, watch->pause);
     watch->pause = watch->pause * 2 < RECONNECT_MILLISECONDS_MOST
                        ? watch->pause * 2
@@ -609,17 +597,12 @@ handle_signal(int handle, int fd, int events, void *data)
 static int
 catch_signals(struct watch *watch, struct failure **failure)
 {
-    sigset_t set;
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, 0};
 
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    watch->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    watch->signals = process_catch_signals(ending);
     if (watch->signals < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+        return failure_set_errno(failure, FAILURE_SYSTEM, watch->signals,
                                  "could not begin to wait for signals");
-    sigprocmask(SIG_BLOCK, &set, NULL);
     virEventAddHandle(watch->signals, VIR_EVENT_HANDLE_READABLE, handle_signal, watch,
                       NULL);
     return 0;
@@ -636,7 +619,7 @@ run_watch(struct watch *watch, struct failure **failure)
     watch->again = virEventAddTimeout(-1, handle_again, watch, NULL);
     if (connect_to_libvirt(watch, failure) < 0)
         return -1;
-    notify("READY=1");
+    service_notify("READY=1");
     while (!watch->ending) {
         if (virEventRunDefaultImpl() < 0)
             return libvirt_fail(failure, "could not wait");
@@ -648,7 +631,7 @@ run_watch(struct watch *watch, struct failure **failure)
         if (watch->due && connect_to_libvirt(watch, failure) < 0)
             return -1;
     }
-    notify("STOPPING=1");
+    service_notify("STOPPING=1");
     return 0;
 }
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: to write, libisofs lays out the image and makes its bytes in a thread of its
- * own, and we take them from its buffer. Equal seeds give equal bytes because everything that
- * libisofs would take from the moment, the host or the user is set: the times of the nodes and
- * of the volume, the time zone, modes and owners; and because the documents are added in the
- * seed's order. The reading function of a burn source returns 0 both at the end and after an
- * error, so the number of bytes and the buffer's own state decide whether the image is whole.
+ * How it works: to write, libisofs lays out the image and makes its bytes in its own
+ * thread, and we read them from its buffer. Equal seeds give equal bytes, because
+ * everything that libisofs would take from the time, the host or the user is set: the
+ * times of nodes and volume, the time zone, modes and owners; and documents are added in
+ * the seed's order. The burn source's read function returns 0 both at the end and after an
+ * error, so the number of bytes and the state of the buffer tell whether the image is
+ * complete.
  *
- * To read, libisofs gets its blocks from a source of ours, which counts: a tree that needs more
- * blocks than a seed's can is no seed's, and a directory that contains itself ends there as well.
+ * To read, libisofs gets its blocks from our own source, which counts them: a tree that
+ * needs more blocks than a seed's can is refused, and so a directory that contains itself
+ * ends, too.
  */
 #include "config.h"
 
@@ -31,7 +33,7 @@
 
 #define ISO_BLOCK 2048
 
-/* Releases an object of libisofs by scope. */
+/* For objects of libisofs that are released at the end of their scope. */
 #define DEFINE_CLEANUP(type, release)                                                    \
     static void release##_pointer(                                                       \
         type **object) /* NOLINT(bugprone-macro-parentheses) */                          \
@@ -52,11 +54,11 @@ DEFINE_CLEANUP(IsoDirIter, iso_dir_iter_free)
 static int
 libisofs_fail(struct failure **failure, int code, const char *step)
 {
-    return failure_set(failure, FAILURE_IMAGE,
-                       "%s: %s\n"
-                       "this is a defect or a full memory: report it with the domain's "
-                       "XML",
-                       step, iso_error_to_msg(code));
+    return failure_set(
+        failure, FAILURE_IMAGE,
+        "%s: %s\n"
+        "memory is full, or this is a bug: report it with the domain's XML",
+        step, iso_error_to_msg(code));
 }
 
 /* Starts the library on its first call. */
@@ -68,10 +70,10 @@ libisofs_start(struct failure **failure)
 
     if (started)
         return 0;
-    /* Flag bit 0: the locale stays alone; names are UTF-8 here. */
+    /* Flag bit 0: do not change the locale; names are UTF-8 here. */
     code = iso_init_with_flag(1);
     if (code < 0)
-        return libisofs_fail(failure, code, "start of libisofs");
+        return libisofs_fail(failure, code, "could not start libisofs");
     iso_set_local_charset((char *)"UTF-8", 0);
     iso_set_msgs_severities((char *)"NEVER", (char *)"NEVER", (char *)"");
     started = true;
@@ -80,16 +82,16 @@ libisofs_start(struct failure **failure)
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* 2020-01-01 00:00:00 UTC, for whatever wants a time. */
+/* 2020-01-01 00:00:00 UTC, for everything that has a time. */
 #define IMAGE_TIME 1577836800
 #define IMAGE_TIME_TEXT "2020010100000000"
 
-/* The least that libisofs takes, and a chunk that lets its thread go on meanwhile: bigger
- * ones cost page faults. */
+/* The smallest buffer that libisofs allows, and a chunk that leaves its thread room to go
+ * on; larger ones cost page faults. */
 #define FIFO_BLOCKS 32
 #define CHUNK (8L * ISO_BLOCK)
 
-/* Return: libisofs's code of the first setting that it refused, or a positive number. */
+/* Return: libisofs's code for the first setting that it refuses, or a positive number. */
 static int
 set_options(IsoWriteOpts *options)
 {
@@ -97,9 +99,9 @@ set_options(IsoWriteOpts *options)
         iso_write_opts_set_iso_level(options, 3),
         iso_write_opts_set_rockridge(options, 1),
         iso_write_opts_set_joliet(options, 1),
-        /* Without it the label would be written in upper case. */
+        /* Without this, the label would be in upper case. */
         iso_write_opts_set_relaxed_vol_atts(options, 1),
-        /* Joliet names as they are: no ";1" after them, no dot forced into them. */
+        /* Keep Joliet names as they are: do not append ";1" or add a dot. */
         iso_write_opts_set_omit_version_numbers(options, 2),
         iso_write_opts_set_no_force_dots(options, 2),
         iso_write_opts_set_output_charset(options, "UTF-8"),
@@ -148,7 +150,7 @@ add_document(IsoImage *image, const struct document *document)
     copy = xmalloc(data->size);
     if (data->size > 0)
         memcpy(copy, data->data, data->size);
-    /* The stream owns the copy from here on. */
+    /* From here on, the stream owns the copy. */
     code = iso_memory_stream_new(copy, data->size, &stream);
     if (code < 0) {
         free(copy);
@@ -173,21 +175,21 @@ copy_image(int fd, struct burn_source *source, struct failure **failure)
         int error;
 
         if (source->read_xt(source, chunk, wanted) != wanted)
-            return libisofs_fail(failure, ISO_WRITE_ERROR, "making of the image");
+            return libisofs_fail(failure, ISO_WRITE_ERROR, "could not make the image");
         error = fs_write_all(fd, chunk, (size_t)wanted);
         if (error < 0)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                      "could not write the image");
         remaining -= wanted;
     }
-    /* The thread's last step may come a moment after its last byte. 2: the input has ended
-     * without error; 6: and all of it was consumed. */
+    /* The thread's last step may come after its last byte, so wait for it by reading
+     * again. 2: the input has ended without an error; 6: and all of it was consumed. */
     if (source->read_xt(source, chunk, ISO_BLOCK) == 0) {
         state = iso_ring_buffer_get_status(source, &size, &free_bytes);
         if (state == 2 || state == 6)
             return 0;
     }
-    return libisofs_fail(failure, ISO_WRITE_ERROR, "end of the image");
+    return libisofs_fail(failure, ISO_WRITE_ERROR, "could not finish the image");
 }
 
 int
@@ -202,7 +204,7 @@ iso_write(int fd, const struct seed *seed, struct failure **failure)
         return -1;
     code = iso_image_new(seed->label, &image);
     if (code < 0)
-        return libisofs_fail(failure, code, "making of the volume");
+        return libisofs_fail(failure, code, "could not make the volume");
     for (size_t i = 0; i < seed->document_count; i++) {
         code = add_document(image, &seed->documents[i]);
         if (code < 0)
@@ -214,7 +216,7 @@ iso_write(int fd, const struct seed *seed, struct failure **failure)
     if (code >= 0)
         code = iso_image_create_burn_source(image, options, &source);
     if (code < 0)
-        return libisofs_fail(failure, code, "layout of the image");
+        return libisofs_fail(failure, code, "could not lay out the image");
     result = copy_image(fd, source, failure);
     if (result < 0)
         source->cancel(source);
@@ -275,12 +277,13 @@ fail_unreadable(struct failure **failure, const char *why)
                        why);
 }
 
-static int
-fail_no_seed(struct failure **failure, const char *what, unsigned long limit,
-             const char *unit)
+int
+image_fail_limit(struct failure **failure, const char *what, unsigned long limit,
+                 const char *unit)
 {
     return failure_set(failure, FAILURE_LIMIT,
-                       "the image %s %lu %s\nseeds are small; this is something else",
+                       "the image %s %lu %s\n"
+                       "a seed is smaller: name another image",
                        what, limit, unit);
 }
 
@@ -294,10 +297,10 @@ add_file(struct seed *seed, IsoNode *node, const char *path, struct failure **fa
     char *data;
 
     if (seed->document_count == LIMIT_IMAGE_FILES)
-        return fail_no_seed(failure, "has more than", LIMIT_IMAGE_FILES, "files");
+        return image_fail_limit(failure, "has more than", LIMIT_IMAGE_FILES, "files");
     file = seed_add_document(seed, path);
     file->unread = true;
-    /* Symbolic links, devices and the like are listed, and no more. */
+    /* Symbolic links, devices and so on are only listed. */
     if (iso_node_get_type(node) != LIBISO_FILE)
         return 0;
     stream = iso_file_get_stream((IsoFile *)node);
@@ -331,8 +334,8 @@ add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
     IsoNode *node;
 
     if (depth > LIMIT_IMAGE_DEPTH)
-        return fail_no_seed(failure, "is nested deeper than", LIMIT_IMAGE_DEPTH,
-                            "directories");
+        return image_fail_limit(failure, "is nested deeper than", LIMIT_IMAGE_DEPTH,
+                                "directories");
     if (iso_dir_get_children(dir, &iterator) < 0)
         return fail_unreadable(failure, "a directory");
     while (iso_dir_iter_next(iterator, &node) == 1) {
@@ -370,7 +373,7 @@ iso_read(int fd, struct seed *seed, struct failure **failure)
     cleanup_with(iso_data_source_unref) IsoDataSource *source =
         xcalloc(1, sizeof(*source));
     cleanup_with(iso_read_opts_free) IsoReadOpts *options = NULL;
-    /* Not used, but libisofs 1.5.6 writes to it even though its interface allows NULL. */
+    /* Unused, but libisofs 1.5.6 writes to it, although its interface allows NULL. */
     cleanup_with(iso_read_image_features_destroy) IsoReadImageFeatures *features = NULL;
     cleanup_with(iso_image_unref) IsoImage *image = NULL;
     struct stat status;
@@ -388,7 +391,7 @@ iso_read(int fd, struct seed *seed, struct failure **failure)
         .data = &blocks,
     };
     if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE)
-        return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+        return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     if (libisofs_start(failure) < 0)
         return -1;
     code = iso_image_new("", &image);
@@ -410,9 +413,9 @@ static int
 fail_different(struct failure **failure, const char *what)
 {
     return failure_set(failure, FAILURE_IMAGE,
-                       "the image reads back differently from what was written: %s\n"
-                       "look for errors of the disk or the memory in the kernel's log; "
-                       "the seed was not put in place",
+                       "the image that was read back differs from what was written: %s\n"
+                       "look for disk or memory errors in the kernel's log; the seed was "
+                       "not put in place",
                        what);
 }
 

@@ -52,21 +52,21 @@ label_read_disks(struct domain *domain)
 {
     for (size_t i = 0; i < domain->disk_count; i++) {
         struct disk *disk = &domain->disks[i];
-        cleanup_close int found = -1;
+        cleanup_close int found = -1; /* O_PATH */
         cleanup_close int fd = -1;
-        cleanup_free char *link = NULL;
+        cleanup_free char *path = NULL;
         struct stat status;
 
         if (!disk->source || disk->label || seed_path_is(disk->source) ||
             (disk->format && strcmp(disk->format, "raw") != 0))
             continue;
-        /* A device or a FIFO would notice even that it is opened. So the file is looked at
-         * first, by a descriptor that does not open it. */
+        /* Opening a device or a FIFO has effects, so the type is checked first, with a
+         * descriptor that does not open the file. */
         found = open(disk->source, O_PATH | O_CLOEXEC);
         if (found < 0 || fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
             continue;
-        link = xasprintf("/proc/self/fd/%d", found);
-        fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        path = xasprintf("/proc/self/fd/%d", found);
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         if (fd >= 0)
             disk->label = label_read(fd, NULL);
     }

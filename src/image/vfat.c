@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: mdir lists all files, and mtype prints one after the other. The image may be
- * anything, and so may the names in it. A name that is not plain is not given to mtype, which
- * would look for it as a pattern. Both programs have bounds of memory and output, and one of
- * time for the whole image.
+ * How it works: mdir lists all files, and mtype prints one after another. The image may
+ * contain anything, and so may the names in it: mtype would take some of them for a
+ * pattern, so it only gets plain ones. Both programs have limits of memory and output, and
+ * the whole image has a limit of time.
  */
 #include "config.h"
 
@@ -23,18 +23,19 @@
 
 struct volume {
     int fd;
-    time_t end; /* of CLOCK_MONOTONIC: by then all is read */
+    time_t end; /* of CLOCK_MONOTONIC: when reading must have ended */
 };
 
-/* `options` are letters, the last of which is -i, for the image. Return: as child_run(). */
+/* `options` ends with the letter i, whose argument is the image. Return: as
+ * child_run(). */
 static int
 run_mtools(const struct volume *volume, const char *program, const char *options,
            const char *path, size_t limit, struct buffer *output)
 {
     cleanup_free char *image = xasprintf("/proc/self/fd/%d", volume->fd);
     char *words[] = {(char *)program, (char *)options, image, (char *)path, NULL};
-    /* No configuration of the user's or the host's; and mtools must not complain about a
-     * geometry that disk images lack. */
+    /* Ignore the user's and the host's configuration, and do not check the geometry, which
+     * disk images lack. */
     char *environment[] = {(char *)"MTOOLSRC=/dev/null", (char *)"MTOOLS_SKIP_CHECK=1",
                            (char *)"LC_ALL=C.UTF-8", NULL};
     const int documents[] = {volume->fd, -1};
@@ -53,17 +54,7 @@ run_mtools(const struct volume *volume, const char *program, const char *options
     return child_run(&child, output);
 }
 
-static int
-fail_no_seed(struct failure **failure, const char *what, unsigned long limit,
-             const char *unit)
-{
-    return failure_set(failure, FAILURE_LIMIT,
-                       "the image %s %lu %s\n"
-                       "a seed is smaller: name another image",
-                       what, limit, unit);
-}
-
-/* Return: whether the path has only plain names, so that it means one file of the image. */
+/* Return: whether all names in the path are plain, so that it means exactly one file. */
 static bool
 is_plain(const char *path)
 {
@@ -117,7 +108,7 @@ vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure
 
     *seed = (struct seed){.label = xstrdup(label ? label : "")};
     if (fstat(fd, &status) == 0 && status.st_size > (off_t)LIMIT_IMAGE)
-        return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+        return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     clock_gettime(CLOCK_MONOTONIC, &now);
     volume.end = now.tv_sec + LIMIT_VFAT_SECONDS;
     result = run_mtools(&volume, "mdir", "-ab/i", VOLUME, LIMIT_VFAT_LIST, &list);
@@ -141,20 +132,20 @@ vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure
         for (const char *at = path; *at; at++)
             depth += *at == '/';
         if (depth > LIMIT_IMAGE_DEPTH)
-            return fail_no_seed(failure, "is nested deeper than", LIMIT_IMAGE_DEPTH,
-                                "directories");
-        /* A directory, whose files are listed as well. */
+            return image_fail_limit(failure, "is nested deeper than", LIMIT_IMAGE_DEPTH,
+                                    "directories");
+        /* A directory; its files have their own lines. */
         if (!*path || path[strlen(path) - 1] == '/')
             continue;
         if (seed->document_count == LIMIT_IMAGE_FILES)
-            return fail_no_seed(failure, "has more than", LIMIT_IMAGE_FILES, "files");
+            return image_fail_limit(failure, "has more than", LIMIT_IMAGE_FILES, "files");
         if (seed_find_document(seed, path))
             continue;
         if (add_file(&volume, seed, path, failure) < 0)
             return -1;
         total += seed->documents[seed->document_count - 1].data.size;
         if (total > LIMIT_IMAGE)
-            return fail_no_seed(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
+            return image_fail_limit(failure, "is larger than", LIMIT_IMAGE / MIB, "MiB");
     }
     return 0;
 }

@@ -74,7 +74,7 @@ path_read(const char *text)
     memcpy(path.uuid, text, UUID_LENGTH);
     memcpy(path.token, token, IMDS_TOKEN_LENGTH);
     path.document_kind = find_document(name);
-    if (path.document_kind && form_is_uuid(path.uuid) && imds_is_token(path.token))
+    if (path.document_kind && text_is_uuid(path.uuid) && imds_is_token(path.token))
         path.kind = PATH_TOKEN;
     return path;
 }
@@ -108,6 +108,8 @@ give(struct answer *answer, const char *type, const char *text)
 }
 
 static const char broken[] = "the host's files are not set up correctly\n";
+/* Someone who tries a stolen token must not learn that it is right. */
+static const char not_found[] = "not found\n";
 
 static void
 refuse(struct answer *answer, unsigned int status, const char *text, const char *reason)
@@ -116,13 +118,6 @@ refuse(struct answer *answer, unsigned int status, const char *text, const char 
     answer->type = TEXT;
     answer->text = text;
     answer->reason = reason;
-}
-
-/* Someone who tries a stolen token must not learn that it is right. */
-static void
-refuse_unknown(struct answer *answer, const char *reason)
-{
-    refuse(answer, 404, "not found\n", reason);
 }
 
 /* Refuses because of an error with the domain's directory or a file in it. */
@@ -159,11 +154,11 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
     if (domain >= 0)
         error = imds_tree_read_access(tree, domain, &access);
     if (error == -ENOENT)
-        refuse_unknown(answer, "no such domain");
+        refuse(answer, 404, not_found, "no such domain");
     else if (error < 0)
         refuse_broken(answer, error);
     else if (!memeql_sec(access.text, path->token, IMDS_TOKEN_LENGTH))
-        refuse_unknown(answer, "wrong token");
+        refuse(answer, 404, not_found, "wrong token");
     if (answer->reason)
         return domain;
     if (peer->kind == PEER_QEMU) {
@@ -175,7 +170,7 @@ open_by_token(struct answer *answer, const struct imds_tree *tree,
         reason = "right token, but the domain does not have the peer's MAC";
     }
     if (!answer->granted)
-        refuse_unknown(answer, reason);
+        refuse(answer, 404, not_found, reason);
     return domain;
 }
 
@@ -287,7 +282,7 @@ answer_make(struct answer *answer, const struct http_request *request,
                "the name of a header is malformed");
     } else if (kind == PATH_UNKNOWN) {
         /* Do not log the path: it may contain a token. */
-        refuse_unknown(answer, "no such path");
+        refuse(answer, 404, not_found, "no such path");
     } else if (kind == PATH_SHUT) {
         refuse(answer, 403, "this host requires a token\n",
                "a request without a token needs --by-mac");
@@ -301,7 +296,7 @@ answer_make(struct answer *answer, const struct http_request *request,
         answer->document = request->path.document_kind->path;
         memcpy(answer->uuid, request->path.uuid, sizeof(answer->uuid));
         if (tree_error == -ENOENT)
-            refuse_unknown(answer, imds_tree_reason(tree_error));
+            refuse(answer, 404, not_found, imds_tree_reason(tree_error));
         else
             refuse(answer, 500, broken, imds_tree_reason(tree_error));
     }

@@ -80,22 +80,16 @@ connections_add(struct connections *connections, int fd, const struct endpoint *
     return connection;
 }
 
-/* Sets whether closing the connection resets it and drops unsent data. */
-static void
-reset_when_closed(const struct connection *connection, bool reset)
-{
-    const struct linger linger = {.l_onoff = reset};
-
-    setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
-}
-
 void
 connections_answer(struct connections *connections, struct connection *connection,
                    uint64_t now)
 {
+    /* Closing the connection resets it and drops unsent data. */
+    const struct linger reset = {.l_onoff = 1};
+
     if (connection->state != CONNECTION_ASKING)
         return;
-    reset_when_closed(connection, true);
+    setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     leave_queue(connections, connection);
     enter(connections, connection, CONNECTION_ANSWERING, now);
 }
@@ -103,7 +97,9 @@ connections_answer(struct connections *connections, struct connection *connectio
 void
 connections_sent(const struct connection *connection)
 {
-    reset_when_closed(connection, false);
+    const struct linger finish = {.l_onoff = 0};
+
+    setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &finish, sizeof(finish));
 }
 
 void
@@ -168,7 +164,7 @@ connections_end_all(struct connections *connections)
 }
 
 bool
-connections_has_from(const struct connections *connections, uint64_t time)
+connections_has_begun_by(const struct connections *connections, uint64_t time)
 {
     const struct connection *connection;
 

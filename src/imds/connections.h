@@ -73,7 +73,7 @@ int connections_end_old(struct connections *connections, uint64_t now);
 void connections_end_all(struct connections *connections);
 
 /* Return: whether a connection that began by that time is still open. */
-bool connections_has_from(const struct connections *connections, uint64_t time);
+bool connections_has_begun_by(const struct connections *connections, uint64_t time);
 
 /* --- how often -------------------------------------------------------------------- */
 

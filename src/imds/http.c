@@ -65,26 +65,26 @@ log_line(const char *format, ...)
 /* --- the host --------------------------------------------------------------------- */
 
 static void
-look_at_host(struct http *http)
+read_host(struct http *http)
 {
-    if (http->host.taken)
+    if (http->host.is_read)
         return;
     http->host.tree_error = imds_tree_read(&http->host.tree, http->options->root);
     http->host.qemu = qemu_user_find(http->options->root);
-    http->host.taken = true;
+    http->host.is_read = true;
 }
 
 void
 http_forget_host(struct http *http)
 {
     imds_tree_close(&http->host.tree);
-    http->host.taken = false;
+    http->host.is_read = false;
 }
 
 void
 http_check_host(struct http *http)
 {
-    look_at_host(http);
+    read_host(http);
     if (http->host.tree_error < 0)
         log_line("nothing can be served yet: %s",
                  imds_tree_reason(http->host.tree_error));
@@ -291,7 +291,7 @@ on_request(void *context, struct MHD_Connection *mhd, const char *url, const cha
         request.path.kind = PATH_SHUT;
     of_guest = request.path.kind == PATH_TOKEN || request.path.kind == PATH_PEER;
     if (of_guest || request.path.kind == PATH_HEALTH)
-        look_at_host(http);
+        read_host(http);
     if (of_guest)
         peer = peer_find(&http->netlink, &http->host.qemu, connection->fd,
                          &connection->own, &connection->other);

@@ -32,7 +32,7 @@ struct http {
     uint64_t now; /* milliseconds; the caller sets it */
     /* The state of the host during one turn, read when a request needs it. */
     struct {
-        bool taken;
+        bool is_read;
         struct imds_tree tree;
         int tree_error; /* why there is no tree, or 0 */
         struct qemu_user qemu;

@@ -25,14 +25,12 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-#if HAVE_LIBSYSTEMD
-#include <systemd/sd-daemon.h>
-#endif
 
 #include "base/failure.h"
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/service.h"
 #include "imds/http.h"
 #include "imds/socket.h"
 
@@ -45,21 +43,11 @@ struct server {
     struct listeners *listeners;
     struct MHD_Daemon *daemons[LIMIT_IMDS_LISTENERS]; /* one for each listener */
     size_t daemon_count;
-    uint64_t pressure_said; /* milliseconds, like the next two */
-    uint64_t ending;        /* when it was told to end, or 0 */
+    uint64_t pressure_logged; /* milliseconds, like the next two */
+    uint64_t ending;          /* when it was told to end, or 0 */
     uint64_t end; /* when to stop waiting, once it has stopped accepting; or 0 */
     int signals;
 };
-
-static void
-notify(const char *state)
-{
-#if HAVE_LIBSYSTEMD
-    sd_notify(0, state);
-#else
-    (void)state;
-#endif
-}
 
 /* --- the loop --------------------------------------------------------------------- */
 
@@ -80,7 +68,7 @@ has_ended(struct server *server)
 
     if (!server->ending)
         return false;
-    if (server->end == 0 && !connections_has_from(connections, server->ending))
+    if (server->end == 0 && !connections_has_begun_by(connections, server->ending))
         stop_accepting(server, LIMIT_IMDS_ASK_SECONDS * 1000UL);
     return server->end != 0 &&
            (connections->count == 0 || server->http.now >= server->end);
@@ -88,7 +76,7 @@ has_ended(struct server *server)
 
 /* Administrators should know if someone uses up the connections. */
 static void
-say_pressure(struct server *server)
+log_pressure(struct server *server)
 {
     struct connections *connections = &server->http.connections;
 
@@ -99,12 +87,12 @@ say_pressure(struct server *server)
         "had %d",
         connections->made_room, connections->refused, LIMIT_IMDS_PEER_CONNECTIONS);
     connections->made_room = connections->refused = 0;
-    server->pressure_said = server->http.now;
+    server->pressure_logged = server->http.now;
 }
 
 /* Return: 0 or -errno. */
 static int
-turn(struct server *server)
+serve_once(struct server *server)
 {
     struct pollfd waits[1 + LIMIT_IMDS_LISTENERS] = {
         {.fd = server->signals, .events = POLLIN},
@@ -131,13 +119,13 @@ turn(struct server *server)
     for (size_t i = 0; i < server->daemon_count; i++)
         MHD_run(server->daemons[i]);
     http_forget_host(&server->http);
-    if (server->http.now - server->pressure_said >= LIMIT_IMDS_LOG_SECONDS * 1000UL)
-        say_pressure(server);
+    if (server->http.now - server->pressure_logged >= LIMIT_IMDS_LOG_SECONDS * 1000UL)
+        log_pressure(server);
     if (waits[0].revents != 0 &&
         read(server->signals, &info, sizeof(info)) == sizeof(info)) {
         if (server->ending)
             stop_accepting(server, 0);
-        notify("STOPPING=1");
+        service_notify("STOPPING=1");
         server->ending = server->http.now;
     }
     return 0;
@@ -171,17 +159,13 @@ start(struct server *server, const struct http_options *options, struct failure 
 {
     struct listeners *listeners = server->listeners;
     const struct listener *first = &listeners->items[0];
-    sigset_t signals;
+    static const int ending[] = {SIGTERM, SIGINT, 0};
 
     if (http_open(&server->http, options, raise_descriptors(), failure) < 0)
         return -1;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigprocmask(SIG_BLOCK, &signals, NULL);
-    server->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    server->signals = process_catch_signals(ending);
     if (server->signals < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, errno,
+        return failure_set_errno(failure, FAILURE_SYSTEM, server->signals,
                                  "could not wait for signals");
     for (size_t i = 0; i < listeners->count; i++) {
         server->daemons[i] = http_start(&server->http, listeners->items[i].fd);
@@ -218,14 +202,14 @@ server_run(struct listeners *listeners, const struct http_options *options,
     int error = 0;
 
     if (result == 0) {
-        notify("READY=1");
+        service_notify("READY=1");
         server.http.now = (uint64_t)clock_milliseconds();
         while (error == 0 && !has_ended(&server))
-            error = turn(&server);
+            error = serve_once(&server);
         if (error < 0)
             result = failure_set_errno(failure, FAILURE_SYSTEM, error,
                                        "could not wait for requests");
-        say_pressure(&server);
+        log_pressure(&server);
         connections_end_all(&server.http.connections);
     }
     for (size_t i = 0; i < server.daemon_count; i++) {
@@ -249,26 +233,20 @@ struct options {
     bool verbose;
 };
 
-static int
-usage(void)
-{
-    fputs(
-        "Usage: virt-seed-imds [OPTION...]\n"
-        "\n"
-        "Serves the cloud-init seeds of running domains over HTTP, each to its own guest.\n"
-        "\n"
-        "Options:\n"
-        "      --listen ADDRESS:PORT  listen there (default: what systemd hands over, or\n"
-        "                             " DEFAULT_LISTEN "); can be repeated\n"
-        "      --by-mac               also serve guests without a token, identified by\n"
-        "                             their MAC address alone; see virt-seed-imds(8) first\n"
-        "      --root DIRECTORY       look for the host's files below it\n"
-        "      --verbose              log what is served, not only what is refused\n"
-        "      --help                 print this and exit\n"
-        "      --version              print the version and exit\n",
-        stdout);
-    return EXIT_SUCCESS;
-}
+static const char usage[] =
+    "Usage: virt-seed-imds [OPTION...]\n"
+    "\n"
+    "Serves the cloud-init seeds of running domains over HTTP, each to its own guest.\n"
+    "\n"
+    "Options:\n"
+    "      --listen ADDRESS:PORT  listen there (default: what systemd hands over, or\n"
+    "                             " DEFAULT_LISTEN "); can be repeated\n"
+    "      --by-mac               also serve guests without a token, identified by\n"
+    "                             their MAC address alone; see virt-seed-imds(8) first\n"
+    "      --root DIRECTORY       look for the host's files below it\n"
+    "      --verbose              log what is served, not only what is refused\n"
+    "      --help                 print this and exit\n"
+    "      --version              print the version and exit\n";
 
 static int
 run(const struct options *options, struct failure **failure)
@@ -334,7 +312,7 @@ main(int argc, char **argv)
             options.by_mac = true;
             break;
         case OPTION_HELP:
-            return usage();
+            return fputs(usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         case OPTION_LISTEN:
             /* listeners_add() refuses one too many. */
             if (options.listen_count <= LIMIT_IMDS_LISTENERS)

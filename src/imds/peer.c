@@ -184,7 +184,7 @@ find_socket_owner(struct netlink *netlink, const struct endpoint *local,
 
 /* Return: the value of a numeric socket option, or 0. */
 static unsigned int
-option(int fd, int name)
+socket_option(int fd, int name)
 {
     unsigned int value = 0;
     socklen_t size = sizeof(value);
@@ -199,7 +199,7 @@ netlink_knows_sockets(struct netlink *netlink, int fd, const struct endpoint *li
     struct endpoint bound = *listener;
     struct inet_diag_msg found;
 
-    bound.device = option(fd, SO_BINDTOIFINDEX);
+    bound.device = socket_option(fd, SO_BINDTOIFINDEX);
     return ask_for_socket(netlink, &bound, &nobody, &found) == 0;
 }
 
@@ -210,8 +210,8 @@ find_route(struct netlink *netlink, int fd, const struct endpoint *from,
            const struct endpoint *to, unsigned int *device)
 {
     const size_t size = endpoint_address_size(to);
-    const unsigned int bound = option(fd, SO_BINDTOIFINDEX);
-    const unsigned int mark = option(fd, SO_MARK);
+    const unsigned int bound = socket_option(fd, SO_BINDTOIFINDEX);
+    const unsigned int mark = socket_option(fd, SO_MARK);
     union message question, reply;
     struct nlmsghdr *header = &question.header;
     struct rtmsg *route = begin(&question, RTM_GETROUTE, sizeof(*route));
@@ -283,7 +283,7 @@ find_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
 /* --- who it is -------------------------------------------------------------------- */
 
 static struct peer
-nobody(const char *reason)
+other_peer(const char *reason)
 {
     return (struct peer){.kind = PEER_OTHER, .reason = reason};
 }
@@ -298,10 +298,10 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
 
     if (find_socket_owner(netlink, other, own, &owner) == 0) {
         if (!qemu->known)
-            peer = nobody("cannot tell which user QEMU runs as: " VIRT_SEED_QEMU_HOME
-                          " does not exist");
+            peer = other_peer("cannot tell which user QEMU runs as: " VIRT_SEED_QEMU_HOME
+                              " does not exist");
         else if (owner != qemu->uid)
-            peer = nobody("a process of this host, but not of QEMU's user");
+            peer = other_peer("a process of this host, but not of QEMU's user");
         else
             peer.kind = PEER_QEMU;
         peer.local = true;
@@ -312,11 +312,11 @@ peer_find(struct netlink *netlink, const struct qemu_user *qemu, int fd,
     if (error == 0)
         return peer;
     if (error == -EADDRINUSE)
-        return nobody(
+        return other_peer(
             "a process of this host that has exited, or that the kernel does not report");
     if (error == -ENETUNREACH)
-        return nobody("not on a link of this host");
-    return nobody("the kernel does not know its MAC");
+        return other_peer("not on a link of this host");
+    return other_peer("the kernel does not know its MAC");
 }
 
 void

@@ -97,7 +97,7 @@ fail_count(struct failure **failure)
 
 /* Adds the listening socket. Return: 0 or -errno. */
 static int
-keep(struct listeners *listeners, int fd)
+add_listener(struct listeners *listeners, int fd)
 {
     const int sending = LIMIT_IMDS_SEND_BUFFER;
     const int receiving = LIMIT_IMDS_RECEIVE_BUFFER;
@@ -120,10 +120,10 @@ keep(struct listeners *listeners, int fd)
     return 0;
 }
 
-#if HAVE_LIBSYSTEMD
 int
 listeners_inherit(struct listeners *listeners, struct failure **failure)
 {
+#if HAVE_LIBSYSTEMD
     int count = sd_listen_fds(1);
 
     if (count > LIMIT_IMDS_LISTENERS)
@@ -139,22 +139,17 @@ listeners_inherit(struct listeners *listeners, struct failure **failure)
                 "descriptor %d from systemd is not a listening TCP socket\n"
                 "check ListenStream= and Accept= in virt-seed-imds.socket",
                 fd);
-        error = keep(listeners, fd);
+        error = add_listener(listeners, fd);
         if (error < 0)
             return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                      "could not use the socket from systemd");
     }
-    return 0;
-}
 #else
-int
-listeners_inherit(struct listeners *listeners, struct failure **failure)
-{
     (void)listeners;
     (void)failure;
+#endif
     return 0;
 }
-#endif
 
 /* Adds a hint for an address that cannot be bound. */
 static int
@@ -217,7 +212,7 @@ listeners_add(struct listeners *listeners, const char *text, struct failure **fa
         bind(fd, &address.any, size) < 0 || listen(fd, BACKLOG) < 0)
         error = -errno;
     else
-        error = keep(listeners, fd);
+        error = add_listener(listeners, fd);
     if (error == 0) {
         (void)steal_fd(fd);
         return 0;

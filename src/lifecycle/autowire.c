@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: the definition cannot be changed while the hook runs, because libvirt
- * holds the domain's lock until the hook has ended and the failed start with it. So a
- * child in a session of its own does it. It must not keep our standard output or error
- * open: libvirt reads them to their end.
+ * holds the domain's lock until the hook and the failed start have ended. So a child in
+ * its own session does it. It must not keep our standard output or error open, because
+ * libvirt reads them to the end.
  */
 #include "config.h"
 
@@ -20,8 +20,8 @@
 #include "domain/domain.h"
 #include "lifecycle/lifecycle.h"
 
-/* Starts `virt-seed wire`, the one next to this program, as in a build directory, or the
- * one that is installed. Return: whether the child was started. */
+/* Starts `virt-seed wire`: the one next to this program, as in a build directory, or else
+ * the installed one. Return: whether the child was started. */
 static bool
 start_wiring(const struct lifecycle *lifecycle)
 {
@@ -50,14 +50,14 @@ start_wiring(const struct lifecycle *lifecycle)
 }
 
 enum definition {
-    DEFINITION_NONE,    /* a transient domain, of `virsh create`, ends with this start */
-    DEFINITION_UNWIRED, /* not, or not wholly, or it cannot be read */
-    DEFINITION_WIRED,   /* and yet the start's XML has no seed: it is a snapshot's */
+    DEFINITION_NONE,    /* the domain is transient (`virsh create`) */
+    DEFINITION_UNWIRED, /* at least in part, or it cannot be read */
+    DEFINITION_WIRED,   /* but this start's XML is not: it is a snapshot's */
 };
 
-/* libvirt's own file: it cannot be asked. */
+/* Reads libvirt's own file, since libvirt cannot be asked now. */
 static enum definition
-find_definition(const struct lifecycle *lifecycle, bool placed)
+find_definition(const struct lifecycle *lifecycle, bool wired)
 {
     cleanup_close int directory =
         fs_open_directory_in_root(lifecycle->root, VIRT_SEED_DEFINITIONS);
@@ -70,7 +70,7 @@ find_definition(const struct lifecycle *lifecycle, bool placed)
 
     if (fd < 0)
         return fd == -ENOENT ? DEFINITION_NONE : DEFINITION_UNWIRED;
-    if (placed || fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
+    if (wired || fs_read_all(fd, LIMIT_DOMAIN_XML, &text) < 0 || text.size == 0)
         return DEFINITION_UNWIRED;
     return memmem(text.data, text.size, path, strlen(path)) ||
                    memmem(text.data, text.size, in_url, strlen(in_url))
@@ -85,11 +85,11 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
 {
     cleanup_free char *name = xshellquote(lifecycle->domain->name);
     cleanup_free char *emulator = wire_shim_emulator(lifecycle->domain);
-    bool placed = wire_facts_are_wired(facts);
+    bool wired = wire_facts_are_wired(facts);
 
-    /* Two short lines: libvirt puts a long one in front of them. But what is there of a
-     * wiring, and is another domain's or another request's, must be told. */
-    if (placed || facts->seed_of_another || facts->report_of_another) {
+    /* Keep it short, since libvirt prefixes it with a long line. But if there is a wiring
+     * that is another domain's or another request's, tell what is wrong with it. */
+    if (wired || facts->seed_of_another || facts->report_of_another) {
         cleanup_free char *changes = wiring_describe(wiring);
 
         failure_set(
@@ -101,10 +101,11 @@ autowire_refuse(const struct lifecycle *lifecycle, const struct request *request
         failure_set(failure, FAILURE_UNWIRED,
                     "asks for cloud-init but is not wired for it yet");
     }
-    switch (find_definition(lifecycle, placed)) {
+    switch (find_definition(lifecycle, wired)) {
     case DEFINITION_NONE:
-        /* The emulator shim bears no wiring, and cannot do everything. */
-        if (placed || !wire_shim_can(request))
+        /* The emulator shim does not replace an existing wiring, and cannot do
+         * everything. */
+        if (wired || !wire_shim_can(request))
             return failure_hint(
                 failure, "wire its XML before it is created: virt-seed wire FILE | "
                          "virsh create /dev/stdin; or define it with virsh define, and "

@@ -51,7 +51,7 @@ int autowire_refuse(const struct lifecycle *lifecycle, const struct request *req
  * Reads the report of a guest that has ended and records cloud-init's result; with
  * boots="until-done", success also records the guest as done. Logs failures.
  */
-void result_record(const struct lifecycle *lifecycle);
+void lifecycle_record_result(const struct lifecycle *lifecycle);
 
 /* --- the system's log ------------------------------------------------------------- */
 

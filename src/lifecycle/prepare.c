@@ -175,7 +175,7 @@ record_boot_before(const struct lifecycle *lifecycle)
 
     if (!report_file_has_content(lifecycle->root, uuid))
         return;
-    result_record(lifecycle);
+    lifecycle_record_result(lifecycle);
     if (report_file_remove(lifecycle->root, uuid, &failure) < 0)
         lifecycle_log_failure(lifecycle, "could not remove the previous boot's report",
                               failure);

@@ -139,7 +139,7 @@ lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
     cleanup_failure struct failure *another = NULL;
     int result = remove_seed(lifecycle, failure);
 
-    result_record(lifecycle);
+    lifecycle_record_result(lifecycle);
     if (report_file_remove(lifecycle->root, lifecycle->domain->uuid,
                            result < 0 ? &another : failure) < 0)
         result = -1;

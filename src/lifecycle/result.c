@@ -100,7 +100,7 @@ read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
 }
 
 void
-result_record(const struct lifecycle *lifecycle)
+lifecycle_record_result(const struct lifecycle *lifecycle)
 {
     cleanup_failure struct failure *failure = NULL;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,13 +89,7 @@ plain_value(const char *list, const char *key, const char *implied)
     return value;
 }
 
-static const char *
-skip_blanks(const char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    return text;
-}
+#define BLANKS " \t\r\n"
 
 /* Enough for the names and addresses of devices, which contain no escapes. */
 static char *
@@ -106,10 +99,12 @@ json_value(const char *object, const char *key)
     char *value = NULL;
 
     while ((object = strstr(object, quoted))) {
-        object = skip_blanks(object + strlen(quoted));
+        object += strlen(quoted);
+        object += strspn(object, BLANKS);
         if (*object != ':')
             continue;
-        object = skip_blanks(object + 1);
+        object++;
+        object += strspn(object, BLANKS);
         if (*object != '"')
             continue;
         free(value);

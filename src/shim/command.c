@@ -107,7 +107,7 @@ check_uuid(size_t count, const char *uuid, struct failure **failure)
             "no -uuid in the arguments, so it is not known which domain's seed to use");
     else if (count > 1)
         failure_set(failure, FAILURE_DOMAIN_UUID, "%zu -uuid in the arguments", count);
-    else if (!form_is_uuid(uuid))
+    else if (!text_is_uuid(uuid))
         failure_set(failure, FAILURE_DOMAIN_UUID,
                     "-uuid is '%.64s', expected a UUID as libvirt writes it", uuid);
     else
@@ -147,7 +147,7 @@ fail_open(const char *name, int error, struct failure **failure)
 
 /* Return: whether the content is valid. */
 static bool
-order_take_lines(struct shim_order *order, const struct buffer *content)
+order_parse(struct shim_order *order, const struct buffer *content)
 {
     const char *end = memchr(content->data, '\n', content->size);
     size_t length = end ? (size_t)(end - content->data) : 0;
@@ -194,7 +194,7 @@ order_read(struct shim_order *order, int root, const char *uuid, struct failure 
         wrong = "does not belong to the owner of its directory";
     else if (file.st_mode & 022)
         wrong = "is writable by others";
-    else if (fs_read_all(fd, limit, &content) < 0 || !order_take_lines(order, &content))
+    else if (fs_read_all(fd, limit, &content) < 0 || !order_parse(order, &content))
         wrong =
             "is not a line of printable ASCII, with or without 'report' on a second one";
     if (!wrong)
@@ -229,7 +229,7 @@ static const struct machine {
 };
 
 static bool
-is_there(const char *device, const char *bus)
+has_our_address(const char *device, const char *bus)
 {
     cleanup_free char *address = list_value(device, "addr", NULL);
     cleanup_free char *device_bus = list_value(device, "bus", NULL);
@@ -288,7 +288,8 @@ find_machine(char **given, struct failure **failure)
         return NULL;
     }
     while ((option = arguments_next(given, &index)).name) {
-        if (strcmp(option.name, "device") == 0 && is_there(option.value, machine->bus)) {
+        if (strcmp(option.name, "device") == 0 &&
+            has_our_address(option.value, machine->bus)) {
             fail_taken(option.value, machine->bus, failure);
             return NULL;
         }

@@ -44,18 +44,6 @@ become(char **given, struct failure **failure)
                              command.arguments[0]);
 }
 
-static int
-usage(void)
-{
-    fputs(
-        "Usage: virt-seed-EMULATOR [ARGUMENT...]\n"
-        "\n"
-        "Runs EMULATOR, such as qemu-system-x86_64, with the domain's cloud-init seed.\n"
-        "libvirt runs this as the <emulator> of a domain that is not wired.\n",
-        stdout);
-    return EXIT_SUCCESS;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -65,9 +53,14 @@ main(int argc, char **argv)
         return EXIT_FAILURE;
     if (argc == 2 && strcmp(fs_base_name(argv[0]), "virt-seed-qemu") == 0) {
         if (strcmp(argv[1], "--help") == 0)
-            return usage();
+            return puts("Usage: virt-seed-EMULATOR [ARGUMENT...]\n"
+                        "\n"
+                        "Runs EMULATOR, such as qemu-system-x86_64, with the domain's "
+                        "cloud-init seed.\n"
+                        "libvirt runs this as the <emulator> of a domain that is not "
+                        "wired.") < 0;
         if (strcmp(argv[1], "--version") == 0)
-            return puts(PACKAGE_STRING) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+            return puts(PACKAGE_STRING) < 0;
     }
     become(argv, &failure);
     print_failure(failure);

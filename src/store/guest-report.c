@@ -83,13 +83,13 @@ guest_report_last_stage(const struct guest_report *report)
 /* Return: the string, cut and made safe to show, owned by the caller (free); NULL for any
  * other value. */
 static char *
-tame(const json_t *value, size_t limit)
+safe_text(const json_t *value, size_t limit)
 {
     static const char ellipsis[] = "…";
     const char *text = json_string_value(value);
     size_t kept = json_string_length(value);
     bool cut = kept > limit;
-    char *tamed;
+    char *safe;
 
     if (!text)
         return NULL;
@@ -98,18 +98,18 @@ tame(const json_t *value, size_t limit)
     /* Do not cut through a character; jansson only returns valid UTF-8. */
     while (cut && kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80)
         kept--;
-    tamed = xmalloc(kept + sizeof(ellipsis));
-    memcpy(tamed, text, kept);
-    memcpy(tamed + kept, cut ? ellipsis : "", cut ? sizeof(ellipsis) : 1);
+    safe = xmalloc(kept + sizeof(ellipsis));
+    memcpy(safe, text, kept);
+    memcpy(safe + kept, cut ? ellipsis : "", cut ? sizeof(ellipsis) : 1);
     /* Errors quote the output of commands, with newlines and tabs. */
     for (size_t i = 0; i < kept; i++) {
-        if (tamed[i] == '\0')
-            tamed[i] = '?';
-        else if (tamed[i] == '\n' || tamed[i] == '\r' || tamed[i] == '\t')
-            tamed[i] = ' ';
+        if (safe[i] == '\0')
+            safe[i] = '?';
+        else if (safe[i] == '\n' || safe[i] == '\r' || safe[i] == '\t')
+            safe[i] = ' ';
     }
-    utf8_replace_controls(tamed);
-    return tamed;
+    utf8_replace_controls(safe);
+    return safe;
 }
 
 /* --- errors and warnings ---------------------------------------------------------- */
@@ -128,7 +128,7 @@ static void
 add_messages(struct guest_messages *messages, enum guest_stage stage, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
-        cleanup_free char *text = tame(json_array_get(list, i), LIMIT_REPORT_TEXT);
+        cleanup_free char *text = safe_text(json_array_get(list, i), LIMIT_REPORT_TEXT);
         size_t same = 0;
 
         if (!text)
@@ -180,7 +180,7 @@ take_status(struct guest_report *report, json_t *status)
     const char *now = json_string_value(json_object_get(status, "stage"));
 
     report->datasource =
-        tame(json_object_get(status, "datasource"), LIMIT_REPORT_DATASOURCE);
+        safe_text(json_object_get(status, "datasource"), LIMIT_REPORT_DATASOURCE);
     for (int i = 0; i < GUEST_STAGE_COUNT; i++) {
         struct guest_stage_times *times = &report->stages[i];
         json_t *stage = json_object_get(status, stage_names[i]);
@@ -231,7 +231,7 @@ take_value(struct guest_report *report, const json_t *value)
     forget(report);
     snprintf(report->boot, sizeof(report->boot), "%s", boot);
     take_status(report, now);
-    datasource = tame(json_object_get(final, "datasource"), LIMIT_REPORT_DATASOURCE);
+    datasource = safe_text(json_object_get(final, "datasource"), LIMIT_REPORT_DATASOURCE);
     if (datasource) {
         free(report->datasource);
         report->datasource = datasource;

@@ -100,14 +100,10 @@ fill_directory(const struct maker *maker, const char *name,
 
     if (dir < 0)
         return -errno;
-    buffer_append_string(&access, domain->token);
-    buffer_append_string(&access, "\n");
-    for (size_t i = 0; i < domain->mac_count; i++) {
-        buffer_append_string(&access, domain->macs[i].mac);
-        buffer_append_string(&access, " ");
-        buffer_append_string(&access, imds_link_names[domain->macs[i].link]);
-        buffer_append_string(&access, "\n");
-    }
+    buffer_printf(&access, "%s\n", domain->token);
+    for (size_t i = 0; i < domain->mac_count; i++)
+        buffer_printf(&access, "%s %s\n", domain->macs[i].mac,
+                      imds_link_names[domain->macs[i].link]);
     error = make_file(maker, dir, IMDS_ACCESS, access.data, access.size);
     for (size_t i = 0; error == 0 && i < domain->document_count; i++)
         error = make_document(maker, dir, &domain->documents[i]);
@@ -199,7 +195,7 @@ int
 imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **failure)
 {
     cleanup_free char *name = other_name(domain->uuid);
-    bool well = form_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
+    bool well = text_is_uuid(domain->uuid) && imds_is_token(domain->token) &&
                 domain->mac_count <= LIMIT_NICS;
     struct maker maker = {.tree = tree};
     struct stat status;

@@ -18,13 +18,13 @@
 bool
 imds_is_mac(const char *text)
 {
-    return form_is(text, "xx:xx:xx:xx:xx:xx");
+    return text_matches(text, "xx:xx:xx:xx:xx:xx");
 }
 
 bool
 imds_is_token(const char *text)
 {
-    return form_is_hex(text, IMDS_TOKEN_LENGTH);
+    return text_is_hex(text, IMDS_TOKEN_LENGTH);
 }
 
 /* --- the list of MACs ------------------------------------------------------------- */
@@ -134,7 +134,7 @@ imds_tree_open_domain(const struct imds_tree *tree, const char *uuid)
 {
     struct stat status;
 
-    if (!form_is_uuid(uuid))
+    if (!text_is_uuid(uuid))
         return -ENOENT;
     return open_owned(tree, tree->fd, uuid, O_DIRECTORY, &status);
 }
@@ -252,7 +252,7 @@ imds_tree_find_mac(const struct imds_tree *tree, const char *mac,
         unsigned int links;
         int error;
 
-        if (!form_is_uuid(entry->d_name))
+        if (!text_is_uuid(entry->d_name))
             continue;
         if (++looked_at > LIMIT_IMDS_SAME_MAC)
             return -ENOTUNIQ;

@@ -6,15 +6,15 @@
  * the server reads.
  *
  *   UUID/access          who may read it: the token, 32 digits of hex in lower case
- *                        (seed_url_make_token), and a line for each interface,
+ *                        (wire_url_word), and a line for each interface,
  *                        "52:54:00:12:34:56 filtered": its MAC, and how it is linked with
  *                        the host (enum imds_link)
  *   UUID/meta-data, user-data, vendor-data, network-config
- *                        the documents; one that is not there is empty
+ *                        the documents; a missing one is empty
  *   UUID/identity        JSON: who the guest is
  *   UUID/openstack/...   the same in OpenStack's layout
  *   mac/MAC/UUID         empty: the domain has that MAC on a link
- *   UUID.new.XXXXXXXX    being made, or being removed; of no meaning
+ *   UUID.new.XXXXXXXX    being made or removed; readers ignore it
  *
  * UUID/ appears, is replaced and disappears as a whole, by renameat2(2), and nothing in
  * it ever changes: an opened directory stays one generation (imds_tree_is_current). mac/

@@ -37,11 +37,11 @@ static const struct {
 bool
 leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1])
 {
-    if (!form_begins_with_uuid(name))
-        return false;
-    memcpy(uuid, name, UUID_LENGTH);
-    uuid[UUID_LENGTH] = '\0';
-    return true;
+    size_t length = strnlen(name, UUID_LENGTH);
+
+    memcpy(uuid, name, length);
+    uuid[length] = '\0';
+    return text_is_uuid(uuid);
 }
 
 /* Return: whether the text is `least` to `most` of these characters, and nothing else. */

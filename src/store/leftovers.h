@@ -32,7 +32,8 @@ struct leftovers {
     size_t count;
 };
 
-/* Return: whether the name begins with a UUID as virt-seed writes it; `uuid` gets that. */
+/* Return: whether the name begins with a UUID as virt-seed writes it; `uuid` gets its
+ * beginning. */
 bool leftover_names_domain(const char *name, char uuid[UUID_LENGTH + 1]);
 
 /* Finds all leftovers, grouped by domain. Needs root. */

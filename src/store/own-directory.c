@@ -8,20 +8,6 @@
 #include "base/memory.h"
 #include "store/own-directory.h"
 
-static int
-fail_open(const char *path, int error, struct failure **failure)
-{
-    if (error == -ELOOP || error == -ENOTDIR)
-        return failure_set(
-            failure, FAILURE_RUNDIR,
-            "%s, or a directory above it, is a symbolic link or not a directory\n"
-            "remove it; the next start makes it again",
-            path);
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not open %s\ncheck that it is writable: df %s", path,
-                             path);
-}
-
 int
 own_directory_check(const struct stat *status, uid_t owner, const char *path,
                     struct failure **failure)
@@ -44,11 +30,20 @@ own_directory_open(int root, const char *path, mode_t mode, struct failure **fai
 {
     cleanup_close int fd = fs_make_directories(root, path, mode);
     struct stat status;
+    int error = fd < 0 ? fd : 0;
 
-    if (fd < 0)
-        return fail_open(path, fd, failure);
-    if (fstat(fd, &status) < 0)
-        return fail_open(path, -errno, failure);
+    if (error == 0 && fstat(fd, &status) < 0)
+        error = -errno;
+    if (error == -ELOOP || error == -ENOTDIR)
+        return failure_set(
+            failure, FAILURE_RUNDIR,
+            "%s, or a directory above it, is a symbolic link or not a directory\n"
+            "remove it; the next start makes it again",
+            path);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                                 "could not open %s\ncheck that it is writable: df %s",
+                                 path, path);
     return own_directory_check(&status, geteuid(), path, failure) < 0 ? -1 : steal_fd(fd);
 }
 

@@ -56,7 +56,7 @@ remove_others(int directory, const char *uuid, const char *name)
 }
 
 static int
-give(int fd, uid_t writer, gid_t readers)
+set_owner(int fd, uid_t writer, gid_t readers)
 {
     return fchown(fd, writer, readers) < 0 || fchmod(fd, REPORT_MODE) < 0 ? -errno : 0;
 }
@@ -88,11 +88,11 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
         if (present < 0 || fstat(present, &status) < 0)
             error = -errno;
         else
-            error = S_ISREG(status.st_mode) ? give(present, user, readers) : -EINVAL;
+            error = S_ISREG(status.st_mode) ? set_owner(present, user, readers) : -EINVAL;
     } else {
         error = tmpfile_open(&tmpfile, directory, name);
         if (error == 0)
-            error = give(tmpfile.fd, user, readers);
+            error = set_owner(tmpfile.fd, user, readers);
         if (error == 0)
             error = tmpfile_publish(&tmpfile, name);
         if (error == 0)

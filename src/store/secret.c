@@ -285,12 +285,15 @@ secret_read_all(int root, const struct domain *domain, const char *name,
         return failure_set_errno(failure, FAILURE_SECRET, errno, "could not list %s/%s",
                                  SECRETS, name);
     if (count == 0) {
-        failure_set(failure, FAILURE_SECRET_MISSING, "%s/%s has no key", SECRETS, name);
-        result = failure_hint(failure, "put one file for each key there, mode 0600");
+        result = failure_set(failure, FAILURE_SECRET_MISSING,
+                             "%s/%s has no key\n"
+                             "put one file for each key there, mode 0600",
+                             SECRETS, name);
     } else if (count > LIMIT_ENTRIES) {
-        failure_set(failure, FAILURE_LIMIT, "%s/%s has %d keys, at most %d", SECRETS,
-                    name, count, LIMIT_ENTRIES);
-        result = failure_hint(failure, "spread them over several secrets");
+        result = failure_set(failure, FAILURE_LIMIT,
+                             "%s/%s has %d keys, at most %d\n"
+                             "spread them over several secrets",
+                             SECRETS, name, count, LIMIT_ENTRIES);
     }
     for (int i = 0; i < count; i++) {
         cleanup_buffer struct buffer content = {0};

@@ -60,17 +60,6 @@ choose_bus(const struct domain *domain, const struct request *request)
 
 /* --- the position on the bus ---------------------------------------------------------- */
 
-/* Return: the next after `node`, or the first if `node` is NULL; NULL if there is none. */
-static xmlNode *
-next_scsi_controller(const struct domain *domain, xmlNode *node)
-{
-    do
-        node = node ? xml_next(node, "controller")
-                    : xml_child(xml_child(domain->root, "devices"), "controller");
-    while (node && !xml_attribute_is(node, "type", "scsi"));
-    return node;
-}
-
 /* Return: the `count` addresses in use on the bus, owned by the caller (free). */
 static struct drive_address *
 read_addresses(const struct domain *domain, enum domain_bus bus, size_t *count)
@@ -137,11 +126,13 @@ find_scsi_position(const struct domain *domain, struct drive_position *position)
     cleanup_free struct drive_address *list =
         read_addresses(domain, DOMAIN_BUS_SCSI, &count);
     long highest = -1; /* of the controllers that exist or that an address implies */
+    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
 
-    for (xmlNode *node = next_scsi_controller(domain, NULL); node;
-         node = next_scsi_controller(domain, node)) {
+    for (; node; node = xml_next(node, "controller")) {
         long index = xml_attribute_number(node, "index", 65535);
 
+        if (!xml_attribute_is(node, "type", "scsi"))
+            continue;
         /* Without an index, libvirt uses the next free one. */
         if (index < 0)
             highest++;
@@ -347,14 +338,18 @@ remove_controller(struct domain *domain, struct wiring *wiring)
     }
 }
 
-/* Makes the first of our disks this domain's, and removes the others.
- * Return: whether there is one. */
-static bool
-repair_disk(struct domain *domain, const struct request *request, const char *path,
-            struct wiring *wiring)
+int
+wire_disk(struct domain *domain, const struct request *request, struct wiring *wiring,
+          struct failure **failure)
 {
+    cleanup_free char *path = seed_path(domain->uuid);
     bool found = false;
 
+    if (request->datasource->served) {
+        wire_remove_disk(domain, wiring);
+        return 0;
+    }
+    /* The first of our disks becomes this domain's, the others are removed. */
     for (size_t i = 0; i < domain->disk_count; i++) {
         const struct disk *disk = &domain->disks[i];
 
@@ -380,22 +375,7 @@ repair_disk(struct domain *domain, const struct request *request, const char *pa
         wiring_note(wiring, "'%s' changed from another domain's seed to this one's",
                     disk->target);
     }
-    return found;
-}
-
-int
-wire_disk(struct domain *domain, const struct request *request, struct wiring *wiring,
-          struct failure **failure)
-{
-    cleanup_free char *path = seed_path(domain->uuid);
-
-    if (request->datasource->served) {
-        wire_remove_disk(domain, wiring);
-        return 0;
-    }
-    if (repair_disk(domain, request, path, wiring))
-        return 0;
-    return add_disk(domain, request, path, wiring, failure);
+    return found ? 0 : add_disk(domain, request, path, wiring, failure);
 }
 
 /* --- removing --------------------------------------------------------------------- */

@@ -80,10 +80,8 @@ next_below(const xmlNode *node, const xmlNode *top)
     return next;
 }
 
-/* Return: the first element of a device that names a file it may not use, or NULL. Not
- * only channels count, but also logs, disks and anything else that QEMU opens. */
-static const xmlNode *
-find_of_another(const struct domain *domain)
+const xmlNode *
+wire_report_find_of_another(const struct domain *domain)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
     const xmlNode *node = devices ? next_below(devices, devices) : NULL;
@@ -94,17 +92,11 @@ find_of_another(const struct domain *domain)
     return node;
 }
 
-bool
-wire_report_is_of_another(const struct domain *domain)
-{
-    return find_of_another(domain);
-}
-
 int
 wire_report_check(const struct domain *domain, struct failure **failure)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
-    const xmlNode *device = find_of_another(domain);
+    const xmlNode *device = wire_report_find_of_another(domain);
 
     if (!device)
         return 0;

@@ -83,8 +83,8 @@ seed_url_parse(struct seed_url *url, const char *word)
     uuid = strsep(&rest, "/");
     token = strsep(&rest, "/");
     /* Nothing may follow the last slash. */
-    if (!rest || *rest || !read_address(&parsed, address, &port) || !form_is_uuid(uuid) ||
-        !form_is_hex(token, SEED_URL_TOKEN_LENGTH))
+    if (!rest || *rest || !read_address(&parsed, address, &port) || !text_is_uuid(uuid) ||
+        !text_is_hex(token, SEED_URL_TOKEN_LENGTH))
         return false;
     url->address = xstrdup(address);
     memcpy(url->uuid, uuid, sizeof(url->uuid));

@@ -7,6 +7,7 @@
 
 #include <uuid.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -31,15 +32,11 @@ wiring_note(struct wiring *wiring, const char *format, ...)
 char *
 wiring_describe(const struct wiring *wiring)
 {
-    char *text = xstrdup(wiring->changes[0]);
+    cleanup_buffer struct buffer text = {0};
 
-    for (size_t i = 1; i < wiring->change_count; i++) {
-        char *longer = xasprintf("%s; %s", text, wiring->changes[i]);
-
-        free(text);
-        text = longer;
-    }
-    return text;
+    for (size_t i = 0; i < wiring->change_count; i++)
+        buffer_printf(&text, "%s%s", i > 0 ? "; " : "", wiring->changes[i]);
+    return steal(text.data);
 }
 
 void
@@ -127,7 +124,7 @@ wire_domain(struct domain *domain, const struct request *request,
 
     if (!uses_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    of_another = wire_report_is_of_another(domain);
+    of_another = wire_report_find_of_another(domain);
     if ((uses_shim && check_shim(request, failure) < 0) ||
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
@@ -185,7 +182,7 @@ wire_facts_read(struct wire_facts *facts, const struct domain *domain)
         .disk = seed_path_find_disk(domain),
         .uses_shim = domain_uses_shim(domain),
         .reports = wire_report_is_there(domain),
-        .report_of_another = wire_report_is_of_another(domain),
+        .report_of_another = wire_report_find_of_another(domain),
     };
     facts->own_url = seed_url_find(&facts->url, domain, &facts->seed_of_another) &&
                      strcmp(facts->url.uuid, domain->uuid) == 0;

@@ -117,13 +117,14 @@ bool wire_report_is_there(const struct domain *domain);
 bool wire_report_is_by_user(const struct domain *domain);
 
 /*
- * Return: whether a device uses a file in the reports' directory, other than a channel
- * the domain's own report. Looks at attributes `path` and `file`, ignoring "//" and "/./"
- * in them; paths that lead there by ".." or a link are not recognized.
+ * Return: the first element that names a file in the reports' directory, or NULL. It may
+ * be of any device, since QEMU opens logs and disks as well; only a channel may name the
+ * domain's own report. Looks at attributes `path` and `file`, ignoring "//" and "/./" in
+ * them; paths that lead there by ".." or a link are not recognized.
  */
-bool wire_report_is_of_another(const struct domain *domain);
+const xmlNode *wire_report_find_of_another(const struct domain *domain);
 
-/* Fails in that case, and names the device. */
+/* Fails if there is one, and names the device. */
 int wire_report_check(const struct domain *domain, struct failure **failure);
 
 /* --- the emulator shim -------------------------------------------------------------- */

@@ -307,11 +307,11 @@ who_was_there_is_awaited_and_who_comes_is_not(void **state)
     add_connections(&connections, list, far, 2, 1000);
     connections_answer(&connections, list[1], 1002);
     add_connections(&connections, &list[2], &far[2], 1, 1003);
-    assert_true(connections_has_from(&connections, 1002));
+    assert_true(connections_has_begun_by(&connections, 1002));
     leave(&connections, list[0]);
-    assert_true(connections_has_from(&connections, 1002));
+    assert_true(connections_has_begun_by(&connections, 1002));
     leave(&connections, list[1]);
-    assert_false(connections_has_from(&connections, 1002));
+    assert_false(connections_has_begun_by(&connections, 1002));
     leave(&connections, list[2]);
     for (int i = 0; i < 3; i++)
         close(far[i]);
