@@ -199,6 +199,7 @@ functional_tests = \
 	%D%/functional/imds-replace.bats \
 	%D%/functional/imds-units.bats \
 	%D%/functional/import.bats \
+	%D%/functional/in-place.bats \
 	%D%/functional/instance-id.bats \
 	%D%/functional/journal.bats \
 	%D%/functional/lifecycle.bats \

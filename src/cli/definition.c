@@ -16,6 +16,7 @@
 #include "cli/io.h"
 #include "cli/libvirt.h"
 #include "domain/vocabulary.h"
+#include "domain/xml-source.h"
 #include "domain/xml.h"
 #include "image/image.h"
 #include "store/configuration.h"
@@ -36,6 +37,8 @@ load_file(struct definition *definition, const char *argument, struct failure **
     definition->doc = xml_parse(text.data, text.size, origin, failure);
     if (!definition->doc)
         return -1;
+    xml_source_mark(definition->doc);
+    definition->text = steal_buffer(&text).data;
     return domain_read(&definition->domain, definition->doc, failure) < 0
                ? failure_prefix(failure, "%s", origin)
                : 0;
@@ -74,8 +77,10 @@ read_libvirt(struct definition *definition, bool change, struct failure **failur
     result = read_xml(definition->libvirt,
                       VIR_DOMAIN_XML_INACTIVE | (change ? VIR_DOMAIN_XML_SECURE : 0),
                       &text, &definition->doc, &definition->domain, failure);
-    if (change)
+    if (change && result == 0) {
+        xml_source_mark(definition->doc);
         definition->text = steal(text);
+    }
     return result;
 }
 
@@ -408,8 +413,11 @@ definition_commit(struct definition *definition, const struct context *context,
         return -1;
     if (!to_libvirt && !options->dry_run) {
         size_t size;
-        cleanup_free char *text = xml_format(definition->doc, &size, failure);
+        cleanup_free char *text =
+            xml_source_edit(definition->text, definition->doc, &size);
 
+        if (!text)
+            text = xml_format(definition->doc, &size, failure);
         if (!text || output_write(path, text, size, failure) < 0)
             return -1;
     }

@@ -22,7 +22,7 @@ struct definition {
     const char *name;         /* of the file, NULL if it came from libvirt */
     virConnectPtr connection; /* NULL if it came from a file */
     virDomainPtr libvirt;     /* the same */
-    char *text;               /* as libvirt gave it, if it is to change */
+    char *text; /* of the file, or as libvirt gave it, if it is to change */
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
     struct domain domain; /* read from the document */

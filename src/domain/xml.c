@@ -292,13 +292,24 @@ new_element(xmlDoc *doc, const char *name)
     return node;
 }
 
+/* Return: the comment after the element in the same line, or the element. */
+static xmlNode *
+last_of_line(xmlNode *node)
+{
+    xmlNode *next = node->next;
+
+    if (is_blank(next) && !strchr((const char *)next->content, '\n'))
+        next = next->next;
+    return next && next->type == XML_COMMENT_NODE ? next : node;
+}
+
 xmlNode *
 xml_add_after(xmlNode *sibling, const char *name)
 {
     xmlNode *blank = is_blank(sibling->prev) ? xmlCopyNode(sibling->prev, 0) : NULL;
     xmlNode *node = new_element(sibling->doc, name);
 
-    xmlAddNextSibling(sibling, node);
+    xmlAddNextSibling(last_of_line(sibling), node);
     if (blank)
         xmlAddPrevSibling(node, blank);
     return node;

@@ -63,7 +63,8 @@ int xml_line(const xmlNode *node);
 
 /*
  * Adds an element without namespace, indented like its neighbours, as the last child or
- * right after `sibling`. Return: the element, owned by the document.
+ * right after `sibling` and a comment in its line. Return: the element, owned by the
+ * document.
  */
 xmlNode *xml_add_child(xmlNode *parent, const char *name);
 xmlNode *xml_add_after(xmlNode *sibling, const char *name);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "domain/domain.h"
+#include "domain/xml-source.h"
 #include "domain/xml.h"
 #include "fuzz.h"
 #include "wire/url.h"
@@ -58,6 +59,17 @@ wire_document(xmlDoc *doc, bool replace, struct wiring *wiring)
     return fuzz_succeeded(result, &failure) ? 0 : -1;
 }
 
+/* Edits the text as the document was changed: byte for byte as it was if it was not. */
+static void
+edit(const struct buffer *text, xmlDoc *doc, bool changed)
+{
+    size_t size;
+    cleanup_free char *edited = xml_source_edit(text->data, doc, &size);
+
+    fuzz_require(changed || !edited ||
+                 (size == text->size && memcmp(edited, text->data, size) == 0));
+}
+
 /* Return: whether `wired` is the text with its wiring. */
 static bool
 wire(const struct buffer *text, bool replace, struct buffer *wired)
@@ -66,8 +78,14 @@ wire(const struct buffer *text, bool replace, struct buffer *wired)
     cleanup_xml xmlDoc *doc = parse(text);
     cleanup_buffer struct buffer again = {0};
 
-    if (!doc || wire_document(doc, replace, &first) < 0)
+    if (!doc)
         return false;
+    fuzz_require(xml_source_next(text->data, text->size) == text->size);
+    xml_source_mark(doc);
+    edit(text, doc, false);
+    if (wire_document(doc, replace, &first) < 0)
+        return false;
+    edit(text, doc, true);
     *wired = format(doc);
     if (wired->size == 0)
         return false;
