@@ -102,6 +102,7 @@ struct command {
     const struct option_row *options; /* ended by OPTION_END; NULL for none */
     size_t options_size;              /* of its struct options */
     bool runs_on_host; /* a URI of qemu+ssh:// runs it on the domain's host */
+    bool takes_file;   /* unless its first operand is a file, which is here */
     /* `options` is the command's struct options. Return: the exit status, or -1 with a
      * failure. main prints a failure; the status is then 2 if it is FAILURE_USAGE, else the
      * one that was returned, or 1. */

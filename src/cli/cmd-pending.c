@@ -383,5 +383,7 @@ const struct command cmd_pending = {
         "everything that must be compared.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
+    .takes_file = true,
     .run = run,
 };

@@ -439,5 +439,6 @@ const struct command cmd_start = {
         "waited for, and one that cannot be started does not stop the others.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
     .run = run,
 };
