@@ -96,7 +96,7 @@ wire(const struct starting *starting, struct job *job)
 
     job->wired = state == DEFINITION_WIRED;
     if (state != DEFINITION_ASKS_NOTHING)
-        return state == DEFINITION_FAILED ? -1 : 0;
+        return state < 0 ? -1 : 0;
     return failure_set(
         &job->failure, FAILURE_REQUEST_MISSING,
         "domain '%s' does not ask for cloud-init\n"
@@ -201,6 +201,8 @@ start_threads(struct starting *starting, struct failure **failure)
                                  "could not make an eventfd");
     starting->notifier_handle = virEventAddHandle(
         starting->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, starting, NULL);
+    if (starting->notifier_handle < 0)
+        return libvirt_fail(failure, "could not begin to wait");
     xmlInitParser();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -359,6 +361,8 @@ start_and_wait(struct starting *starting, struct failure **failure)
 {
     const struct context *context = starting->context;
 
+    /* A start that has begun is completed, and may take longer than the timeout. */
+    alarm(0);
     starting->connection = libvirt_connect(context->uri, false, failure);
     if (!starting->connection || add_domains(starting, failure) < 0)
         return -1;

@@ -42,9 +42,8 @@
 #define RECONNECT_MILLISECONDS 200
 #define RECONNECT_MILLISECONDS_MOST 5000
 
-/* A daemon that leaves so many keepalives unanswered, sent so many seconds apart, is gone. */
-#define KEEPALIVE_SECONDS 5
-#define KEEPALIVE_COUNT 6
+/* `virt-seed gc` keeps for so long what a domain left here that is on another host now. */
+#define MIGRATED_MILLISECONDS (INT64_C(7) * 24 * 60 * 60 * 1000)
 
 /* Some undefine a domain to define it again: until then its host key stays. */
 #define UNDEFINED_MILLISECONDS 5000
@@ -65,7 +64,7 @@
 
 struct uuid {
     char text[VIR_UUID_STRING_BUFLEN];
-    int64_t due; /* when it is to be looked at, in milliseconds */
+    int64_t due; /* when it is to be looked at, or forgotten, in milliseconds */
     int defined; /* so many times since it was last looked at */
 };
 
@@ -200,7 +199,7 @@ wire_in_rounds(const struct watch *watch, virDomainPtr domain, struct wiring *wi
         enum definition_state state = definition_wire_in_libvirt(
             watch->context, watch->connection, domain, wiring, failure);
 
-        if (state != DEFINITION_FAILED || wiring->change_count == 0 || round == ROUNDS)
+        if (state != DEFINITION_CHANGED || round == ROUNDS)
             return state;
         wiring_clear(wiring);
         failure_free(*failure);
@@ -227,7 +226,7 @@ wire_domain_of(struct watch *watch, const struct uuid *uuid)
 
         say(PRIORITY_NOTICE, "domain '%s' was wired: %s", virDomainGetName(domain),
             changes);
-    } else if (state == DEFINITION_FAILED && virDomainIsPersistent(domain) == 1) {
+    } else if (state < 0 && virDomainIsPersistent(domain) == 1) {
         say(PRIORITY_ERROR, "domain '%s' was not wired: %s%s%s", virDomainGetName(domain),
             failure->message, failure->hint ? "; " : "",
             failure->hint ? failure->hint : "");
@@ -242,8 +241,7 @@ wire_domain_of(struct watch *watch, const struct uuid *uuid)
     }
     if (recent)
         recent->is_new = false;
-    if (state == DEFINITION_WIRED ||
-        (state == DEFINITION_FAILED && wiring.change_count > 0))
+    if (state == DEFINITION_WIRED || (state < 0 && wiring.change_count > 0))
         count_wiring(watch, domain, uuid->text);
     if (domain)
         virDomainFree(domain);
@@ -444,11 +442,21 @@ static void
 note_stopped(struct watch *watch, const char *uuid, int detail)
 {
     struct gone *gone = find_gone(watch, uuid);
+    struct uuids *migrated = &watch->migrated;
+    int64_t now = clock_milliseconds();
 
-    if (detail == VIR_DOMAIN_EVENT_STOPPED_MIGRATED)
-        add_uuid(&watch->migrated, uuid);
-    else if (gone)
-        virEventUpdateTimeout(gone->timer, UNDEFINED_MILLISECONDS);
+    if (detail != VIR_DOMAIN_EVENT_STOPPED_MIGRATED) {
+        if (gone)
+            virEventUpdateTimeout(gone->timer, UNDEFINED_MILLISECONDS);
+        return;
+    }
+    if (gone)
+        forget_gone(watch, gone);
+    for (size_t i = migrated->count; i > 0; i--) {
+        if (migrated->list[i - 1].due < now)
+            migrated->list[i - 1] = migrated->list[--migrated->count];
+    }
+    add_uuid(migrated, uuid)->due = now + MIGRATED_MILLISECONDS;
 }
 
 static void
@@ -526,7 +534,6 @@ listen_to_events(struct watch *watch, struct failure **failure)
     int count;
 
     watch->start = clock_milliseconds();
-    virConnectSetKeepAlive(connection, KEEPALIVE_SECONDS, KEEPALIVE_COUNT);
     virConnectRegisterCloseCallback(connection, handle_close, watch, NULL);
     watch->lifecycle = virConnectDomainEventRegisterAny(
         connection, NULL, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
@@ -620,8 +627,9 @@ catch_signals(struct watch *watch, struct failure **failure)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not begin to wait for signals");
     sigprocmask(SIG_BLOCK, &set, NULL);
-    virEventAddHandle(watch->signals, VIR_EVENT_HANDLE_READABLE, handle_signal, watch,
-                      NULL);
+    if (virEventAddHandle(watch->signals, VIR_EVENT_HANDLE_READABLE, handle_signal, watch,
+                          NULL) < 0)
+        return libvirt_fail(failure, "could not begin to wait for signals");
     return 0;
 }
 

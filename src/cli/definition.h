@@ -25,6 +25,7 @@ struct definition {
     char *text;               /* as libvirt gave it, if it is to change */
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
+    bool has_changed;     /* somebody else changed it before or while it was written */
     struct domain domain; /* read from the document */
 };
 
@@ -119,6 +120,7 @@ int definition_commit(struct definition *definition, const struct context *conte
                       const struct wiring *wiring, struct failure **failure);
 
 enum definition_state {
+    DEFINITION_CHANGED = -2, /* failed, since somebody else changed it at the same time */
     DEFINITION_FAILED = -1,
     DEFINITION_ASKS_NOTHING, /* it has no <cloud-init>, nor anything else of ours */
     DEFINITION_WAS_WIRED,

@@ -293,6 +293,8 @@ follow_open(struct follow *follow, const struct follow_events *events, const cha
     virConnectRegisterCloseCallback(follow->connection, handle_close, follow, NULL);
     follow->notifier_handle = virEventAddHandle(
         follow->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, follow, NULL);
+    if (follow->notifier_handle < 0)
+        return libvirt_fail(failure, "could not begin to wait");
     return 0;
 }
 
@@ -317,6 +319,8 @@ catch_signals(struct follow *follow)
     sigprocmask(SIG_BLOCK, &set, &follow->signals_before);
     follow->signals_handle = virEventAddHandle(follow->signals, VIR_EVENT_HANDLE_READABLE,
                                                handle_signal, follow, NULL);
+    if (follow->signals_handle < 0)
+        sigprocmask(SIG_SETMASK, &follow->signals_before, NULL);
 }
 
 int
@@ -342,10 +346,13 @@ follow_run(struct follow *follow, int milliseconds, bool clock, struct failure *
 void
 follow_close(struct follow *follow)
 {
+    /* After a signal, nothing is asked of a daemon that may not answer. */
+    bool asks = follow->signal == 0;
+
     for (size_t i = 0; i < follow->count; i++) {
         struct followed *followed = follow->list[i];
 
-        if (followed->lifecycle >= 0)
+        if (followed->lifecycle >= 0 && asks)
             virConnectDomainEventDeregisterAny(follow->connection, followed->lifecycle);
         virEventRemoveTimeout(followed->again);
         virEventRemoveTimeout(followed->end);
@@ -363,7 +370,7 @@ follow_close(struct follow *follow)
         virEventRemoveTimeout(follow->clock);
     if (follow->deadline >= 0)
         virEventRemoveTimeout(follow->deadline);
-    if (follow->connection) {
+    if (follow->connection && asks) {
         virConnectUnregisterCloseCallback(follow->connection, handle_close);
         virConnectClose(follow->connection);
     }

@@ -221,7 +221,9 @@ struct waited {
     int status;
 };
 
-/* Prepares to wait, and connects to libvirt on this host. Both pointers must stay. */
+/* Prepares to wait, and connects to libvirt on this host. Both pointers must stay. If there is a
+ * timeout and libvirt's daemon does not answer then, an alarm(2) ends the process soon after it
+ * with STATUS_TIMEOUT. */
 int waiting_open(struct waiting *waiting, const struct context *context,
                  const struct waiting_options *options, struct failure **failure);
 
