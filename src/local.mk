@@ -307,6 +307,7 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/follow.c \
+	%D%/cli/follow.h \
 	%D%/cli/guest-signs.c \
 	%D%/cli/guest-signs.h \
 	%D%/cli/help.c \
@@ -323,11 +324,13 @@ virt_seed_SOURCES = \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
+	%D%/cli/progress.h \
 	%D%/cli/set-guest.c \
 	%D%/cli/set.h \
-	%D%/cli/wait.h \
-	%D%/cli/wiring-parts.c \
 	%D%/cli/waiting.c \
+	%D%/cli/waiting.h \
+	%D%/cli/wiring-parts.c \
+	%D%/cli/wiring-parts.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS) $(CRYPT_CFLAGS)

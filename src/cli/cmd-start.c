@@ -2,7 +2,7 @@
 /*
  * How it works: libvirt has no call that starts a domain and returns at once, so a few
  * threads wire and start the domains, one after another each. The main thread waits for
- * the guests meanwhile (cli/wait.h). A thread tells it about each domain that it is done
+ * the guests meanwhile (cli/waiting.h). A thread tells it about each domain that it is done
  * with through an eventfd; the job holds the result, and only its thread touches it until
  * then.
  */
@@ -27,7 +27,7 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
-#include "cli/wait.h"
+#include "cli/waiting.h"
 
 /* libvirt's daemon takes up to five calls of one client at a time (libvirtd.conf,
  * max_client_requests), and one of them is left for the waiting. */
@@ -166,7 +166,7 @@ take_job(const struct starting *starting, struct job *job)
         waited->next = false;
         waited->starts = false;
         /* Since it was added. */
-        waited->followed->active = true;
+        waited->followed->has_run = true;
         waiting_begin(waited);
     } else if (job->wired && !waited->begun) {
         progress_note(progress, waited->row, "wired");
@@ -230,7 +230,7 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     struct waited *waited = domain ? waiting_add(waiting, name, failure) : NULL;
     struct job *job;
 
-    if (!waited || waiting->count == before || waited->followed->active) {
+    if (!waited || waiting->count == before || waited->followed->has_run) {
         if (domain)
             virDomainFree(domain);
         return waited ? 0 : -1;

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "cli/cli.h"
-#include "cli/wait.h"
+#include "cli/waiting.h"
 
 struct options {
     struct waiting_options waiting;

@@ -19,7 +19,7 @@
 #include "cli/definition.h"
 #include "cli/guest-signs.h"
 #include "cli/replace.h"
-#include "cli/wait.h"
+#include "cli/waiting.h"
 #include "store/record.h"
 
 /* What libvirt's daemon is asked when the time is over may take so long. */
@@ -319,7 +319,7 @@ void
 waiting_begin(struct waited *waited)
 {
     const struct guest_report *report = &waited->followed->report;
-    bool active = waited->followed->active;
+    bool active = waited->followed->has_run;
     bool complete = guest_state_is_end(report->state);
     bool next = waited->next;
 
@@ -371,7 +371,7 @@ begun(struct followed *followed)
 
     if (waited->over || waited->waiting->options->no_wait)
         return;
-    followed->active = true;
+    followed->has_run = true;
     if (waited->starts && !waited->next)
         waiting_begin(waited);
     else
