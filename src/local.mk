@@ -296,6 +296,8 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-wait.c \
 	%D%/cli/cmd-watch.c \
 	%D%/cli/cmd-wire.c \
+	%D%/cli/comparison.c \
+	%D%/cli/comparison.h \
 	%D%/cli/definition.c \
 	%D%/cli/definition.h \
 	%D%/cli/doctor/confinement.c \
@@ -318,8 +320,6 @@ virt_seed_SOURCES = \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \
-	%D%/cli/pending.c \
-	%D%/cli/pending.h \
 	%D%/cli/remote.c \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
@@ -329,6 +329,9 @@ virt_seed_SOURCES = \
 	%D%/cli/set.h \
 	%D%/cli/waiting.c \
 	%D%/cli/waiting.h \
+	%D%/cli/watch-leftovers.c \
+	%D%/cli/watch-wiring.c \
+	%D%/cli/watch.h \
 	%D%/cli/wiring-parts.c \
 	%D%/cli/wiring-parts.h \
 	$(NULL)

@@ -275,24 +275,18 @@ add_matching(struct starting *starting, const char *pattern, struct failure **fa
     return found;
 }
 
-/* A name with such a character may still be a domain's. */
-static bool
-is_pattern(const struct starting *starting, const char *name)
-{
-    virDomainPtr domain =
-        strpbrk(name, "*?[") ? virDomainLookupByName(starting->connection, name) : NULL;
-
-    if (domain)
-        virDomainFree(domain);
-    return !domain && strpbrk(name, "*?[");
-}
-
+/* A domain's name, or a pattern, unless there is a domain of that very name. */
 static int
 add_operand(struct starting *starting, const char *name, struct failure **failure)
 {
+    bool is_pattern = strpbrk(name, "*?[");
+    virDomainPtr domain =
+        is_pattern ? virDomainLookupByName(starting->connection, name) : NULL;
     int found;
 
-    if (!is_pattern(starting, name))
+    if (domain)
+        virDomainFree(domain);
+    if (domain || !is_pattern)
         return add_domain(starting, name, failure);
     found = add_matching(starting, name, failure);
     if (found != 0)
@@ -301,18 +295,6 @@ add_operand(struct starting *starting, const char *name, struct failure **failur
                        "no domain that asks for cloud-init matches '%s'\n"
                        "'virt-seed status' lists the domains",
                        name);
-}
-
-static int
-add_domains(struct starting *starting, struct failure **failure)
-{
-    const struct context *context = starting->context;
-
-    for (size_t i = 0; i < context->operand_count; i++) {
-        if (add_operand(starting, context->operands[i], failure) < 0)
-            return -1;
-    }
-    return starting->options->all ? add_matching(starting, "*", failure) : 0;
 }
 
 /* --- the command -------------------------------------------------------------------- */
@@ -364,7 +346,13 @@ start_and_wait(struct starting *starting, struct failure **failure)
     /* A start that has begun is completed, and may take longer than the timeout. */
     alarm(0);
     starting->connection = libvirt_connect(context->uri, false, failure);
-    if (!starting->connection || add_domains(starting, failure) < 0)
+    if (!starting->connection)
+        return -1;
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (add_operand(starting, context->operands[i], failure) < 0)
+            return -1;
+    }
+    if (starting->options->all && add_matching(starting, "*", failure) < 0)
         return -1;
     if (starting->waiting.count == 0) {
         if (!context->quiet && !starting->options->waiting.json)
@@ -423,11 +411,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
     OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),
-    OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),
-    OPTION(0, "scrub", NULL, waiting.scrub,
-           "once a guest is done, replace its seed by one without content"),
-    OPTION(0, "json", NULL, waiting.json,
-           "print each event as an object of JSON, one a line"),
+    WAITING_ROWS,
     OPTION_END,
 };
 

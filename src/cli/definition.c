@@ -109,17 +109,6 @@ definition_load_domain(struct definition *definition, const struct context *cont
     return read_libvirt(definition, change, failure);
 }
 
-/* Reads that of a domain, to change it; it has references of its own. */
-static int
-load_from(struct definition *definition, virConnectPtr connection, virDomainPtr domain,
-          struct failure **failure)
-{
-    virConnectRef(connection);
-    virDomainRef(domain);
-    *definition = (struct definition){.connection = connection, .libvirt = domain};
-    return read_libvirt(definition, true, failure);
-}
-
 int
 definition_load(struct definition *definition, const struct context *context,
                 enum definition_use use, struct failure **failure)
@@ -325,9 +314,12 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
                            struct failure **failure)
 {
     const struct change_options options = {0};
-    cleanup_definition struct definition definition = {0};
+    cleanup_definition struct definition definition = {.connection = connection,
+                                                       .libvirt = domain};
 
-    if (load_from(&definition, connection, domain, failure) < 0)
+    virConnectRef(connection);
+    virDomainRef(domain);
+    if (read_libvirt(&definition, true, failure) < 0)
         return DEFINITION_FAILED;
     if (!asks(&definition.domain))
         return DEFINITION_ASKS_NOTHING;

@@ -87,14 +87,6 @@ guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
         signs->console_age = 0;
 }
 
-/* Return: whether the guest shows any activity. */
-static bool
-is_alive(const struct guest_signs *signs)
-{
-    return !signs->is_silent && signs->console_age >= 0 &&
-           signs->console_age < CONSOLE_SECONDS;
-}
-
 char *
 guest_signs_reason(const struct guest_signs *signs, bool was_heard)
 {
@@ -127,7 +119,8 @@ guest_signs_hint(const struct guest_signs *signs, bool was_heard)
         return xstrdup(
             "see that the image has cloud-init, that it is enabled, and that it "
             "reads vendor-data");
-    if (is_alive(signs))
+    if (!signs->is_silent && signs->console_age >= 0 &&
+        signs->console_age < CONSOLE_SECONDS)
         return xstrdup("it boots, or it has no cloud-init: see its console");
     if (signs->console_age >= 0)
         return xstrdup("see on its console whether it has booted; if it has, there is no "
