@@ -301,6 +301,8 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-wait.c \
 	%D%/cli/cmd-watch.c \
 	%D%/cli/cmd-wire.c \
+	%D%/cli/comparison.c \
+	%D%/cli/comparison.h \
 	%D%/cli/definition.c \
 	%D%/cli/definition.h \
 	%D%/cli/doctor/confinement.c \
@@ -312,6 +314,7 @@ virt_seed_SOURCES = \
 	%D%/cli/doctor/server.c \
 	%D%/cli/doctor/systemd.c \
 	%D%/cli/follow.c \
+	%D%/cli/follow.h \
 	%D%/cli/guest-signs.c \
 	%D%/cli/guest-signs.h \
 	%D%/cli/help.c \
@@ -322,17 +325,20 @@ virt_seed_SOURCES = \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \
-	%D%/cli/pending.c \
-	%D%/cli/pending.h \
 	%D%/cli/remote.c \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \
 	%D%/cli/progress.c \
+	%D%/cli/progress.h \
 	%D%/cli/set-guest.c \
 	%D%/cli/set.h \
-	%D%/cli/wait.h \
-	%D%/cli/wiring-parts.c \
 	%D%/cli/waiting.c \
+	%D%/cli/waiting.h \
+	%D%/cli/watch-leftovers.c \
+	%D%/cli/watch-wiring.c \
+	%D%/cli/watch.h \
+	%D%/cli/wiring-parts.c \
+	%D%/cli/wiring-parts.h \
 	$(NULL)
 virt_seed_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBVIRT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(SYSTEMD_CFLAGS) $(SMARTCOLS_CFLAGS) $(CRYPT_CFLAGS)

@@ -102,6 +102,7 @@ struct command {
     const struct option_row *options; /* ended by OPTION_END; NULL for none */
     size_t options_size;              /* of its struct options */
     bool runs_on_host; /* a URI of qemu+ssh:// runs it on the domain's host */
+    bool takes_file;   /* unless its first operand is a file, which is here */
     /* `options` is the command's struct options. Return: the exit status, or -1 with a
      * failure. main prints a failure; the status is then 2 if it is FAILURE_USAGE, else the
      * one that was returned, or 1. */
@@ -143,17 +144,18 @@ extern const struct command cmd_wire;
 /* Return: the command of that name, or NULL with a failure. */
 const struct command *command_find(const char *name, struct failure **failure);
 
-/* Exit status: done, failed, called wrongly; of `wait` also: the domain has stopped, there is
- * no such domain, libvirt is not there, the time is over (as timeout(1) says it); of `pending
- * --exit-code`: something changes. */
+/* Exit statuses of every command. */
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
+/* Of `wait` and `start`: the domain has stopped, there is no such domain, libvirt cannot be
+ * reached, the time is over (as with timeout(1)). */
 #define STATUS_STOPPED 3
-#define STATUS_CHANGES 3
 #define STATUS_NO_DOMAIN 4
 #define STATUS_NO_LIBVIRT 5
 #define STATUS_TIMEOUT 124
+/* Of `pending --exit-code`: the next start changes something. */
+#define STATUS_CHANGES 3
 
 /* --- the command line ------------------------------------------------------------- */
 

@@ -68,6 +68,7 @@ print_text(const char *origin, const struct findings *findings)
 struct checking {
     const struct options *options;
     const struct buffer *schema; /* the file that --schema names, or NULL */
+    bool *is_missing;            /* gets whether what checks by the schema is missing */
 };
 
 static int
@@ -94,16 +95,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
         print_text(definition.name ? definition.name : name, &findings);
     if (!options->json && !context->quiet && findings.count == 0)
         print_outside_line(stdout, "domain '%s': no problems found", name);
-    if (findings.schema == SCHEMA_MISSING && options->schema)
-        return failure_set(failure, FAILURE_SYSTEM,
-                           "the documents could not be checked by '%s': there is no "
-                           "python3 with jsonschema\n"
-                           "install python3-jsonschema",
-                           options->schema);
-    if (findings.schema == SCHEMA_MISSING && !options->json && !context->quiet)
-        puts(
-            "note: cloud-init's schema was not checked: cloud-init is not installed here\n"
-            "  hint: give the schema with --schema=FILE, or --no-schema");
+    *checking->is_missing |= findings.schema == SCHEMA_MISSING;
     return findings.errors > 0 || (options->strict && findings.count > 0) ? STATUS_FAILURE
                                                                           : STATUS_OK;
 }
@@ -113,10 +105,13 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     cleanup_buffer struct buffer schema = {0};
+    bool is_missing = false;
     const struct checking checking = {
         .options = options,
         .schema = options->schema ? &schema : NULL,
+        .is_missing = &is_missing,
     };
+    int status;
 
     if (options->schema && options->no_schema)
         return failure_set(failure, FAILURE_USAGE,
@@ -124,7 +119,20 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (options->schema &&
         io_read(options->schema, LIMIT_SCHEMA, SCHEMA_HINT, &schema, failure) < 0)
         return -1;
-    return definition_each(context, &checking, run_one, failure);
+    status = definition_each(context, &checking, run_one, failure);
+    if (status < 0)
+        return -1;
+    if (is_missing && options->schema)
+        return failure_set(failure, FAILURE_SYSTEM,
+                           "the documents could not be checked by '%s': there is no "
+                           "python3 with jsonschema\n"
+                           "install python3-jsonschema",
+                           options->schema);
+    if (is_missing && !options->json && !context->quiet)
+        puts(
+            "note: cloud-init's schema was not checked: cloud-init is not installed here\n"
+            "  hint: give the schema with --schema=FILE, or --no-schema");
+    return status;
 }
 
 static const struct option_row rows[] = {
@@ -148,5 +156,6 @@ const struct command cmd_check = {
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,
+    .takes_file = true,
     .run = run,
 };

@@ -167,5 +167,6 @@ const struct command cmd_dump = {
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,
+    .takes_file = true,
     .run = run,
 };

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -322,13 +323,33 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
 
 /* --- the temporary file, and the editor ----------------------------------------------- */
 
-/* The file, for the handler of signals; "" if there is none. */
-static char file_path[PATH_MAX];
+#define KEPT "virt-seed: the text that you edited is in "
 
+/* The file, for the handler of signals: its path, "" if there is none, and how it was before
+ * the editor could change it. */
+static char file_path[PATH_MAX];
+static struct stat file_made;
+
+/* A text that was edited is not thrown away because the terminal is gone. What is printed may
+ * follow the question. */
 static void
-remove_file(int number)
+end_by_signal(int number)
 {
-    unlink(file_path);
+    const struct iovec line[] = {{(void *)"\n" KEPT, strlen("\n" KEPT)},
+                                 {file_path, strlen(file_path)},
+                                 {(void *)"\n", 1}};
+    struct stat now;
+
+    if (stat(file_path, &now) == 0 &&
+        (now.st_ino != file_made.st_ino || now.st_size != file_made.st_size ||
+         now.st_mtim.tv_sec != file_made.st_mtim.tv_sec ||
+         now.st_mtim.tv_nsec != file_made.st_mtim.tv_nsec)) {
+        ssize_t ignored = writev(STDERR_FILENO, line, ARRAY_SIZE(line));
+
+        (void)ignored;
+    } else {
+        unlink(file_path);
+    }
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -352,6 +373,8 @@ make_file(const struct editing *editing, const struct buffer *text,
     if (length < (int)sizeof(file_path))
         fd = mkostemps(file_path, (int)strlen(suffix), O_CLOEXEC);
     error = fd < 0 ? -errno : fs_write_all(fd, text->data, text->size);
+    if (error == 0 && fstat(fd, &file_made) < 0)
+        error = -errno;
     if (error < 0) {
         if (fd >= 0)
             unlink(file_path);
@@ -361,7 +384,7 @@ make_file(const struct editing *editing, const struct buffer *text,
                                  "set TMPDIR to a directory that you may write into");
     }
     for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-        signal(ends[i], remove_file);
+        signal(ends[i], end_by_signal);
     return 0;
 }
 
@@ -395,8 +418,8 @@ run_editor(struct failure **failure)
         if (errno != EINTR)
             error = errno;
     }
-    signal(SIGINT, remove_file);
-    signal(SIGQUIT, remove_file);
+    signal(SIGINT, end_by_signal);
+    signal(SIGQUIT, end_by_signal);
     if (error != 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not run a shell");
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -424,7 +447,7 @@ read_text(struct buffer *text, struct failure **failure)
 static void
 keep_file(void)
 {
-    print_outside_line(stderr, "virt-seed: the text that you edited is in %s", file_path);
+    print_outside_line(stderr, KEPT "%s", file_path);
     file_path[0] = '\0';
 }
 
@@ -536,13 +559,12 @@ static const struct option_row rows[] = {
 
 const struct command cmd_edit = {
     .name = "edit",
-    .operands = "DOMAIN|FILE [DOCUMENT]",
+    .operands = "DOMAIN|FILE [user-data|vendor-data|network-config|element]",
     .summary = "edit a document of the domain's request in your editor",
     .help =
-        "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on another\n"
-        "DOCUMENT: vendor-data, network-config, or the whole <cloud-init> element\n"
-        "(element). The result is checked, wired and defined; if it is wrong, you can\n"
-        "edit it again.\n",
+        "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on the document\n"
+        "that you name; 'element' is the whole <cloud-init> element. The result is\n"
+        "checked, wired and defined; if it is wrong, you can edit it again.\n",
     .options = rows,
     .run = run,
 };

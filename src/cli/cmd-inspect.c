@@ -33,7 +33,7 @@ struct judgement {
 };
 
 struct inspection {
-    const struct seed *volume;
+    const struct seed *seed;
     const struct layout *layout; /* NULL if the label is not a seed's */
     struct judgement *judgements;
     size_t count;
@@ -50,15 +50,15 @@ add_judgement(struct inspection *inspection, const char *path, size_t size)
 }
 
 static void
-judge(struct inspection *inspection)
+judge(struct inspection *inspection, const struct seed *seed)
 {
-    const struct seed *volume = inspection->volume;
-    const struct layout *layout = layout_find(volume->label);
+    const struct layout *layout = layout_find(seed->label);
 
+    inspection->seed = seed;
     inspection->layout = layout;
     inspection->valid = layout != NULL;
-    for (size_t i = 0; i < volume->document_count; i++) {
-        const struct document *file = &volume->documents[i];
+    for (size_t i = 0; i < seed->document_count; i++) {
+        const struct document *file = &seed->documents[i];
         struct judgement *judgement = add_judgement(
             inspection, file->path, file->unread ? file->size : file->data.size);
         const struct layout_document *document =
@@ -79,7 +79,7 @@ judge(struct inspection *inspection)
     }
     for (const struct layout_document *document = layout ? layout->documents : NULL;
          document && document->path; document++) {
-        if (!document->required || seed_find_document(volume, document->path))
+        if (!document->required || seed_find_document(seed, document->path))
             continue;
         add_judgement(inspection, document->path, 0)->problem =
             xstrdup("is missing: cloud-init does not take the seed");
@@ -118,7 +118,7 @@ print_json(const struct inspection *inspection)
         json_array_append_new(documents, object);
     }
     json_print(json_pack("{s:o, s:s?, s:b, s:o}", "label",
-                         json_outside_string(inspection->volume->label), "datasource",
+                         json_outside_string(inspection->seed->label), "datasource",
                          inspection->layout ? inspection->layout->datasource : NULL,
                          "valid", inspection->valid, "documents", documents));
 }
@@ -127,7 +127,7 @@ static void
 print_text(const struct inspection *inspection)
 {
     fputs("label: ", stdout);
-    print_outside_string(stdout, inspection->volume->label);
+    print_outside_string(stdout, inspection->seed->label);
     printf("\ndatasource: %s\n",
            inspection->layout ? inspection->layout->datasource : "none, by this label");
     for (size_t i = 0; i < inspection->count; i++) {
@@ -162,11 +162,11 @@ extract_file(int root, const struct document *file)
     return fd < 0 ? -errno : fs_write_all(fd, file->data.data, file->data.size);
 }
 
-/* Writes the volume's regular files below the directory `path`, which is made if it is
+/* Writes the image's regular files below the directory `path`, which is made if it is
  * missing. Nothing is overwritten, and no symbolic link is followed on the way. Files get
  * mode 0600: they may hold secrets. */
 static int
-extract_volume(const struct seed *volume, const char *path, struct failure **failure)
+extract(const struct seed *seed, const char *path, struct failure **failure)
 {
     cleanup_close int root = -1;
 
@@ -177,8 +177,8 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
     if (root < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '%s'",
                                  path);
-    for (size_t i = 0; i < volume->document_count; i++) {
-        const struct document *file = &volume->documents[i];
+    for (size_t i = 0; i < seed->document_count; i++) {
+        const struct document *file = &seed->documents[i];
         int error = file->unread ? 0 : extract_file(root, file);
 
         if (error < 0)
@@ -194,13 +194,13 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
 
 /* cloud-init reads ISO 9660 and vfat. */
 static int
-read_image(int fd, struct seed *volume, struct failure **failure)
+read_image(int fd, struct seed *seed, struct failure **failure)
 {
     cleanup_free char *type = NULL;
     cleanup_free char *label = label_read(fd, &type);
 
-    return type && strcmp(type, "vfat") == 0 ? vfat_read(fd, label, volume, failure)
-                                             : iso_read(fd, volume, failure);
+    return type && strcmp(type, "vfat") == 0 ? vfat_read(fd, label, seed, failure)
+                                             : iso_read(fd, seed, failure);
 }
 
 static int
@@ -208,9 +208,8 @@ run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     const char *path = context->operands[0];
-    cleanup_seed struct seed volume = {0};
-    __attribute__((cleanup(inspection_clear))) struct inspection inspection = {
-        .volume = &volume};
+    cleanup_seed struct seed seed = {0};
+    __attribute__((cleanup(inspection_clear))) struct inspection inspection = {0};
     cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0)
@@ -218,14 +217,14 @@ run(const struct context *context, const void *data, struct failure **failure)
                                  "could not open '%s'\n"
                                  "give the file of an image; 'virt-seed build' makes one",
                                  path);
-    if (read_image(fd, &volume, failure) < 0)
+    if (read_image(fd, &seed, failure) < 0)
         return failure_prefix(failure, "%s", path);
-    judge(&inspection);
+    judge(&inspection, &seed);
     if (options->json)
         print_json(&inspection);
     else
         print_text(&inspection);
-    if (options->extract && extract_volume(&volume, options->extract, failure) < 0)
+    if (options->extract && extract(&seed, options->extract, failure) < 0)
         return -1;
     return inspection.valid ? STATUS_OK : STATUS_FAILURE;
 }

@@ -11,8 +11,8 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/comparison.h"
 #include "cli/io.h"
-#include "cli/pending.h"
 #include "cli/replace.h"
 #include "import/import.h"
 
@@ -43,11 +43,11 @@ struct options {
 
 /* --json has the same words. */
 static const char *const state_words[] = {
-    [PENDING_UNCHANGED] = "unchanged",
-    [PENDING_CHANGED] = "changed",
-    [PENDING_NEW] = "new",
-    [PENDING_GONE] = "gone",
-    [PENDING_UNKNOWN] = "unknown",
+    [DOCUMENT_UNCHANGED] = "unchanged",
+    [DOCUMENT_CHANGED] = "changed",
+    [DOCUMENT_NEW] = "new",
+    [DOCUMENT_GONE] = "gone",
+    [DOCUMENT_UNKNOWN] = "unknown",
 };
 
 /* --- a document ----------------------------------------------------------------------- */
@@ -68,13 +68,13 @@ is_text(const struct document *document)
 /* Return: the unified diff, as diff(1) makes it, owned by the caller (buffer_clear); empty if
  * there is none to be shown: diff(1) is missing, or was not kept within LIMIT_DIFF_*. */
 static struct buffer
-make_diff(const struct pending_document *document, bool show_secrets)
+make_diff(const struct compared_document *document, bool show_secrets)
 {
     const struct document *before = document->before;
     const struct document *next = document->next;
     struct buffer diff = {0};
 
-    if (document->state == PENDING_CHANGED && before && next &&
+    if (document->state == DOCUMENT_CHANGED && before && next &&
         (!document->secret || show_secrets) && is_text(before) && is_text(next)) {
         cleanup_close int before_file = child_document("old", &before->data);
         cleanup_close int next_file = child_document("new", &next->data);
@@ -105,7 +105,7 @@ make_diff(const struct pending_document *document, bool show_secrets)
 }
 
 static void
-print_document(const struct pending_document *document, bool show_secrets)
+print_document(const struct compared_document *document, bool show_secrets)
 {
     cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
     const struct document *before = document->before;
@@ -113,13 +113,13 @@ print_document(const struct pending_document *document, bool show_secrets)
 
     print_outside_string(stdout, document->path);
     printf(": %s", state_words[document->state]);
-    if (document->state != PENDING_UNCHANGED && document->state != PENDING_UNKNOWN) {
+    if (document->state != DOCUMENT_UNCHANGED && document->state != DOCUMENT_UNKNOWN) {
         if (before || next)
             printf(", %zu bytes", (before ? before : next)->data.size);
         if (before && next)
             printf(", then %zu", next->data.size);
     }
-    if (document->state == PENDING_CHANGED && diff.size == 0)
+    if (document->state == DOCUMENT_CHANGED && diff.size == 0)
         printf(" (%s)", document->secret && !show_secrets
                             ? "contains secrets, or may; not shown"
                         : !before ? "the previous version was not kept"
@@ -149,45 +149,45 @@ advise_instance_id(const char *purpose, const char *name, const char *instance_i
 
 /* A ConfigDrive's is derived of the request's, and only that can be set. */
 static void
-advise_keeping(const struct pending *pending, const char *name)
+advise_keeping(const struct comparison *comparison, const char *name)
 {
-    const char *other = pending_other_instance_id(pending);
+    const char *other = comparison_other_instance_id(comparison);
 
-    if (!pending->identity.request_id ||
-        strcmp(pending->identity.request_id, pending->identity.instance_id) != 0) {
+    if (!comparison->identity.request_id ||
+        strcmp(comparison->identity.request_id, comparison->identity.instance_id) != 0) {
         puts("hint: to keep the guest as it is, give it the <instance-id> that it had");
         return;
     }
-    advise_instance_id("to keep the guest as it is", name, pending->last_instance_id);
+    advise_instance_id("to keep the guest as it is", name, comparison->last_instance_id);
     if (other)
         advise_instance_id("the same, if it has been rebooted since", name, other);
 }
 
 static void
-print_boot(const struct pending *pending)
+print_boot(const struct comparison *comparison)
 {
-    const struct definition *source = &pending->source;
-    const char *id = pending->identity.instance_id;
-    const char *other = pending_other_instance_id(pending);
-    bool differs = pending->boot == PENDING_BOOT_NEW_INSTANCE ||
-                   pending->boot == PENDING_BOOT_DEPENDS;
+    const struct definition *source = &comparison->source;
+    const char *id = comparison->identity.instance_id;
+    const char *other = comparison_other_instance_id(comparison);
+    bool differs = comparison->boot == NEXT_BOOT_NEW_INSTANCE ||
+                   comparison->boot == NEXT_BOOT_DEPENDS;
     cleanup_free char *name =
         xshellquote(source->name ? source->name : source->domain.name);
 
     print_outside_line(
         stdout, "instance-id: %s%s%s%s%s", id ? id : "unknown",
-        differs ? ", at the last boot " : "", differs ? pending->last_instance_id : "",
+        differs ? ", at the last boot " : "", differs ? comparison->last_instance_id : "",
         other ? ", of the seed that was put there since " : "", other ? other : "");
-    switch (pending->boot) {
-    case PENDING_BOOT_UNRECORDED:
+    switch (comparison->boot) {
+    case NEXT_BOOT_UNRECORDED:
         puts("the next start is " UNRECORDED);
         break;
-    case PENDING_BOOT_NEW_INSTANCE:
+    case NEXT_BOOT_NEW_INSTANCE:
         puts("the next start is " NEW_INSTANCE);
-        advise_keeping(pending, name);
+        advise_keeping(comparison, name);
         break;
-    case PENDING_BOOT_SAME_INSTANCE:
-        if (!pending->has_changes) {
+    case NEXT_BOOT_SAME_INSTANCE:
+        if (!comparison->has_changes) {
             puts(
                 "the next start is the same instance, and changes nothing for cloud-init");
             break;
@@ -198,9 +198,9 @@ print_boot(const struct pending *pending)
         print_advice("to have that whenever the seed changes", name,
                      "instance-id-policy=content");
         break;
-    case PENDING_BOOT_DEPENDS:
+    case NEXT_BOOT_DEPENDS:
         /* It is one of both. */
-        if (strcmp(pending->identity.instance_id, pending->last_instance_id) == 0)
+        if (strcmp(comparison->identity.instance_id, comparison->last_instance_id) == 0)
             puts(
                 "the next start is the same instance, unless the guest has been rebooted "
                 "since its seed was replaced; then it is a first boot for cloud-init");
@@ -208,54 +208,54 @@ print_boot(const struct pending *pending)
             puts(
                 "the next start is a first boot for cloud-init, unless the guest has "
                 "been rebooted since its seed was replaced; then it is the same instance");
-        advise_keeping(pending, name);
+        advise_keeping(comparison, name);
         break;
-    case PENDING_BOOT_KEPT:
+    case NEXT_BOOT_KEPT:
         puts("the next start is " KEPT);
         break;
-    case PENDING_BOOT_UNKNOWN:
+    case NEXT_BOOT_UNKNOWN:
         puts("whether the next start is a first boot for cloud-init is not known");
         break;
     }
 }
 
 static void
-print_circumstances(const struct pending *pending)
+print_circumstances(const struct comparison *comparison)
 {
-    for (size_t i = 0; i < pending->wiring.change_count; i++)
-        print_outside_line(stdout, "wiring: %s", pending->wiring.changes[i]);
-    if (pending->wiring.needed)
+    for (size_t i = 0; i < comparison->wiring.change_count; i++)
+        print_outside_line(stdout, "wiring: %s", comparison->wiring.changes[i]);
+    if (comparison->wiring.needed)
         puts("a start is refused until it is wired: see 'virt-seed wire'");
-    if (pending->is_done)
+    if (comparison->is_done)
         puts("it is recorded as done: the guest gets its identity alone ('virt-seed done "
              "--undo' takes that back)");
-    if (pending->is_saved)
+    if (comparison->is_saved)
         puts("it has been saved: its next start resumes the guest, and that one reads no "
              "seed");
-    if (pending->is_replaced && pending->storage)
+    if (comparison->is_replaced && comparison->storage)
         printf("the seed %s has been replaced since it was started",
-               pending->storage->location);
-    else if (pending->is_replaced)
+               comparison->storage->location);
+    else if (comparison->is_replaced)
         fputs("its seed was replaced after it was started", stdout);
     /* A guest that keeps what it has read has read neither. */
-    if (pending->is_replaced && pending->is_kept)
+    if (comparison->is_replaced && comparison->is_kept)
         putchar('\n');
-    else if (pending->is_as_replaced)
+    else if (comparison->is_as_replaced)
         puts(", by the one of the next start: where the guest has been rebooted since, "
              "that changes nothing");
-    else if (pending->is_replaced)
+    else if (comparison->is_replaced)
         puts("; where the guest has been rebooted since, it has read that one");
     /* What a reboot within the guest reads, and how it would read the new seed. */
-    if (pending->running.doc && pending->has_changes) {
+    if (comparison->running.doc && comparison->has_changes) {
         const struct storage *storage =
-            delivery_of_running(&pending->running.domain)->storage;
+            delivery_of_running(&comparison->running.domain)->storage;
 
         printf("it runs: a reboot within the guest%s reads what is %s",
-               pending->boot == PENDING_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
+               comparison->boot == NEXT_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
                storage->location);
         /* If it is not there already, and would not be refused. */
-        if (pending->next_storage == storage && !pending->is_as_replaced) {
-            cleanup_free char *name = xshellquote(pending->source.domain.name);
+        if (comparison->next_storage == storage && !comparison->is_as_replaced) {
+            cleanup_free char *name = xshellquote(comparison->source.domain.name);
 
             fputs("; to put the new seed there: virt-seed update ", stdout);
             print_outside_string(stdout, name);
@@ -267,22 +267,22 @@ print_circumstances(const struct pending *pending)
 /* --- JSON ----------------------------------------------------------------------------- */
 
 static const char *const boot_words[] = {
-    [PENDING_BOOT_UNRECORDED] = "unrecorded",
-    [PENDING_BOOT_NEW_INSTANCE] = "new-instance",
-    [PENDING_BOOT_SAME_INSTANCE] = "same-instance",
-    [PENDING_BOOT_DEPENDS] = "depends",
-    [PENDING_BOOT_KEPT] = "kept",
-    [PENDING_BOOT_UNKNOWN] = "unknown",
+    [NEXT_BOOT_UNRECORDED] = "unrecorded",
+    [NEXT_BOOT_NEW_INSTANCE] = "new-instance",
+    [NEXT_BOOT_SAME_INSTANCE] = "same-instance",
+    [NEXT_BOOT_DEPENDS] = "depends",
+    [NEXT_BOOT_KEPT] = "kept",
+    [NEXT_BOOT_UNKNOWN] = "unknown",
 };
 
 static void
-print_json(const struct pending *pending, bool show_secrets)
+print_json(const struct comparison *comparison, bool show_secrets)
 {
     json_t *documents = json_array();
     json_t *wiring = json_array();
 
-    for (size_t i = 0; i < pending->document_count; i++) {
-        const struct pending_document *document = &pending->documents[i];
+    for (size_t i = 0; i < comparison->document_count; i++) {
+        const struct compared_document *document = &comparison->documents[i];
         const struct document *before = document->before;
         const struct document *next = document->next;
         cleanup_buffer struct buffer diff = make_diff(document, show_secrets);
@@ -300,16 +300,17 @@ print_json(const struct pending *pending, bool show_secrets)
             json_object_set_new(object, "diff", json_stringn(diff.data, diff.size));
         json_array_append_new(documents, object);
     }
-    for (size_t i = 0; i < pending->wiring.change_count; i++)
-        json_array_append_new(wiring, json_string(pending->wiring.changes[i]));
+    for (size_t i = 0; i < comparison->wiring.change_count; i++)
+        json_array_append_new(wiring, json_string(comparison->wiring.changes[i]));
     json_print(json_pack(
         "{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?}", "domain",
-        pending->source.domain.name, "boot", boot_words[pending->boot], "instance-id",
-        pending->identity.instance_id, "last-instance-id", pending->last_instance_id,
-        "other-instance-id", pending_other_instance_id(pending), "documents", documents,
-        "wiring", wiring, "running", pending->running.doc != NULL, "saved",
-        pending->is_saved, "done", pending->is_done, "replaced", pending->is_replaced,
-        "denied", pending->denied ? pending->denied->message : NULL));
+        comparison->source.domain.name, "boot", boot_words[comparison->boot],
+        "instance-id", comparison->identity.instance_id, "last-instance-id",
+        comparison->last_instance_id, "other-instance-id",
+        comparison_other_instance_id(comparison), "documents", documents, "wiring",
+        wiring, "running", comparison->running.doc != NULL, "saved", comparison->is_saved,
+        "done", comparison->is_done, "replaced", comparison->is_replaced, "denied",
+        comparison->denied ? comparison->denied->message : NULL));
 }
 
 /* --- the command ---------------------------------------------------------------------- */
@@ -317,38 +318,38 @@ print_json(const struct pending *pending, bool show_secrets)
 /* Return: whether the next start is not simply the same again. A guest that keeps what it has
  * read is not changed by another seed. */
 static bool
-is_anything_pending(const struct pending *pending)
+is_anything_pending(const struct comparison *comparison)
 {
-    if (pending->wiring.change_count > 0)
+    if (comparison->wiring.change_count > 0)
         return true;
-    return pending->boot != PENDING_BOOT_KEPT &&
-           (pending->has_changes || pending->boot != PENDING_BOOT_SAME_INSTANCE);
+    return comparison->boot != NEXT_BOOT_KEPT &&
+           (comparison->has_changes || comparison->boot != NEXT_BOOT_SAME_INSTANCE);
 }
 
 static int
 run_one(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    cleanup_pending struct pending pending = {0};
+    cleanup_comparison struct comparison comparison = {0};
 
-    if (pending_read(&pending, context, failure) < 0)
+    if (comparison_read(&comparison, context, failure) < 0)
         return STATUS_FAILURE;
     if (options->json) {
-        print_json(&pending, options->show_secrets);
+        print_json(&comparison, options->show_secrets);
     } else {
         if (options->several)
-            print_outside_line(stdout, "==> %s <==", pending.source.domain.name);
-        for (size_t i = 0; i < pending.document_count; i++)
-            print_document(&pending.documents[i], options->show_secrets);
-        print_boot(&pending);
-        print_circumstances(&pending);
+            print_outside_line(stdout, "==> %s <==", comparison.source.domain.name);
+        for (size_t i = 0; i < comparison.document_count; i++)
+            print_document(&comparison.documents[i], options->show_secrets);
+        print_boot(&comparison);
+        print_circumstances(&comparison);
     }
-    if (!pending.denied)
-        return options->exit_code && is_anything_pending(&pending) ? STATUS_CHANGES
-                                                                   : STATUS_OK;
-    *failure = steal(pending.denied);
+    if (!comparison.denied)
+        return options->exit_code && is_anything_pending(&comparison) ? STATUS_CHANGES
+                                                                      : STATUS_OK;
+    *failure = steal(comparison.denied);
     failure_prefix(failure, "domain '%s': not all could be compared",
-                   pending.source.domain.name);
+                   comparison.source.domain.name);
     return STATUS_FAILURE;
 }
 
@@ -383,5 +384,7 @@ const struct command cmd_pending = {
         "everything that must be compared.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
+    .takes_file = true,
     .run = run,
 };

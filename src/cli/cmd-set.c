@@ -357,7 +357,14 @@ write_settings(struct writing *writing, const struct option_values *values,
         writing->element = request_insert(writing->domain, xmlDocGetRootElement(doc));
         wiring_note(wiring, "<cloud-init> added to <metadata>");
     }
-    for (size_t i = 0; i < values->count; i++) {
+    /* What was edited by hand must not get lost in the removal. */
+    for (size_t i = 0; result == 0 && i < values->count; i++) {
+        const struct setting *setting = values->list[i].row->data;
+
+        if (setting->add == set_add_to_list)
+            result = set_check_list(writing, &values->list[i], failure);
+    }
+    for (size_t i = 0; result == 0 && i < values->count; i++) {
         const struct option_value *value = &values->list[i];
         const struct setting *setting = value->row->data;
         xmlNode *parent = writing->element;

@@ -2,7 +2,7 @@
 /*
  * How it works: libvirt has no call that starts a domain and returns at once, so a few
  * threads wire and start the domains, one after another each. The main thread waits for
- * the guests meanwhile (cli/wait.h). A thread tells it about each domain that it is done
+ * the guests meanwhile (cli/waiting.h). A thread tells it about each domain that it is done
  * with through an eventfd; the job holds the result, and only its thread touches it until
  * then.
  */
@@ -27,7 +27,7 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
-#include "cli/wait.h"
+#include "cli/waiting.h"
 
 /* libvirt's daemon takes up to five calls of one client at a time (libvirtd.conf,
  * max_client_requests), and one of them is left for the waiting. */
@@ -96,7 +96,7 @@ wire(const struct starting *starting, struct job *job)
 
     job->wired = state == DEFINITION_WIRED;
     if (state != DEFINITION_ASKS_NOTHING)
-        return state == DEFINITION_FAILED ? -1 : 0;
+        return state < 0 ? -1 : 0;
     return failure_set(
         &job->failure, FAILURE_REQUEST_MISSING,
         "domain '%s' does not ask for cloud-init\n"
@@ -166,7 +166,7 @@ take_job(const struct starting *starting, struct job *job)
         waited->next = false;
         waited->starts = false;
         /* Since it was added. */
-        waited->followed->active = true;
+        waited->followed->has_run = true;
         waiting_begin(waited);
     } else if (job->wired && !waited->begun) {
         progress_note(progress, waited->row, "wired");
@@ -201,6 +201,8 @@ start_threads(struct starting *starting, struct failure **failure)
                                  "could not make an eventfd");
     starting->notifier_handle = virEventAddHandle(
         starting->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, starting, NULL);
+    if (starting->notifier_handle < 0)
+        return libvirt_fail(failure, "could not begin to wait");
     xmlInitParser();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -228,7 +230,7 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
     struct waited *waited = domain ? waiting_add(waiting, name, failure) : NULL;
     struct job *job;
 
-    if (!waited || waiting->count == before || waited->followed->active) {
+    if (!waited || waiting->count == before || waited->followed->has_run) {
         if (domain)
             virDomainFree(domain);
         return waited ? 0 : -1;
@@ -273,24 +275,18 @@ add_matching(struct starting *starting, const char *pattern, struct failure **fa
     return found;
 }
 
-/* A name with such a character may still be a domain's. */
-static bool
-is_pattern(const struct starting *starting, const char *name)
-{
-    virDomainPtr domain =
-        strpbrk(name, "*?[") ? virDomainLookupByName(starting->connection, name) : NULL;
-
-    if (domain)
-        virDomainFree(domain);
-    return !domain && strpbrk(name, "*?[");
-}
-
+/* A domain's name, or a pattern, unless there is a domain of that very name. */
 static int
 add_operand(struct starting *starting, const char *name, struct failure **failure)
 {
+    bool is_pattern = strpbrk(name, "*?[");
+    virDomainPtr domain =
+        is_pattern ? virDomainLookupByName(starting->connection, name) : NULL;
     int found;
 
-    if (!is_pattern(starting, name))
+    if (domain)
+        virDomainFree(domain);
+    if (domain || !is_pattern)
         return add_domain(starting, name, failure);
     found = add_matching(starting, name, failure);
     if (found != 0)
@@ -299,18 +295,6 @@ add_operand(struct starting *starting, const char *name, struct failure **failur
                        "no domain that asks for cloud-init matches '%s'\n"
                        "'virt-seed status' lists the domains",
                        name);
-}
-
-static int
-add_domains(struct starting *starting, struct failure **failure)
-{
-    const struct context *context = starting->context;
-
-    for (size_t i = 0; i < context->operand_count; i++) {
-        if (add_operand(starting, context->operands[i], failure) < 0)
-            return -1;
-    }
-    return starting->options->all ? add_matching(starting, "*", failure) : 0;
 }
 
 /* --- the command -------------------------------------------------------------------- */
@@ -359,8 +343,16 @@ start_and_wait(struct starting *starting, struct failure **failure)
 {
     const struct context *context = starting->context;
 
+    /* A start that has begun is completed, and may take longer than the timeout. */
+    alarm(0);
     starting->connection = libvirt_connect(context->uri, false, failure);
-    if (!starting->connection || add_domains(starting, failure) < 0)
+    if (!starting->connection)
+        return -1;
+    for (size_t i = 0; i < context->operand_count; i++) {
+        if (add_operand(starting, context->operands[i], failure) < 0)
+            return -1;
+    }
+    if (starting->options->all && add_matching(starting, "*", failure) < 0)
         return -1;
     if (starting->waiting.count == 0) {
         if (!context->quiet && !starting->options->waiting.json)
@@ -419,11 +411,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
     OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),
-    OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),
-    OPTION(0, "scrub", NULL, waiting.scrub,
-           "once a guest is done, replace its seed by one without content"),
-    OPTION(0, "json", NULL, waiting.json,
-           "print each event as an object of JSON, one a line"),
+    WAITING_ROWS,
     OPTION_END,
 };
 
@@ -439,5 +427,6 @@ const struct command cmd_start = {
         "waited for, and one that cannot be started does not stop the others.\n",
     .options = rows,
     .options_size = sizeof(struct options),
+    .runs_on_host = true,
     .run = run,
 };

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
+#include "cli/wiring-parts.h"
 #include "wire/wire.h"
 
 struct options {

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "cli/cli.h"
-#include "cli/wait.h"
+#include "cli/waiting.h"
 
 struct options {
     struct waiting_options waiting;
@@ -33,15 +33,9 @@ run(const struct context *context, const void *data, struct failure **failure)
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),
-    OPTION(
-        0, "next", NULL, waiting.next,
-        "do not take the result of a boot that is complete now, but that of the next one"),
-    OPTION(
-        0, "scrub", NULL, waiting.scrub,
-        "once a guest is done, replace its seed by one without content, for the same instance"),
-    OPTION(0, "json", NULL, waiting.json,
-           "print each event as an object of JSON, one a line"),
+    OPTION(0, "next", NULL, waiting.next,
+           "if a boot is complete already, wait for the next one"),
+    WAITING_ROWS,
     OPTION_END,
 };
 
@@ -50,10 +44,10 @@ const struct command cmd_wait = {
     .operands = "DOMAIN…",
     .summary = "wait until a guest is set up, and say whether it went well",
     .help =
-        "Follows what cloud-init in the guest reports, until it has come to its end.\n"
-        "Exit status: 0 done, 1 finished with errors, 3 the domain has stopped, 124 the\n"
-        "time is over. Of several domains all are waited for; the exit status is the\n"
-        "first of 1, 3, 124 that one of them has, or 0.\n",
+        "Follows what cloud-init in the guest reports, until it has finished. Exit\n"
+        "status: 0 done, 1 finished with errors, 3 the domain has stopped, 124 the time\n"
+        "is over. With several domains, it waits for all of them; the exit status is\n"
+        "the first of 1, 3, 124 that one of them has, or 0.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
+#include "cli/wiring-parts.h"
 #include "wire/wire.h"
 
 struct options {

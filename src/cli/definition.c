@@ -114,17 +114,6 @@ definition_load_domain(struct definition *definition, const struct context *cont
     return read_libvirt(definition, change, failure);
 }
 
-/* Reads that of a domain, to change it; it has references of its own. */
-static int
-load_from(struct definition *definition, virConnectPtr connection, virDomainPtr domain,
-          struct failure **failure)
-{
-    virConnectRef(connection);
-    virDomainRef(domain);
-    *definition = (struct definition){.connection = connection, .libvirt = domain};
-    return read_libvirt(definition, true, failure);
-}
-
 int
 definition_load(struct definition *definition, const struct context *context,
                 enum definition_use use, struct failure **failure)
@@ -233,9 +222,9 @@ definition_wire(struct definition *definition, const struct context *context,
 /* --- back into libvirt ------------------------------------------------------------ */
 
 static int
-fail_changed(const struct definition *definition, const char *when,
-             struct failure **failure)
+fail_changed(struct definition *definition, const char *when, struct failure **failure)
 {
+    definition->has_changed = true;
     return failure_set(failure, FAILURE_LIBVIRT,
                        "somebody else changed the definition of '%s' %s\n"
                        "make sure nothing else is editing it, and run the command again",
@@ -244,7 +233,7 @@ fail_changed(const struct definition *definition, const char *when,
 
 /* What is defined must have the request that was written, and our disk or address. */
 static int
-check_written(const struct definition *definition, const struct domain *written,
+check_written(struct definition *definition, const struct domain *written,
               struct failure **failure)
 {
     cleanup_free char *text = NULL;
@@ -277,7 +266,7 @@ check_written(const struct definition *definition, const struct domain *written,
 /* Defines the document, or writes the <cloud-init> element if that alone has changed.
  * Nothing but this is done between reading the definition again and writing it. */
 static int
-define(const struct definition *definition, struct failure **failure)
+define(struct definition *definition, struct failure **failure)
 {
     const char *name = virDomainGetName(definition->libvirt);
     cleanup_domain struct domain written = {0};
@@ -330,9 +319,12 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
                            struct failure **failure)
 {
     const struct change_options options = {0};
-    cleanup_definition struct definition definition = {0};
+    cleanup_definition struct definition definition = {.connection = connection,
+                                                       .libvirt = domain};
 
-    if (load_from(&definition, connection, domain, failure) < 0)
+    virConnectRef(connection);
+    virDomainRef(domain);
+    if (read_libvirt(&definition, true, failure) < 0)
         return DEFINITION_FAILED;
     if (!asks(&definition.domain))
         return DEFINITION_ASKS_NOTHING;
@@ -340,7 +332,9 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
         return DEFINITION_FAILED;
     if (wiring->change_count == 0)
         return DEFINITION_WAS_WIRED;
-    return define(&definition, failure) < 0 ? DEFINITION_FAILED : DEFINITION_WIRED;
+    if (define(&definition, failure) == 0)
+        return DEFINITION_WIRED;
+    return definition.has_changed ? DEFINITION_CHANGED : DEFINITION_FAILED;
 }
 
 bool

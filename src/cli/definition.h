@@ -25,6 +25,7 @@ struct definition {
     char *text; /* of the file, or as libvirt gave it, if it is to change */
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
+    bool has_changed;     /* somebody else changed it before or while it was written */
     struct domain domain; /* read from the document */
 };
 
@@ -119,6 +120,7 @@ int definition_commit(struct definition *definition, const struct context *conte
                       const struct wiring *wiring, struct failure **failure);
 
 enum definition_state {
+    DEFINITION_CHANGED = -2, /* failed, since somebody else changed it at the same time */
     DEFINITION_FAILED = -1,
     DEFINITION_ASKS_NOTHING, /* it has no <cloud-init>, nor anything else of ours */
     DEFINITION_WAS_WIRED,
@@ -140,25 +142,6 @@ enum definition_state definition_wire_in_libvirt(const struct context *context,
 /* Return: whether the domain, as it is defined, asks for a seed; not, if it cannot be
  * read. */
 bool definition_asks(virDomainPtr domain);
-
-/* What a definition has of virt-seed's, for the summary of a change. */
-struct wiring_parts {
-    char *disk; /* "cdrom sda", or NULL */
-    bool serial;
-    bool report;
-    bool shim;
-    bool request;
-};
-
-void wiring_parts_read(struct wiring_parts *parts, const struct definition *definition);
-void wiring_parts_clear(struct wiring_parts *parts);
-
-#define cleanup_wiring_parts __attribute__((cleanup(wiring_parts_clear)))
-
-/* Return: " (cdrom sda, serial)", those that the other does not have, or "" if there are
- * none; owned by the caller (free). */
-char *wiring_parts_describe(const struct wiring_parts *parts,
-                            const struct wiring_parts *without);
 
 /* --- its seed --------------------------------------------------------------------- */
 

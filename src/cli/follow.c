@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/follow.h"
 #include "cli/libvirt.h"
-#include "cli/wait.h"
 
 /* What is read of a report before other things get their turn. */
 #define TURN MIB
@@ -102,13 +102,13 @@ read_on(struct followed *followed)
     if (count < 0)
         followed->follow->events->failed(followed, failure);
     else if ((size_t)count >= TURN)
-        virEventUpdateTimeout(followed->again, 0);
+        virEventUpdateTimeout(followed->read_timer, 0);
 }
 
 /* --- inotify ---------------------------------------------------------------------- */
 
 static void
-handle_again(int timer, void *data)
+handle_read_timer(int timer, void *data)
 {
     struct followed *followed = data;
 
@@ -141,7 +141,7 @@ handle_notifier(int handle, int fd, int events, void *data)
             if (event->mask & (IN_MOVE_SELF | IN_Q_OVERFLOW) &&
                 followed->watch == watch) {
                 followed->retries = RETRIES;
-                virEventUpdateTimeout(followed->again, RETRY_MILLISECONDS);
+                virEventUpdateTimeout(followed->read_timer, RETRY_MILLISECONDS);
             }
         }
     }
@@ -150,7 +150,7 @@ handle_notifier(int handle, int fd, int events, void *data)
 /* --- libvirt ---------------------------------------------------------------------- */
 
 static void
-handle_end(int timer, void *data)
+handle_stop_timer(int timer, void *data)
 {
     struct followed *followed = data;
 
@@ -171,14 +171,14 @@ handle_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int d
     (void)connection;
     (void)domain;
     if (event == VIR_DOMAIN_EVENT_STARTED) {
-        handle_end(followed->end, followed);
+        handle_stop_timer(followed->stop_timer, followed);
         followed->follow->events->started(followed, detail);
         read_on(followed);
         followed->follow->events->begun(followed);
     } else if (event == VIR_DOMAIN_EVENT_STOPPED) {
         followed->stopping = true;
         followed->detail = detail;
-        virEventUpdateTimeout(followed->end, END_MILLISECONDS);
+        virEventUpdateTimeout(followed->stop_timer, END_MILLISECONDS);
         read_on(followed);
     }
 }
@@ -249,8 +249,8 @@ follow_add(struct follow *follow, const char *name, struct failure **failure)
         .report = GUEST_REPORT_EMPTY,
         .watch = -1,
         .lifecycle = -1,
-        .again = virEventAddTimeout(-1, handle_again, followed, NULL),
-        .end = virEventAddTimeout(-1, handle_end, followed, NULL),
+        .read_timer = virEventAddTimeout(-1, handle_read_timer, followed, NULL),
+        .stop_timer = virEventAddTimeout(-1, handle_stop_timer, followed, NULL),
     };
     snprintf(followed->uuid, sizeof(followed->uuid), "%s", uuid);
     report_reader_init(&followed->reader, follow->root, uuid);
@@ -263,7 +263,7 @@ follow_add(struct follow *follow, const char *name, struct failure **failure)
         libvirt_fail(failure, "could not follow domain '%s'", virDomainGetName(domain));
         return NULL;
     }
-    followed->active = virDomainIsActive(domain) == 1;
+    followed->has_run = virDomainIsActive(domain) == 1;
     if (read_turn(followed, LIMIT_REPORT_FILE, failure) < 0) {
         virConnectDomainEventDeregisterAny(follow->connection, lifecycle);
         failure_prefix(failure, "domain '%s'", virDomainGetName(domain));
@@ -293,6 +293,8 @@ follow_open(struct follow *follow, const struct follow_events *events, const cha
     virConnectRegisterCloseCallback(follow->connection, handle_close, follow, NULL);
     follow->notifier_handle = virEventAddHandle(
         follow->notifier, VIR_EVENT_HANDLE_READABLE, handle_notifier, follow, NULL);
+    if (follow->notifier_handle < 0)
+        return libvirt_fail(failure, "could not begin to wait");
     return 0;
 }
 
@@ -317,6 +319,8 @@ catch_signals(struct follow *follow)
     sigprocmask(SIG_BLOCK, &set, &follow->signals_before);
     follow->signals_handle = virEventAddHandle(follow->signals, VIR_EVENT_HANDLE_READABLE,
                                                handle_signal, follow, NULL);
+    if (follow->signals_handle < 0)
+        sigprocmask(SIG_SETMASK, &follow->signals_before, NULL);
 }
 
 int
@@ -342,13 +346,16 @@ follow_run(struct follow *follow, int milliseconds, bool clock, struct failure *
 void
 follow_close(struct follow *follow)
 {
+    /* After a signal, nothing is asked of a daemon that may not answer. */
+    bool asks = follow->signal == 0;
+
     for (size_t i = 0; i < follow->count; i++) {
         struct followed *followed = follow->list[i];
 
-        if (followed->lifecycle >= 0)
+        if (followed->lifecycle >= 0 && asks)
             virConnectDomainEventDeregisterAny(follow->connection, followed->lifecycle);
-        virEventRemoveTimeout(followed->again);
-        virEventRemoveTimeout(followed->end);
+        virEventRemoveTimeout(followed->read_timer);
+        virEventRemoveTimeout(followed->stop_timer);
         report_reader_clear(&followed->reader);
         guest_report_clear(&followed->report);
         virDomainFree(followed->domain);
@@ -363,7 +370,7 @@ follow_close(struct follow *follow)
         virEventRemoveTimeout(follow->clock);
     if (follow->deadline >= 0)
         virEventRemoveTimeout(follow->deadline);
-    if (follow->connection) {
+    if (follow->connection && asks) {
         virConnectUnregisterCloseCallback(follow->connection, handle_close);
         virConnectClose(follow->connection);
     }

@@ -64,7 +64,7 @@ guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
     const xmlNode *devices, *port;
     struct stat status;
 
-    *signs = (struct guest_signs){.console = -1};
+    *signs = (struct guest_signs){.console_age = -1};
     if (domain_view_load(&view, domain, &ignored) < 0 || !view.active)
         return;
     devices = xml_child(view.domain.root, "devices");
@@ -82,16 +82,9 @@ guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root)
         !S_ISREG(status.st_mode))
         return;
     signs->is_silent = status.st_size == 0;
-    signs->console = time(NULL) - status.st_mtime;
-    if (signs->console < 0)
-        signs->console = 0;
-}
-
-/* Return: whether the guest shows any activity. */
-static bool
-is_alive(const struct guest_signs *signs)
-{
-    return !signs->is_silent && signs->console >= 0 && signs->console < CONSOLE_SECONDS;
+    signs->console_age = time(NULL) - status.st_mtime;
+    if (signs->console_age < 0)
+        signs->console_age = 0;
 }
 
 char *
@@ -108,8 +101,8 @@ guest_signs_reason(const struct guest_signs *signs, bool was_heard)
         return xstrdup("its guest agent runs, so it has booted without cloud-init");
     if (signs->is_silent)
         return xstrdup("its console is empty");
-    if (signs->console >= 0)
-        return xasprintf("its console printed something %ld s ago", signs->console);
+    if (signs->console_age >= 0)
+        return xasprintf("its console printed something %ld s ago", signs->console_age);
     return NULL;
 }
 
@@ -126,9 +119,10 @@ guest_signs_hint(const struct guest_signs *signs, bool was_heard)
         return xstrdup(
             "see that the image has cloud-init, that it is enabled, and that it "
             "reads vendor-data");
-    if (is_alive(signs))
+    if (!signs->is_silent && signs->console_age >= 0 &&
+        signs->console_age < CONSOLE_SECONDS)
         return xstrdup("it boots, or it has no cloud-init: see its console");
-    if (signs->console >= 0)
+    if (signs->console_age >= 0)
         return xstrdup("see on its console whether it has booted; if it has, there is no "
                        "cloud-init in its image, or it does not read vendor-data");
     return NULL;

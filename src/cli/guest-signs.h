@@ -12,12 +12,12 @@
 #include <libvirt/libvirt.h>
 
 struct guest_signs {
-    bool runs;      /* the others are only known if it does */
-    bool has_port;  /* the XML has the report channel; the shim's is not there */
-    bool reports;   /* the reporter holds the channel open */
-    bool has_agent; /* the guest agent holds its channel open */
-    long console;   /* seconds since something was printed; -1 if it is not known */
-    bool is_silent; /* the console's file is empty */
+    bool runs;        /* the others are only known if it does */
+    bool has_port;    /* the XML has the report channel; the shim's is not there */
+    bool reports;     /* the reporter holds the channel open */
+    bool has_agent;   /* the guest agent holds its channel open */
+    long console_age; /* seconds since something was printed; -1 if it is not known */
+    bool is_silent;   /* the console's file is empty */
 };
 
 /* Reads them; the connection may be a read-only one. `root` is the directory "/" of the

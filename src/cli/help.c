@@ -100,7 +100,8 @@ help_synopsis(const struct command *command)
             row->argument ? row->argument : "", row->kind == OPTION_LIST ? "…" : "");
         buffer_append_string(&line, item);
     }
-    if (strlen(prefix) + strlen(command->name) + line.size + strlen(operands) > COLUMNS)
+    if (line.size > 0 &&
+        strlen(prefix) + strlen(command->name) + line.size + strlen(operands) > COLUMNS)
         return xasprintf("[OPTION]…%s%s", *operands ? " " : "", operands);
     buffer_append_string(&line, operands);
     if (!*operands && line.size > 0)

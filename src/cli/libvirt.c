@@ -36,6 +36,10 @@ ignore_error(void *data, virErrorPtr error)
     (void)error;
 }
 
+/* A daemon that leaves so many keepalives unanswered, sent so many seconds apart, is gone. */
+#define KEEPALIVE_SECONDS 5
+#define KEEPALIVE_COUNT 6
+
 virConnectPtr
 libvirt_connect(const char *uri, bool read_only, struct failure **failure)
 {
@@ -48,8 +52,11 @@ libvirt_connect(const char *uri, bool read_only, struct failure **failure)
         uri = "qemu:///system";
     connection = read_only ? virConnectOpenReadOnly(uri)
                            : virConnectOpenAuth(uri, virConnectAuthPtrDefault, 0);
-    if (connection)
+    if (connection) {
+        /* This fails without an event loop, which only some commands have. */
+        virConnectSetKeepAlive(connection, KEEPALIVE_SECONDS, KEEPALIVE_COUNT);
         return connection;
+    }
     failure_set(failure, FAILURE_LIBVIRT_MISSING, "could not reach libvirt (%s): %s",
                 uri ? uri : "default URI", virGetLastErrorMessage());
     if (!uri || strcmp(uri, "qemu:///system") != 0) {

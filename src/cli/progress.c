@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/io.h"
-#include "cli/wait.h"
+#include "cli/progress.h"
 #include "seed/json.h"
 
 /* --- the terminal ------------------------------------------------------------------ */

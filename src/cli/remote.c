@@ -218,9 +218,7 @@ remote_run(const struct context *context, const struct command *command,
     xmlURI *uri = text && command->runs_on_host ? xmlParseURI(text) : NULL;
     __attribute__((cleanup(way_clear))) struct way way = {.host = NULL};
     cleanup_buffer struct buffer line = {0};
-    /* The others take no files, whatever is called so. */
-    bool is_file = command->operands && strstr(command->operands, "FILE") &&
-                   definition_is_file(context);
+    bool is_file = command->takes_file && definition_is_file(context);
     int result = 0;
 
     if (uri && !is_file && uri->scheme && strcmp(uri->scheme, SCHEME) == 0 &&

@@ -76,7 +76,7 @@ update_device(void *domain, const char *xml, const char *what, struct failure **
 
 /* libvirt may take an update for none. */
 static int
-check_inserted(void *domain, struct failure **failure)
+check_medium(void *domain, struct failure **failure)
 {
     const struct definition source = {.libvirt = domain};
     cleanup_definition struct definition running = {0};
@@ -127,7 +127,7 @@ replace_seed(const struct context *context, const struct definition *source,
         .has_ended = has_ended,
         .set_request = set_request,
         .update_device = update_device,
-        .check_inserted = check_inserted,
+        .check_medium = check_medium,
     };
     const struct replacement replacement = {
         .root = context->root,

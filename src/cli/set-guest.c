@@ -177,20 +177,22 @@ find_child(const struct writing *writing, bool (*is)(const xmlNode *node))
     return node;
 }
 
-/* Return: what the document has, owned by the caller (json_decref); nothing, if nobody has
- * written it, or nobody can read it any more. */
+/* Return: the mapping in the document, empty if there is no document, owned by the caller
+ * (json_decref); NULL if it was edited into something else. */
 static json_t *
-read_written(const xmlNode *node)
+read_written(const xmlNode *node, struct failure **failure)
 {
-    cleanup_failure struct failure *ignored = NULL;
     cleanup_free char *text = node ? xml_text(node) : NULL;
     json_t *object =
-        text ? yaml_load(text, strlen(text), YAML_ONE_DOCUMENT, &ignored) : NULL;
+        text ? yaml_load(text, strlen(text), YAML_ONE_DOCUMENT, failure) : json_object();
 
-    if (json_is_object(object))
+    if (json_is_null(object))
+        return json_object();
+    if (!object || json_is_object(object))
         return object;
     json_decref(object);
-    return json_object();
+    failure_set(failure, FAILURE_USER_DATA, "it is not a mapping");
+    return NULL;
 }
 
 /* Appends the value as YAML: what yaml_text_append() makes of it in a list, without that. */
@@ -241,12 +243,35 @@ write_document(struct writing *writing, xmlNode *old, json_t *object)
     set_indent(element_add_data(writing->element, "user-data", text.data, text.size));
 }
 
+int
+set_check_list(const struct writing *writing, const struct option_value *value,
+               struct failure **failure)
+{
+    const struct setting *setting = value->row->data;
+    cleanup_json json_t *object = read_written(find_child(writing, is_written), failure);
+    json_t *list = json_object_get(object, setting->element);
+
+    /* An empty value removes the key, whatever it has. */
+    if (object && (!list || json_is_array(list) || !*value->text))
+        return 0;
+    if (object)
+        failure_set(failure, FAILURE_USER_DATA,
+                    "it is not a list\n"
+                    "make it a list with 'virt-seed edit', or remove it with --%s=",
+                    value->row->name);
+    failure_prefix(failure,
+                   "could not change '%s' in the <user-data> written by 'virt-seed set'",
+                   setting->element);
+    return failure_hint(failure, "correct that document with 'virt-seed edit'");
+}
+
 void
 set_remove_list(struct writing *writing, const struct option_value *value)
 {
     const struct setting *setting = value->row->data;
     xmlNode *node = find_child(writing, is_written);
-    cleanup_json json_t *object = read_written(node);
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_json json_t *object = read_written(node, &ignored);
 
     if (json_object_del(object, setting->element) == 0)
         write_document(writing, node, object);
@@ -258,10 +283,12 @@ set_add_to_list(struct writing *writing, const struct option_value *value,
 {
     const struct setting *setting = value->row->data;
     xmlNode *node = find_child(writing, is_written);
-    cleanup_json json_t *object = read_written(node);
+    cleanup_json json_t *object = read_written(node, failure);
     json_t *list = json_object_get(object, setting->element);
-    json_t *text = json_string(value->text);
+    json_t *text = object ? json_string(value->text) : NULL;
 
+    if (!object)
+        return -1;
     if (!text)
         return failure_set(failure, FAILURE_REQUEST,
                            "--%s is not UTF-8\nwrite it in UTF-8", value->row->name);

@@ -60,6 +60,9 @@ int set_add_ip(struct writing *writing, const struct option_value *value,
                struct failure **failure);
 
 /* --package and --run: lists in a user-data document of virt-seed's own. */
+/* Fails if the document was edited so that the list in it cannot be changed. */
+int set_check_list(const struct writing *writing, const struct option_value *value,
+                   struct failure **failure);
 void set_remove_list(struct writing *writing, const struct option_value *value);
 int set_add_to_list(struct writing *writing, const struct option_value *value,
                     struct failure **failure);

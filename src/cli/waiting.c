@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libvirt/libvirt.h>
 
@@ -18,8 +19,11 @@
 #include "cli/definition.h"
 #include "cli/guest-signs.h"
 #include "cli/replace.h"
-#include "cli/wait.h"
+#include "cli/waiting.h"
 #include "store/record.h"
+
+/* What libvirt's daemon is asked when the time is over may take so long. */
+#define GRACE_SECONDS 10
 
 /* Where cloud-init writes what the commands of user-data print, and its own errors. */
 #define GUEST_LOGS                                                                       \
@@ -315,7 +319,7 @@ void
 waiting_begin(struct waited *waited)
 {
     const struct guest_report *report = &waited->followed->report;
-    bool active = waited->followed->active;
+    bool active = waited->followed->has_run;
     bool complete = guest_state_is_end(report->state);
     bool next = waited->next;
 
@@ -367,7 +371,7 @@ begun(struct followed *followed)
 
     if (waited->over || waited->waiting->options->no_wait)
         return;
-    followed->active = true;
+    followed->has_run = true;
     if (waited->starts && !waited->next)
         waiting_begin(waited);
     else
@@ -450,6 +454,21 @@ read_timeout(const char *text, int *milliseconds, struct failure **failure)
     return 0;
 }
 
+/* The process still waits for an answer from libvirt's daemon when the time is over. */
+static void
+end_unanswered(int number)
+{
+    static const char text[] =
+        "virt-seed: error: the time is over, and libvirt's daemon does "
+        "not answer\n"
+        "virt-seed: hint: see whether it answers others: virsh list\n";
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+
+    (void)number;
+    (void)ignored;
+    _exit(STATUS_TIMEOUT);
+}
+
 int
 waiting_open(struct waiting *waiting, const struct context *context,
              const struct waiting_options *options, struct failure **failure)
@@ -464,6 +483,10 @@ waiting_open(struct waiting *waiting, const struct context *context,
     if (read_timeout(options->timeout, &waiting->milliseconds, failure) < 0 ||
         (options->scrub && replace_check_caller(context, failure) < 0))
         return -1;
+    if (waiting->milliseconds >= 0) {
+        signal(SIGALRM, end_unanswered);
+        alarm((unsigned int)waiting->milliseconds / 1000 + GRACE_SECONDS);
+    }
     return follow_open(&waiting->follow, &events, context->uri, context->root, failure);
 }
 

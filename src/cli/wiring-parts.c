@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "cli/definition.h"
+#include "cli/wiring-parts.h"
 #include "domain/xml.h"
 
 void

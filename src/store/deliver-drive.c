@@ -248,7 +248,7 @@ recover(struct medium *medium, struct failure **failure)
     if (replace_has_ended(medium->replacement, failure))
         return;
     update_device(medium, medium->loaded, "insert the old medium", &ignored);
-    if (medium->guest->check_inserted(medium->guest->data, &unseen) == 0)
+    if (medium->guest->check_medium(medium->guest->data, &unseen) == 0)
         failure_hint(failure, "the drive %s; run the command again",
                      kept ? "has its old medium and nothing has changed"
                           : "is not empty");
@@ -269,7 +269,7 @@ exchange(struct medium *medium, struct failure **failure)
     }
     if (update_device(medium, medium->empty, "eject the old medium", failure) == 0 &&
         update_device(medium, medium->loaded, "insert the new medium", failure) == 0 &&
-        medium->guest->check_inserted(medium->guest->data, failure) == 0)
+        medium->guest->check_medium(medium->guest->data, failure) == 0)
         return 0;
     recover(medium, failure);
     replace_request_back(medium->replacement);

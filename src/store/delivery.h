@@ -42,7 +42,7 @@ struct delivery_guest {
     int (*update_device)(void *data, const char *xml, const char *what,
                          struct failure **failure);
     /* Checks with libvirt that the seed's disk has its medium. */
-    int (*check_inserted)(void *data, struct failure **failure);
+    int (*check_medium)(void *data, struct failure **failure);
 };
 
 /* A replacement of a running guest's seed; everything is borrowed. */

@@ -262,6 +262,8 @@ password: hunter2
     [[ $(jq -r .schema <<<"$output") = missing ]]
     run -0 virt-seed --root="$root" check --no-schema --json schema.xml
     [[ $(jq -r .schema <<<"$output") = unused ]]
+    PATH=$PWD/bin run -0 virt-seed --root="$root" check schema.xml schema.xml
+    [[ $(grep -c '^note: ' <<<"$output") -eq 1 && $(tail -n 2 <<<"$output") = 'note: '* ]]
     wired_xml >schema.xml
     PATH=$PWD/bin run -0 virt-seed --root="$root" check schema.xml
     [[ $output = "domain 'web1': no problems found" ]]

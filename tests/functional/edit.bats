@@ -216,6 +216,28 @@ assert_nothing_left() {
     done
 }
 
+@test "a text that was edited is kept if a signal ends the command at its question" {
+    local file signal terminal
+
+    mkfifo typed
+    editor_runs 'echo "{" >>"$1"'
+    for signal in HUP TERM INT; do
+        # Ctrl-C and the end of the session may be ignored where the tests run.
+        env --default-signal=HUP,TERM,INT script -qefc "sh -c 'echo \$\$ >process; exec virt-seed \
+            --root=$root edit web1.xml 2>errors'" /dev/null <typed >log 2>&1 3>&- &
+        terminal=$!
+        exec 7>typed
+        wait_until 60 grep -q 'Edit it again' errors
+        kill -s "$signal" "$(<process)"
+        wait_until 60 grep -q 'the text that you edited is in' errors
+        exec 7>&-
+        wait "$terminal" || :
+        file=$(sed -n 's/^virt-seed: the text that you edited is in //p' errors)
+        [[ $(<"$file") = $'#cloud-config\nlocale: C.UTF-8\n{' ]]
+        rm "$file" errors
+    done
+}
+
 @test "standard input cannot be edited" {
     run virt-seed edit - <web1.xml
     assert_refused 2 'standard input cannot be edited'

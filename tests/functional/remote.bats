@@ -26,10 +26,10 @@ END
     uri=qemu+ssh://host.example.org/system
 }
 
-@test "check, dump, wait, status and update run on the host of the URI, and say so" {
+@test "commands that read the host's files run on the host of the URI, and say so" {
     local command
 
-    for command in check dump wait status update; do
+    for command in start check pending dump wait status update; do
         run -0 --separate-stderr "$here" -c "$uri" "$command" web1
         [[ $output = $'<--connect=qemu:///system>\n'"<$command>"$'\n<-->\n<web1>' ]]
         [[ $stderr = "on host.example.org: virt-seed "* ]]
@@ -95,6 +95,7 @@ END
     wired_xml >web1.xml
     run -0 "$here" --root="$root" -c "$uri" check --no-schema web1.xml
     run -0 "$here" --root="$root" -c "$uri" dump - user-data <web1.xml
-    run "$here" -c "$uri?command=$PWD/none" pending web1
+    run -0 "$here" --root="$root" -c "$uri" pending web1.xml
+    run "$here" -c "$uri?command=$PWD/none" known-hosts web1
     [[ $status -eq 1 && ! -e ssh-words ]]
 }

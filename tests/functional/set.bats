@@ -392,3 +392,31 @@ END
     run -1 virt-seed --root="$root" set --root-password-file=password -i web1.xml
     assert_said 'NUL byte'
 }
+
+@test "a document of --package and --run that was edited into something else is refused, and stays" {
+    local file option
+
+    sets --package=nginx --run=true >out.xml
+    sed 's/^packages:/packages: [/' out.xml >bad.xml
+    sed '/^  - /d; /^merge_how/d; s/^packages:/- packages/; s/^runcmd:/- runcmd/' out.xml >sequence.xml
+    for file in bad.xml sequence.xml; do
+        cp "$file" before.xml
+        for option in package=jq package=; do
+            run virt-seed set -i "--$option" "$file"
+            assert_refused 1 "could not change 'packages' in the <user-data> written by 'virt-seed set'"
+        done
+        run virt-seed set -i --run=false "$file"
+        assert_refused 1 "could not change 'runcmd' in the <user-data>"
+        diff before.xml "$file"
+    done
+    sed '/^  - /d; s/^packages:/packages: nginx/; s/^runcmd:/runcmd: {a: b}/' out.xml >scalar.xml
+    cp scalar.xml before.xml
+    run virt-seed set -i --package=jq scalar.xml
+    assert_refused 1 "could not change 'packages'" 'it is not a list' '--package='
+    run virt-seed set -i --hostname=two --run=false scalar.xml
+    assert_refused 1 "could not change 'runcmd'" 'it is not a list' '--run='
+    diff before.xml scalar.xml
+    virt-seed --quiet set -i --package= scalar.xml
+    run ! grep -q packages scalar.xml
+    grep -q 'runcmd: ' scalar.xml
+}

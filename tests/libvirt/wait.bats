@@ -13,6 +13,8 @@ web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 web2=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
 
 teardown() {
+    # A test may have left it stopped.
+    to_daemon CONT
     lab_reset
     lab_run sh -c 'rm -rf /var/lib/virt-seed/*'
 }
@@ -113,6 +115,39 @@ END
     report_say $web1 "$runs"
     run -124 virt_seed wait --timeout=1 web1
     [[ $output = *"domain 'web1': not done after 1 s; the last stage was init"* ]]
+}
+
+# to_daemon SIGNAL: sends it to libvirt's daemon.
+to_daemon() {
+    lab_run kill -s "$1" "$(lab_run cat "/run/$(lab_daemon_name).pid")"
+}
+
+@test "ends when the time is up if libvirt's daemon hangs, before or after it was reached" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    to_daemon STOP
+    run -124 lab_run timeout --signal=KILL 100 "$builddir/virt-seed" wait --timeout=1 web1
+    to_daemon CONT
+    [[ $output = *"error: the time is over, and libvirt's daemon does not answer"*'hint: '* ]]
+    begin_waiting --timeout=20 web1
+    to_daemon STOP
+    end_waiting 124
+    to_daemon CONT
+    [[ $stderr = *"error: the time is over, and libvirt's daemon does not answer"* ]]
+}
+
+@test "Ctrl-C ends it though libvirt's daemon hangs" {
+    start web1 $web1
+    report_say $web1 "$runs"
+    begin_waiting web1
+    to_daemon STOP
+    lab_run pkill -TERM -x virt-seed
+    wait_until 20 waiting_is_over
+    to_daemon CONT
+}
+
+waiting_is_over() {
+    ! lab_run pgrep -x virt-seed >/dev/null
 }
 
 @test "says what the console tells of the guest when the time is over" {
@@ -349,6 +384,11 @@ END
     [[ ${took[-1]} -lt 50000 ]]
 }
 
+# switches_of PROCESS: how often it has begun to run.
+switches_of() {
+    lab_run awk '/ctxt_switches/ { n += $2 } END { print n }' "/proc/$1/status"
+}
+
 @test "does nothing while nothing happens" {
     local pid switches
 
@@ -357,9 +397,10 @@ END
     begin_waiting web1
     pid=$(lab_run pgrep -x virt-seed)
     sleep 0.5
-    switches=$(lab_run grep ctxt_switches "/proc/$pid/status")
+    switches=$(switches_of "$pid")
     sleep 1.5
-    [[ $(lab_run grep ctxt_switches "/proc/$pid/status") = "$switches" ]]
+    # libvirt's keepalive may fall into this time, and on a busy machine a switch of another kind.
+    (($(switches_of "$pid") - switches <= 6))
     report_say $web1 "$ended"
     end_waiting 0
 }

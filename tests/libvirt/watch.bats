@@ -147,6 +147,21 @@ latencies() {
     end_watch 0
 }
 
+@test "a definition that libvirt rejects is tried once" {
+    local tries
+
+    metadata=$(request) domain_define web1 $web1
+    tries=$(lab_daemon_log | wc -l)
+    # What is defined cannot be saved.
+    lab_run sh -c 'mount --bind /etc/libvirt/qemu /etc/libvirt/qemu &&
+        mount -o remount,bind,ro /etc/libvirt/qemu'
+    begin_watch
+    wait_until 10 grep -q "domain 'web1' was not wired: libvirt did not take the definition" "$log"
+    end_watch 0
+    lab_run umount /etc/libvirt/qemu
+    [[ $(lab_daemon_log | tail -n "+$((tries + 1))" | grep -c 'Read-only file system') -eq 1 ]]
+}
+
 # Arguments: COUNT.
 reported_lost() {
     (($(grep -c "was defined by somebody else while it was being wired" "$log") >= $1))

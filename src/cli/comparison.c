@@ -16,8 +16,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/comparison.h"
 #include "cli/definition.h"
-#include "cli/pending.h"
 #include "domain/documents.h"
 #include "domain/request.h"
 #include "seed/seed.h"
@@ -26,38 +26,38 @@
 /* --- reading ------------------------------------------------------------------------ */
 
 static void
-deny(struct pending *pending, struct failure **failure)
+deny(struct comparison *comparison, struct failure **failure)
 {
-    if (pending->denied)
+    if (comparison->denied)
         failure_free(*failure);
     else
-        pending->denied = *failure;
+        comparison->denied = *failure;
     *failure = NULL;
 }
 
 /* What is compared with: what of it may not be read is said at the end. */
 static void
-read_past(struct pending *pending, const struct context *context)
+read_past(struct comparison *comparison, const struct context *context)
 {
-    const char *uuid = pending->source.domain.uuid;
+    const char *uuid = comparison->source.domain.uuid;
     struct failure *failure = NULL;
 
-    if (record_read(context->root, uuid, &pending->record, &failure) < 0) {
-        deny(pending, &failure);
-        pending->past_is_denied = true;
+    if (record_read(context->root, uuid, &comparison->record, &failure) < 0) {
+        deny(comparison, &failure);
+        comparison->past_is_denied = true;
     }
-    if (storage_read(context->root, uuid, &pending->storage, &pending->current,
+    if (storage_read(context->root, uuid, &comparison->storage, &comparison->current,
                      &failure) == 0) {
         /* It tells enough if there is no record. */
-        pending->past_is_denied = pending->past_is_denied && !pending->storage;
+        comparison->past_is_denied = comparison->past_is_denied && !comparison->storage;
         return;
     }
-    if (pending->record.boot.time) {
+    if (comparison->record.boot.time) {
         failure_free(failure);
         return;
     }
-    deny(pending, &failure);
-    pending->past_is_denied = true;
+    deny(comparison, &failure);
+    comparison->past_is_denied = true;
 }
 
 /* --- secrets ------------------------------------------------------------------------ */
@@ -179,14 +179,14 @@ is_recorded(const struct record_boot *boot, const struct seed *seed)
 
 /* Return: whether what the guest has, or had at its end, is not what it was booted with. */
 static bool
-is_replaced(const struct pending *pending)
+is_replaced(const struct comparison *comparison)
 {
-    const struct record_boot *boot = &pending->record.boot;
-    const struct record_boot *update = &pending->record.update;
+    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *update = &comparison->record.update;
 
     if (!boot->time)
         return false;
-    if (pending->storage && !is_recorded(boot, &pending->current))
+    if (comparison->storage && !is_recorded(boot, &comparison->current))
         return true;
     if (!update->time)
         return false;
@@ -198,12 +198,12 @@ is_replaced(const struct pending *pending)
 }
 
 const char *
-pending_other_instance_id(const struct pending *pending)
+comparison_other_instance_id(const struct comparison *comparison)
 {
-    const char *other = pending->record.update.instance_id;
+    const char *other = comparison->record.update.instance_id;
 
-    return other && pending->last_instance_id &&
-                   strcmp(other, pending->last_instance_id) != 0
+    return other && comparison->last_instance_id &&
+                   strcmp(other, comparison->last_instance_id) != 0
                ? other
                : NULL;
 }
@@ -211,172 +211,176 @@ pending_other_instance_id(const struct pending *pending)
 /* --- the instance ------------------------------------------------------------------- */
 
 static int
-find_last_instance_id(struct pending *pending, struct failure **failure)
+find_last_instance_id(struct comparison *comparison, struct failure **failure)
 {
-    const struct record_boot *boot = &pending->record.boot;
+    const struct record_boot *boot = &comparison->record.boot;
     const struct layout *layout =
-        pending->storage ? layout_find(pending->current.label) : NULL;
+        comparison->storage ? layout_find(comparison->current.label) : NULL;
     cleanup_identity struct identity identity = {0};
 
     if (boot->time) {
-        pending->last_instance_id = boot->instance_id ? xstrdup(boot->instance_id) : NULL;
+        comparison->last_instance_id =
+            boot->instance_id ? xstrdup(boot->instance_id) : NULL;
         return 0;
     }
     if (!layout)
         return 0;
-    if (layout_read_identity(layout, &pending->current, &identity, failure) < 0)
+    if (layout_read_identity(layout, &comparison->current, &identity, failure) < 0)
         return -1;
-    pending->last_instance_id = steal(identity.instance_id);
+    comparison->last_instance_id = steal(identity.instance_id);
     return 0;
 }
 
-static enum pending_boot
-judge_boot(const struct pending *pending, bool instance_id_denied)
+static enum next_boot
+judge_boot(const struct comparison *comparison, bool instance_id_denied)
 {
-    bool has_past = pending->record.boot.time || pending->storage;
-    const char *last = pending->last_instance_id;
-    const char *next = pending->identity.instance_id;
-    const char *other = pending_other_instance_id(pending);
+    bool has_past = comparison->record.boot.time || comparison->storage;
+    const char *last = comparison->last_instance_id;
+    const char *next = comparison->identity.instance_id;
+    const char *other = comparison_other_instance_id(comparison);
 
-    if (pending->past_is_denied)
-        return PENDING_BOOT_UNKNOWN;
-    if (pending->is_kept)
-        return PENDING_BOOT_KEPT;
+    if (comparison->past_is_denied)
+        return NEXT_BOOT_UNKNOWN;
+    if (comparison->is_kept)
+        return NEXT_BOOT_KEPT;
     if (has_past && instance_id_denied)
-        return PENDING_BOOT_UNKNOWN;
+        return NEXT_BOOT_UNKNOWN;
     if (!has_past)
-        return PENDING_BOOT_UNRECORDED;
+        return NEXT_BOOT_UNRECORDED;
     if (!last || !next)
-        return PENDING_BOOT_UNKNOWN;
+        return NEXT_BOOT_UNKNOWN;
     if (other && (strcmp(last, next) == 0 || strcmp(other, next) == 0))
-        return PENDING_BOOT_DEPENDS;
-    return strcmp(last, next) == 0 ? PENDING_BOOT_SAME_INSTANCE
-                                   : PENDING_BOOT_NEW_INSTANCE;
+        return NEXT_BOOT_DEPENDS;
+    return strcmp(last, next) == 0 ? NEXT_BOOT_SAME_INSTANCE : NEXT_BOOT_NEW_INSTANCE;
 }
 
 /* --- documents ---------------------------------------------------------------------- */
 
 static void
-add_document(struct pending *pending, const char *path, bool secret, bool is_denied)
+add_document(struct comparison *comparison, const char *path, bool secret, bool is_denied)
 {
-    const struct record_boot *boot = &pending->record.boot;
-    const struct document *next = seed_find_document(&pending->next, path);
+    const struct record_boot *boot = &comparison->record.boot;
+    const struct document *next = seed_find_document(&comparison->next, path);
     const struct document *before =
-        pending->storage ? seed_find_document(&pending->current, path) : NULL;
+        comparison->storage ? seed_find_document(&comparison->current, path) : NULL;
     bool was_there =
         boot->time ? record_find_document(boot, path) != NULL : before != NULL;
-    enum pending_state state = PENDING_CHANGED;
+    enum document_state state = DOCUMENT_CHANGED;
 
-    if (is_denied || pending->past_is_denied)
-        state = PENDING_UNKNOWN;
+    if (is_denied || comparison->past_is_denied)
+        state = DOCUMENT_UNKNOWN;
     else if (!was_there)
-        state = PENDING_NEW;
+        state = DOCUMENT_NEW;
     else if (!next)
-        state = PENDING_GONE;
+        state = DOCUMENT_GONE;
     else if (boot->time ? has_document(boot, next) : document_is_same(before, next))
-        state = PENDING_UNCHANGED;
-    pending->has_changes = pending->has_changes || state != PENDING_UNCHANGED;
-    *array_add(pending->documents, pending->document_count) = (struct pending_document){
-        .path = path,
-        .state = state,
-        .secret = secret,
-        /* As the last boot had it, if it is still there. */
-        .before = before && boot->time && !has_document(boot, before) ? NULL : before,
-        .next = next,
-    };
+        state = DOCUMENT_UNCHANGED;
+    comparison->has_changes = comparison->has_changes || state != DOCUMENT_UNCHANGED;
+    *array_add(comparison->documents, comparison->document_count) =
+        (struct compared_document){
+            .path = path,
+            .state = state,
+            .secret = secret,
+            /* As the last boot had it, if it is still there. */
+            .before = before && boot->time && !has_document(boot, before) ? NULL : before,
+            .next = next,
+        };
 }
 
 /* Return: the paths of the last boot's documents, in order, or NULL after the last. */
 static const char *
-path_before(const struct pending *pending, size_t index)
+path_before(const struct comparison *comparison, size_t index)
 {
-    const struct record_boot *boot = &pending->record.boot;
+    const struct record_boot *boot = &comparison->record.boot;
 
     if (boot->time)
         return index < boot->document_count ? boot->documents[index].path : NULL;
-    return pending->storage && index < pending->current.document_count
-               ? pending->current.documents[index].path
+    return comparison->storage && index < comparison->current.document_count
+               ? comparison->current.documents[index].path
                : NULL;
 }
 
 /* --- all of it ---------------------------------------------------------------------- */
 
 static int
-compare(struct pending *pending, struct failure **failure)
+compare(struct comparison *comparison, struct failure **failure)
 {
     cleanup_secret_documents struct secret_documents next = {0};
     cleanup_secret_documents struct secret_documents before = {0};
-    const struct layout *layout = layout_find(pending->next.label);
+    const struct layout *layout = layout_find(comparison->next.label);
     const char *path;
     cleanup_request struct request request = {0};
     cleanup_request struct request running = {0};
     cleanup_failure struct failure *ignored = NULL;
 
-    if (request_read(&request, &pending->source.domain, failure) < 0)
+    if (request_read(&request, &comparison->source.domain, failure) < 0)
         return -1;
-    pending->is_done = request.until_done && pending->record.done;
+    comparison->is_done = request.until_done && comparison->record.done;
     /* Without a record, nobody knows better than the guest that runs what it was told. */
-    if (pending->record.boot.time)
-        pending->is_kept = pending->record.boot.cache_keep;
-    else if (pending->running.doc &&
-             request_read(&running, &pending->running.domain, &ignored) == 0)
-        pending->is_kept = running.cache;
-    find_secrets(&next, &pending->source.domain);
+    if (comparison->record.boot.time)
+        comparison->is_kept = comparison->record.boot.cache_keep;
+    else if (comparison->running.doc &&
+             request_read(&running, &comparison->running.domain, &ignored) == 0)
+        comparison->is_kept = running.cache;
+    find_secrets(&next, &comparison->source.domain);
     /* Of a file it is not known what the running domain asked for. */
-    if (pending->running.doc)
-        find_secrets(&before, &pending->running.domain);
+    if (comparison->running.doc)
+        find_secrets(&before, &comparison->running.domain);
     else
-        before.all = pending->storage != NULL;
-    if ((layout &&
-         layout_read_identity(layout, &pending->next, &pending->identity, failure) < 0) ||
-        find_last_instance_id(pending, failure) < 0)
+        before.all = comparison->storage != NULL;
+    if ((layout && layout_read_identity(layout, &comparison->next, &comparison->identity,
+                                        failure) < 0) ||
+        find_last_instance_id(comparison, failure) < 0)
         return -1;
-    pending->boot = judge_boot(pending, pending->secrets_are_denied && next.instance_id);
-    pending->is_replaced = is_replaced(pending);
-    pending->is_as_replaced = pending->is_replaced && !pending->secrets_are_denied &&
-                              is_recorded(&pending->record.update, &pending->next);
-    for (size_t i = 0; i < pending->next.document_count; i++) {
-        path = pending->next.documents[i].path;
-        add_document(pending, path, has_secret(&next, path) || has_secret(&before, path),
-                     pending->secrets_are_denied && has_secret(&next, path));
+    comparison->boot =
+        judge_boot(comparison, comparison->secrets_are_denied && next.instance_id);
+    comparison->is_replaced = is_replaced(comparison);
+    comparison->is_as_replaced =
+        comparison->is_replaced && !comparison->secrets_are_denied &&
+        is_recorded(&comparison->record.update, &comparison->next);
+    for (size_t i = 0; i < comparison->next.document_count; i++) {
+        path = comparison->next.documents[i].path;
+        add_document(comparison, path,
+                     has_secret(&next, path) || has_secret(&before, path),
+                     comparison->secrets_are_denied && has_secret(&next, path));
     }
-    for (size_t i = 0; (path = path_before(pending, i)); i++) {
-        if (!seed_find_document(&pending->next, path))
-            add_document(pending, path, has_secret(&before, path), false);
+    for (size_t i = 0; (path = path_before(comparison, i)); i++) {
+        if (!seed_find_document(&comparison->next, path))
+            add_document(comparison, path, has_secret(&before, path), false);
     }
     return 0;
 }
 
 int
-pending_read(struct pending *pending, const struct context *context,
-             struct failure **failure)
+comparison_read(struct comparison *comparison, const struct context *context,
+                struct failure **failure)
 {
     const struct change_options nothing = {0};
-    struct definition *source = &pending->source;
+    struct definition *source = &comparison->source;
     cleanup_request struct request request = {0};
     cleanup_definition struct definition copy = {0};
     struct failure *denied = NULL;
 
-    *pending = (struct pending){0};
+    *comparison = (struct comparison){0};
     if (definition_load(source, context, DEFINITION_READ, failure) < 0)
         return -1;
     if (source->libvirt)
-        pending->is_saved = virDomainHasManagedSaveImage(source->libvirt, 0) == 1;
+        comparison->is_saved = virDomainHasManagedSaveImage(source->libvirt, 0) == 1;
     if (source->libvirt && virDomainIsActive(source->libvirt) == 1 &&
-        definition_load_running(&pending->running, source, failure) < 0)
+        definition_load_running(&comparison->running, source, failure) < 0)
         return -1;
     /* The secrets first: if they are denied, that is the reason to give. This is the true
      * content: what of it is shown is decided later. */
-    if (definition_make_seed(&pending->next, &request, &source->domain, context, true,
+    if (definition_make_seed(&comparison->next, &request, &source->domain, context, true,
                              &denied, failure) < 0) {
         failure_free(denied);
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     }
-    pending->next_storage = delivery_for(&request, &source->domain)->storage;
-    pending->secrets_are_denied = denied != NULL;
-    pending->denied = denied;
-    read_past(pending, context);
-    if (compare(pending, failure) < 0)
+    comparison->next_storage = delivery_for(&request, &source->domain)->storage;
+    comparison->secrets_are_denied = denied != NULL;
+    comparison->denied = denied;
+    read_past(comparison, context);
+    if (compare(comparison, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     /* On a copy: the wiring changes the document. */
     copy.doc = xmlCopyDoc(source->doc, 1);
@@ -384,21 +388,21 @@ pending_read(struct pending *pending, const struct context *context,
         abort();
     if (domain_read(&copy.domain, copy.doc, failure) < 0)
         return -1;
-    return definition_wire(&copy, context, &nothing, &pending->wiring, failure);
+    return definition_wire(&copy, context, &nothing, &comparison->wiring, failure);
 }
 
 void
-pending_clear(struct pending *pending)
+comparison_clear(struct comparison *comparison)
 {
-    definition_clear(&pending->source);
-    definition_clear(&pending->running);
-    seed_clear(&pending->next);
-    seed_clear(&pending->current);
-    record_clear(&pending->record);
-    identity_clear(&pending->identity);
-    free(pending->last_instance_id);
-    free(pending->documents);
-    wiring_clear(&pending->wiring);
-    failure_free(pending->denied);
-    *pending = (struct pending){0};
+    definition_clear(&comparison->source);
+    definition_clear(&comparison->running);
+    seed_clear(&comparison->next);
+    seed_clear(&comparison->current);
+    record_clear(&comparison->record);
+    identity_clear(&comparison->identity);
+    free(comparison->last_instance_id);
+    free(comparison->documents);
+    wiring_clear(&comparison->wiring);
+    failure_free(comparison->denied);
+    *comparison = (struct comparison){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a domain's next start changes for its guest. */
+/* Compares the seed that a domain's next start makes with what its guest has read. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,35 +13,35 @@
 #include "store/storage.h"
 #include "wire/wire.h"
 
-enum pending_state {
-    PENDING_UNCHANGED,
-    PENDING_CHANGED,
-    PENDING_NEW,
-    PENDING_GONE,
-    PENDING_UNKNOWN, /* the caller may not read what it takes to know */
+enum document_state {
+    DOCUMENT_UNCHANGED,
+    DOCUMENT_CHANGED,
+    DOCUMENT_NEW,
+    DOCUMENT_GONE,
+    DOCUMENT_UNKNOWN, /* the caller may not read what it takes to know */
 };
 
-struct pending_document {
+struct compared_document {
     const char *path; /* borrowed from a seed or the record */
-    enum pending_state state;
+    enum document_state state;
     bool secret;                   /* it has, or may have, something of a secret in it */
     const struct document *before; /* NULL if it is not there to be compared */
     const struct document *next;   /* NULL if it is gone */
 };
 
 /* What the next start is for cloud-init in the guest. */
-enum pending_boot {
-    PENDING_BOOT_UNRECORDED, /* the first, as far as this host knows */
-    PENDING_BOOT_NEW_INSTANCE,
-    PENDING_BOOT_SAME_INSTANCE,
+enum next_boot {
+    NEXT_BOOT_UNRECORDED, /* the first, as far as this host knows */
+    NEXT_BOOT_NEW_INSTANCE,
+    NEXT_BOOT_SAME_INSTANCE,
     /* One of both: it has the instance-id of the last boot or of the seed that replaced that
      * one's, and whether the guest has read this is not known. */
-    PENDING_BOOT_DEPENDS,
-    PENDING_BOOT_KEPT, /* the guest was told to keep what it has read (cache="keep") */
-    PENDING_BOOT_UNKNOWN,
+    NEXT_BOOT_DEPENDS,
+    NEXT_BOOT_KEPT, /* the guest was told to keep what it has read (cache="keep") */
+    NEXT_BOOT_UNKNOWN,
 };
 
-struct pending {
+struct comparison {
     struct definition source;
     struct definition running; /* empty if the domain does not run, or came from a file */
     bool is_done;     /* recorded as set up: the next start gives the identity alone */
@@ -56,12 +56,12 @@ struct pending {
     struct record record;
     struct identity identity; /* of the next start */
     char *last_instance_id;   /* of the last one; NULL if it is not known */
-    enum pending_boot boot;
+    enum next_boot boot;
     bool has_changes;        /* of the documents */
     bool secrets_are_denied; /* not all could be compared because of secrets */
     bool past_is_denied;     /* ... because of the record or the running domain's seed */
     struct failure *denied;  /* why not all could be compared, or NULL */
-    struct pending_document *documents;
+    struct compared_document *documents;
     size_t document_count;
     struct wiring wiring; /* what the domain lacks */
 };
@@ -70,13 +70,13 @@ struct pending {
  * Compares what the next start gives with what is recorded of the last one, or, where
  * nothing is, with what the running domain has.
  */
-int pending_read(struct pending *pending, const struct context *context,
-                 struct failure **failure);
+int comparison_read(struct comparison *comparison, const struct context *context,
+                    struct failure **failure);
 
 /* Return: the instance-id of the seed that replaced the last boot's; NULL if there is none,
  * or it is the same. */
-const char *pending_other_instance_id(const struct pending *pending);
+const char *comparison_other_instance_id(const struct comparison *comparison);
 
-void pending_clear(struct pending *pending);
+void comparison_clear(struct comparison *comparison);
 
-#define cleanup_pending __attribute__((cleanup(pending_clear)))
+#define cleanup_comparison __attribute__((cleanup(comparison_clear)))

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is shown of the domains that are waited for: on a terminal a line for each, redrawn in
+ * place; else a line or a JSON object for each event. Errors go to standard error; with JSON
+ * they are objects among the others.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "store/guest-report.h"
+
+enum progress_style {
+    PROGRESS_QUIET, /* errors alone */
+    PROGRESS_LINES,
+    PROGRESS_LIVE,
+    PROGRESS_JSON,
+};
+
+/* Texts of errors or warnings that were shown, LIMIT_EVENTS at most. */
+struct progress_texts {
+    char **list;
+    size_t count;
+};
+
+/* A domain, and what was shown of it. */
+struct progress_row {
+    char *name; /* fit to be shown */
+    char *uuid;
+    char *event;            /* the last one */
+    enum guest_stage stage; /* the last one that has started */
+    bool over;              /* it is no longer waited for */
+    char boot[UUID_LENGTH + 1];
+    struct guest_stage_times stages[GUEST_STAGE_COUNT];
+    struct progress_texts errors, warnings; /* of this boot's */
+    size_t events; /* how many were shown of all; LIMIT_EVENTS at most */
+};
+
+struct progress {
+    enum progress_style style;
+    struct progress_row **rows;
+    size_t count;
+    size_t drawn; /* lines on the terminal, above the cursor */
+    struct timespec start;
+};
+
+/* On a terminal that can be redrawn it is, unless `quiet` or `json` asks for something
+ * else. */
+void progress_open(struct progress *progress, bool quiet, bool json);
+
+/* Return: the domain's row, owned by `progress`. */
+struct progress_row *progress_add(struct progress *progress, const char *name,
+                                  const char *uuid);
+
+/* Shows what the report says and did not say before. A guest that says too much is shown
+ * no more, but in the end. */
+void progress_show(struct progress *progress, struct progress_row *row,
+                   const struct guest_report *report);
+
+/* Shows an event of the domain itself, in a word. */
+void progress_note(struct progress *progress, struct progress_row *row,
+                   const char *event);
+
+/* How the waiting for a domain has come to its end. */
+struct progress_end {
+    const char *outcome;               /* in a word */
+    int status;                        /* the exit status that it stands for */
+    const struct guest_report *report; /* as far as it is known, or NULL */
+    const struct failure *failure;     /* NULL where all is well */
+};
+
+void progress_finish(struct progress *progress, struct progress_row *row,
+                     const struct progress_end *end);
+
+/* A second has passed. */
+void progress_tick(struct progress *progress);
+
+/* Leaves the terminal's cursor at the beginning of an empty line. */
+void progress_close(struct progress *progress);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waiting for guests, which `wait` does, and `start` with the domains that it starts. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/follow.h"
+#include "cli/progress.h"
+
+struct waiting_options {
+    const char
+        *timeout; /* in seconds, as the user wrote it; NULL for as long as it takes */
+    bool next;    /* a boot that is complete does not count */
+    bool scrub;   /* replace the seed of a guest that is done */
+    bool json;
+    bool no_wait; /* the caller ends it as soon as the domain runs */
+};
+
+/* The rows of a command's options for it, whose member is `waiting`. */
+#define WAITING_ROWS                                                                     \
+    OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),        \
+        OPTION(0, "scrub", NULL, waiting.scrub,                                          \
+               "once a guest is done, replace its seed by one without content"),         \
+        OPTION(0, "json", NULL, waiting.json,                                            \
+               "print each event as an object of JSON, one a line")
+
+struct waiting {
+    struct follow follow; /* which knows a signal that has ended the waiting */
+    const struct waiting_options *options;
+    const struct context *context;
+    struct progress progress;
+    struct waited **list;
+    size_t count;
+    int milliseconds; /* of the timeout, or -1 */
+};
+
+/* A domain that is waited for. */
+struct waited {
+    struct waiting *waiting;
+    struct followed *followed;
+    struct progress_row *row;
+    char passed[UUID_LENGTH + 1]; /* the boot that does not count (next), or "" */
+    bool next;                    /* the boot to wait for is yet to come */
+    bool starts;                  /* the caller starts the domain */
+    bool begun;                   /* the boot that counts has begun */
+    bool over;
+    int status;
+};
+
+/* Prepares to wait, and connects to libvirt on this host. Both pointers must stay. If there is a
+ * timeout and libvirt's daemon does not answer then, an alarm(2) ends the process soon after it
+ * with STATUS_TIMEOUT. */
+int waiting_open(struct waiting *waiting, const struct context *context,
+                 const struct waiting_options *options, struct failure **failure);
+
+/* Return: the domain of that name or UUID, owned by `waiting`; the same if it is added
+ * twice; NULL on failure. */
+struct waited *waiting_add(struct waiting *waiting, const char *name,
+                           struct failure **failure);
+
+/* Looks at a domain that runs, or is to be started by somebody else; the waiting for it
+ * may be over then. */
+void waiting_begin(struct waited *waited);
+
+/* The caller is going to start the domain: what its guest said before does not count. */
+void waiting_begin_start(struct waited *waited);
+
+/* Ends the waiting for a domain; `failure` is NULL if all is well. */
+void waiting_finish(struct waited *waited, const char *outcome, int status,
+                    const struct failure *failure);
+
+/* Waits until it is over for every domain that was added. Return: 0, or -1 with a
+ * failure. */
+int waiting_run(struct waiting *waiting, struct failure **failure);
+
+/* Ends it all; a signal that has ended the waiting ends the process. Return: the exit status,
+ * the first of 1, 3, 124 that a domain has, or 0; if it failed, 4 without the domain, 5
+ * without libvirt, else 1. */
+int waiting_close(struct waiting *waiting, const struct failure *failure);
