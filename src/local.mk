@@ -133,6 +133,8 @@ libstore_a_SOURCES = \
 	%D%/store/deliver-shim.c \
 	%D%/store/delivery.c \
 	%D%/store/delivery.h \
+	%D%/store/forbidden-paths.c \
+	%D%/store/forbidden-paths.h \
 	%D%/store/leftovers.c \
 	%D%/store/leftovers.h \
 	%D%/store/imds-health.c \

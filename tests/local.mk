@@ -16,6 +16,7 @@ unit_tests = \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
 	%D%/unit/test-failure \
+	%D%/unit/test-forbidden-paths \
 	%D%/unit/test-foreign \
 	%D%/unit/test-fs \
 	%D%/unit/test-guest-report \
@@ -92,6 +93,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_drives_LDADD = $(UNIT_LDADD)
 %C%_unit_test_failure_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_failure_LDADD = $(UNIT_LDADD)
+%C%_unit_test_forbidden_paths_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_forbidden_paths_LDADD = $(UNIT_LDADD)
 %C%_unit_test_foreign_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_foreign_LDADD = $(UNIT_LDADD)
 %C%_unit_test_fs_CFLAGS = $(UNIT_CFLAGS)

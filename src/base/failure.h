@@ -50,6 +50,7 @@
     X(IMDS, "metadata-server")                                                           \
     X(FOREIGN_SEED, "foreign-seed")                                                      \
     X(FOREIGN_REPORT, "foreign-report")                                                  \
+    X(FORBIDDEN_PATH, "forbidden-path")                                                  \
     X(UNWIRED, "unwired")                                                                \
     X(UNASKED_SEED, "unasked-seed")                                                      \
     X(RECORD, "record")                                                                  \

@@ -195,6 +195,18 @@ xml_next_element(const xmlNode *node)
     return xmlNextElementSibling((xmlNode *)node);
 }
 
+xmlNode *
+xml_next_below(const xmlNode *node, const xmlNode *top)
+{
+    xmlNode *next = xml_first_element(node);
+
+    while (!next && node != top) {
+        next = xml_next_element(node);
+        node = node->parent;
+    }
+    return next;
+}
+
 bool
 xml_is_in(const xmlNode *node, const char *space, const char *name)
 {

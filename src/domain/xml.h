@@ -38,6 +38,8 @@ xmlNode *xml_next(const xmlNode *node, const char *name);
 /* Return: the first child, or the next sibling, of any name and namespace, or NULL. */
 xmlNode *xml_first_element(const xmlNode *parent);
 xmlNode *xml_next_element(const xmlNode *node);
+/* Return: the next element inside `top` after `node`, in document order, or NULL. */
+xmlNode *xml_next_below(const xmlNode *node, const xmlNode *top);
 
 /* Return: whether the element has that name in that namespace. */
 bool xml_is_in(const xmlNode *node, const char *space, const char *name);

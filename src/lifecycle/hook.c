@@ -33,17 +33,15 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/names.h"
 #include "base/process.h"
 #include "lifecycle/operation.h"
 
-/* The request's namespace (domain/vocabulary.h), the directories of seeds and reports,
- * the emulator shim, and a seed's URL (wire/url.h): a domain that names none of them does
- * not concern virt-seed. Both directories have the same last component, which is found
- * even if the path contains "//" or "/./". A test compares these with the schema and the
- * directories. */
-static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed/",
-                                      "/" SHIM_NAME};
+/* The request's namespace (domain/vocabulary.h), virt-seed's directories, the emulator
+ * shim, and a seed's URL (wire/url.h): a domain that names none of them does not concern
+ * virt-seed. All directories have the same last component, with which the shim's name
+ * begins, too; it is found whatever else is in the path. A test compares these with the
+ * schema and the directories. */
+static const char *const needles[] = {"urn:virt-seed:cloud-init:1", "/virt-seed"};
 #define URL_NEEDLE "ds=nocloud;dsmode=net;s=http://"
 /* In all but the URL, so two searches rule out most domains. */
 #define COMMON_NEEDLE "virt-seed"

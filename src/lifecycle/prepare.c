@@ -15,6 +15,7 @@
 #include "image/image.h"
 #include "lifecycle/lifecycle.h"
 #include "store/delivery.h"
+#include "store/forbidden-paths.h"
 #include "store/pipeline.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
@@ -28,6 +29,14 @@ struct start {
     bool resumes;
 };
 
+/* Fails with the reason, if there is one. */
+static int
+refuse(struct failure **reason, struct failure **failure)
+{
+    *failure = steal(*reason);
+    return *failure ? -1 : 0;
+}
+
 /* The common policy: `reason` refuses a cold boot; for a resumed guest it is logged after
  * `what`. */
 static int
@@ -36,10 +45,8 @@ refuse_or_log(const struct start *start, const char *what, struct failure **reas
 {
     if (!*reason)
         return 0;
-    if (!start->resumes) {
-        *failure = steal(*reason);
-        return -1;
-    }
+    if (!start->resumes)
+        return refuse(reason, failure);
     lifecycle_log_failure(start->lifecycle, what, *reason);
     return 0;
 }
@@ -124,10 +131,8 @@ check_delivery(const struct start *start, const struct delivery *delivery,
     if (!delivery->check_server ||
         delivery->check_server(start->facts->url.address, &reason) == 0)
         return 0;
-    if (!request->cache && !start->lifecycle->config->warn_unwired) {
-        *failure = steal(reason);
-        return -1;
-    }
+    if (!request->cache && !start->lifecycle->config->warn_unwired)
+        return refuse(&reason, failure);
     lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
     return 0;
 }
@@ -191,10 +196,14 @@ prepare(struct start *start, struct failure **failure)
         .root = lifecycle->root,
         .config = lifecycle->config,
     };
+    cleanup_failure struct failure *forbidden = NULL;
     cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
     xmlNode *node;
 
+    /* Of the XML as libvirt has it. What follows may refuse the start with a better hint,
+     * and wire a clone. */
+    forbidden_paths_check(lifecycle->root, start->domain, &forbidden);
     /* A resumed guest has its own seed and report unless someone changed the saved
      * state. */
     if (start->resumes && (facts->seed_of_another || facts->report_of_another))
@@ -203,14 +212,15 @@ prepare(struct start *start, struct failure **failure)
             "would be resumed with another domain's seed or report\n"
             "check the serial, the disks, channels and other devices with files in the "
             "saved XML: virsh save-image-dumpxml FILE");
-    if (!facts->asks)
-        return without_request(start, failure);
-    if (start->resumes && !wire_facts_are_wired(facts))
-        return 0;
+    if (!facts->asks && without_request(start, failure) < 0)
+        return -1;
+    if (!facts->asks || (start->resumes && !wire_facts_are_wired(facts)))
+        return refuse(&forbidden, failure);
     if (!start->resumes)
         record_boot_before(lifecycle);
     if (pipeline_read(&pipeline, start->domain, &request, failure) < 0 ||
-        (!start->resumes && check_wiring(start, &request, failure) < 0))
+        (!start->resumes && check_wiring(start, &request, failure) < 0) ||
+        refuse(&forbidden, failure) < 0)
         return -1;
     /* The request has its own copies; large documents need not be in memory twice. */
     node = request_find(start->domain);

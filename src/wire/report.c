@@ -67,28 +67,15 @@ has_of_another(const xmlNode *node, const char *own)
     return false;
 }
 
-/* Return: the next element inside `top` after `node`, in document order, or NULL. */
-static const xmlNode *
-next_below(const xmlNode *node, const xmlNode *top)
-{
-    const xmlNode *next = xml_first_element(node);
-
-    while (!next && node != top) {
-        next = xml_next_element(node);
-        node = node->parent;
-    }
-    return next;
-}
-
 const xmlNode *
 wire_report_find_of_another(const struct domain *domain)
 {
     const xmlNode *devices = xml_child(domain->root, "devices");
-    const xmlNode *node = devices ? next_below(devices, devices) : NULL;
+    const xmlNode *node = devices ? xml_next_below(devices, devices) : NULL;
     cleanup_free char *own = wire_report_path(domain->uuid);
 
     while (node && !has_of_another(node, own))
-        node = next_below(node, devices);
+        node = xml_next_below(node, devices);
     return node;
 }
 

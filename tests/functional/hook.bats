@@ -67,9 +67,14 @@ libraries_of() {
     done
 }
 
-@test "the hook searches for the paths of the seed and report directories" {
-    grep -q '"/virt-seed/"' "$top_srcdir/src/lifecycle/hook.c"
-    [[ $rundir == */virt-seed && $reportdir == */virt-seed ]]
+@test "the hook searches for the paths of virt-seed's directories" {
+    local directory
+
+    grep -q '"/virt-seed"' "$top_srcdir/src/lifecycle/hook.c"
+    grep -qx '#define NAME "/virt-seed"' "$top_srcdir/src/store/forbidden-paths.c"
+    for directory in "$rundir" "$reportdir" "$statedir" "$confdir"; do
+        [[ $directory == */virt-seed ]]
+    done
 }
 
 @test "the hook becomes virt-seed-lifecycle for a domain that asks for a seed" {
@@ -151,6 +156,17 @@ libraries_of() {
             run_as_root 3 bin/virt-seed-hook web1 "$operation" begin - <report.xml
             cmp xml report.xml
         done
+    done
+}
+
+@test "the hook becomes virt-seed-lifecycle for a domain that names one of our directories" {
+    local path
+
+    for path in "$rundir" "$statedir" "$confdir/secrets" "${confdir#/}"; do
+        rm -f xml
+        sed "s|<devices>|&<filesystem><source dir='$path'/></filesystem>|" none.xml >names.xml
+        run_as_root 3 bin/virt-seed-hook web1 prepare begin - <names.xml
+        cmp xml names.xml
     done
 }
 

@@ -5,6 +5,7 @@ libvirt_tests = \
 	%D%/doctor.bats \
 	%D%/edit.bats \
 	%D%/events.bats \
+	%D%/forbidden.bats \
 	%D%/imds.bats \
 	%D%/import.bats \
 	%D%/lab.bats \

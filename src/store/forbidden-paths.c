@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: there is no list of the elements that name files, since libvirt adds some
+ * with each version. Each value with a slash is taken for a path: the kernel opens as much
+ * of it as exists, and each directory above that is compared with ours by device and
+ * inode. Values that are not paths lead nowhere.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/memory.h"
+#include "domain/xml.h"
+#include "store/forbidden-paths.h"
+#include "wire/wire.h"
+
+/* All of them have the same name. */
+static const char *const directories[] = {VIRT_SEED_RUNDIR, VIRT_SEED_REPORTDIR,
+                                          VIRT_SEED_STATEDIR, VIRT_SEED_CONFDIR};
+#define NAME "/virt-seed"
+
+struct check {
+    int root;
+    struct stat own[ARRAY_SIZE(directories)]; /* without an inode: it does not exist */
+    char *seed, *report;                      /* the domain's own */
+};
+
+/* --- where a path leads ------------------------------------------------------------- */
+
+/* Opens the longest beginning of the path that exists. QEMU and virtlogd run in "/", so a
+ * relative path begins there. Return: a descriptor (O_PATH), or -errno. */
+static int
+open_beginning(int root, const char *path)
+{
+    cleanup_free char *beginning = xasprintf("/%s", path);
+    size_t length = strlen(beginning);
+    int fd = fs_open_in_root(root, beginning);
+
+    while ((fd == -ENOENT || fd == -ENOTDIR) && length > 1) {
+        while (length > 1 && beginning[length - 1] == '/')
+            length--;
+        while (length > 1 && beginning[length - 1] != '/')
+            length--;
+        beginning[length] = '\0';
+        fd = fs_open_in_root(root, beginning);
+    }
+    return fd;
+}
+
+/* Return: our directory that the opened file is or is in, NULL if there is none; `known`
+ * is false if the kernel does not tell the file's path. */
+static const char *
+find_above(const struct check *check, int fd, bool *known)
+{
+    char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)], path[PATH_MAX];
+    struct stat status;
+    ssize_t length;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    length = readlink(link, path, sizeof(path) - 1);
+    *known = length > 0 && path[0] == '/';
+    if (!*known)
+        return NULL;
+    path[length] = '\0';
+    /* The kernel's path has no links, so cutting it leads to each directory above. */
+    for (char *end = path + length; end > path; end = strrchr(path, '/')) {
+        *end = '\0';
+        if (stat(path, &status) < 0)
+            continue;
+        for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+            if (check->own[i].st_ino == status.st_ino &&
+                check->own[i].st_dev == status.st_dev)
+                return directories[i];
+        }
+    }
+    return NULL;
+}
+
+/* Return: whether a component of a path in the text has our directories' name. */
+static bool
+has_name(const char *text)
+{
+    for (const char *at = text; (at = strstr(at, NAME)); at++) {
+        char next = at[strlen(NAME)];
+
+        if (!((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
+              (next >= '0' && next <= '9') || next == '-' || next == '_' || next == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* Return: our directory that the path leads into, NULL if there is none. If the kernel
+ * does not tell where it leads, as in /proc, the spelling decides. */
+static const char *
+find_directory(const struct check *check, const char *path)
+{
+    cleanup_close int fd = open_beginning(check->root, path);
+    bool known = false;
+    const char *directory = fd < 0 ? NULL : find_above(check, fd, &known);
+
+    return known || !has_name(path) ? directory : "a directory of virt-seed's";
+}
+
+/* --- the values of the document ----------------------------------------------------- */
+
+static bool
+is_own(const struct check *check, const xmlNode *node, const char *value)
+{
+    const char *device = (const char *)node->parent->name;
+
+    if (strcmp((const char *)node->name, "source") != 0)
+        return false;
+    return (strcmp(device, "disk") == 0 && strcmp(value, check->seed) == 0) ||
+           (strcmp(device, "channel") == 0 && strcmp(value, check->report) == 0);
+}
+
+/* Return: the element as people know it: the device, or the child of <domain>. */
+static const xmlNode *
+device_of(const xmlNode *node)
+{
+    while (node->parent->parent->type == XML_ELEMENT_NODE &&
+           strcmp((const char *)node->parent->name, "devices") != 0)
+        node = node->parent;
+    return node;
+}
+
+static int
+check_value(const struct check *check, const xmlNode *node, const char *value,
+            struct failure **failure)
+{
+    const xmlNode *device = device_of(node);
+    const char *directory;
+
+    if (!strchr(value, '/') || is_own(check, node, value))
+        return 0;
+    /* Arguments for QEMU itself, which may contain several paths, or a secret. */
+    if ((node->ns || strncmp(value, "json:", 5) == 0 ||
+         strncmp(value, "file:", 5) == 0) &&
+        has_name(value))
+        return failure_set_at(failure, FAILURE_FORBIDDEN_PATH, xml_line(node),
+                              "<%s%s> names a directory of virt-seed's\n"
+                              "use another file, or remove the element: virsh edit",
+                              node->ns ? "qemu:" : "", (const char *)node->name);
+    /* Nobody can open a longer path. */
+    directory = strlen(value) < PATH_MAX - 1 ? find_directory(check, value) : NULL;
+    if (!directory)
+        return 0;
+    return failure_set_at(
+        failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
+        "<%s> names '%.512s', which leads into %s, where a domain may use only its own "
+        "seed, as a disk, and its own report, for a channel\n"
+        "use another file, or remove the device: virsh edit",
+        (const char *)device->name, value, directory);
+}
+
+static int
+check_element(const struct check *check, const xmlNode *node, struct failure **failure)
+{
+    for (const xmlAttr *attribute = node->properties; attribute;
+         attribute = attribute->next) {
+        cleanup_free char *value = xml_text((const xmlNode *)attribute);
+
+        if (check_value(check, node, value, failure) < 0)
+            return -1;
+    }
+    if (!xml_first_element(node)) {
+        cleanup_free char *text = xml_text(node);
+
+        return check_value(check, node, text, failure);
+    }
+    return 0;
+}
+
+/* Return: whether it is a text for people, or for other programs. */
+static bool
+is_text(const xmlNode *child)
+{
+    static const char *const names[] = {"metadata", "title", "description"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        if (!child->ns && strcmp((const char *)child->name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+int
+forbidden_paths_check(int root, const struct domain *domain, struct failure **failure)
+{
+    cleanup_free char *seed = seed_path(domain->uuid);
+    cleanup_free char *report = wire_report_path(domain->uuid);
+    struct check check = {.root = root, .seed = seed, .report = report};
+
+    for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
+        if (fs_stat_in_root(root, directories[i], &check.own[i]) < 0)
+            check.own[i].st_ino = 0;
+    }
+    for (const xmlNode *child = xml_first_element(domain->root); child;
+         child = xml_next_element(child)) {
+        for (const xmlNode *node = is_text(child) ? NULL : child; node;
+             node = xml_next_below(node, child)) {
+            if (check_element(&check, node, failure) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a domain's definition may not name: files in virt-seed's directories. libvirt opens
+ * many of the files that a definition names as root, or gives them to QEMU's user; such a
+ * device could write another domain's seed or the list of who may use a secret, or read
+ * another domain's seed.
+ */
+#pragma once
+
+#include "base/failure.h"
+#include "domain/domain.h"
+
+/*
+ * Fails if a value of the document leads into the directory of seeds, of reports, of what
+ * is kept, or of the configuration with the secrets. The domain may name its own seed as
+ * the source of a disk and its own report as that of a channel, spelled as the wiring
+ * does. <metadata>, <title> and <description> are not looked at.
+ *
+ * Paths are resolved below `root`, so neither links nor ".." hide where they lead. Not
+ * found: a link to a file that does not exist yet, a directory above ours, and what an
+ * argument for QEMU itself leads to, if it does not have virt-seed's name in it.
+ */
+int forbidden_paths_check(int root, const struct domain *domain,
+                          struct failure **failure);

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# forbidden.bats: domains whose devices lead into virt-seed's directories, on a real libvirtd.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+load common
+
+evil=0b5f1a57-7d27-4a50-8f6e-2d0b6f0a4c11
+victim=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+seeds=/run/libvirt/virt-seed
+images=/var/lib/libvirt/images
+seed=$seeds/$victim.iso
+qemu=http://libvirt.org/schemas/domain/qemu/1.0
+
+setup() {
+    lab_make_secret victim userdata '#cloud-config'
+    lab_make_secret victim allow victim
+    lab_run install -d -m 0711 "$seeds" /var/lib/virt-seed
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" domain_define victim $victim
+    virt_seed wire victim
+}
+
+teardown() {
+    lab_reset
+    lab_run sh -c "rm -rf /etc/virt-seed/* $seeds/* /etc/libvirt/hooks/qemu.d/60-* $images/*link"
+}
+
+# refused PATTERN...: the domain evil is refused, for each of the reasons.
+refused() {
+    local pattern
+
+    run ! lab_virsh start evil
+    for pattern in "virt-seed: error: domain 'evil': " 'virt-seed: hint: ' "$@"; do
+        [[ $output = *"$pattern"* ]]
+    done
+    run -0 lab_virsh domstate evil
+    [[ $output = 'shut off'* ]]
+    lab_virsh undefine --nvram evil
+}
+
+# define_evil: a domain that asks for nothing, by the variables of domain.bash; other elements than
+# those there come with an edit of its XML by sed's SCRIPT.
+define_evil() {
+    domain_xml evil $evil | sed "${1-}" | lab_virsh define /dev/stdin
+}
+
+disk() {
+    echo "<disk type='file' device='cdrom'><source file='$1'/><target dev='sdc' bus='sata'/><readonly/></disk>"
+}
+
+@test "refuses a file of virt-seed's that virtlogd would write" {
+    local path device sum
+
+    lab_virsh start victim
+    sum=$(lab_run sha256sum "$seed" /etc/virt-seed/secrets/victim/allow)
+    for path in "$seed" /etc/virt-seed/secrets/victim/allow /etc/virt-seed/virt-seed.conf \
+        /var/lib/virt-seed/$victim.json /var/lib/virt-seed/secrets/$victim/key \
+        /var/log/libvirt/virt-seed/$victim.report; do
+        for device in "<channel type='file'><source path='$path'/><target type='virtio' name='x'/></channel>" \
+            "<parallel type='file'><source path='$path' append='on'/></parallel>" \
+            "<parallel type='pty'><log file='$path' append='on'/></parallel>"; do
+            devices=$device define_evil
+            refused "${path%/*}"
+        done
+    done
+    console=$seed define_evil
+    refused "<serial> names '$seed', which leads into $seeds"
+    [[ $(lab_run sha256sum "$seed" /etc/virt-seed/secrets/victim/allow) = "$sum" ]]
+}
+
+@test "refuses a file of virt-seed's that QEMU would read, in each element" {
+    lab_virsh start victim
+    devices=$(disk "$seed") define_evil
+    refused 'no <cloud-init> in its <metadata>'
+    devices="<disk type='file'><driver name='qemu' type='qcow2'/><source file='$images/x'/>
+        <backingStore type='file'><format type='raw'/><source file='$seed'/></backingStore>
+        <target dev='vda' bus='virtio'/></disk>" define_evil
+    refused "<disk> names '$seed'"
+    devices="<rng model='virtio'><backend model='random'>$seed</backend></rng>" define_evil \
+        "s|/dev/urandom|$seed|"
+    refused "<rng> names '$seed'"
+    devices="<interface type='user'><rom file='$seed'/></interface>" define_evil
+    refused "<interface> names '$seed'"
+    devices="<filesystem type='mount'><source dir='$seeds'/><target dir='x'/></filesystem>" define_evil
+    refused "<filesystem> names '$seeds'"
+    os="<kernel>$seed</kernel>" define_evil
+    refused "names '$seed'"
+    os="<kernel>$images/x</kernel><initrd>$seed</initrd>" define_evil
+    refused "names '$seed'"
+    os="<loader type='rom'>$seed</loader>" define_evil
+    refused "names '$seed'"
+    extra="<sysinfo type='fwcfg'><entry name='opt/x' file='$seed'/></sysinfo>" define_evil
+    refused "<sysinfo> names '$seed'"
+    define_evil "s|</domain>|<qemu:commandline xmlns:qemu='$qemu'>\\
+        <qemu:arg value='-drive'/><qemu:arg value='if=none,id=x,file=$seed'/></qemu:commandline>&|"
+    refused '<qemu:arg> names a directory'
+}
+
+@test "refuses a disk with another's seed, however its path is spelled" {
+    local path
+
+    lab_virsh start victim
+    lab_run ln -s "$seeds" $images/virt-seed-link
+    lab_run ln -s "$seeds" $images/link
+    for path in "/$seed" "/run/./libvirt/virt-seed/$victim.iso" "/run/libvirt/qemu/../virt-seed/$victim.iso" \
+        "/var$seed" "$images/virt-seed-link/$victim.iso" "/run/libvirt&#x2f;./&#x76;irt-seed/$victim.iso" \
+        "/proc/self/root$seed"; do
+        devices=$(disk "$path") define_evil
+        refused '<disk> names '
+    done
+    # A link without the name is found in a domain that the hook looks at.
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" \
+        console=$images/link/$victim.iso define_evil
+    virt_seed wire evil
+    refused "<serial> names '$images/link/$victim.iso', which leads into $seeds"
+}
+
+@test "refuses to resume a guest that would get such a device, and keeps its saved state" {
+    local file=$LAB_DIR/evil.save xml=$BATS_TEST_TMPDIR/evil.xml
+
+    console=$images/evil.log define_evil
+    lab_virsh start evil
+    lab_virsh save evil "$file"
+    lab_virsh save-image-dumpxml "$file" >"$xml"
+    sed "s|$images/evil.log|/etc/virt-seed/secrets/victim/allow|" "$xml" >"$xml.changed"
+    lab_virsh save-image-define "$file" "$xml.changed"
+    run ! lab_virsh restore "$file"
+    [[ $output = *"<serial> names '/etc/virt-seed/secrets/victim/allow'"* ]]
+    lab_virsh save-image-define "$file" "$xml"
+    lab_virsh restore "$file"
+
+    # As libvirt keeps it itself.
+    lab_virsh managedsave evil
+    lab_virsh managedsave-define evil "$xml.changed"
+    run ! lab_virsh start evil
+    [[ $output = *"<serial> names '/etc/virt-seed/secrets/victim/allow'"* ]]
+    lab_virsh managedsave-define evil "$xml"
+    lab_virsh start evil
+    [[ $(lab_run cat /etc/virt-seed/secrets/victim/allow) = victim ]]
+}
+
+@test "a running guest outlives a restart of libvirtd, whatever its devices are" {
+    console=$images/evil.log define_evil
+    lab_virsh start evil
+    # What somebody attaches while the guest runs is not seen by a hook.
+    lab_run sed -i "s|$images/evil.log|/etc/virt-seed/x|" /run/libvirt/qemu/evil.xml
+    lab_restart_libvirtd
+    lab_virsh dumpxml evil | grep "'/etc/virt-seed/x'"
+    run -0 lab_virsh domstate evil
+    [[ $output = running* ]]
+}

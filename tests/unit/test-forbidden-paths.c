@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Paths that a definition may not contain: store/forbidden-paths.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "store/forbidden-paths.h"
+#include "unit.h"
+
+#define SEED VIRT_SEED_RUNDIR "/" UNIT_UUID SEED_SUFFIX
+#define OTHER_SEED VIRT_SEED_RUNDIR "/" UNIT_OTHER_UUID SEED_SUFFIX
+#define REPORT VIRT_SEED_REPORTDIR "/" UNIT_UUID REPORT_SUFFIX
+#define DISK "<devices><disk type='file'><source file='%s'/></disk></devices>"
+#define CHANNEL "<devices><channel type='file'><source path='%s'/></channel></devices>"
+
+/* Makes our directories, as they are on a host, in the test's directory. */
+static int
+make_host(void **state)
+{
+    static const char *const paths[] = {VIRT_SEED_RUNDIR, VIRT_SEED_REPORTDIR,
+                                        VIRT_SEED_STATEDIR, VIRT_SEED_CONFDIR};
+    int root = unit_directory(state);
+
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        cleanup_close int fd = fs_make_directories(root, paths[i], 0755);
+
+        assert_true(fd >= 0);
+    }
+    unit_make_file(root, &OTHER_SEED[1], 0600, "");
+    return root;
+}
+
+/* Checks a domain with that content, in which %s is the path. */
+static int
+check(int root, const char *content, const char *path, struct failure **failure)
+{
+    cleanup_unit_domain struct unit_domain unit = {0};
+    const char *hole = strstr(content, "%s");
+    cleanup_free char *xml = xasprintf(
+        "<domain type='kvm' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>"
+        "<name>web1</name><uuid>" UNIT_UUID "</uuid>%.*s%s%s</domain>",
+        (int)(hole - content), content, path, hole + strlen("%s"));
+
+    unit_domain_read(&unit, xml);
+    return forbidden_paths_check(root, &unit.domain, failure);
+}
+
+static void
+assert_forbidden(int root, const char *content, const char *path)
+{
+    struct failure *failure = NULL;
+
+    if (check(root, content, path, &failure) == 0)
+        fail_msg("'%s' is allowed in %s", path, content);
+    assert_failure(&failure, FAILURE_FORBIDDEN_PATH);
+}
+
+static void
+assert_allowed(int root, const char *content, const char *path)
+{
+    struct failure *failure = NULL;
+    int result = check(root, content, path, &failure);
+
+    assert_no_failure(failure);
+    assert_int_equal(result, 0);
+}
+
+/* --- which paths ---------------------------------------------------------------------- */
+
+static void
+forbids_each_directory_and_what_is_in_it(void **state)
+{
+    static const char *const paths[] = {
+        OTHER_SEED,
+        VIRT_SEED_RUNDIR,
+        VIRT_SEED_RUNDIR "/",
+        VIRT_SEED_RUNDIR "/imds/none/yet",
+        VIRT_SEED_REPORTDIR "/" UNIT_OTHER_UUID REPORT_SUFFIX,
+        VIRT_SEED_STATEDIR "/" UNIT_UUID RECORD_SUFFIX,
+        VIRT_SEED_STATEDIR "/secrets/" UNIT_UUID "/ssh_host_ed25519_key",
+        VIRT_SEED_CONFDIR "/virt-seed.conf",
+        VIRT_SEED_CONFDIR "/secrets/victim/allow",
+    };
+    int root = make_host(state);
+
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        assert_forbidden(root, DISK, paths[i]);
+        assert_forbidden(root, CHANNEL, paths[i]);
+    }
+}
+
+static void
+forbids_each_spelling(void **state)
+{
+    static const char *const paths[] = {
+        "/%s",
+        "/.%s",
+        "/.//.%s",
+        "/tmp/..%s",
+        "/../..%s",
+        "/link/in-link",
+        "/to-seed",
+        "/link/none",
+        "relative%s",
+        "/link/../virt-seed/none",
+        "/tmp/../link/none",
+    };
+    int root = make_host(state);
+
+    unit_make_directory(root, "tmp", 0755);
+    unit_make_link(root, "link", VIRT_SEED_RUNDIR);
+    unit_make_link(root, "relative", ".");
+    unit_make_link(root, "to-seed", OTHER_SEED);
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        const char *hole = strstr(paths[i], "%s");
+        cleanup_free char *path =
+            hole ? xasprintf("%.*s%s", (int)(hole - paths[i]), paths[i], OTHER_SEED)
+                 : xstrdup(paths[i]);
+
+        assert_forbidden(root, DISK, path);
+    }
+    /* QEMU and virtlogd run in "/". */
+    assert_forbidden(root, CHANNEL, &OTHER_SEED[1]);
+}
+
+static void
+allows_paths_that_lead_elsewhere(void **state)
+{
+    cleanup_free char *long_path = xcalloc(5001, 1);
+    int root = make_host(state);
+    const char *const paths[] = {
+        "/var/lib/libvirt/images/web1.qcow2",
+        "/srv/virt-seed/web1.qcow2",
+        VIRT_SEED_RUNDIR "-2/web1.iso",
+        VIRT_SEED_RUNDIR "/../web1.iso",
+        "/run",
+        "/",
+        "//",
+        "pool/virt-seed",
+        "http://mirror.example.org/virt-seed/web1.iso",
+        "plain",
+        "",
+        long_path,
+    };
+
+    memset(long_path, '/', 5000);
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+        assert_allowed(root, DISK, paths[i]);
+}
+
+/* The kernel does not say where such a link leads without following it. */
+static void
+forbids_our_name_behind_a_link_of_proc(void **state)
+{
+    int root = fs_open_root("/");
+
+    (void)state;
+    assert_true(root >= 0);
+    assert_forbidden(root, DISK, "/proc/self/root" OTHER_SEED);
+    assert_allowed(root, DISK, "/proc/self/root/etc/fstab");
+    close_pointer(&root);
+}
+
+/* --- in which elements ---------------------------------------------------------------- */
+
+static void
+forbids_them_everywhere(void **state)
+{
+    static const char *const places[] = {
+        "<os><kernel>%s</kernel></os>",
+        "<os><initrd>%s</initrd></os>",
+        "<os><loader type='rom'>%s</loader></os>",
+        "<os><nvram template='%s'/></os>",
+        "<sysinfo type='fwcfg'><entry name='opt/x' file='%s'/></sysinfo>",
+        "<devices><emulator>%s</emulator></devices>",
+        "<devices><serial type='file'><source path='%s'/></serial></devices>",
+        "<devices><serial type='pty'><log file='%s'/></serial></devices>",
+        "<devices><disk><backingStore type='file'><source file='%s'/></backingStore>"
+        "</disk></devices>",
+        "<devices><disk><mirror><source file='%s'/></mirror></disk></devices>",
+        "<devices><interface type='user'><rom file='%s'/></interface></devices>",
+        "<devices><rng><backend model='random'>%s</backend></rng></devices>",
+        "<devices><filesystem><source dir='%s'/></filesystem></devices>",
+        "<qemu:commandline><qemu:arg value='%s'/></qemu:commandline>",
+        "<qemu:commandline><qemu:arg value='file,id=x,path=%s,append=on'/>"
+        "</qemu:commandline>",
+        "<qemu:commandline><qemu:arg value='{\"filename\":\"%s\"}'/></qemu:commandline>",
+        "<qemu:commandline><qemu:env name='X' value='%s'/></qemu:commandline>",
+        "<qemu:override><qemu:device alias='x'><qemu:frontend>"
+        "<qemu:property name='x' value='%s'/></qemu:frontend></qemu:device>"
+        "</qemu:override>",
+        "<devices><disk><source file='file:%s'/></disk></devices>",
+        "<devices><disk><source file='json:{\"filename\":\"%s\"}'/></disk></devices>",
+        "<devices><a-later-one><b><c d='%s'/></b></a-later-one></devices>",
+    };
+    int root = make_host(state);
+
+    for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+        assert_forbidden(root, places[i], OTHER_SEED);
+        assert_forbidden(root, places[i], SEED);
+        assert_allowed(root, places[i], "/usr/share/some/file");
+    }
+}
+
+static void
+allows_the_domain_its_own_seed_and_report(void **state)
+{
+    int root = make_host(state);
+
+    assert_allowed(root, DISK, SEED);
+    assert_allowed(root, CHANNEL, REPORT);
+    assert_forbidden(root, CHANNEL, SEED);
+    assert_forbidden(root, DISK, REPORT);
+}
+
+static void
+ignores_texts(void **state)
+{
+    int root = make_host(state);
+
+    assert_allowed(root, "<title>%s</title>", OTHER_SEED);
+    assert_allowed(root, "<description>%s</description>", OTHER_SEED);
+    assert_allowed(root, "<metadata><x:y xmlns:x='urn:x' z='%s'/></metadata>",
+                   OTHER_SEED);
+    assert_forbidden(root, "<devices><title>%s</title></devices>", OTHER_SEED);
+}
+
+static void
+names_device_and_path_but_no_argument(void **state)
+{
+    struct failure *failure = NULL;
+    int root = make_host(state);
+
+    assert_int_equal(check(root, CHANNEL, "/" OTHER_SEED, &failure), -1);
+    assert_non_null(strstr(failure->message, "<channel> names '/" OTHER_SEED "'"));
+    assert_non_null(strstr(failure->message, "leads into " VIRT_SEED_RUNDIR ","));
+    assert_failure(&failure, FAILURE_FORBIDDEN_PATH);
+    assert_int_equal(
+        check(root,
+              "<qemu:commandline><qemu:arg value='secret,data=s3cr3t,file=%s'/>"
+              "</qemu:commandline>",
+              OTHER_SEED, &failure),
+        -1);
+    assert_non_null(strstr(failure->message, "<qemu:arg> names a directory"));
+    assert_null(strstr(failure->message, "s3cr3t"));
+    assert_failure(&failure, FAILURE_FORBIDDEN_PATH);
+}
+
+/* Before the first start, not all of them exist. */
+static void
+checks_without_our_directories(void **state)
+{
+    int root = unit_directory(state);
+
+    assert_allowed(root, DISK, SEED);
+    assert_allowed(root, DISK, "/var/lib/libvirt/images/web1.qcow2");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit_test_in_directory(forbids_each_directory_and_what_is_in_it),
+        unit_test_in_directory(forbids_each_spelling),
+        unit_test_in_directory(allows_paths_that_lead_elsewhere),
+        cmocka_unit_test(forbids_our_name_behind_a_link_of_proc),
+        unit_test_in_directory(forbids_them_everywhere),
+        unit_test_in_directory(allows_the_domain_its_own_seed_and_report),
+        unit_test_in_directory(ignores_texts),
+        unit_test_in_directory(names_device_and_path_but_no_argument),
+        unit_test_in_directory(checks_without_our_directories),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
