@@ -164,13 +164,21 @@ crash_host_off() {
         rm -rf /run/libvirt/virt-seed /run/libvirt/qemu'
 }
 
-# slow_hook: a hook that waits for the file "go" before it becomes virt-seed's, and says that it waits.
+# slow_hook: a hook that waits for a word in the FIFO "go" before it becomes virt-seed's, and says that it
+# waits.
 slow_hook() {
     local hook=$LAB_DIR/root/slow-hook
 
-    # shellcheck disable=SC2016,SC2154  # for the hook's shell; common.bash sets builddir
-    printf '#!/bin/sh\nif [ "$2" = prepare ]; then\n    touch %s\n    timeout 60 sh -c "until [ -e %s ]; do sleep 0.1; done"\nfi\nexec %s "$@"\n' \
-        "$LAB_DIR/root/waits" "$LAB_DIR/root/go" "$builddir/virt-seed-hook" >"$hook"
+    mkfifo -m 0600 "$LAB_DIR/root/go"
+    # shellcheck disable=SC2154  # common.bash sets builddir
+    cat >"$hook" <<END
+#!/bin/sh
+if [ "\$2" = prepare ]; then
+    touch '$LAB_DIR/root/waits'
+    timeout 60 cat '$LAB_DIR/root/go'
+fi
+exec '$builddir/virt-seed-hook' "\$@"
+END
     chmod 0755 "$hook"
     echo "$hook"
 }
@@ -361,7 +369,7 @@ slow_hook() {
     wait_until 30 test -e "$LAB_DIR/root/waits"
     kill_libvirtd
     run ! wait "$start"
-    touch "$LAB_DIR/root/go"
+    timeout 30 tee "$LAB_DIR/root/go" </dev/null
     wait_until 30 lab_run test -e "$seed"
     lab_install_hook "$builddir/virt-seed-hook"
     _lab_start_libvirtd
