@@ -38,6 +38,9 @@ int vfat_read(int fd, const char *label, struct seed *seed, struct failure **fai
 int image_fail_limit(struct failure **failure, const char *what, unsigned long limit,
                      const char *unit);
 
+/* Reads the image in the file, ISO 9660 or vfat, which are what cloud-init reads. */
+int image_read(int fd, struct seed *seed, struct failure **failure);
+
 /* Reads the image back and compares its label and each document with the seed. */
 int iso_verify(int fd, const struct seed *seed, struct failure **failure);
 
