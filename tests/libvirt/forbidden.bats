@@ -141,6 +141,50 @@ disk() {
     [[ $(lab_run cat /etc/virt-seed/secrets/victim/allow) = victim ]]
 }
 
+# add_hook COMMAND...: another hook, which runs the shell's COMMAND when libvirt is about to start
+# QEMU for the victim; the lab's libvirtd has hooks already, so that it notices.
+add_hook() {
+    # shellcheck disable=SC2016  # the words are the hook's
+    lab_run sh -c 'printf "#!/bin/sh\n[ \"\$1 \$2\" != \"victim start\" ] || { %s; }\n" "$1" \
+        >/etc/libvirt/hooks/qemu.d/60-test; chmod +x /etc/libvirt/hooks/qemu.d/60-test' sh "$*"
+}
+
+@test "ends a guest whose seed another program changes while it starts" {
+    local command
+
+    for command in "echo x >>$seed" "cp -p $seed $seed.1; mv $seed.1 $seed; echo >$seed" \
+        "touch $seed"; do
+        add_hook "$command"
+        run ! lab_virsh start victim
+        [[ $output = *'virt-seed: error: the guest was ended'* ]]
+        run -0 lab_virsh domstate victim
+        [[ $output = 'shut off'* ]]
+    done
+    # Others may give it another owner, as libvirt does.
+    add_hook "chown root $seed; chmod 0644 $seed"
+    lab_virsh start victim
+    # A reboot and a resumed start are none of this.
+    lab_virsh reset victim
+    lab_virsh managedsave victim
+    add_hook "touch $seed"
+    lab_virsh start victim
+}
+
+@test "ends a guest whose disk's image has another's seed as its backing file" {
+    local image=$LAB_DIR/root$images/evil.qcow2
+
+    lab_virsh start victim
+    qemu-img create -q -f qcow2 -u -b "$seed" -F raw "$image" 1M
+    devices="<disk type='file'><driver name='qemu' type='qcow2'/><source file='$images/evil.qcow2'/>
+        <target dev='vda' bus='virtio'/></disk>" define_evil
+    run ! lab_virsh start evil
+    [[ $output = *'virt-seed: error: the guest was ended'* ]]
+    run -0 lab_virsh domstate evil
+    [[ $output = 'shut off'* ]]
+    run -0 lab_virsh domstate victim
+    [[ $output = running* ]]
+}
+
 @test "a running guest outlives a restart of libvirtd, whatever its devices are" {
     console=$images/evil.log define_evil
     lab_virsh start evil
