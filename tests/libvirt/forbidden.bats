@@ -185,6 +185,48 @@ add_hook() {
     [[ $output = running* ]]
 }
 
+# restart_virtlogd PATH...: in namespaces where the PATHs cannot be reached, as systemd makes them.
+restart_virtlogd() {
+    local pid
+
+    pid=$(lab_run cat /run/virtlogd.pid)
+    lab_run kill "$pid"
+    wait_until 60 _lab_daemon_is_gone "$pid"
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run unshare --mount sh -c 'mkdir -p -m 0 /run/inaccessible
+        for path; do
+            mount --bind /run/inaccessible "$path" && mount -o remount,ro,bind "$path" || exit
+        done
+        exec virtlogd --daemon </dev/null >/dev/null 2>&1 3>&- 4>&-' sh "$@"
+}
+
+# attach_channel PATH: to the running domain evil.
+attach_channel() {
+    echo "<channel type='file'><source path='$1' append='on'/><target type='virtio' name='x'/></channel>" \
+        >"$BATS_TEST_TMPDIR/channel.xml"
+    lab_virsh attach-device evil "$BATS_TEST_TMPDIR/channel.xml"
+}
+
+@test "SECURITY.md's lines for virtlogd protect what is attached later, and reports still work" {
+    local hidden path
+
+    read -ra hidden < <(sed -n 's/^ *InaccessiblePaths=-//p' "$BATS_TEST_DIRNAME/../../SECURITY.md" |
+        sed 's/ -/ /g')
+    [[ ${#hidden[@]} = 3 ]]
+    restart_virtlogd "${hidden[@]}"
+    lab_virsh start victim
+    lab_run test -e /var/log/libvirt/virt-seed/$victim.report
+    devices="<controller type='virtio-serial'/>" define_evil
+    lab_virsh start evil
+    for path in /etc/virt-seed/secrets/victim/allow /var/lib/virt-seed/$victim.json "$seed"; do
+        run ! attach_channel "$path"
+    done
+    [[ $(lab_run cat /etc/virt-seed/secrets/victim/allow) = victim ]]
+    attach_channel $images/evil.log
+    lab_reset
+    restart_virtlogd
+}
+
 @test "a running guest outlives a restart of libvirtd, whatever its devices are" {
     console=$images/evil.log define_evil
     lab_virsh start evil
