@@ -27,7 +27,7 @@ struct options {
 };
 
 /* The systems whose documents can be read. */
-static const struct format {
+struct format {
     const char *name;
     int (*read)(struct import *import, const char *data, size_t size, const char *name,
                 struct failure **failure);

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/failure.h"
@@ -54,10 +56,17 @@ struct image_owner {
 
 /*
  * Writes the seed's image to a temporary file below `dir`, reads it back, and renames it
- * to `name`, with mode 0600. On failure, an existing file of that name stays.
+ * to `name`, with mode 0600 and a modification time without a fraction of a second. On
+ * failure, an existing file of that name stays.
  */
 int image_publish(int dir, const char *name, const struct image_owner *owner,
                   const struct seed *seed, struct failure **failure);
+
+/*
+ * Return: whether the file may be one that image_publish() made, and nobody has written to
+ * since: a time of a write has a fraction. Changes of owner and mode do not count.
+ */
+bool image_is_as_published(const struct stat *status);
 
 /* --- labels --------------------------------------------------------------------------- */
 

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LIBISOFS_WITHOUT_LIBBURN 1
@@ -440,6 +441,14 @@ iso_verify(int fd, const struct seed *seed, struct failure **failure)
     return 0;
 }
 
+static int
+set_whole_second(int fd)
+{
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
+
+    return futimens(fd, times) < 0 ? -errno : 0;
+}
+
 int
 image_publish(int dir, const char *name, const struct image_owner *owner,
               const struct seed *seed, struct failure **failure)
@@ -458,9 +467,17 @@ image_publish(int dir, const char *name, const struct image_owner *owner,
                           "could not give the image to user %ld", (long)owner->uid);
         return failure_prefix(failure, "%s", name);
     }
-    error = tmpfile_publish(&tmpfile, name);
+    error = set_whole_second(tmpfile.fd);
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, name);
     if (error < 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not name '%s'",
                                  name);
     return 0;
+}
+
+bool
+image_is_as_published(const struct stat *status)
+{
+    return S_ISREG(status->st_mode) && status->st_mtim.tv_nsec == 0;
 }

@@ -9,7 +9,7 @@
  * the XML whether there is anything to do. If so, it becomes virt-seed-lifecycle, the
  * program next to it, with the XML in a memfd. At `started` the guest is already running,
  * and libvirt kills it if a hook fails: then a child becomes virt-seed-lifecycle, and
- * this program always succeeds.
+ * this program succeeds unless the child says that the guest must end.
  *
  * Searching for bytes is enough, because libvirt formats the XML from its parsed form,
  * without character references and the like.
@@ -120,6 +120,7 @@ static int
 run_lifecycle(const struct buffer *xml, int count, char **given)
 {
     pid_t child = fork();
+    int status = 0;
 
     if (child < 0)
         return fail("could not create a process", -errno);
@@ -129,9 +130,15 @@ run_lifecycle(const struct buffer *xml, int count, char **given)
             become_lifecycle(xml, count, given);
         _exit(EXIT_FAILURE);
     }
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return EXIT_SUCCESS;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != STATUS_END_GUEST)
+        return EXIT_SUCCESS;
+    fputs("virt-seed: error: the guest was ended, because it or another one got into "
+          "virt-seed's files while it started\n"
+          "virt-seed: hint: the journal says more: journalctl -t virt-seed\n",
+          stderr);
+    return STATUS_END_GUEST;
 }
 
 static int
@@ -173,5 +180,5 @@ main(int argc, char **argv)
     alarm(LIMIT_HOOK_SECONDS);
     signal(SIGXFSZ, SIG_IGN);
     status = run(guest_runs, argc, argv);
-    return guest_runs ? EXIT_SUCCESS : status;
+    return guest_runs && status != STATUS_END_GUEST ? EXIT_SUCCESS : status;
 }

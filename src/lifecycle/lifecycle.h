@@ -25,8 +25,8 @@ struct lifecycle {
  * seed that was asked for, but never a resumed start because of its wiring. */
 int lifecycle_prepare(struct lifecycle *lifecycle, struct failure **failure);
 
-/* started: the guest runs with the seed that prepare made; records that. Never fails,
- * because that would kill the guest. */
+/* started: the guest runs with the seed that prepare made; records that. A failure ends
+ * the guest: it has another seed, or a device that leads into our directories. */
 int lifecycle_started(struct lifecycle *lifecycle, struct failure **failure);
 
 /* restore, migrate: notes that the next prepare resumes a guest. Never fails. */

@@ -78,13 +78,17 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
                               config_failure);
     if (runs[operation](&lifecycle, failure) == 0)
         return 0;
+    if (operation == OPERATION_STARTED)
+        status_of_failure = STATUS_END_GUEST;
     /* The user sees the failure; the journal keeps it for everyone else. */
-    if (operation == OPERATION_PREPARE) {
+    if (operation == OPERATION_PREPARE || operation == OPERATION_STARTED) {
         const char *hint = (*failure)->hint;
         const struct journal_field code = {"VIRT_SEED_FAILURE",
                                            failure_code_name((*failure)->code)};
-        cleanup_free char *text = xasprintf("start refused: %s%s%s", (*failure)->message,
-                                            hint ? "; " : "", hint ? hint : "");
+        cleanup_free char *text = xasprintf(
+            "%s: %s%s%s",
+            operation == OPERATION_PREPARE ? "start refused" : "guest ended at its start",
+            (*failure)->message, hint ? "; " : "", hint ? hint : "");
 
         lifecycle_log_event(&lifecycle, LIFECYCLE_START_REFUSED, &code, text);
     }

@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+/* The exit status of virt-seed-lifecycle at `started` if the guest must not go on; after
+ * any other one it does. */
+#define STATUS_END_GUEST 100
+
 enum operation {
     OPERATION_PREPARE,
     OPERATION_STARTED, /* the guest runs, and libvirt kills it if the hook fails */

@@ -3,15 +3,23 @@
  * How it works: libvirt has started the guest with the seed that prepare made. The seed
  * is read back and recorded only now, so that the guest does not have to wait for that in
  * prepare, and a failed start does not change the record.
+ *
+ * By now libvirt has opened what the definition names, and QEMU its seed. virtlogd, which
+ * writes files as root, may have put something else in the seed's place in between, for a
+ * device that prepare did not find; or the image of a disk names its backing file itself,
+ * which libvirt adds to the XML only now. Then the guest ends, before it has read much.
  */
 #include "config.h"
 
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "domain/documents.h"
 #include "domain/request.h"
+#include "image/image.h"
 #include "lifecycle/lifecycle.h"
+#include "store/forbidden-paths.h"
 #include "store/record.h"
 #include "store/rundir.h"
 #include "store/storage.h"
@@ -89,12 +97,37 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
                : record_boot(lifecycle, &request, storage, seed, failure);
 }
 
+/* A resumed guest has read its seed long ago. */
+static int
+check_seed(const struct lifecycle *lifecycle, struct failure **failure)
+{
+    cleanup_failure struct failure *reason = NULL;
+    cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
+    cleanup_close int seed = -1;
+    const struct storage *storage;
+    struct stat status;
+
+    if (rundir >= 0)
+        seed = storage_open(rundir, lifecycle->domain->uuid, &storage, &status);
+    if (seed < 0 || !storage->has_image || image_is_as_published(&status) ||
+        rundir_is_resumed(rundir, lifecycle->domain->uuid, &status))
+        return 0;
+    return failure_set(
+        failure, FAILURE_FORBIDDEN_PATH,
+        "another program wrote to the seed, or replaced it, while the "
+        "domain started\n"
+        "look for a device of another domain that leads to %s/%s" SEED_SUFFIX,
+        VIRT_SEED_RUNDIR, lifecycle->domain->uuid);
+}
+
 int
 lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_failure struct failure *reason = NULL;
 
-    (void)failure;
+    if (forbidden_paths_check(lifecycle->root, lifecycle->domain, failure) < 0 ||
+        check_seed(lifecycle, failure) < 0)
+        return -1;
     if (record_start(lifecycle, &reason) < 0)
         lifecycle_log_failure(lifecycle, "could not record the seed it was started with",
                               reason);

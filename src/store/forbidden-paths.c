@@ -42,7 +42,7 @@ open_beginning(int root, const char *path)
     size_t length = strlen(beginning);
     int fd = fs_open_in_root(root, beginning);
 
-    while ((fd == -ENOENT || fd == -ENOTDIR) && length > 1) {
+    while ((fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG) && length > 1) {
         while (length > 1 && beginning[length - 1] == '/')
             length--;
         while (length > 1 && beginning[length - 1] != '/')

@@ -100,6 +100,12 @@ libraries_of() {
     run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
 }
 
+@test "at started, the hook fails if virt-seed-lifecycle says that the guest must end" {
+    printf '#!/bin/sh\nexit 100\n' >bin/virt-seed-lifecycle
+    run_as_root 100 bin/virt-seed-hook web1 started begin - <ours.xml
+    assert_said 'virt-seed: error: the guest was ended' 'virt-seed: hint: ' 'journalctl'
+}
+
 @test "at started, the child keeps no descriptor open that libvirt waits for" {
     # shellcheck disable=SC2016  # the words are the inner shell's
     printf '#!/bin/sh\nreadlink /proc/self/fd/1 /proc/self/fd/2 >"%s"\nls /proc/self/fd >>"%s"\n' \

@@ -64,6 +64,35 @@ refuses_start() {
     grep -q hunter2 "$seeds/$uuid.iso"
 }
 
+# ends_guest FILE PATTERN...: at started, the guest must end, and the reasons are said.
+ends_guest() {
+    run -100 virt-seed-lifecycle --root="$root" web1 started begin - <"$1"
+    shift
+    assert_said 'virt-seed: error: ' 'virt-seed: hint: ' "$@"
+}
+
+@test "started ends a guest whose seed was written to or replaced, unless it was resumed" {
+    lifecycle wired.xml prepare
+    lifecycle wired.xml started
+    cat wired.xml >>"$seeds/$uuid.iso"
+    ends_guest wired.xml 'another program wrote to the seed'
+    lifecycle wired.xml prepare
+    echo another >"$seeds/another"
+    mv "$seeds/another" "$seeds/$uuid.iso"
+    ends_guest wired.xml 'another program wrote to the seed'
+    lifecycle wired.xml restore
+    lifecycle wired.xml prepare
+    echo >>"$seeds/$uuid.iso"
+    lifecycle wired.xml started
+}
+
+@test "started ends a guest whose disk leads to another's seed by its image" {
+    lifecycle wired.xml prepare
+    sed "s|</disk>|<backingStore type='file'><source file='$rundir/$other_uuid.iso'/></backingStore>&|" \
+        wired.xml >chain.xml
+    ends_guest chain.xml '<disk> names ' "$other_uuid.iso"
+}
+
 @test "release removes the seed and leftovers, of this domain only" {
     lifecycle wired.xml prepare
     touch "$seeds/$uuid.iso.new.0a1b2c3d" "$seeds/$uuid.resume" "$seeds/$other_uuid.iso"

@@ -77,7 +77,8 @@ options() {
     while read -r id; do
         plain | grep -qE "^\.B (.*, )?(R, )?$id(R?,.*)?\$" || case $id in
         # These are no findings: they end the command.
-        usage | libvirt | libvirt-missing | domain-missing | image | system | xml | domain-uuid | unasked-seed) ;;
+        usage | libvirt | libvirt-missing | domain-missing | image | system | xml | domain-uuid | unasked-seed | \
+            forbidden-path) ;;
         *)
             echo "missing: $id"
             return 1

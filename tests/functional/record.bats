@@ -119,7 +119,7 @@ put_result() {
     put_result
     # The daemon has crashed, so no release took it away.
     touch "$seeds/$uuid.resumed"
-    touch -d '62 seconds' "$seeds/$uuid.iso"
+    touch -d "@$(($(date +%s) + 62))" "$seeds/$uuid.iso"
     lifecycle_beside_journal wired.xml started
     [[ $(in_record .result) = null ]]
 }
@@ -390,9 +390,11 @@ release_keeps() {
 
 # --- nothing kills a guest that runs ----------------------------------------------------------
 
-@test "started never fails, whatever it finds" {
+@test "started fails for no other reason than an attack, whatever it finds" {
     lifecycle_beside_journal wired.xml prepare
     head -c 100000 /dev/urandom >"$seeds/$uuid.iso"
+    # As virt-seed itself would have written it.
+    touch -d "@$(date +%s)" "$seeds/$uuid.iso"
     lifecycle_beside_journal wired.xml started
     [[ $(journal_field MESSAGE) == *'could not record'* ]]
     ln -sf /nowhere "$seeds/$uuid.iso"

@@ -7,6 +7,7 @@ fuzz_replays = \
 	%D%/replay-config \
 	%D%/replay-domain \
 	%D%/replay-iso \
+	%D%/replay-paths \
 	%D%/replay-report \
 	%D%/replay-request \
 	%D%/replay-yaml \
@@ -41,6 +42,9 @@ FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
 %C%_replay_iso_SOURCES = %D%/fuzz-iso.c %D%/replay.c
 %C%_replay_iso_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_iso_LDADD = $(FUZZ_LDADD)
+%C%_replay_paths_SOURCES = %D%/fuzz-paths.c %D%/replay.c
+%C%_replay_paths_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_paths_LDADD = $(FUZZ_LDADD)
 %C%_replay_report_SOURCES = %D%/fuzz-report.c %D%/replay.c
 %C%_replay_report_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_report_LDADD = $(FUZZ_LDADD)
@@ -57,6 +61,7 @@ fuzz_programs = \
 	%D%/fuzz-config \
 	%D%/fuzz-domain \
 	%D%/fuzz-iso \
+	%D%/fuzz-paths \
 	%D%/fuzz-report \
 	%D%/fuzz-request \
 	%D%/fuzz-yaml \
@@ -85,6 +90,10 @@ fuzzers: $(fuzz_programs)
 %C%_fuzz_iso_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_iso_LDADD = $(FUZZ_LDADD)
 %C%_fuzz_iso_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_paths_SOURCES = %D%/fuzz-paths.c
+%C%_fuzz_paths_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_paths_LDADD = $(FUZZ_LDADD)
+%C%_fuzz_paths_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 %C%_fuzz_report_SOURCES = %D%/fuzz-report.c
 %C%_fuzz_report_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_report_LDADD = $(FUZZ_LDADD)
@@ -106,6 +115,7 @@ EXTRA_DIST += \
 	%D%/domain.dict \
 	%D%/imds.dict \
 	%D%/iso.dict \
+	%D%/paths.dict \
 	%D%/report.dict \
 	%D%/request.dict \
 	%D%/yaml.dict \

@@ -141,6 +141,92 @@ disk() {
     [[ $(lab_run cat /etc/virt-seed/secrets/victim/allow) = victim ]]
 }
 
+# add_hook COMMAND...: another hook, which runs the shell's COMMAND when libvirt is about to start
+# QEMU for the victim; the lab's libvirtd has hooks already, so that it notices.
+add_hook() {
+    # shellcheck disable=SC2016  # the words are the hook's
+    lab_run sh -c 'printf "#!/bin/sh\n[ \"\$1 \$2\" != \"victim start\" ] || { %s; }\n" "$1" \
+        >/etc/libvirt/hooks/qemu.d/60-test; chmod +x /etc/libvirt/hooks/qemu.d/60-test' sh "$*"
+}
+
+@test "ends a guest whose seed another program changes while it starts" {
+    local command
+
+    for command in "echo x >>$seed" "cp -p $seed $seed.1; mv $seed.1 $seed; echo >$seed" \
+        "touch $seed"; do
+        add_hook "$command"
+        run ! lab_virsh start victim
+        [[ $output = *'virt-seed: error: the guest was ended'* ]]
+        run -0 lab_virsh domstate victim
+        [[ $output = 'shut off'* ]]
+    done
+    # Others may give it another owner, as libvirt does.
+    add_hook "chown root $seed; chmod 0644 $seed"
+    lab_virsh start victim
+    # A reboot and a resumed start are none of this.
+    lab_virsh reset victim
+    lab_virsh managedsave victim
+    add_hook "touch $seed"
+    lab_virsh start victim
+}
+
+@test "ends a guest whose disk's image has another's seed as its backing file" {
+    local image=$LAB_DIR/root$images/evil.qcow2
+
+    lab_virsh start victim
+    qemu-img create -q -f qcow2 -u -b "$seed" -F raw "$image" 1M
+    devices="<disk type='file'><driver name='qemu' type='qcow2'/><source file='$images/evil.qcow2'/>
+        <target dev='vda' bus='virtio'/></disk>" define_evil
+    run ! lab_virsh start evil
+    [[ $output = *'virt-seed: error: the guest was ended'* ]]
+    run -0 lab_virsh domstate evil
+    [[ $output = 'shut off'* ]]
+    run -0 lab_virsh domstate victim
+    [[ $output = running* ]]
+}
+
+# restart_virtlogd PATH...: in namespaces where the PATHs cannot be reached, as systemd makes them.
+restart_virtlogd() {
+    local pid
+
+    pid=$(lab_run cat /run/virtlogd.pid)
+    lab_run kill "$pid"
+    wait_until 60 _lab_daemon_is_gone "$pid"
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run unshare --mount sh -c 'mkdir -p -m 0 /run/inaccessible
+        for path; do
+            mount --bind /run/inaccessible "$path" && mount -o remount,ro,bind "$path" || exit
+        done
+        exec virtlogd --daemon </dev/null >/dev/null 2>&1 3>&- 4>&-' sh "$@"
+}
+
+# attach_channel PATH: to the running domain evil.
+attach_channel() {
+    echo "<channel type='file'><source path='$1' append='on'/><target type='virtio' name='x'/></channel>" \
+        >"$BATS_TEST_TMPDIR/channel.xml"
+    lab_virsh attach-device evil "$BATS_TEST_TMPDIR/channel.xml"
+}
+
+@test "SECURITY.md's lines for virtlogd protect what is attached later, and reports still work" {
+    local hidden path
+
+    read -ra hidden < <(sed -n 's/^ *InaccessiblePaths=-//p' "$BATS_TEST_DIRNAME/../../SECURITY.md" |
+        sed 's/ -/ /g')
+    [[ ${#hidden[@]} = 3 ]]
+    restart_virtlogd "${hidden[@]}"
+    lab_virsh start victim
+    lab_run test -e /var/log/libvirt/virt-seed/$victim.report
+    devices="<controller type='virtio-serial'/>" define_evil
+    lab_virsh start evil
+    for path in /etc/virt-seed/secrets/victim/allow /var/lib/virt-seed/$victim.json "$seed"; do
+        run ! attach_channel "$path"
+    done
+    [[ $(lab_run cat /etc/virt-seed/secrets/victim/allow) = victim ]]
+    attach_channel $images/evil.log
+    lab_reset
+    restart_virtlogd
+}
+
 @test "a running guest outlives a restart of libvirtd, whatever its devices are" {
     console=$images/evil.log define_evil
     lab_virsh start evil

@@ -304,6 +304,34 @@ publishes_an_image_that_is_closed_to_others(void **state)
 }
 
 static void
+tells_a_published_image_from_one_that_was_written_to(void **state)
+{
+    const struct image_owner caller = IMAGE_OWNER_CALLER;
+    int dir = unit_directory(state);
+    cleanup_seed struct seed seed = {0};
+    cleanup_close int fd = -1;
+    struct failure *failure = NULL;
+    struct stat status;
+
+    make_seed(&seed);
+    image_publish(dir, "seed.iso", &caller, &seed, &failure);
+    assert_no_failure(failure);
+    assert_int_equal(fchmodat(dir, "seed.iso", 0640, 0), 0);
+    assert_int_equal(fstatat(dir, "seed.iso", &status, 0), 0);
+    assert_true(image_is_as_published(&status));
+    fd = openat(dir, "seed.iso", O_WRONLY | O_APPEND | O_CLOEXEC);
+    /* The clock may just be at a whole second. */
+    for (int i = 0; i < 100 && image_is_as_published(&status); i++) {
+        const struct timespec moment = {.tv_nsec = 10000000};
+
+        nanosleep(&moment, NULL);
+        assert_int_equal(write(fd, "x", 1), 1);
+        assert_int_equal(fstat(fd, &status), 0);
+    }
+    assert_false(image_is_as_published(&status));
+}
+
+static void
 leaves_the_old_image_where_it_cannot_publish(void **state)
 {
     const struct image_owner caller = IMAGE_OWNER_CALLER;
@@ -361,6 +389,7 @@ main(void)
         unit_test_in_directory(rejects_what_is_no_whole_image),
         cmocka_unit_test(says_when_there_is_no_room),
         unit_test_in_directory(publishes_an_image_that_is_closed_to_others),
+        unit_test_in_directory(tells_a_published_image_from_one_that_was_written_to),
         unit_test_in_directory(leaves_the_old_image_where_it_cannot_publish),
         unit_test_in_directory(gives_the_image_to_its_owner),
     };
