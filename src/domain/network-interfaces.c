@@ -92,30 +92,26 @@ read_child(const struct network *network, struct nic *nic, const xmlNode *parent
            const xmlNode *node, struct failure **failure)
 {
     const char *const none[] = {NULL};
-    const bool is_address = vocabulary_is(node, "address");
-    int (*add)(struct nic * nic, const char *what, const char *text,
-               struct failure **failure) = NULL;
-    cleanup_free char *what = xasprintf("<%s>", node->name);
-    cleanup_free char *text = NULL;
+    const char *name = (const char *)node->name;
+    cleanup_free char *what = xasprintf("<%s>", name);
+    cleanup_free char *text = vocabulary_word(node);
     struct address address;
     int result;
 
     if (vocabulary_is(node, "route"))
         return read_route(nic, node, failure);
-    if (vocabulary_is(node, "gateway"))
-        add = nic_set_gateway;
-    else if (vocabulary_is(node, "nameserver"))
-        add = nic_add_nameserver;
-    else if (vocabulary_is(node, "search"))
-        add = nic_add_search;
-    else if (!is_address)
+    if (!vocabulary_is(node, "address") && !vocabulary_is(node, "gateway") &&
+        !vocabulary_is(node, "nameserver") && !vocabulary_is(node, "search"))
         return vocabulary_fail_unknown(parent, node, failure);
     if (vocabulary_check_attributes(node, none, failure) < 0 ||
         vocabulary_check_no_children(node, failure) < 0)
         return -1;
-    text = vocabulary_word(node);
-    if (!is_address)
-        result = add(nic, what, text, failure);
+    if (strcmp(name, "gateway") == 0)
+        result = nic_set_gateway(nic, what, text, failure);
+    else if (strcmp(name, "nameserver") == 0)
+        result = nic_add_nameserver(nic, what, text, failure);
+    else if (strcmp(name, "search") == 0)
+        result = nic_add_search(nic, what, text, failure);
     else if (address_parse_with_prefix(&address, text))
         result = nic_add_address(network, nic, what, &address, failure);
     else

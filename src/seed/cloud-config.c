@@ -15,8 +15,8 @@
 /* --- users and passwords ---------------------------------------------------------- */
 
 /*
- * A user of its own is made without a password, that is locked; its password comes with
- * the others' (set_passwords()). Without "default" the image's own user would be gone.
+ * Users are created without a password, that is, locked; set_passwords() sets all
+ * passwords. Without "default", the image's own user would not be created.
  */
 static void
 set_users(json_t *config, const struct initialization *initialization)
@@ -43,8 +43,8 @@ set_users(json_t *config, const struct initialization *initialization)
         json_must(json_object_set_new(config, "disable_root", json_false()));
 }
 
-/* What crypt(5) makes: '$', the method, '$', its parts. A colon would end it in
- * shadow(5). */
+/* The form of a hash from crypt(5): '$', the method, '$', its parts. In shadow(5), a colon
+ * would end it. */
 static bool
 is_hash(const char *password)
 {
@@ -81,9 +81,9 @@ add_password(json_t *list, const char *user, const struct part *part,
 }
 
 /*
- * chpasswd's "users", since "list" is deprecated, and plain_text_passwd of a user would
- * be locked again by 22.4, where the image's own user is meant: there its lock_passwd
- * wins.
+ * Uses chpasswd's "users": "list" is deprecated, and cloud-init 22.4 would lock the
+ * image's own user again if its password were in plain_text_passwd, because the image's
+ * lock_passwd has precedence.
  */
 static int
 set_passwords(json_t *config, const struct initialization *initialization,
@@ -110,8 +110,7 @@ set_passwords(json_t *config, const struct initialization *initialization,
 
 /* --- the document ----------------------------------------------------------------- */
 
-/* root's, with mode 0644, which is write_files' default. A ConfigDrive has files of its
- * own (seed.c). */
+/* By default, write_files gives them to root, with mode 0644. */
 static void
 set_files(json_t *config, const struct initialization *initialization)
 {
@@ -175,8 +174,8 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
 
     if (set_initialization(config, request, failure) < 0)
         return -1;
-    /* With keys that are given the guest has no others: those of the image are known to
-     * all who have it. */
+    /* A guest that is given keys has no others: everyone who has the image knows the
+     * image's. */
     if (keys || renew != INITIALIZATION_UNSAID)
         json_must(json_object_set_new(config, "ssh_deletekeys",
                                       json_boolean(keys || renew == INITIALIZATION_YES)));
@@ -187,7 +186,7 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
     if (instance_id_covers(id, COVER_USER_DATA)) {
         cleanup_json json_t *covered = json_copy(config);
 
-        /* That host keys are generated is what people chose; which they are is not. */
+        /* People choose that keys are generated, but not which. */
         if (keys && keys->origin == PART_GENERATED)
             json_set_string(covered, "ssh_keys", "generate");
         instance_id_add_json(id, COVER_USER_DATA, "cloud-config", covered);

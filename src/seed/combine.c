@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: a message whose parts are text/plain, which makes cloud-init look at each
- * as it would look at the whole document (user_data.py, find_ctype). gzip is named by its
- * type; a message of the user's own stands as it is, as a part with parts.
+ * How it works: all parts of the message are text/plain, so cloud-init examines each as if
+ * it were the whole document (user_data.py, find_ctype). Only gzip has its own type, and
+ * a user's MIME message becomes a part unchanged, with its own parts.
  */
 #include "config.h"
 
@@ -19,16 +19,16 @@
 #include "seed/seed.h"
 #include "seed/writers.h"
 
-/* The user's, the custom script, the generated one; the domain's own vendor-data, the
- * host's, how to cache, the reporter. */
+/* User-data: the user's, the custom script, the generated one. Vendor-data: the domain's,
+ * the host's, the cache setting, the reporter. */
 #define PIECES_MAX (LIMIT_USER_DATA + 4)
 
 /* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
 #define BASE64_LINE 57
 
-/* Mappings are filled in, lists put together, and what is there stays. Without "str()":
- * cloud-init's merger of texts, where it is named, replaces a text by what is no text
- * (users: "a,b" by a list). */
+/* Adds missing keys and appends to lists, but replaces nothing. There is no "str()",
+ * because cloud-init's merger of strings would replace a string with a value of another
+ * type (users: "a,b" with a list). */
 #define APPEND "dict(recurse_list)+list(append)"
 #define PREPEND "dict(recurse_list)+list(prepend)"
 
@@ -68,7 +68,7 @@ pieces_clear(struct pieces *pieces)
 
 #define cleanup_pieces __attribute__((cleanup(pieces_clear)))
 
-/* Empty ones say nothing. */
+/* Omits empty pieces. */
 static void
 add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
 {
@@ -79,7 +79,7 @@ add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
         (struct piece){.data = steal_buffer(data), .merge_type = merge_type};
 }
 
-/* Those that are there so far are covered by the instance-id. */
+/* Adds the pieces so far to the instance-id. */
 static void
 cover_pieces(struct instance_id *id, enum request_cover cover, const char *name,
              const struct pieces *pieces)
@@ -92,8 +92,8 @@ cover_pieces(struct instance_id *id, enum request_cover cover, const char *name,
 
 #define BOUNDARY "==virt-seed-"
 
-/* Return: a boundary that is in none of the pieces, owned by the caller (free): its
- * number is above all that follow BOUNDARY in them. */
+/* Return: a boundary that is not in any of the pieces, owned by the caller (free): its
+ * number is higher than any that follows BOUNDARY in them. */
 static char *
 choose_boundary(const struct pieces *pieces)
 {
@@ -128,8 +128,8 @@ append_piece(struct buffer *buffer, const struct piece *piece)
         buffer_append_string(buffer, "\n");
         return;
     }
-    /* Python's email takes other text than ASCII for Latin-1 here; a carriage return
-     * could be lost on the way. */
+    /* Python's email module takes text that is not ASCII for Latin-1 here, and a carriage
+     * return could get lost. */
     for (size_t i = 0; i < data->size && plain; i++) {
         unsigned char c = (unsigned char)data->data[i];
 
@@ -158,7 +158,7 @@ append_piece(struct buffer *buffer, const struct piece *piece)
     }
 }
 
-/* One piece alone is the document; several become a message. */
+/* A single piece is the document itself; several become a message. */
 static void
 combine(struct buffer *buffer, struct pieces *pieces)
 {
@@ -197,7 +197,7 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         const struct part *custom = request->initialization->custom_script;
         const struct buffer *data = &custom->data;
 
-        /* It is the rest of a cloud-config: its header is oVirt's engine's. */
+        /* It may be a cloud-config without the header, which oVirt's engine adds. */
         if (data->size > 0 && !custom->masked &&
             strcmp(user_data_kind(data->data, data->size), "unknown") == 0)
             buffer_append_string(&script, "#cloud-config\n");
@@ -226,16 +226,16 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
         if (!part->of_host)
             add_piece(&pieces, &part->data, NULL);
     }
-    /* No change of the host's own, or of the reporter, shall set up all guests anew. */
+    /* Changes to the host's vendor-data or to the reporter must not set up all guests
+     * again. */
     cover_pieces(id, COVER_VENDOR_DATA, "vendor-data", &pieces);
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
          part = parts_next(&request->parts, part)) {
         if (part->of_host)
             add_piece(&pieces, &part->data, PREPEND);
     }
-    /* cloud-init reads the setting from the vendor-data, too, that it has stored of the
-     * instance (helpers.py, ConfigMerger). In user-data its own schema would not know
-     * it. */
+    /* cloud-init also reads the setting from the instance's stored vendor-data
+     * (helpers.py, ConfigMerger). In user-data, its own schema would reject it. */
     if (request->cache)
         buffer_append_string(&cache, "#cloud-config\nmanual_cache_clean: true\n");
     add_piece(&pieces, &cache, APPEND);

@@ -18,7 +18,7 @@
 #define LATEST "openstack/latest/"
 
 /* cloud-init takes the text from the key "cloud-init" (sources/__init__.py,
- * convert_vendordata); JSON holds text only. Return: whether that was possible. */
+ * convert_vendordata). Return: whether the data are text, as JSON requires. */
 static bool
 add_vendor_data(struct seed *seed, const struct buffer *data)
 {
@@ -64,7 +64,7 @@ make(struct seed *seed, struct request *request, struct failure **failure)
     struct instance_id id;
 
     instance_id_begin(&id, request);
-    /* It comes first, and is written last: the instance-id may depend on the others. */
+    /* It comes first but is written last: the instance-id may depend on the others. */
     seed_add_document(seed, LATEST "meta_data.json");
     if (combine_user_data(&user_data, request, &id, failure) < 0)
         return -1;
@@ -78,8 +78,8 @@ make(struct seed *seed, struct request *request, struct failure **failure)
                            "decompress it, or use datasource=\"nocloud\"");
     if (add_network(seed, request, &id, failure) < 0)
         return -1;
-    /* To the instance-id files are a kind of user-data, by their names in the guest, as
-     * NoCloud's write_files is. */
+    /* The instance-id covers files as user-data, by their names in the guest, just like
+     * NoCloud's write_files. */
     for (size_t i = 0; initialization && i < initialization->file_count; i++) {
         cleanup_free char *path = xasprintf("openstack/" CONFIGDRIVE_FILE_CONTENT, i + 1);
         const struct initialization_file *file = &initialization->files[i];
@@ -102,7 +102,7 @@ openstack_add(struct seed *seed, const struct request *request, struct failure *
     cleanup_failure struct failure *ignored = NULL;
     const struct document *original;
 
-    /* The id is what it is, however the request comes to it. */
+    /* The instance-id is already known. */
     fixed.instance_id_policy = INSTANCE_ID_FIXED;
     fixed.instance_id = instance_id;
     fixed.covers = 0;

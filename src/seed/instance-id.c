@@ -12,11 +12,11 @@
 #include "seed/seed.h"
 #include "seed/writers.h"
 
-/* Bytes of the digest that are in the id: the whole fits where a folder's name, or the
- * UUID that a ConfigDrive makes of it, has to tell a domain's instances apart. */
+/* The bytes of the digest that are in the id: enough to tell a domain's instances apart,
+ * and short enough for the name of a directory. */
 #define DIGEST_BYTES 8
 
-/* Return: which documents the part becomes, or a piece of. */
+/* Return: the documents that the part becomes, or becomes a piece of. */
 static unsigned int
 covers_of(const struct part *part)
 {

@@ -19,12 +19,12 @@
 /* --- metadata of the user's own ----------------------------------------------------- */
 
 /*
- * KubeVirt's VEP 100: the request's entries, every key of its secrets, the mapping of its
- * file, flat beside the generated keys. The guest asks for them with 'cloud-init query
+ * As in KubeVirt's VEP 100, the request's entries, the keys of its secrets and the mapping
+ * in its file are next to the generated keys. The guest reads them with 'cloud-init query
  * ds.meta_data.KEY'.
  */
 
-/* A key that virt-seed generates, and the element that sets it (NULL: none does). */
+/* A key that virt-seed generates, and the element that sets it; NULL if none does. */
 struct custom_owner {
     const char *key;
     const char *element;
@@ -32,11 +32,11 @@ struct custom_owner {
 
 struct custom {
     json_t *object;
-    json_t *origins; /* key: who gave it */
+    json_t *origins; /* of each key: what has set it */
     const struct custom_owner *owners;
 };
 
-/* Takes the value over. */
+/* Takes ownership of the value. */
 static int
 add(struct custom *custom, const char *key, json_t *value, const char *origin,
     struct failure **failure)
@@ -85,7 +85,7 @@ check_value(const json_t *value, struct failure **failure)
     size_t index;
     double number = fabs(json_real_value(value));
 
-    /* YAML knows a float by its dot and its sign ("1.0e+20"), which JSON leaves out. */
+    /* YAML recognizes a float by its dot and its sign ("1.0e+20"), which JSON omits. */
     if (number != 0 && (number < 1e-4 || number >= 1e16))
         return failure_set(failure, FAILURE_META_DATA,
                            "has a number with an exponent\nput it in quotes, as text");
@@ -96,7 +96,7 @@ check_value(const json_t *value, struct failure **failure)
     }
     json_object_foreach((json_t *)value, key, child)
     {
-        /* YAML finds a key within 1024 characters. */
+        /* In YAML, a key may have at most 1024 characters. */
         if (strlen(key) > LIMIT_ENTRY_KEY)
             return failure_set(failure, FAILURE_LIMIT,
                                "has a key of more than %d bytes\nshorten it",
@@ -107,8 +107,8 @@ check_value(const json_t *value, struct failure **failure)
     return 0;
 }
 
-/* A secret's keys are texts; a file is any mapping that JSON can hold, as YAML says
- * it. */
+/* The values of a secret are text. A file is a YAML mapping of anything that JSON can
+ * express. */
 static int
 add_part(struct custom *custom, const struct part *part, const char *origin,
          struct failure **failure)
@@ -142,8 +142,8 @@ add_part(struct custom *custom, const struct part *part, const char *origin,
     return 0;
 }
 
-/* Adds them to the generated object. A key that has an owner, or that is there twice, is
- * an error which names the key and who gives it. `owners` ends with a NULL key. */
+/* Adds them to the generated object. A key that has an owner, and a duplicate, is an
+ * error, which names the key and its origin. `owners` ends with a NULL key. */
 static int
 custom_meta_data_add(json_t *object, const struct request *request,
                      const struct custom_owner *owners, struct failure **failure)
@@ -169,8 +169,8 @@ custom_meta_data_add(json_t *object, const struct request *request,
 /* --- devices ------------------------------------------------------------------------ */
 
 /*
- * As OpenStack ("device role tagging") and KubeVirt have it: type, bus, address, mac,
- * tags; read from the domain's own devices that have an alias of the user's (ua-TAG).
+ * As in OpenStack ("device role tagging") and KubeVirt: type, bus, address, mac and tags
+ * of each device that has an alias set by the user (ua-TAG).
  */
 static const struct {
     const char *element;
@@ -181,8 +181,8 @@ static const struct {
     {"disk", "disk"},
 };
 
-/* Return: the device, owned by the caller; NULL if it has no tag of the user's. The
- * seed's own disk has none, so that wiring changes nothing in the seed. */
+/* Return: the device, owned by the caller; NULL if the user has not tagged it. The seed's
+ * own disk does not count, so that wiring does not change the seed. */
 static json_t *
 describe(const xmlNode *node, const char *type)
 {
@@ -231,15 +231,15 @@ devices_to_json(const struct domain *domain)
 
 /* --- the generated keys ------------------------------------------------------------- */
 
-/* Keys of which the generated part is the owner, whether it has a value for them or not,
- * or that have a meaning of their own for the guest. */
+/* The keys that virt-seed generates, even if they have no value now, and those that have a
+ * special meaning for the guest. */
 static const struct custom_owner nocloud_keys[] = {
     {"instance-id", "instance-id"},
     {"local-hostname", "hostname"},
     {"instance-type", "instance-type"},
     {"public-keys", "ssh-authorized-keys"},
     {"network-interfaces", "network-config"},
-    /* With them the guest would read its seed elsewhere, or at another time. */
+    /* They would make the guest read its seed elsewhere, or at another time. */
     {"seedfrom", NULL},
     {"dsmode", NULL},
     {NULL, NULL},
@@ -266,15 +266,15 @@ static const struct custom_owner configdrive_keys[] = {
     {NULL, NULL},
 };
 
-/* What the instance-id never covers: itself, the keys, and what tells of another document
- * or of the domain's devices. */
+/* What the instance-id never covers: itself, the ssh keys, and what describes another
+ * document or the domain's devices. */
 static const char *const nocloud_uncovered[] = {"instance-id", "public-keys", NULL};
 static const char *const configdrive_uncovered[] = {
     "uuid", "instance_id", "public_keys", "devices", "files", "network_config", NULL,
 };
 
-/* Return: the instance-id, of which the object is the last document, owned by the caller
- * (free). */
+/* Completes the instance-id; the object is the last document that it covers. Return: it,
+ * owned by the caller (free). */
 static char *
 instance_id_of(struct instance_id *id, const json_t *object, const char *const *uncovered)
 {
@@ -305,7 +305,7 @@ add_lines(json_t *list, const struct buffer *data)
     }
 }
 
-/* Return: every key, in the order of the request. */
+/* Return: all keys, in the order of the request. */
 static json_t *
 public_keys(const struct request *request)
 {
@@ -324,7 +324,7 @@ public_keys(const struct request *request)
 
 /* --- NoCloud ------------------------------------------------------------------------ */
 
-/* A list is the one shape that all readers of NoCloud share. */
+/* All readers of NoCloud accept the keys as a list, but not in any other form. */
 int
 meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
                         struct instance_id *id, struct failure **failure)
@@ -334,7 +334,7 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
     cleanup_free char *hostname = request_hostname(request);
     cleanup_free char *instance_id = NULL;
 
-    /* Its place is the first; its value is known last. */
+    /* It comes first, but its value is known last. */
     json_set_string(object, "instance-id", "");
     json_set_string(object, "local-hostname", hostname);
     if (request->instance_type)
@@ -366,8 +366,7 @@ derived_uuid(const char *domain_uuid, const char *instance_id)
     return xstrdup(text);
 }
 
-/* What belongs to the domain's devices; and what is referred to by a path of the drive,
- * if there is one. */
+/* Adds the domain's devices, what refers to other documents, and the password. */
 static void
 set_references(json_t *object, const struct request *request)
 {
@@ -412,7 +411,7 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     cleanup_free char *instance_id = NULL;
     cleanup_free char *uuid = NULL;
 
-    /* Their places are the first; their values are known last. */
+    /* They come first, but their values are known last. */
     json_set_string(object, "uuid", "");
     json_set_string(object, "instance_id", "");
     json_set_string(object, "hostname", hostname);
@@ -420,7 +419,8 @@ meta_data_write_configdrive(struct buffer *buffer, const struct request *request
     if (request->instance_type)
         json_set_string(object, "instance_type", request->instance_type);
     if (json_array_size(keys) > 0) {
-        /* OpenStack has a mapping of names, and cloudbase-init reads nothing else. */
+        /* In OpenStack it is a mapping of names to keys; cloudbase-init accepts nothing
+         * else. */
         json_t *named = json_object();
         json_t *key;
         size_t i;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A ConfigDrive's two forms of a network, network_data.json and interfaces(5); and the
- * check of a network_data.json that somebody else has written.
+ * The two forms of a network on a ConfigDrive, network_data.json and interfaces(5), and the
+ * check of a user's own network_data.json.
  *
- * How network_data.json works: a nic is a link; each of its addresses, DHCP and
- * autoconfiguration is a network of that link. cloud-init makes "static" and DHCP of the
- * networks' types, and accept-ra of the last of them that is IPv6: after "ipv6" it is
- * off, after "ipv6_dhcp" on. Routes and name servers belong to the first network of their
- * family that has an address: the renderer for netplan reads them nowhere else.
+ * How network_data.json works: a nic is a link, and each of its addresses, DHCP and
+ * autoconfiguration is a network of that link. cloud-init derives "static" and DHCP from
+ * the types of the networks, and accept-ra from the last IPv6 network: "ipv6" turns it
+ * off, "ipv6_dhcp" on. Routes and name servers belong to the first network of their family
+ * that has an address, because the renderer for netplan ignores them elsewhere.
  *
- * Of interfaces(5), cloud-init's own reader takes one stanza for each name: the second
- * address is one of "NAME:1", which it puts together with NAME again.
+ * From interfaces(5), cloud-init reads only one stanza for each name. So the second
+ * address is one of "NAME:1", which cloud-init merges with NAME.
  */
 #include "config.h"
 
@@ -46,7 +46,7 @@ fail_nic(const struct nic *nic, const char *problem, struct failure **failure)
                        nic->name ? nic->name : nic->mac, problem);
 }
 
-/* In both forms. */
+/* Checks what neither form can express. */
 static int
 check_nic(const struct nic *nic, struct failure **failure)
 {
@@ -60,8 +60,8 @@ check_nic(const struct nic *nic, struct failure **failure)
     return 0;
 }
 
-/* Return: whether a nic with an address has each of the servers, or search domains: the
- * guest's resolver is one. */
+/* Return: whether each of the name servers, or search domains, also belongs to a nic with
+ * an address. The guest has only one resolver, so any such nic will do. */
 static bool
 are_carried(const struct network *network, char *const *list, size_t count)
 {
@@ -92,7 +92,7 @@ network_carries_dns(const struct network *network)
 
 /* --- network_data.json -------------------------------------------------------------- */
 
-/* Return: the new network of the link, borrowed. */
+/* Return: the link's new network, borrowed. */
 static json_t *
 add_network(json_t *networks, const char *link, const char *type)
 {
@@ -125,7 +125,7 @@ add_route(json_t *routes, const char *to, const char *via, long metric)
     json_must(json_array_append_new(routes, route));
 }
 
-/* OpenStack has services; before 23.3 cloud-init reads dns_nameservers alone. */
+/* OpenStack has services, but cloud-init before 23.3 only reads dns_nameservers. */
 static void
 set_dns(json_t *network, const struct nic *nic)
 {
@@ -244,8 +244,8 @@ network_write_openstack(struct buffer *buffer, const struct network *network,
         json_must(json_array_append_new(links, link));
         json_set_string(link, "id", id);
         json_set_string(link, "type", "phy");
-        /* The name is honoured, so it is written only if there is nothing else to find it
-         * by. */
+        /* cloud-init would give the nic that name, so it is written only if nothing else
+         * identifies the nic. */
         if (nic->mac)
             json_set_string(link, "ethernet_mac_address", nic->mac);
         else
@@ -291,8 +291,8 @@ begin_stanza(struct buffer *buffer, const struct nic *nic, size_t index,
                   name, name, family, method);
 }
 
-/* The gateway is at the first address of its family, name servers are at the first
- * address: netplan's renderer does not see them at DHCP's. */
+/* The gateway belongs to the first address of its family, and name servers belong to the
+ * first address: the renderer for netplan does not see them with DHCP. */
 static void
 append_nic(struct buffer *buffer, const struct nic *nic)
 {
@@ -396,7 +396,7 @@ check_link(const json_t *link, size_t index, const struct domain *domain,
     const char *type = json_string_value(json_object_get(link, "type"));
     const char *mac = json_string_value(json_object_get(link, "ethernet_mac_address"));
 
-    /* A bond and a VLAN have an address that the guest gives. */
+    /* The guest itself assigns the addresses of bonds and VLANs. */
     if (strcmp(type, "bond") == 0 || strcmp(type, "vlan") == 0 ||
         (mac && !interface_mac_is_missing(domain, mac)) ||
         (!mac && json_object_get(link, "name")))

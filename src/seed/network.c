@@ -21,7 +21,7 @@ network_config_check(const char *data, size_t size, struct failure **failure)
 
     if (yaml_read(&yaml, data, size, YAML_ONE_MAPPING, failure) < 0)
         return -1;
-    /* Beside the wrapping cloud-init looks at nothing. */
+    /* cloud-init ignores everything outside the wrapping. */
     root = yaml_get(yaml.root, "network");
     root = root ? root : yaml.root;
     version = yaml_get(root, "version");
@@ -79,12 +79,12 @@ ethernet(const struct nic *nic, bool of_interfaces)
     cleanup_json json_t *routes = json_array();
     cleanup_json json_t *nameservers = json_object();
 
-    /* With set-name the guest would wait for the nic, and fail if it is not there. */
+    /* With set-name, the guest would wait for the nic and fail if it is missing. */
     if (nic->mac)
         json_must(json_object_set_new(object, "match",
                                       json_pack("{s:s}", "macaddress", nic->mac)));
     set_boolean(object, "dhcp4", nic->dhcp4);
-    /* Of a clone, the MAC is its own; systemd-networkd's usual identifier is made of
+    /* A clone has its own MAC. systemd-networkd's default identifier depends on
      * /etc/machine-id, which a cloned disk has from its original. */
     if (of_interfaces && nic->mac && nic->dhcp4)
         json_set_string(object, "dhcp-identifier", "mac");
@@ -96,7 +96,7 @@ ethernet(const struct nic *nic, bool of_interfaces)
     if (nic->mtu > 0)
         json_must(json_object_set_new(object, "mtu", json_integer(nic->mtu)));
     set_list(object, "addresses", nic->addresses, nic->address_count);
-    /* "default" makes cloud-init before 25.3 raise, outside netplan. */
+    /* Except with netplan, "default" makes cloud-init before 25.3 fail. */
     if (nic->gateway4)
         add_route(routes, "0.0.0.0/0", nic->gateway4, -1);
     if (nic->gateway6)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * NoCloud (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html): the
- * label "cidata", meta-data and user-data, which it demands even if they are empty, and
+ * label "cidata"; meta-data and user-data, which it requires even if they are empty; and
  * vendor-data and network-config if they have content. NoCloud without a disk has the
  * same documents.
  */
@@ -22,7 +22,7 @@ make(struct seed *seed, struct request *request, struct failure **failure)
     struct instance_id id;
 
     instance_id_begin(&id, request);
-    /* It comes first, and is written last: its instance-id may depend on the others. */
+    /* It comes first but is written last: its instance-id may depend on the others. */
     seed_add_document(seed, "meta-data");
     if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,
                           failure) < 0)
@@ -49,7 +49,7 @@ nocloud_instance_id(const struct seed *seed)
     cleanup_failure struct failure *failure = NULL;
     cleanup_yaml struct yaml yaml = {0};
 
-    /* Of our own writing. */
+    /* virt-seed has written it. */
     if (yaml_read(&yaml, meta_data->data, meta_data->size, YAML_ONE_MAPPING, &failure) <
         0)
         abort();

@@ -86,8 +86,8 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
     return 0;
 }
 
-/* One line of UTF-8 without control characters: where the document's readers end a line,
- * the rest of the password would be lost. */
+/* A password is one line of UTF-8 without control characters. Otherwise, what the
+ * document's readers take for the end of a line would cut it off. */
 static int
 check_password(const struct part *part, struct failure **failure)
 {
@@ -145,7 +145,8 @@ check_data(const struct request *request, const struct part *part,
             return check_password(part, failure);
         if (strcmp(part->element, "custom_script") != 0)
             return 0;
-        /* oVirt's custom script: the rest of a cloud-config, or a whole document. */
+        /* oVirt's custom script: a cloud-config without its header, or a whole
+         * document. */
         return strcmp(user_data_kind(data, size), "unknown") == 0
                    ? yaml_check(data, size, YAML_ONE_MAPPING, failure)
                    : user_data_check(data, size, failure);

@@ -60,61 +60,57 @@ const struct layout_document *layout_find_document(const struct layout *layout,
  */
 int seed_make(struct seed *seed, struct request *request, struct failure **failure);
 
-/* What is in the place of an instance-id that depends on secrets, if these are masked
- * (part_mask()). */
+/* Replaces an instance-id that depends on secrets, if they are masked (part_mask()). */
 #define INSTANCE_ID_MASK "<depends on secrets>"
 
 /* Return: the instance-id in a seed of NoCloud, owned by the caller (free). */
 char *nocloud_instance_id(const struct seed *seed);
 
 /*
- * Adds the documents of NoCloud once more, in the layout of OpenStack's metadata service,
- * which is that of a ConfigDrive, to a seed that was made of a request for NoCloud
- * without a disk: for readers that know no other, such as cloudbase-init's HttpService. A
- * network that this layout cannot express, and vendor-data that is not text, are left
- * out. Return: 0; or -1, if metadata of the user's own has a key that means something
- * else there; nothing is added then.
+ * Adds NoCloud's documents a second time, in the layout of OpenStack's metadata service,
+ * which is that of a ConfigDrive, for readers that do not know NoCloud's, such as
+ * cloudbase-init's HttpService. `seed` was made from a request for NoCloud without a disk.
+ * Omits a network that this layout cannot express, and vendor-data that is not text.
+ * Return: 0, or -1 if the user's own metadata has a key with another meaning there; then
+ * nothing is added.
  */
 int openstack_add(struct seed *seed, const struct request *request,
                   struct failure **failure);
 
 /* --- what the guest would reject -------------------------------------------------- */
-/* No message holds any of the content. */
+/* No message contains any of the content. */
 
-/* Checks the content of a part that was resolved, by its kind, as the guest would read
- * it. */
+/* Checks a part's content, which must have been read, as the guest would read it. */
 int seed_check_part(const struct request *request, const struct part *part,
                     struct failure **failure);
 
 /*
- * Checks that cloud-init would recognise user-data or vendor-data ("User-data formats" in
+ * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
  * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read
- * a cloud-config as YAML; of gzip, what is in it. Empty data is fine.
+ * a cloud-config as YAML. Looks into gzip. Empty data is fine.
  */
 int user_data_check(const char *data, size_t size, struct failure **failure);
 
-/* Return: a word for what cloud-init takes the data for: "cloud-config", "script";
- * "nothing" for empty data and "unknown" for what it would ignore. */
+/* Return: what cloud-init takes the data for, in a word or two: "cloud-config", "script";
+ * "nothing" if the data is empty, "unknown" if cloud-init would ignore it. */
 const char *user_data_kind(const char *data, size_t size);
 
 /*
- * Checks a network-config, version 1 or 2: that it is YAML with a version that cloud-init
- * knows, with or without the wrapping `network:`; or the words that switch it off,
+ * Checks that a network-config is YAML with a version that cloud-init knows, 1 or 2, with
+ * or without the wrapping `network:`; or that it turns the network off with
  * `config: disabled`.
  */
 int network_config_check(const char *data, size_t size, struct failure **failure);
 
 /*
- * The same for ConfigDrive's network_data.json: strict JSON with its lists, at most
- * LIMIT_NICS links, in each object the texts that cloud-init indexes. A link with the
- * address of none of the domain's interfaces (domain/interface.h), or with neither
- * address nor name, is an error, as it is for the guest (cloud-init's convert_net_json
- * raises).
+ * Checks ConfigDrive's network_data.json: it must be strict JSON with its lists, with at
+ * most LIMIT_NICS links, and each object must have the strings that cloud-init requires.
+ * As for the guest (cloud-init's convert_net_json), a link with an address that none of
+ * the domain's interfaces has, or with neither address nor name, is an error.
  */
 int network_data_check(const char *data, size_t size, const struct domain *domain,
                        struct failure **failure);
 
-/* Return: whether each name server and search domain belongs to a nic that has an
- * address. On a ConfigDrive, cloud-init's renderer for netplan passes over those of the
- * others. */
+/* Return: whether each name server and search domain belongs to a nic with an address. On
+ * a ConfigDrive, cloud-init's renderer for netplan ignores those of other nics. */
 bool network_carries_dns(const struct network *network);

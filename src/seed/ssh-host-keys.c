@@ -16,13 +16,13 @@
 
 #define NAME_PREFIX "ssh_host_"
 
-/* What a private key of OpenSSH's own format begins with, in base64, where no passphrase
- * is on it (PROTOCOL.key): "openssh-key-v1", and "none" for the cipher. */
+/* The beginning of a private key in OpenSSH's own format without a passphrase, in base64
+ * (PROTOCOL.key): "openssh-key-v1", and "none" for the cipher. */
 #define OPENSSH_PLAIN "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUA"
 
 struct key_type {
     const char *name;
-    const char *algorithm; /* what public keys and certificates of it begin with */
+    const char *algorithm; /* public keys and certificates begin with it */
 };
 
 static const struct key_type types[] = {
@@ -116,7 +116,7 @@ check_private(const char *text, struct failure **failure)
                        "remove it with 'ssh-keygen -p'");
 }
 
-/* One line: the algorithm, the key in base64, a comment. */
+/* It is one line: the algorithm, the key in base64, and a comment. */
 static int
 check_public(const struct part *part, const struct key_name *name, const char *text,
              struct failure **failure)
@@ -180,7 +180,7 @@ ssh_host_keys_to_json(const struct part *part)
     for (size_t i = 0; i < part->entry_count; i++) {
         const struct part_entry *entry = &part->entries[i];
         const struct buffer *data = &entry->data;
-        /* sshd reads no private key whose last line has no end. */
+        /* sshd does not read a private key without a newline at its end. */
         bool ended = data->size > 0 && data->data[data->size - 1] == '\n';
         cleanup_free char *text =
             xasprintf("%.*s%s", (int)data->size, data->size > 0 ? data->data : "",
@@ -188,7 +188,7 @@ ssh_host_keys_to_json(const struct part *part)
         cleanup_free char *key = NULL;
         struct key_name name = {0};
 
-        /* A mask does not know the names. */
+        /* A masked part does not have the names. */
         if (parse_name(&name, entry->key))
             key = xasprintf("%s_%s", name.type->name, name.role->word);
         json_must(json_object_set_new(object, key ? key : entry->key,
@@ -200,16 +200,16 @@ ssh_host_keys_to_json(const struct part *part)
 /* --- OpenSSH's own form of a private key ------------------------------------------ */
 
 /*
- * How it works: a file is base64, between two lines, of numbers, 32 bits with the most
- * significant byte first, and strings, their length before them. Without a passphrase,
- * all is as long as it is for any other ed25519 key:
+ * How it works: a file is base64 between two lines. It consists of numbers, 32 bits with
+ * the most significant byte first, and strings, each after its length. Without a
+ * passphrase, all ed25519 keys have the same lengths:
  *
  *   "openssh-key-v1" NUL, cipher, kdf, kdf's options, number of keys, public key,
  *   block: check, check, type, public key's bytes, secret and public bytes, comment,
  *          1, 2, 3, 4 up to a multiple of 8
  *
- * The key is nettle's, which is linked anyway. ssh-keygen takes 19.5 million instructions
- * for one, four times what the start of a domain costs, and the host need not have it.
+ * The key is made with nettle, which is linked anyway. ssh-keygen would take 19.5 million
+ * instructions, four times as many as the start of a domain, and may not be installed.
  */
 #define BEGIN "-----BEGIN OPENSSH PRIVATE KEY-----\n"
 #define END "-----END OPENSSH PRIVATE KEY-----"
@@ -220,7 +220,7 @@ ssh_host_keys_to_json(const struct part *part)
     "ssh-ed25519\0\0\0\x20"
 #define PUBLIC_SIZE (sizeof(ED25519) - 1 + ED25519_KEY_SIZE)
 #define BLOCK_SIZE 144
-/* Of a line of base64, before encoding. */
+/* The bytes of a line of base64, before encoding. */
 #define LINE_BYTES 48
 
 _Static_assert(OPENSSH_SECRET_SIZE == ED25519_KEY_SIZE, "the secret is nettle's");
@@ -271,8 +271,8 @@ openssh_key_append(struct buffer *buffer, const uint8_t secret[OPENSSH_SECRET_SI
     put(buffer, END "\n");
 }
 
-/* Takes the string that is at the beginning of the `size` bytes. Return: its bytes, whose
- * number `length` gets; NULL if they are cut off. */
+/* Takes the string at the beginning of the `size` bytes; `length` gets its length.
+ * Return: its bytes; NULL if they are cut off. */
 static const char *
 take_string(const char *data, size_t size, size_t *length)
 {

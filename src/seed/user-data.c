@@ -28,7 +28,7 @@ gzip_is(const char *data, size_t size)
     return size >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
 }
 
-/* Appends what the data holds, all members of it, at most LIMIT_SEED bytes. */
+/* Appends the content of all members, at most LIMIT_SEED bytes. */
 static int
 gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure **failure)
 {
@@ -41,7 +41,7 @@ gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure *
         stream.next_out = (Bytef *)buffer_reserve(buffer, CHUNK);
         stream.avail_out = CHUNK;
         code = inflate(&stream, Z_NO_FLUSH);
-        /* Another member may follow, as in a file that was appended to. */
+        /* Another member may follow, if something was appended to the file. */
         if (code == Z_STREAM_END && stream.avail_in > 0)
             code = inflateReset(&stream);
         buffer->size += CHUNK - stream.avail_out;
@@ -62,16 +62,16 @@ gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure *
 
 /* --- headers ------------------------------------------------------------------------ */
 
-/* cloud-init looks for the header behind leading white space, in any case, and takes the
- * longest that fits. */
+/* cloud-init skips leading white space, ignores case, and takes the longest header that
+ * matches. */
 struct header {
     const char *text;
     const char *name;
     enum {
         KIND_CLOUD_CONFIG,
         KIND_ARCHIVE,
-        KIND_FIRST_LINE, /* works only where the header is the very first text */
-        KIND_TEMPLATE,   /* the same, and what it becomes has a header as well */
+        KIND_FIRST_LINE, /* works only without leading white space */
+        KIND_TEMPLATE,   /* the same, and what it expands to has its own header */
         KIND_OTHER,
     } kind;
 };
@@ -96,11 +96,12 @@ begins_with(const char *data, size_t size, const char *text)
     return size >= length && strncasecmp(data, text, length) == 0;
 }
 
-/* How much of the data cloud-init searches for a MIME header (util.message_from_string's
- * caller, user_data.convert_string). */
+/* How much of the data cloud-init searches for a MIME header
+ * (user_data.convert_string). */
 #define MIME_WINDOW 4096
 
-/* Else cloud-init parses it, too, but all of it is the text, and keeps its kind. */
+/* cloud-init parses other data, too, but then all of it is the body, and keeps its
+ * kind. */
 static bool
 is_mime(const char *data, size_t size)
 {
@@ -119,8 +120,8 @@ is_mime(const char *data, size_t size)
     }
     if (!colon)
         return false;
-    /* Python's email parser (feedparser.headerRE) goes on to the text at the first line
-     * that is no header; white space goes on with the header before. */
+    /* To Python's email parser (feedparser.headerRE), the body begins at the first line
+     * that is not a header; a line that begins with white space continues a header. */
     while (length < size && data[length] > ' ' && data[length] < 0x7f &&
            data[length] != ':')
         length++;
@@ -164,9 +165,9 @@ user_data_kind(const char *data, size_t size)
     return header ? header->name : "unknown";
 }
 
-/* What the template becomes is taken where it is a cloud-config or a script
- * (handlers/jinja_template.py); what begins with a tag of jinja's, nobody knows
- * before. */
+/* cloud-init accepts a template that expands to a cloud-config or a script
+ * (handlers/jinja_template.py). If it begins with a tag of jinja's, only the guest can
+ * tell. */
 static int
 check_template(const char *data, size_t size, struct failure **failure)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What writes a seed's documents: a function for each, for the datasources' files. The parts of a request must have been resolved; their content is moved into
- * the documents.
+ * What writes a seed's documents: a function for each document, for the files of the
+ * datasources. The parts of a request must have been read; their content is moved into the
+ * documents.
  */
 #pragma once
 
@@ -19,50 +20,50 @@
 /* --- the instance-id -------------------------------------------------------------- */
 
 /*
- * The instance-id that the request's policy gives. That of policy="content" is the
+ * The instance-id, by the request's policy. With policy="content" it consists of the
  * domain's UUID, so that a clone is always a new instance, and a digest of the covered
- * documents: it is made while the seed is, and known once all other documents are.
+ * documents. It grows with the seed, and is complete after all other documents.
  *
- * What is digested is what people choose: not the id itself, neither the public keys of
- * ssh (they alone set no guest up anew) nor what the host or virt-seed adds. It is the
- * same on every host that has the same files and secrets. Whoever changes the form of a
- * document that is generated sets guests up anew that have this policy.
+ * The digest covers what people choose. It covers neither the id itself, nor the ssh keys,
+ * which do not set up a guest again, nor what the host or virt-seed adds. It is the same
+ * on every host with the same files and secrets. A change to the form of a generated
+ * document sets up all guests with this policy again.
  */
 struct instance_id {
     const struct request *request; /* borrowed */
     bool masked;
-    struct sha256_ctx digest; /* where the request covers something */
+    struct sha256_ctx digest; /* if the request covers anything */
 };
 
 void instance_id_begin(struct instance_id *id, const struct request *request);
 
-/* Return: whether the document belongs to what is digested. */
+/* Return: whether the digest covers such documents. */
 bool instance_id_covers(const struct instance_id *id, enum request_cover cover);
 
-/* Adds a document, or a piece of one, under a name, where it is covered and not empty. */
+/* Adds a document, or a piece of one, under a name, if it is covered and not empty. */
 void instance_id_add(struct instance_id *id, enum request_cover cover, const char *name,
                      const struct buffer *data);
-/* The same for a mapping: its values, whatever the order of its keys. */
+/* The same for a mapping; the order of its keys does not matter. */
 void instance_id_add_json(struct instance_id *id, enum request_cover cover,
                           const char *name, const json_t *object);
 
 /* Return: the id, or INSTANCE_ID_MASK, owned by the caller (free). Nothing may be added
- * then. */
+ * after that. */
 char *instance_id_end(struct instance_id *id);
 
 /* --- user-data and vendor-data ---------------------------------------------------- */
 
 /*
- * The documents user-data and vendor-data of a request, made of all that belongs to each:
- * what the user gave, in order, and what virt-seed adds.
+ * Make user-data and vendor-data from the user's pieces, in order, and what virt-seed
+ * adds.
  *
- * One piece alone is the document, byte for byte. Several become one MIME message, which
+ * A single piece is the document, byte for byte. Several become a MIME message, which
  * every cloud-init (and cloudbase-init) takes apart again ("User-data formats: MIME
- * multi-part archive"); each keeps its kind. Pieces of the user's meet as cloud-init's
- * own rules for several cloud-configs have it; what virt-seed adds comes last, with a
- * Merge-Type by which it fills in and never replaces ("Merging user-data sections").
+ * multi-part archive"); each piece keeps its kind. cloud-init's usual rules apply to
+ * several cloud-configs of the user. What virt-seed adds comes last, with a Merge-Type by
+ * which it adds settings but never replaces any ("Merging user-data sections").
  *
- * What the user gave is added to the instance-id, piece by piece.
+ * Each of the user's pieces is added to the instance-id.
  */
 int combine_user_data(struct buffer *buffer, struct request *request,
                       struct instance_id *id, struct failure **failure);
@@ -70,13 +71,13 @@ void combine_vendor_data(struct buffer *buffer, struct request *request,
                          struct instance_id *id);
 
 /*
- * The cloud-config that the request's elements amount to: users, passwords, files, ssh's
- * host keys, … of <initialization> and <ssh-host-keys>. What nobody asked for is not in
- * it. The words are those that cloud-init 22.4 and 26.2 both take without a warning.
+ * The cloud-config for the request's elements: users, passwords, files, ssh host keys, …
+ * of <initialization> and <ssh-host-keys>, and nothing that nobody asked for. It uses only
+ * keys that both cloud-init 22.4 and 26.2 accept without a warning.
  *
- * Writes '#cloud-config' and a mapping, as JSON, which is YAML; nothing if the request
- * has nothing that belongs there. The custom script is not in it: it is a user-data part
- * of its own. The mapping is added to the instance-id.
+ * Writes '#cloud-config' and a mapping, as JSON, which is YAML; or nothing if there is
+ * nothing to write. The custom script is a separate piece of user-data. The mapping is
+ * added to the instance-id.
  */
 int cloud_config_write(struct buffer *buffer, const struct request *request,
                        struct instance_id *id, struct failure **failure);
@@ -84,20 +85,19 @@ int cloud_config_write(struct buffer *buffer, const struct request *request,
 /* --- meta-data -------------------------------------------------------------------- */
 
 /*
- * meta-data: who the guest is. The generated keys come first, then the request's own:
- * its entries, files and secrets. A key that is generated, or that two of them give, is
- * an error. It is the last document to be written: with it the instance-id ends.
+ * meta-data: who the guest is. The generated keys come first, then those of the request's
+ * entries, files and secrets, which may not contain a generated key or a duplicate. It is
+ * the last document to be written, because it contains the instance-id.
  */
 
-/* openstack/content/…, as meta_data.json names them: where the network's description is,
- * and the file of that number (from 1). */
+/* The paths below openstack/ of interfaces(5), and of the file with that number, from 1.
+ * meta_data.json names them. */
 #define CONFIGDRIVE_NETWORK_CONTENT "content/0000"
 #define CONFIGDRIVE_FILE_CONTENT "content/%04zu"
 
 /*
- * NoCloud's meta-data: instance-id, local-hostname, instance-type, public-keys. JSON,
- * which is YAML that cannot be misread, and the one form that every reader of NoCloud
- * takes.
+ * NoCloud's meta-data: instance-id, local-hostname, instance-type, public-keys. It is
+ * JSON, which is unambiguous YAML, and the only form that every reader of NoCloud accepts.
  */
 int meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
                             struct instance_id *id, struct failure **failure);
@@ -106,14 +106,15 @@ int meta_data_write_nocloud(struct buffer *buffer, const struct request *request
  * ConfigDrive's meta_data.json: uuid, hostname, name, instance_id, instance_type,
  * public_keys, devices, files, network_config, admin_pass.
  *
- * cloud-init takes the uuid for the instance-id, and where it is the system's own UUID,
- * it trusts what it cached and misses every change (DataSourceConfigDrive,
- * check_instance_id): so it is a name-based UUID of the instance-id below the domain's.
+ * cloud-init takes the uuid for the instance-id. If it is the system's own UUID,
+ * cloud-init trusts its cache and misses every change (DataSourceConfigDrive,
+ * check_instance_id). So it is a name-based UUID, made from the instance-id in the
+ * domain's UUID as the namespace.
  */
 int meta_data_write_configdrive(struct buffer *buffer, const struct request *request,
                                 struct instance_id *id, struct failure **failure);
 
-/* Return: a list, owned by the caller (json_decref); NULL where no device has a tag. */
+/* Return: a list, owned by the caller (json_decref); NULL if no device has a tag. */
 json_t *devices_to_json(const struct domain *domain);
 
 /* --- the network ------------------------------------------------------------------ */
@@ -125,8 +126,8 @@ void network_write_v2(struct buffer *buffer, const struct network *network);
 /*
  * network_data.json (OpenStack's network_data.json schema, as cloud-init's
  * sources/helpers/openstack.py, convert_net_json, reads it).
- * Return: 0, or -1 when something is described that it cannot say, or that cloud-init
- * passes over there.
+ * Return: 0, or -1 if it cannot express something in the network, or if cloud-init would
+ * ignore that.
  */
 int network_write_openstack(struct buffer *buffer, const struct network *network,
                             struct failure **failure);

@@ -75,8 +75,7 @@ load_mapping(const struct yaml_node *node,
                 return NULL;
             if (json_is_object(loaded))
                 json_must(json_object_update(merged, loaded));
-            /* Of several mappings the first that has a key gives its value, PyYAML's
-             * way. */
+            /* Like PyYAML, takes a key's value from the first mapping that has it. */
             for (size_t i = json_array_size(loaded); i > 0; i--)
                 json_must(json_object_update(merged, json_array_get(loaded, i - 1)));
             continue;
@@ -127,7 +126,7 @@ yaml_load(const char *data, size_t size, enum yaml_shape shape, struct failure *
 
 /* --- JSON for readers of YAML ----------------------------------------------------- */
 
-/* The characters that are escaped all stand within strings. */
+/* All characters that are escaped are in strings. */
 void
 yaml_text_append(struct buffer *buffer, const json_t *json)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the first character of plain text says what it can be (PyYAML's
- * resolver.py does the same): a word, such as yes or null, or a number or date. A value
- * with a tag must be what its text would be without it, but for text, bytes and whole
- * numbers that are to be floats.
+ * How it works: as in PyYAML's resolver.py, the first character of plain text decides what
+ * it can be: a word, such as yes or null, or a number or date. A tagged value must have the
+ * type that it would have without the tag, except for text, bytes, and integers that are
+ * tagged as floats.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 enum number {
     NUMBER_NONE, /* the text is not a number */
     NUMBER_READ,
-    NUMBER_WITHOUT_DIGITS, /* "0x_": it looks like one, and PyYAML raises on it */
+    NUMBER_WITHOUT_DIGITS, /* "0x_": it looks like one, and PyYAML fails on it */
     NUMBER_HUGE,
 };
 
@@ -34,7 +34,7 @@ skip_sign(const char *text)
     return text + (*text == '-' || *text == '+');
 }
 
-/* Reads all of the text; underscores do not count. */
+/* Reads all of the text, and ignores underscores. */
 static enum number
 read_digits(const char *text, unsigned int base, uint64_t *number)
 {
@@ -62,14 +62,14 @@ read_digits(const char *text, unsigned int base, uint64_t *number)
     return overflow ? NUMBER_HUGE : NUMBER_READ;
 }
 
-/* Return: how long "[0-9][0-9_]*" is at the beginning of the text; 0 for none. */
+/* Return: the length of "[0-9][0-9_]*" at the beginning of the text, or 0. */
 static size_t
 count_decimal(const char *text)
 {
     return isdigit((unsigned char)*text) ? strspn(text, "0123456789_") : 0;
 }
 
-/* Return: how long "(:[0-5]?[0-9])+" is at the beginning of the text; 0 for none. */
+/* Return: the length of "(:[0-5]?[0-9])+" at the beginning of the text, or 0. */
 static size_t
 count_sixties(const char *text)
 {
@@ -190,8 +190,7 @@ read_float(struct yaml_node *node)
             digits[length++] = *at;
     }
     digits[length] = '\0';
-    /* "190:20:30.15"; the last part is added first, as PyYAML does, for the same
-     * rounding. */
+    /* "190:20:30.15": like PyYAML, adds the last part first, for the same rounding. */
     for (char *colon; (colon = strrchr(digits, ':')); base *= 60) {
         sum += strtod(colon + 1, NULL) * base;
         *colon = '\0';
@@ -203,8 +202,8 @@ read_float(struct yaml_node *node)
 
 /* --- dates ------------------------------------------------------------------------ */
 
-/* Return: the text behind a number of so many digits, or NULL; also if the text is
- * NULL. */
+/* Return: the text after a number of so many digits; NULL if there is no such number, or
+ * if the text is NULL. */
 static const char *
 take_digits(const char *text, size_t least, size_t most, int *number)
 {

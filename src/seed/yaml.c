@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libyaml's events are walked once, and read_node() calls itself for what a
- * collection contains. As each node begins, it is counted, with its text, and so is all
- * that an alias stands for: a document that would be too large or too deep with its
- * aliases written out ends there.
+ * How it works: a single walk over libyaml's events, in which read_node() calls itself for
+ * the content of a collection. It counts each node and its text at its beginning, and for
+ * an alias everything that the alias stands for. So it stops at a document that would be
+ * too large or too deep with its aliases expanded.
  *
- * libyaml takes more than PyYAML does: its events do not tell of tabs between words, say.
- * So the text between the scalars is looked at as well.
+ * libyaml accepts more than PyYAML does, such as tabs between words, of which its events
+ * do not tell. So the text between the scalars is checked, too.
  */
 #include "config.h"
 
@@ -49,11 +49,11 @@ struct reader {
     int alias_count;
     int depth;
     bool flow; /* in brackets or braces */
-    /* So far, with aliases written out. */
+    /* So far, with aliases expanded. */
     size_t nodes;
     size_t bytes;
-    /* The data from the last scalar on, if they may have a blank that PyYAML does not
-     * take; libyaml counts characters. */
+    /* The data after the last scalar, if they may have a blank that PyYAML rejects. libyaml
+     * counts characters. */
     const char *rest;
     const char *end;
     size_t index;
@@ -98,8 +98,8 @@ line_of(const yaml_event_t *event)
 
 /* --- blanks ----------------------------------------------------------------------- */
 
-/* Return: whether PyYAML may not take one of the blanks. Most documents have none of
- * these. */
+/* Return: whether the data may have a blank that PyYAML rejects. Most documents have
+ * none. */
 static bool
 is_suspect(const char *data, size_t size)
 {
@@ -115,7 +115,7 @@ is_suspect(const char *data, size_t size)
     return false;
 }
 
-/* Moves to the character of that index. Return: where the text before it begins. */
+/* Moves to the character with that index. Return: the text before it. */
 static const char *
 move_to(struct reader *reader, size_t index)
 {
@@ -145,7 +145,7 @@ find_in_blanks(const char *text, const char *end)
     return NULL;
 }
 
-/* Return: where the scalar begins behind its tag and anchor. */
+/* Return: the beginning of the scalar, after its tag and anchor. */
 static const char *
 skip_properties(const char *text, const char *end)
 {
@@ -161,7 +161,7 @@ skip_properties(const char *text, const char *end)
     return text;
 }
 
-/* In quotes and in the lines of a block PyYAML takes every blank. */
+/* PyYAML accepts any blank in quotes and in the lines of a block. */
 static const char *
 find_in_scalar(yaml_scalar_style_t style, const char *text, const char *end)
 {
@@ -174,7 +174,7 @@ find_in_scalar(yaml_scalar_style_t style, const char *text, const char *end)
         return memchr(content, '\t', (size_t)(end - content));
     if (style != YAML_LITERAL_SCALAR_STYLE && style != YAML_FOLDED_SCALAR_STYLE)
         return NULL;
-    /* A blank or the end of the line comes behind '|' or '>' and its indicators. */
+    /* '|' or '>' and its indicators must be followed by a blank or the end of the line. */
     text = content;
     while (content < end && !strchr(" #\n\r", *content))
         content++;
@@ -185,8 +185,8 @@ find_in_scalar(yaml_scalar_style_t style, const char *text, const char *end)
     return find_in_blanks(text, content);
 }
 
-/* Refuses what libyaml takes for a blank and PyYAML does not, up to the end of the
- * scalar: a tab, a byte order mark, nothing at all between '|' or '>' and a comment. */
+/* Refuses what libyaml accepts as a blank and PyYAML does not, up to the end of the
+ * scalar: a tab, a byte order mark, a comment right after '|' or '>'. */
 static int
 check_blanks(struct reader *reader, const yaml_event_t *event, struct failure **failure)
 {
@@ -211,7 +211,7 @@ check_blanks(struct reader *reader, const yaml_event_t *event, struct failure **
 
 /* --- events ----------------------------------------------------------------------- */
 
-/* The event before is deleted. */
+/* Deletes the event before it. */
 static int
 next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
 {
@@ -416,7 +416,7 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
         node->length = event->data.scalar.length;
         node->text = memcpy(allocate(reader, node->length + 1), event->data.scalar.value,
                             node->length + 1);
-        /* PyYAML takes it for the mark of a key there (scan_plain). */
+        /* PyYAML takes it for the indicator of a key there (scan_plain). */
         if (reader->flow && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
             strchr(node->text, '?'))
             problem = "'?' is in text between brackets or braces";
@@ -477,7 +477,7 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
                              "remove the '---': there may be one document", failure);
         if (next_event(reader, &event, failure) < 0)
             return -1;
-        /* Python has None for an empty document, which cloud-init takes for nothing. */
+        /* In Python, an empty document is None, which cloud-init ignores. */
         nothing = event.type == YAML_SCALAR_EVENT && event.data.scalar.length == 0 &&
                   event.data.scalar.plain_implicit;
         item = read_item(reader, &event, YAML_SEQUENCE, failure);
@@ -522,7 +522,8 @@ yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
         data = "";
     reader.data = data;
     reader.end = data + size;
-    /* Of many %TAG directives libyaml compares each with all before it. */
+    /* libyaml compares each %TAG directive with all before it, which takes long if there
+     * are many. */
     for (const char *at = data; (at = memchr(at, '%', (size_t)(reader.end - at))); at++)
         directives += at == data || at[-1] == '\n' || at[-1] == '\r';
     if (directives > LIMIT_YAML_DIRECTIVES)
@@ -576,9 +577,8 @@ yaml_get(const struct yaml_node *mapping, const char *key) /* NOLINT(misc-no-rec
             own = strcmp(item->key->text, key) == 0 ? value : own;
             continue;
         }
-        /* Of several merged mappings the first that has the key gives its value; of
-         * several
-         * '<<' the last: PyYAML's flatten_mapping(). */
+        /* The first of several merged mappings that has the key counts, but the last of
+         * several '<<' (PyYAML's flatten_mapping()). */
         if (value->kind == YAML_MAPPING)
             found = yaml_get(value, key);
         for (const struct yaml_item *other = value->items;

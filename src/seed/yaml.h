@@ -2,15 +2,14 @@
 /*
  * YAML as the guest reads it: PyYAML's safe_load, whose grammar is libyaml's (YAML 1.1).
  *
- * A document becomes a tree in which every node knows its line and every scalar its type.
- * What safe_load would raise on is a failure here. So is what it takes, but nobody can
- * mean: a collection that contains itself, and tags other than those of plain values
- * ('!!str',
- * '!!int', '!!binary', …) or tags that disagree with their value.
+ * A document becomes a tree in which every node has its line and every scalar its type.
+ * What safe_load rejects is a failure here. So is what it accepts but nobody can mean: a
+ * collection that contains itself, tags other than those of plain values ('!!str',
+ * '!!int', '!!binary', …), and tags that do not match their value.
  *
- * The limits are LIMIT_YAML_… of base/limits.h. They hold with aliases written out, so
- * whoever walks the tree is bounded, too. A message has the line within the data, and
- * nothing of its content.
+ * The limits are LIMIT_YAML_… in base/limits.h. They apply to the document with aliases
+ * expanded, so a walk over the tree is bounded, too. A message has the line within the
+ * data, but nothing of its content.
  */
 #pragma once
 
@@ -47,9 +46,9 @@ struct yaml_node {
     enum yaml_kind kind;
     enum yaml_type type; /* of a scalar */
     int line;            /* from 1 on */
-    int height;          /* levels of collections, with aliases followed */
+    int height;          /* levels of collections, aliases included */
     const char *text;    /* of a scalar, as it was written; "" of a collection */
-    size_t length;       /* of the text, which may have NUL in it */
+    size_t length;       /* of the text, which may contain NUL */
     union {
         bool boolean;
         int64_t integer;
@@ -59,23 +58,23 @@ struct yaml_node {
     const struct yaml_item *items; /* of a collection; NULL if it is empty */
 };
 
-/* An alias is the node of its anchor: one node can be in many places. */
+/* An alias is the same node as its anchor, so a node can be in several places. */
 struct yaml_item {
     const struct yaml_node *key; /* a scalar; NULL in a sequence */
     const struct yaml_node *value;
     struct yaml_item *next;
 };
 
-/* All zero is empty. */
+/* An empty one is all zero. */
 struct yaml {
     const struct yaml_node *root; /* NULL if the document is empty */
-    /* Of all nodes: what is left of the newest chunk, and the chunks. */
+    /* For all nodes: the rest of the newest chunk, and the chunks. */
     char *memory;
     size_t room;
     struct yaml_chunk *chunks;
 };
 
-/* What the data must be. An empty document is fine for all of them. */
+/* What the data must be. An empty document is always fine. */
 enum yaml_shape {
     YAML_ONE_DOCUMENT,
     YAML_ONE_MAPPING,
@@ -87,12 +86,12 @@ int yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape 
               struct failure **failure);
 void yaml_clear(struct yaml *yaml);
 
-/* The same for those who only want to know whether it can be read. */
+/* The same, if only the failure matters. */
 int yaml_check(const char *data, size_t size, enum yaml_shape shape,
                struct failure **failure);
 
-/* Return: the value of the mapping's key, its own or a merged one; NULL if there is none,
- * or the node is not a mapping, or NULL. */
+/* Return: the value of the mapping's own or merged key; NULL if there is none, or if the
+ * node is NULL or not a mapping. */
 const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
 
 /* Sets a failure that names the line. Return: -1. */
@@ -101,32 +100,30 @@ int yaml_fail(int line, enum failure_code code, const char *problem, const char 
 
 /*
  * Sets a node's type and value from its text, if it is plain (neither quoted nor tagged),
- * or from its tag, which may be NULL: resolver.py and constructor.py of PyYAML. Return:
- * what is wrong with it, as a phrase without its content, or NULL.
+ * or from its tag, which may be NULL, like PyYAML's resolver.py and constructor.py.
+ * Return: what is wrong with it, as a phrase without its content, or NULL.
  */
 const char *yaml_resolve(struct yaml_node *node, const char *tag, bool plain,
                          bool is_key);
 
 #define cleanup_yaml __attribute__((cleanup(yaml_clear)))
 
-/* --- YAML's values in jansson's types, and JSON for readers of YAML --------------- */
+/* --- YAML as jansson's values, and JSON for readers of YAML ----------------------- */
 
 /*
- * Reads YAML as values: timestamps are text, a key is the text that was written, merge
- * keys
- * ('<<') are applied, and an alias is what it stands for. What JSON cannot hold is
- * refused: bytes, numbers beyond 64 bits or without a value (.nan), NUL in text, the same
- * key twice.
+ * Reads YAML as values: timestamps are text, a key is the text as written, merge keys
+ * ('<<') and aliases are expanded. Refuses what JSON cannot express: bytes, integers of
+ * more than 64 bits, .nan and .inf, NUL in text, duplicate keys.
  *
  * Return: the value, null if there is none, owned by the caller (cleanup_json), or NULL.
- * Of a YAML_STREAM it is an array of the documents.
+ * A YAML_STREAM becomes an array of the documents.
  */
 json_t *yaml_load(const char *data, size_t size, enum yaml_shape shape,
                   struct failure **failure);
 
 /*
- * Appends the value as JSON that is YAML as well: what JSON may hold as it is, and YAML
- * may not (control characters) or would take for a line's end (U+0085, U+2028, U+2029),
- * is written as \uXXXX, which both read.
+ * Appends the value as JSON that is also YAML: characters that YAML does not allow (control
+ * characters) or takes for the end of a line (U+0085, U+2028, U+2029) are written as
+ * \uXXXX, which both understand.
  */
 void yaml_text_append(struct buffer *buffer, const json_t *json);
