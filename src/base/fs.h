@@ -109,5 +109,10 @@ int tmpfile_publish_new(struct tmpfile *tmpfile, const char *target);
 /* Closes the file, and removes it unless it was published. */
 void tmpfile_close(struct tmpfile *tmpfile);
 
+/* Makes or replaces a file by way of a tmpfile: with that text, mode and group ((gid_t)-1:
+ * the caller's). Return: 0 or -errno. */
+int fs_replace_file(int dir, const char *name, const char *text, mode_t mode,
+                    gid_t group);
+
 #define cleanup_tmpfile __attribute__((cleanup(tmpfile_close)))
 #define TMPFILE_NONE ((struct tmpfile){.fd = -1, .dir = -1, .name = NULL})

@@ -80,6 +80,34 @@ process_catch_signals(const int *signals)
     return fd;
 }
 
+static const char *late_message;
+static const volatile sig_atomic_t *late_status;
+
+static void
+on_alarm(int signal_number)
+{
+    (void)signal_number;
+    if (write(STDERR_FILENO, late_message, strlen(late_message)) < 0)
+        _exit(*late_status);
+    _exit(*late_status);
+}
+
+void
+process_limit_time(unsigned int seconds, const char *message,
+                   const volatile sig_atomic_t *status)
+{
+    sigset_t alarms;
+
+    late_message = message;
+    late_status = status;
+    /* Signals that VDSM's threads block are blocked here, too. */
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    signal(SIGALRM, on_alarm);
+    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+    alarm(seconds);
+}
+
 int64_t
 clock_milliseconds(void)
 {
@@ -179,41 +207,34 @@ read_output(const struct run *run, struct buffer *buffer)
     return false;
 }
 
-static int
-finish(const struct run *run, bool ended)
-{
-    cleanup_close int process = (int)syscall(SYS_pidfd_open, run->pid, 0);
-    struct pollfd ready = {.fd = process, .events = POLLIN};
-    int status;
-
-    if (!ended || poll(&ready, 1, milliseconds_left(run)) <= 0)
-        kill(-run->pid, SIGKILL);
-    while (waitpid(run->pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            return CHILD_KILLED;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_KILLED;
-}
-
 int
 child_run(const struct child *child, struct buffer *output)
 {
     const struct rlimit memory = {child->memory, child->memory};
     struct run run = {.child = child};
-    int ends[2];
-    int result;
+    struct pollfd ended = {.events = POLLIN};
+    cleanup_close int process = -1;
+    cleanup_close int reading = -1;
+    int ends[2], error, status;
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return CHILD_MISSING;
-    result = spawn(&run, ends[1]) == 0 ? 0 : CHILD_MISSING;
+    reading = ends[0];
+    error = spawn(&run, ends[1]);
     close(ends[1]);
-    if (result == 0) {
-        prlimit(run.pid, RLIMIT_AS, &memory, NULL);
-        run.output = ends[0];
-        result = finish(&run, read_output(&run, output));
+    if (error != 0)
+        return CHILD_MISSING;
+    prlimit(run.pid, RLIMIT_AS, &memory, NULL);
+    process = (int)syscall(SYS_pidfd_open, run.pid, 0);
+    run.output = reading;
+    ended.fd = process;
+    if (!read_output(&run, output) || poll(&ended, 1, milliseconds_left(&run)) <= 0)
+        kill(-run.pid, SIGKILL);
+    while (waitpid(run.pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return CHILD_KILLED;
     }
-    close(ends[0]);
-    return result;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_KILLED;
 }
 
 int

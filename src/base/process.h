@@ -2,6 +2,7 @@
 /* Process setup at the start of each program, and running other programs. */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +20,11 @@ int process_keep_descriptors(int input, int output);
 /* Blocks the signals (ended by 0), which are read from a signalfd(2) instead. Return: that
  * descriptor, owned by the caller, or -errno. */
 int process_catch_signals(const int *signals);
+
+/* Ends the process after that many seconds with `message` on standard error and the exit
+ * status that `status` has by then. Both stay valid. */
+void process_limit_time(unsigned int seconds, const char *message,
+                        const volatile sig_atomic_t *status);
 
 /* Return: milliseconds of a clock that is never set. */
 int64_t clock_milliseconds(void);

@@ -38,19 +38,10 @@ static int (*const runs[])(struct lifecycle *lifecycle, struct failure **failure
 
 static volatile sig_atomic_t status_of_failure = EXIT_FAILURE;
 
-static void
-on_alarm(int signal_number)
-{
-    static const char message[] =
-        "virt-seed: error: making the seed took more than 20 seconds\n"
-        "virt-seed: hint: look for a file system that does not respond, or a very large "
-        "domain XML\n";
-
-    (void)signal_number;
-    if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
-        _exit(status_of_failure);
-    _exit(status_of_failure);
-}
+static const char too_late[] =
+    "virt-seed: error: making the seed took more than 20 seconds\n"
+    "virt-seed: hint: look for a file system that does not respond, or a very large "
+    "domain XML\n";
 
 /* --- one operation ---------------------------------------------------------------- */
 
@@ -155,8 +146,7 @@ main(int argc, char **argv)
     if (process_open_standard() < 0)
         return EXIT_FAILURE;
     process_harden();
-    signal(SIGALRM, on_alarm);
-    alarm(LIMIT_HOOK_SECONDS);
+    process_limit_time(LIMIT_HOOK_SECONDS, too_late, &status_of_failure);
     openlog("virt-seed", LOG_PID, LOG_DAEMON);
     while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
         switch (option) {

@@ -21,7 +21,6 @@
 #include "base/names.h"
 #include "lifecycle/lifecycle.h"
 #include "store/leftovers.h"
-#include "store/own-directory.h"
 #include "store/record.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
@@ -110,7 +109,7 @@ is_gone(int root, const char *uuid)
 static void
 sweep_records(const struct lifecycle *lifecycle)
 {
-    cleanup_close int fd = statedir_open(lifecycle->root);
+    cleanup_close int fd = fs_open_directory_in_root(lifecycle->root, VIRT_SEED_STATEDIR);
     cleanup_closedir DIR *dir = fd < 0 ? NULL : fs_list(fd);
     const struct dirent *entry;
 

@@ -113,11 +113,8 @@ host_key_read_public(int root, const char *uuid, struct part *part,
 {
     cleanup_free char *name = public_name(uuid);
     cleanup_free char *path = xasprintf("%s/%s", VIRT_SEED_STATEDIR, name);
-    cleanup_close int directory = statedir_open(root);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer line = {0};
-    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_SSH_KEY, &line);
+    int error = statedir_read(root, name, LIMIT_SSH_KEY, &line);
 
     if (error == -ENOENT)
         return fail_not_made(path, failure);
@@ -189,24 +186,16 @@ publish_public(int root, const char *uuid, const struct buffer *key,
     cleanup_free char *line = public_line(uuid, key, failure);
     cleanup_free char *name = public_name(uuid);
     cleanup_close int directory = statedir_make(root);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     cleanup_buffer struct buffer present = {0};
     int error;
 
     if (!line)
         return -1;
-    if (fd >= 0 && fs_read_all(fd, LIMIT_SSH_KEY, &present) == 0 && present.size > 0 &&
+    if (statedir_read(root, name, LIMIT_SSH_KEY, &present) == 0 && present.size > 0 &&
         strcmp(present.data, line) == 0)
         return 0;
-    error = directory < 0 ? directory : tmpfile_open(&tmpfile, directory, name);
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, line, strlen(line));
-    if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
-        error = -errno;
-    if (error == 0)
-        error = tmpfile_publish(&tmpfile, name);
+    error = directory < 0 ? directory
+                          : fs_replace_file(directory, name, line, 0644, (gid_t)-1);
     return error < 0 ? secret_fail("write a public key into", VIRT_SEED_STATEDIR, error,
                                    failure)
                      : 0;

@@ -145,20 +145,6 @@ add_to_index(const struct maker *maker, const char *mac, const char *uuid)
     return error == -EEXIST ? 0 : error;
 }
 
-static void
-remove_from_index(int tree, const char *mac, const char *uuid)
-{
-    cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
-    cleanup_close int dir =
-        openat(tree, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (dir < 0)
-        return;
-    unlinkat(dir, uuid, 0);
-    /* Fails if another domain has the same MAC. */
-    unlinkat(tree, path, AT_REMOVEDIR);
-}
-
 /* Removes the MACs of the obsolete directory `name` from the index, except those that the
  * domain has published. Superfluous entries in the index do no harm. */
 static void
@@ -171,9 +157,18 @@ clean_index(int tree, const char *name, const char *uuid)
     enum imds_link link;
 
     while (imds_next_mac(&list, mac, &link)) {
-        if ((IMDS_LINK_SET(link) & IMDS_ON_LINK) &&
-            !(imds_access_links(&kept, mac) & IMDS_ON_LINK))
-            remove_from_index(tree, mac, uuid);
+        cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
+        cleanup_close int dir = -1;
+
+        if (!(IMDS_LINK_SET(link) & IMDS_ON_LINK) ||
+            (imds_access_links(&kept, mac) & IMDS_ON_LINK))
+            continue;
+        dir = openat(tree, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (dir < 0)
+            continue;
+        unlinkat(dir, uuid, 0);
+        /* Fails if another domain has the same MAC. */
+        unlinkat(tree, path, AT_REMOVEDIR);
     }
 }
 
@@ -237,18 +232,20 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
 
 /* --- removing --------------------------------------------------------------------- */
 
-/* Removes all generations: the published one, which has been renamed, and those left by
+/* Removes all generations: the published one, which is renamed first, and those left by
  * killed processes. */
-static int
-remove_generations(int tree, const char *uuid)
+int
+imds_tree_remove(int tree, const char *uuid, struct failure **failure)
 {
-    cleanup_closedir DIR *dir = fs_list(tree);
+    cleanup_free char *name = other_name(uuid);
+    cleanup_closedir DIR *dir = NULL;
     const struct dirent *entry;
     int error = 0;
 
-    if (!dir)
-        return -errno;
-    while ((errno = 0, entry = readdir(dir))) {
+    if (!name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT) ||
+        !(dir = fs_list(tree)))
+        error = -errno;
+    while (dir && (errno = 0, entry = readdir(dir))) {
         int one = 0;
 
         if (strncmp(entry->d_name, uuid, strlen(uuid)) == 0) {
@@ -258,19 +255,8 @@ remove_generations(int tree, const char *uuid)
         if (error == 0)
             error = one;
     }
-    return error == 0 ? -errno : error;
-}
-
-int
-imds_tree_remove(int tree, const char *uuid, struct failure **failure)
-{
-    cleanup_free char *name = other_name(uuid);
-    int error = 0;
-
-    if (!name || (renameat(tree, uuid, tree, name) < 0 && errno != ENOENT))
-        error = -errno;
     if (error == 0)
-        error = remove_generations(tree, uuid);
+        error = -errno;
     if (error == 0)
         return 0;
     return failure_set_errno(

@@ -46,9 +46,9 @@ struct libvirt_daemon libvirt_daemon_find(int root);
  */
 gid_t libvirt_group(int root);
 
-/* The hint for a file of that group (directory, name) that the caller may not read. */
-#define LIBVIRT_GROUP_HINT                                                               \
-    "run it as root, or as a member of the file's group: ls -l %s/%s"
+/* Fails with "could not WHAT DIRECTORY/NAME" for a file of that group. Return: -1. */
+int libvirt_group_fail(enum failure_code code, const char *what, const char *directory,
+                       const char *name, int error, struct failure **failure);
 
 /* --- its QEMU driver ---------------------------------------------------------------- */
 

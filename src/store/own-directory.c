@@ -47,6 +47,16 @@ own_directory_open(int root, const char *path, mode_t mode, struct failure **fai
     return own_directory_check(&status, geteuid(), path, failure) < 0 ? -1 : steal_fd(fd);
 }
 
+int
+own_directory_fail(const char *what, const char *path, const char *name, int error,
+                   struct failure **failure)
+{
+    return failure_set_errno(failure, FAILURE_RUNDIR, error,
+                             "could not %s %s/%s\n"
+                             "check that it is writable and has free space: df %s",
+                             what, path, name, path);
+}
+
 /* --- the state directory ------------------------------------------------------------ */
 
 #define STATEDIR_MODE 0711
@@ -58,7 +68,11 @@ statedir_make(int root)
 }
 
 int
-statedir_open(int root)
+statedir_read(int root, const char *name, size_t limit, struct buffer *content)
 {
-    return fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_STATEDIR);
+    cleanup_close int fd =
+        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
+
+    return fd < 0 ? fd : fs_read_all(fd, limit, content);
 }

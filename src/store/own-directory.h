@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/buffer.h"
 #include "base/failure.h"
 
 /*
@@ -18,6 +19,10 @@ int own_directory_open(int root, const char *path, mode_t mode, struct failure *
  * write to. */
 int own_directory_check(const struct stat *status, uid_t owner, const char *path,
                         struct failure **failure);
+
+/* Fails with "could not WHAT PATH/NAME", where `path` is such a directory. Return: -1. */
+int own_directory_fail(const char *what, const char *path, const char *name, int error,
+                       struct failure **failure);
 
 /*
  * The state directory, /var/lib/virt-seed: what virt-seed keeps from one start of a
@@ -34,6 +39,5 @@ int own_directory_check(const struct stat *status, uid_t owner, const char *path
  * caller, or -errno. */
 int statedir_make(int root);
 
-/* The same without making it; the descriptor (O_PATH) is for openat(2) and similar
- * calls. */
-int statedir_open(int root);
+/* Appends the content of the regular file `name` in it. Return: 0 or -errno. */
+int statedir_read(int root, const char *name, size_t limit, struct buffer *content);

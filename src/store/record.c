@@ -234,22 +234,16 @@ fail_at(const char *name, int error, const char *what, struct failure **failure)
                            "%s/%s has more than %lu KiB\n"
                            "remove it; the next start writes it again",
                            VIRT_SEED_STATEDIR, name, LIMIT_RECORD / KIB);
-    failure_set_errno(failure, FAILURE_RECORD, error, "could not %s %s/%s", what,
-                      VIRT_SEED_STATEDIR, name);
-    if (error == -EACCES)
-        return failure_hint(failure, LIBVIRT_GROUP_HINT, VIRT_SEED_STATEDIR, name);
-    return failure_hint(failure, "check the directory: ls -l %s", VIRT_SEED_STATEDIR);
+    return libvirt_group_fail(FAILURE_RECORD, what, VIRT_SEED_STATEDIR, name, error,
+                              failure);
 }
 
 int
 record_read(int root, const char *uuid, struct record *record, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RECORD_SUFFIX, uuid);
-    cleanup_close int directory = statedir_open(root);
-    cleanup_close int fd =
-        directory < 0 ? directory : fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
-    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_RECORD, &text);
+    int error = statedir_read(root, name, LIMIT_RECORD, &text);
     cleanup_json json_t *json = NULL;
 
     *record = (struct record){0};
@@ -276,24 +270,16 @@ record_write(int root, const char *uuid, const struct record *record,
     cleanup_json json_t *json = record_to_json(record);
     cleanup_free char *text = json_text(json);
     cleanup_close int directory = statedir_make(root);
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = 0;
+    int error;
 
-    if (directory < 0) {
+    if (directory < 0)
         error = directory;
-    } else if (json_object_size(json) == 0) {
+    else if (json_object_size(json) == 0)
         error = unlinkat(directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-    } else {
-        error = strlen(text) > LIMIT_RECORD ? -EFBIG
-                                            : tmpfile_open(&tmpfile, directory, name);
-        if (error == 0)
-            error = fs_write_all(tmpfile.fd, text, strlen(text));
-        if (error == 0 && (fchown(tmpfile.fd, geteuid(), libvirt_group(root)) < 0 ||
-                           fchmod(tmpfile.fd, 0640) < 0))
-            error = -errno;
-        if (error == 0)
-            error = tmpfile_publish(&tmpfile, name);
-    }
+    else if (strlen(text) > LIMIT_RECORD)
+        error = -EFBIG;
+    else
+        error = fs_replace_file(directory, name, text, 0640, libvirt_group(root));
     return error < 0 ? fail_at(name, error, "write", failure) : 0;
 }
 

@@ -29,15 +29,6 @@ file_name(const char *uuid)
     return xasprintf("%s" REPORT_SUFFIX, uuid);
 }
 
-static int
-fail(int error, const char *what, const char *name, struct failure **failure)
-{
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not %s %s/%s\n"
-                             "check that it is writable and has free space: df %s",
-                             what, VIRT_SEED_REPORTDIR, name, VIRT_SEED_REPORTDIR);
-}
-
 /* virtlogd numbers its copies without gaps. */
 static int
 remove_others(int directory, const char *uuid, const char *name)
@@ -100,7 +91,9 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     }
     if (error == 0 && writer == REPORT_BY_SHIM)
         error = fs_link_again(directory, name, link);
-    return error < 0 ? fail(error, "make", name, failure) : 0;
+    return error < 0
+               ? own_directory_fail("make", VIRT_SEED_REPORTDIR, name, error, failure)
+               : 0;
 }
 
 bool
@@ -126,7 +119,9 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
         error = -errno;
     if (error == 0)
         error = remove_others(directory, uuid, name);
-    return error < 0 && error != -ENOENT ? fail(error, "remove", name, failure) : 0;
+    return error < 0 && error != -ENOENT
+               ? own_directory_fail("remove", VIRT_SEED_REPORTDIR, name, error, failure)
+               : 0;
 }
 
 /* --- reading ---------------------------------------------------------------------- */
@@ -211,12 +206,8 @@ report_reader_read(struct report_reader *reader, char *data, size_t size,
     }
     if (count >= 0)
         return count;
-    failure_set_errno(failure, FAILURE_SYSTEM, (int)count, "could not read %s/%s",
-                      VIRT_SEED_REPORTDIR, reader->name);
-    if (count == -EACCES)
-        return failure_hint(failure, LIBVIRT_GROUP_HINT, VIRT_SEED_REPORTDIR,
-                            reader->name);
-    return failure_hint(failure, "check the directory: ls -l %s", VIRT_SEED_REPORTDIR);
+    return libvirt_group_fail(FAILURE_SYSTEM, "read", VIRT_SEED_REPORTDIR, reader->name,
+                              (int)count, failure);
 }
 
 int

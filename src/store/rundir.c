@@ -52,10 +52,8 @@ rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
 
     unlinkat(rundir, name, 0);
     fd = openat(rundir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, errno, "could not make %s/%s",
-                             VIRT_SEED_RUNDIR, name);
+    return fd < 0 ? own_directory_fail("make", VIRT_SEED_RUNDIR, name, -errno, failure)
+                  : 0;
 }
 
 bool
@@ -97,7 +95,6 @@ int
 rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
                         struct failure **failure)
 {
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     cleanup_free char *order = xasprintf("%s" SHIM_ORDER_SUFFIX, uuid);
     cleanup_free char *seed = rundir_seed_name(uuid);
     cleanup_free char *link = second_name(uuid);
@@ -105,21 +102,11 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool r
         xasprintf("%s\n%s", serial, report ? SHIM_ORDER_REPORT : "");
     int error = fs_link_again(rundir, seed, link);
 
-    if (error == 0)
-        error = tmpfile_open(&tmpfile, rundir, order);
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, lines, strlen(lines));
     /* Readable by QEMU's user, but not owned by that user, who could change it. */
-    if (error == 0 && fchmod(tmpfile.fd, 0644) < 0)
-        error = -errno;
     if (error == 0)
-        error = tmpfile_publish(&tmpfile, order);
-    if (error == 0)
-        return 0;
-    return failure_set_errno(failure, FAILURE_RUNDIR, error,
-                             "could not make %s/%s\n"
-                             "check that it is writable and has free space: df %s",
-                             VIRT_SEED_RUNDIR, order, VIRT_SEED_RUNDIR);
+        error = fs_replace_file(rundir, order, lines, 0644, (gid_t)-1);
+    return error < 0 ? own_directory_fail("make", VIRT_SEED_RUNDIR, order, error, failure)
+                     : 0;
 }
 
 static int

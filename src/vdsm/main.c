@@ -36,33 +36,11 @@
 #define STATUS_DONE 0
 #define STATUS_STOP 2
 
-/* --- time ------------------------------------------------------------------------- */
+static const volatile sig_atomic_t late_status = STATUS_STOP;
 
-static void
-on_alarm(int signal_number)
-{
-    static const char message[] =
-        "virt-seed: error: wiring took more than 20 seconds\n"
-        "virt-seed: hint: check for a storage domain that does not respond\n";
-
-    (void)signal_number;
-    if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
-        _exit(STATUS_STOP);
-    _exit(STATUS_STOP);
-}
-
-static void
-limit_time(void)
-{
-    sigset_t alarms;
-
-    /* Signals that VDSM's threads block are blocked here, too. */
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    signal(SIGALRM, on_alarm);
-    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
-    alarm(LIMIT_HOOK_SECONDS);
-}
+static const char too_late[] =
+    "virt-seed: error: wiring took more than 20 seconds\n"
+    "virt-seed: hint: check for a storage domain that does not respond\n";
 
 /* --- wiring ----------------------------------------------------------------------- */
 
@@ -161,7 +139,7 @@ main(int argc, char **argv)
     if (process_open_standard() < 0)
         return STATUS_STOP;
     process_harden();
-    limit_time();
+    process_limit_time(LIMIT_HOOK_SECONDS, too_late, &late_status);
     if (argc > 1)
         failure_set(&failure, FAILURE_USAGE,
                     "'%s': this hook takes no arguments\n"
