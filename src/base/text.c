@@ -73,9 +73,10 @@ static const struct {
     unsigned char first, last;
 } unfit[] = {
     {"\xc2", 0x80, 0x9f},         /* U+0080-U+009F: controls */
+    {"\xd8", 0x9c, 0x9c},         /* U+061C: direction */
     {"\xe2\x80", 0x8b, 0x8f},     /* U+200B-U+200F: zero width, directions */
     {"\xe2\x80", 0xa8, 0xae},     /* U+2028-U+202E: line ends, directions */
-    {"\xe2\x81", 0xa0, 0xa9},     /* U+2060-U+2069: invisible operators, directions */
+    {"\xe2\x81", 0xa0, 0xaf},     /* U+2060-U+206F: invisible operators, directions */
     {"\xef\xbb", 0xbf, 0xbf},     /* U+FEFF: the byte order mark */
     {"\xf3\xa0\x80", 0x80, 0xbf}, /* U+E0000-U+E007F: tags */
     {"\xf3\xa0\x81", 0x80, 0xbf},
@@ -102,10 +103,12 @@ void
 utf8_replace_controls(char *text)
 {
     for (const char *end = text + strlen(text); text < end;) {
-        size_t length = utf8_unfit_length(text, (size_t)(end - text));
+        size_t size = (size_t)(end - text);
+        size_t length = character_length(text, size);
+        size_t unfit_length = length == 0 ? 1 : utf8_unfit_length(text, size);
 
-        memset(text, '?', length);
-        text += length > 0 ? length : 1;
+        memset(text, '?', unfit_length);
+        text += length == 0 ? 1 : length;
     }
 }
 
@@ -118,11 +121,14 @@ print_outside_text(FILE *stream, const char *text, size_t size, const char *allo
     cleanup_buffer struct buffer safe = {0};
 
     for (size_t i = 0; i < size;) {
-        size_t length = utf8_unfit_length(text + i, size - i);
-        bool keep = length == 0 || (text[i] && strchr(allowed, text[i]));
+        size_t length = character_length(text + i, size - i);
+        bool fit = length > 0 && utf8_unfit_length(text + i, size - i) == 0;
 
-        buffer_append(&safe, keep ? &text[i] : "?", 1);
-        i += keep ? 1 : length;
+        if (fit || (text[i] && strchr(allowed, text[i])))
+            buffer_append(&safe, &text[i], length);
+        else
+            buffer_append(&safe, "?", 1);
+        i += length == 0 ? 1 : length;
     }
     if (safe.size > 0)
         fwrite(safe.data, 1, safe.size, stream);

@@ -22,13 +22,14 @@ void utf8_repair(char *text);
  */
 size_t utf8_unfit_length(const char *text, size_t size);
 
-/* Replaces each byte of such a character with '?', in place. */
+/* Replaces each byte of such a character, and each byte that is not UTF-8 (a terminal may take
+ * 0x9b for a control), with '?', in place. */
 void utf8_replace_controls(char *text);
 
 /* --- printing --------------------------------------------------------------------- */
 
-/* Prints text from outside with '?' for each character that is unfit to be shown, so that
- * it can neither control a terminal nor look like something else. The controls in
+/* Prints text from outside with '?' for each character that is unfit to be shown and each byte
+ * that is not UTF-8, so that it can neither control a terminal nor look like something else. The controls in
  * `allowed` stay: "\n\t" for a document. */
 void print_outside_text(FILE *stream, const char *text, size_t size, const char *allowed);
 

@@ -285,6 +285,16 @@ yaml_xml() {
     refuses yaml.xml '<user-data>'
 }
 
+@test "check answers soon, whatever YAML is nested without end" {
+    local text
+
+    for text in '[' '{' '- ' '? ' '[{' '!' '"' '%'; do
+        { printf 'a: "\t"\nb: '; repeat 65536 "$text"; } | yaml_xml >yaml.xml
+        run -1 timeout 60 virt-seed check --no-schema yaml.xml
+        [[ $output = *'<user-data>'* ]]
+    done
+}
+
 @test "refuses YAML whose aliases multiply or that contains itself" {
     local -i i
 
