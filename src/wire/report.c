@@ -279,15 +279,16 @@ wire_remove_report(struct domain *domain, struct wiring *wiring)
 {
     xmlNode *devices = xml_child(domain->root, "devices");
     xmlNode *next;
+    bool is_used;
 
     remove_but(domain, NULL, wiring);
+    is_used = devices && controller_is_used(devices);
     for (xmlNode *node = xml_child(devices, "controller"); node; node = next) {
         const xmlNode *alias = xml_child(node, "alias");
 
         next = xml_next(node, "controller");
         if (!xml_attribute_is(node, "type", "virtio-serial") || !alias ||
-            !xml_attribute_is(alias, "name", CONTROLLER_ALIAS) ||
-            controller_is_used(devices))
+            !xml_attribute_is(alias, "name", CONTROLLER_ALIAS) || is_used)
             continue;
         xml_remove(node);
         wiring_note(wiring, "virtio-serial controller removed");
