@@ -435,7 +435,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     for (size_t i = 0; i < writing.secret_count && !options->print; i++) {
         if ((definition.connection &&
              libvirt_require_local(definition.connection, failure) < 0) ||
-            secret_replace(context->root, definition.domain.name, &writing.secrets[i],
+            secret_replace(context->root, &definition.domain, &writing.secrets[i],
                            failure) < 0)
             return -1;
         wiring_note(&wiring, "secret '%s' has the key %s now", definition.domain.name,

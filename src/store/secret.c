@@ -346,6 +346,23 @@ make_secret(int root, const char *name, struct failure **failure)
     return secrets < 0 ? -1 : secret_make_directory(root, path, failure);
 }
 
+/* Return: whether the secret has a key, or a list of domains; -errno. */
+static int
+has_keys(int secret)
+{
+    struct dirent **entries = NULL;
+    int count = scandirat(secret, ".", &entries, NULL, NULL);
+    int found = count < 0 ? -errno : 0;
+
+    for (int i = 0; i < count; i++) {
+        if (entries[i]->d_name[0] != '.')
+            found = 1;
+        free(entries[i]);
+    }
+    free(entries);
+    return found;
+}
+
 /* `there` says whether the key already exists; other content is a failure. */
 static int
 compare_key(int secret, const char *name, const struct secret_key *key, bool *there,
@@ -394,8 +411,11 @@ int
 secret_write(int root, const char *name, const struct secret_key *keys, size_t key_count,
              struct failure **failure)
 {
+    cleanup_free char *path = xasprintf("%s/%s", SECRETS, name);
     cleanup_close int secret = -1;
+    const char *missing = NULL;
     bool there;
+    int had_keys;
 
     if (secret_check_name("secret", name, failure) < 0)
         return -1;
@@ -406,27 +426,53 @@ secret_write(int root, const char *name, const struct secret_key *keys, size_t k
     secret = make_secret(root, name, failure);
     if (secret < 0)
         return -1;
+    had_keys = has_keys(secret);
+    if (had_keys < 0)
+        return secret_fail("make or read", path, had_keys, failure);
     for (size_t i = 0; i < key_count; i++) {
         if (compare_key(secret, name, &keys[i], &there, failure) < 0)
             return -1;
+        if (!there)
+            missing = keys[i].name;
     }
-    for (size_t i = 0; i < key_count; i++) {
-        if (compare_key(secret, name, &keys[i], &there, failure) < 0 ||
-            (!there && write_key(secret, name, &keys[i], failure) < 0))
+    /* It may be somebody else's secret of the same name, which other domains read whole. */
+    if (missing && had_keys)
+        return failure_set(failure, FAILURE_SECRET,
+                           "%s already exists, without the key '%s'\n"
+                           "remove it, or omit --secrets and add the key yourself",
+                           path, missing);
+    for (size_t i = 0; i < key_count && missing; i++) {
+        if (write_key(secret, name, &keys[i], failure) < 0)
             return -1;
     }
     return 0;
 }
 
 int
-secret_replace(int root, const char *name, const struct secret_key *key,
+secret_replace(int root, const struct domain *domain, const struct secret_key *key,
                struct failure **failure)
 {
     cleanup_close int secret = -1;
+    int had_keys;
 
-    if (secret_check_name("secret", name, failure) < 0 ||
+    if (secret_check_name("secret", domain->name, failure) < 0 ||
         secret_check_key(key->name, failure) < 0)
         return -1;
-    secret = make_secret(root, name, failure);
-    return secret < 0 ? -1 : write_key(secret, name, key, failure);
+    secret = make_secret(root, domain->name, failure);
+    if (secret < 0)
+        return -1;
+    had_keys = has_keys(secret);
+    /* Before the key: nobody else may read it for a moment. */
+    if (had_keys == 0) {
+        struct secret_key allow = {.name = (char[]){ALLOW}};
+        int result;
+
+        buffer_printf(&allow.content, "%s\n",
+                      *domain->uuid ? domain->uuid : domain->name);
+        result = write_key(secret, domain->name, &allow, failure);
+        buffer_clear(&allow.content);
+        if (result < 0)
+            return -1;
+    }
+    return write_key(secret, domain->name, key, failure);
 }

@@ -65,12 +65,14 @@ int secret_make_directory(int root, const char *path, struct failure **failure);
 
 /*
  * Writes the keys as /etc/virt-seed/secrets/NAME/KEY, below `root`; makes directories
- * with mode 0700 and files with 0600, each file atomically. An existing key with the same
- * content stays; with other content this fails, and no key is written.
+ * with mode 0700 and files with 0600, each file atomically. If the secret exists, it must
+ * have all of the keys with the same content; else this fails, and no key is written.
  */
 int secret_write(int root, const char *name, const struct secret_key *keys,
                  size_t key_count, struct failure **failure);
 
-/* Writes one key in the same way, replacing an existing one. */
-int secret_replace(int root, const char *name, const struct secret_key *key,
+/* Writes one key of the secret with the domain's name, replacing an existing one. A new
+ * secret allows only this domain: by its UUID, or if libvirt has still to choose that, by
+ * its name. */
+int secret_replace(int root, const struct domain *domain, const struct secret_key *key,
                    struct failure **failure);

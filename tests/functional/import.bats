@@ -274,6 +274,14 @@ END
     [[ $output != *hunter2* && $output != *different* ]]
 }
 
+@test "--secrets adds no key to a secret that exists" {
+    make_secret web1 other-key kept
+    run -1 --separate-stderr virt-seed --root="$root" import --secrets kubevirt - < <(with_secret)
+    only_stderr
+    assert_refused 1 "$confdir/secrets/web1 already exists, without the key 'userdata'"
+    [[ $(ls "$root$confdir/secrets/web1") == other-key ]]
+}
+
 @test "--secrets follows no link, and writes nothing into directories open to others" {
     mkdir -p "$root$confdir/secrets" elsewhere
     chmod 0700 "$root$confdir/secrets" elsewhere

@@ -190,6 +190,24 @@ END
     [[ $(<"$secret") = 'correct horse' ]]
 }
 
+@test "a new secret is for its domain alone, and the list of an existing one stays" {
+    local other=${uuid/4dea/5dea} secret=$root$confdir/secrets/web1
+
+    [[ $EUID -eq 0 ]] || skip 'secrets are for root to write'
+    virt-seed --quiet --root="$root" set --root-password-file=password -o out.xml web1.xml
+    virt-seed --quiet --root="$root" dump out.xml user-data
+    sed "s|$uuid|$other|g" out.xml >other.xml
+    run -1 virt-seed --root="$root" dump other.xml user-data
+    assert_said "may not use the secret 'web1'"
+
+    rm "$secret/allow"
+    virt-seed --quiet --root="$root" set --password-file=password -o out.xml web1.xml
+    [[ ! -e $secret/allow ]]
+    echo 'web*' | install -m 0600 /dev/stdin "$secret/allow"
+    virt-seed --quiet --root="$root" set --password-file=password -o out.xml web1.xml
+    [[ $(<"$secret/allow") = 'web*' ]]
+}
+
 @test "--print prints the XML and writes nothing" {
     run --separate-stderr -0 virt-seed --root="$root" --quiet set --print \
         --root-password-file=password web1.xml
