@@ -115,6 +115,7 @@ CLEANFILES += %D%/seed/reporter-script.h
 	mv $@.new $@
 
 libimage_a_SOURCES = \
+	%D%/image/image.c \
 	%D%/image/image.h \
 	%D%/image/iso.c \
 	%D%/image/label.c \
@@ -183,7 +184,7 @@ libimport_a_SOURCES = \
 	%D%/import/kubevirt-file.c \
 	%D%/import/kubevirt-source.c \
 	%D%/import/ovirt.c \
-	%D%/import/ovirt-payload.c \
+	%D%/import/seed.c \
 	$(NULL)
 libimport_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS) $(UUID_CFLAGS)
 

@@ -27,21 +27,23 @@ struct options {
 };
 
 /* The systems whose documents can be read. */
-static const struct format {
+struct format {
     const char *name;
     int (*read)(struct import *import, const char *data, size_t size, const char *name,
                 struct failure **failure);
-} formats[] = {
-    {"kubevirt", import_kubevirt},
-    {"ovirt", import_ovirt},
 };
+
+static const struct format kubevirt = {"kubevirt", import_kubevirt};
+static const struct format ovirt = {"ovirt", import_ovirt};
+static const struct format seed = {"seed", import_seed_file};
+static const struct format *const formats[] = {&kubevirt, &ovirt, &seed};
 
 static const struct format *
 format_by_name(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-        if (strcmp(formats[i].name, name) == 0)
-            return &formats[i];
+        if (strcmp(formats[i]->name, name) == 0)
+            return formats[i];
     }
     return NULL;
 }
@@ -53,7 +55,9 @@ guess_format(const struct buffer *data)
 {
     size_t start = data->size > 0 ? strspn(data->data, " \t\r\n") : 0;
 
-    return start < data->size && data->data[start] == '<' ? &formats[1] : &formats[0];
+    if (data->size > 0 && import_is_seed(data->data, data->size))
+        return &seed;
+    return start < data->size && data->data[start] == '<' ? &ovirt : &kubevirt;
 }
 
 static int
@@ -70,7 +74,8 @@ read_import(struct import *import, const struct context *context, const char *ma
         return failure_set(
             failure, FAILURE_USAGE,
             "cannot import from '%s'\n"
-            "virt-seed import kubevirt FILE, or virt-seed import ovirt FILE",
+            "virt-seed import kubevirt FILE, virt-seed import ovirt FILE, or "
+            "virt-seed import seed FILE",
             context->operands[0]);
     if (file && context->operand_count == 1 && format_by_name(file) &&
         access(file, F_OK) < 0)
@@ -211,13 +216,14 @@ static const struct option_row rows[] = {
 
 const struct command cmd_import = {
     .name = "import",
-    .operands = "[kubevirt|ovirt] FILE|-",
-    .summary = "import cloud-init settings from KubeVirt or oVirt",
+    .operands = "[kubevirt|ovirt|seed] FILE|-",
+    .summary = "import cloud-init settings from KubeVirt, oVirt or a seed",
     .help =
-        "Prints the <cloud-init> element that asks for what KubeVirt or oVirt would\n"
-        "give the guest. kubevirt: a file of manifests, in YAML or JSON, with a\n"
-        "VirtualMachine or VirtualMachineInstance, and the Secrets it refers to.\n"
-        "ovirt: a <vm> with <initialization>, or a domain's XML of oVirt's engine.\n"
+        "Prints the <cloud-init> element that asks for what KubeVirt, oVirt or another\n"
+        "tool's seed would give the guest. kubevirt: a file of manifests, in YAML or\n"
+        "JSON, with a VirtualMachine or VirtualMachineInstance, and the Secrets it refers\n"
+        "to. ovirt: a <vm> with <initialization>, or a domain's XML of oVirt's engine.\n"
+        "seed: an image, or a domain's XML with another tool's seed as a disk.\n"
         "Without a kind, it is told by the content. Unsupported fields are rejected,\n"
         "never dropped.\n",
     .options = rows,

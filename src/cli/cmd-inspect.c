@@ -192,17 +192,6 @@ extract_volume(const struct seed *volume, const char *path, struct failure **fai
 
 /* --- the command ------------------------------------------------------------------ */
 
-/* cloud-init reads ISO 9660 and vfat. */
-static int
-read_image(int fd, struct seed *volume, struct failure **failure)
-{
-    cleanup_free char *type = NULL;
-    cleanup_free char *label = label_read(fd, &type);
-
-    return type && strcmp(type, "vfat") == 0 ? vfat_read(fd, label, volume, failure)
-                                             : iso_read(fd, volume, failure);
-}
-
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -218,7 +207,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                                  "could not open '%s'\n"
                                  "give the file of an image; 'virt-seed build' makes one",
                                  path);
-    if (read_image(fd, &volume, failure) < 0)
+    if (image_read(fd, &volume, failure) < 0)
         return failure_prefix(failure, "%s", path);
     judge(&inspection);
     if (options->json)

@@ -11,6 +11,8 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
+#include "domain/request.h"
+#include "import/import.h"
 #include "wire/wire.h"
 
 struct options {
@@ -45,6 +47,39 @@ load_after_refusal(struct definition *definition, const struct context *context,
     return failure_set(failure, FAILURE_LIBVIRT, "the domain runs");
 }
 
+/* --- another tool's seed ---------------------------------------------------------- */
+
+/*
+ * Makes a request of another tool's seed for a domain that has none: of the seed that
+ * virt-install gives the first boot, and with --replace of the domain's own.
+ */
+static int
+adopt_seed(struct definition *definition, const struct context *context, bool replace,
+           struct wiring *wiring, struct failure **failure)
+{
+    cleanup_free char *host =
+        definition->connection ? libvirt_remote_host(definition->connection) : NULL;
+    cleanup_free char *own = NULL;
+    const char *path = definition->first_seed;
+    cleanup_import struct import import = {0};
+
+    if (request_find(&definition->domain))
+        return 0;
+    if (!path && replace && !host)
+        path = own = import_find_seed(&definition->domain);
+    if (!path)
+        return 0;
+    import.doc = request_new();
+    import.element = xmlDocGetRootElement(import.doc);
+    if (import_image(&import, path, failure) < 0 || import_check(&import, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition->domain.name);
+    request_insert(&definition->domain, import.element);
+    wiring_note(wiring, "<cloud-init> made from the seed '%s'", path);
+    for (size_t i = 0; !context->quiet && i < import.note_count; i++)
+        print_outside_line(stderr, "virt-seed: note: %s", import.notes[i]);
+    return 0;
+}
+
 /* --- wiring ----------------------------------------------------------------------- */
 
 static int
@@ -65,7 +100,8 @@ wire(const struct context *context, const struct options *options, struct wiring
             ? load_after_refusal(&definition, context, failure) < 0
             : definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0)
         return -1;
-    if (definition_wire(&definition, context, &options->change, wiring, failure) < 0)
+    if (adopt_seed(&definition, context, change.replace, wiring, failure) < 0 ||
+        definition_wire(&definition, context, &options->change, wiring, failure) < 0)
         return -1;
     wiring_parts_read(&parts, &definition);
     parts.request = false;
@@ -117,8 +153,9 @@ run(const struct context *context, const void *data, struct failure **failure)
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "replace", NULL, change.replace,
-           "put our seed in the place of another tool's"),
+    OPTION(
+        0, "replace", NULL, change.replace,
+        "put our seed in the place of another tool's, with its documents if the domain has none"),
     SUMMARY_ROWS,
     CHANGE_ROWS,
     OPTION_DOMAIN_ROW,

@@ -2,7 +2,8 @@
 /*
  * The definition of the domain that a command is for: where it comes from (a file,
  * standard input, or libvirt), what a command changes in it, how it goes back, and its
- * seed. The operand is a file if it is "-", has a slash, or names an existing file;
+ * seed. A file may also be what virt-install --print-xml writes: two domains of the same
+ * name, of which the last is the definition. The operand is a file if it is "-", has a slash, or names an existing file;
  * --domain says that it is a domain.
  */
 #pragma once
@@ -22,7 +23,10 @@ struct definition {
     const char *name;         /* of the file, NULL if it came from libvirt */
     virConnectPtr connection; /* NULL if it came from a file */
     virDomainPtr libvirt;     /* the same */
-    char *text; /* of the file, or as libvirt gave it, if it is to change */
+    char *text;               /* of the file, or as libvirt gave it, if it is to change */
+    /* Of a stream of two domains, of which the last is the definition: the path of another
+     * tool's seed in the first, or NULL. */
+    char *first_seed;
     xmlDoc *doc;
     bool request_alone;   /* only the <cloud-init> element is to be written */
     struct domain domain; /* read from the document */

@@ -33,7 +33,8 @@
 static uintptr_t
 mark(xmlNode *node, uintptr_t count)
 {
-    node->_private = (void *)++count;
+    /* A number, which nobody follows. */
+    node->_private = (void *)++count; /* NOLINT(performance-no-int-to-ptr) */
     if (node->type == XML_ELEMENT_NODE) {
         for (xmlNode *child = node->children; child; child = child->next)
             count = mark(child, count);
@@ -120,33 +121,34 @@ skip_tag(struct text *text)
 }
 
 size_t
-xml_source_next(const char *data, size_t size)
+xml_source_next(const char *text)
 {
-    struct text text = {data, size, 0};
+    struct text rest = {text, strlen(text), 0};
     size_t depth = 0;
     bool complete = false;
 
-    while (text.at < size) {
-        text.at += strcspn(data + text.at, "<");
-        const struct section *section = find_section(&text);
+    while (skip_past(&rest, "<")) {
+        const struct section *section;
         bool found;
 
-        if (complete && (is_at(&text, "<?xml ") || (!section && data[text.at] == '<')))
-            return text.at;
+        rest.at--;
+        section = find_section(&rest);
+        if (complete && (!section || is_at(&rest, "<?xml ")))
+            return rest.at;
         if (section) {
-            found = skip_section(&text, section);
-        } else if (is_at(&text, "</")) {
-            found = skip_past(&text, ">") && depth > 0;
+            found = skip_section(&rest, section);
+        } else if (is_at(&rest, "</")) {
+            found = skip_past(&rest, ">") && depth > 0;
             depth--;
         } else {
-            found = skip_tag(&text);
-            depth += found && data[text.at - 2] != '/';
+            found = skip_tag(&rest);
+            depth += found && text[rest.at - 2] != '/';
         }
         if (!found)
             break;
         complete = complete || (depth == 0 && !section);
     }
-    return size;
+    return rest.size;
 }
 
 /* --- the places of the nodes -------------------------------------------------------- */
@@ -374,13 +376,12 @@ write_element(struct edit *edit, const struct place *place, xmlNode *node)
 static bool
 write_node(struct edit *edit, xmlNode *node)
 {
-    const struct place *place = &edit->places[number_of(node)];
+    const size_t number = number_of(node);
+    const struct place *place = &edit->places[number];
 
-    if (number_of(node) == 0)
-        write_new(edit, node);
-    else if (node->type == XML_ELEMENT_NODE)
+    if (number > 0 && node->type == XML_ELEMENT_NODE)
         return write_element(edit, place, node);
-    else if (xmlStrEqual(node->content, place->node->content))
+    if (number > 0 && xmlStrEqual(node->content, place->node->content))
         copy(edit, place->start, place->end);
     else
         write_new(edit, node);

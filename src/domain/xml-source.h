@@ -23,8 +23,7 @@ void xml_source_mark(xmlDoc *doc);
 char *xml_source_edit(const char *source, xmlDoc *doc, size_t *size);
 
 /*
- * Return: where the next document begins if the text has another one after the first, as
- * a stream of documents; else its size. The text ends with a NUL. What is not well-formed is for
- * xml_parse() to report.
+ * Return: where the next document begins if the text is a stream of documents; else its
+ * length. What is not well-formed is for xml_parse() to report.
  */
-size_t xml_source_next(const char *text, size_t size);
+size_t xml_source_next(const char *text);

@@ -33,6 +33,9 @@ int iso_read(int fd, struct seed *seed, struct failure **failure);
  */
 int vfat_read(int fd, const char *label, struct seed *seed, struct failure **failure);
 
+/* Reads the image in the file, ISO 9660 or vfat, which are what cloud-init reads. */
+int image_read(int fd, struct seed *seed, struct failure **failure);
+
 /*
  * Reads the image back from the file and compares its label and each document with the
  * seed.

@@ -11,6 +11,8 @@
 #include <libxml/tree.h>
 
 #include "base/failure.h"
+#include "domain/documents.h"
+#include "domain/domain.h"
 #include "store/secret.h"
 
 /* A secret of the host that the element refers to. */
@@ -37,8 +39,22 @@ int import_kubevirt(struct import *import, const char *data, size_t size,
 /* Reads oVirt's <vm> with <initialization>, or a domain's XML of its engine. */
 int import_ovirt(struct import *import, const char *data, size_t size, const char *name,
                  struct failure **failure);
-/* Reads the payload of a domain's XML, which becomes the element's parts. */
-int import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failure);
+
+/* Reads a seed: the image itself, or the XML of a domain that has another tool's seed as a
+ * disk, as the first domain that virt-install --cloud-init --print-xml prints. */
+int import_seed_file(struct import *import, const char *data, size_t size,
+                     const char *name, struct failure **failure);
+/* Return: whether the data looks like that. */
+bool import_is_seed(const char *data, size_t size);
+/* Reads the seed in an image file. */
+int import_image(struct import *import, const char *path, struct failure **failure);
+/* Translates the documents of a seed, `name` in messages; the hint may be missing. */
+int import_seed(struct import *import, const struct seed *seed, const char *name,
+                struct failure **failure);
+
+/* Return: the path of another tool's seed among the domain's disks, whose labels are read,
+ * owned by the caller (free), or NULL. */
+char *import_find_seed(struct domain *domain);
 
 /* Checks that the element is a valid request, as far as that is possible without a
  * domain. */

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/initialization.h"
+#include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
 #include "seed/yaml.h"
@@ -350,6 +351,29 @@ read_vms(struct import *import, const xmlNode *parent, const char *name,
     return read_initialization(import, node, failure);
 }
 
+/* The payload that the engine puts into a domain's <metadata>. */
+static int
+read_payload(struct import *import, xmlDoc *doc, struct failure **failure)
+{
+    cleanup_seed struct seed payload = {0};
+    cleanup_domain struct domain domain = {0};
+    const xmlNode *node;
+
+    if (domain_read(&domain, doc, failure) < 0)
+        return -1;
+    node = payload_find(&domain);
+    if (!node)
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(domain.root),
+                              "the domain has no oVirt payload in its <metadata>\n"
+                              "there is nothing to import");
+    if (payload_read(&payload, node, failure) < 0)
+        return -1;
+    if (import_seed(import, &payload, "payload", failure) < 0)
+        return failure_hint(failure, "remove it, or keep the payload in the domain: "
+                                     "virt-seed makes a seed from it unchanged");
+    return 0;
+}
+
 int
 import_ovirt(struct import *import, const char *data, size_t size, const char *name,
              struct failure **failure)
@@ -365,7 +389,7 @@ import_ovirt(struct import *import, const char *data, size_t size, const char *n
     if (strcmp(is, "vm") == 0)
         return read_vms(import, (const xmlNode *)doc, name, failure);
     if (strcmp(is, "domain") == 0)
-        return import_ovirt_payload(import, doc, failure);
+        return read_payload(import, doc, failure);
     if (strcmp(is, "initialization") == 0)
         return read_initialization(import, root, failure);
     return fail(root, "is neither <vm>, <initialization> nor <domain>",

@@ -50,7 +50,7 @@ offers() {
 
 @test "completes the words that an option allows" {
     offers 'virt-seed import k' kubevirt
-    offers 'virt-seed import ' kubevirt ovirt
+    offers 'virt-seed import ' kubevirt ovirt seed
     offers 'virt-seed set --ssh-host-keys=g' generate
     offers 'virt-seed set --datasource=' nocloud configdrive nocloud-net
     offers 'virt-seed set --datasource c' configdrive

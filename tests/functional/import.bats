@@ -317,7 +317,7 @@ END
 
 @test "prints how to call import" {
     run virt-seed import
-    assert_refused 2 'virt-seed import [OPTION]… [kubevirt|ovirt] FILE|-'
+    assert_refused 2 'virt-seed import [OPTION]… [kubevirt|ovirt|seed] FILE|-'
     run virt-seed import vmware x
     assert_refused 2 "cannot import from 'vmware'"
     run virt-seed import kubevirt

@@ -54,7 +54,7 @@ may_include() {
     may_include store base domain wire seed image
     may_include check base domain wire seed image store
     may_include lifecycle base domain wire seed image store check
-    may_include import base domain wire seed store
+    may_include import base domain wire seed image store
     may_include cli base domain wire seed image store check import
     may_include vdsm base domain wire image store
     may_include shim base

@@ -46,6 +46,20 @@ seed_has() {
     [[ $(virt_seed dump web1 user-data) = "$(<user-data)" ]]
 }
 
+@test "virt-install --cloud-init --print-xml is defined with its documents given again" {
+    need virt-install
+    mkdir -p "$LAB_DIR/root/var/lib/libvirt/boot"
+    lab_run HOME="$BATS_TEST_TMPDIR" virt-install --connect qemu:///system --virt-type qemu --name web1 \
+        --memory 32 --disk none --import --osinfo detect=off,require=off --network none --graphics none \
+        --cloud-init user-data=user-data --print-xml >printed.xml
+    [[ $(grep -c '<domain ' printed.xml) -eq 2 ]]
+    virt_seed set - --user-data user-data <printed.xml | lab_virsh define --validate /dev/stdin
+    lab_virsh dumpxml --inactive web1 >definition.xml
+    run ! grep -e cloudinit.iso -e '<on_reboot>destroy' definition.xml
+    lab_virsh start web1
+    [[ $(virt_seed dump web1 user-data) = "$(<user-data)" ]]
+}
+
 # So says the README.
 @test "virt-install --cloud-init leaves no seed in the definition" {
     local directory=$LAB_DIR/root/var/lib/libvirt/boot

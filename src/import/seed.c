@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Imports the payload that oVirt's engine puts in a domain's metadata: the files of a seed
- * become the elements that give the guest the same files.
+ * Imports a seed: its files become the elements that give the guest the same files. The
+ * seed is an image, that of another tool's disk in a domain, or oVirt's payload.
  */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 
+#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/request.h"
+#include "domain/vocabulary.h"
+#include "domain/xml-source.h"
 #include "domain/xml.h"
+#include "image/image.h"
 #include "import/import.h"
 #include "seed/json.h"
 #include "seed/yaml.h"
+#include "wire/wire.h"
 
 /* --- keys of the meta-data -------------------------------------------------------- */
 
@@ -169,13 +177,14 @@ add_meta(struct import *import, const struct meta_keys *names, const struct buff
     if (!meta && names->json)
         return failure_set(failure, FAILURE_REQUEST,
                            "not JSON: line %d: %s\n"
-                           "use the document that the engine made",
+                           "fix the document",
                            error.line, error.text);
     if (!meta)
         return -1;
+    if (json_is_null(meta) && !names->json)
+        return 0;
     if (!json_is_object(meta))
-        return failure_set(failure, FAILURE_REQUEST,
-                           "not a mapping\nuse the document that the engine made");
+        return failure_set(failure, FAILURE_REQUEST, "not a mapping\nfix the document");
     if (add_word(import, meta, names->hostname, "hostname", NULL, failure) < 0 ||
         add_word(import, meta, names->instance_id, "instance-id", "fixed", failure) < 0 ||
         add_word(import, meta, names->instance_type, "instance-type", NULL, failure) <
@@ -222,9 +231,10 @@ add_file(struct import *import, const struct document *file,
         known++;
     if (!known->path)
         return failure_set(failure, FAILURE_REQUEST,
-                           "no element can give the guest this file\n"
-                           "remove it, or keep the payload in the domain: virt-seed "
-                           "makes a seed from it unchanged");
+                           "no element can give the guest this file");
+    if (file->unread)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "is not a regular file, or too large for a seed's");
     if (known->meta)
         return add_meta(import, known->meta, data, failure);
     if (data->size > 0)
@@ -233,38 +243,123 @@ add_file(struct import *import, const struct document *file,
 }
 
 int
-import_ovirt_payload(struct import *import, xmlDoc *doc, struct failure **failure)
+import_seed(struct import *import, const struct seed *seed, const char *name,
+            struct failure **failure)
 {
-    cleanup_seed struct seed payload = {0};
-    cleanup_domain struct domain domain = {0};
-    const xmlNode *node;
-    bool config_drive;
+    bool config_drive = strcasecmp(seed->label, SEED_LABEL_CONFIGDRIVE) == 0;
 
-    if (domain_read(&domain, doc, failure) < 0)
-        return -1;
-    node = payload_find(&domain);
-    if (!node)
-        return failure_set_at(failure, FAILURE_REQUEST, xml_line(domain.root),
-                              "the domain has no oVirt payload in its <metadata>\n"
-                              "there is nothing to import");
-    if (payload_read(&payload, node, failure) < 0)
-        return -1;
-    config_drive = strcmp(payload.label, SEED_LABEL_CONFIGDRIVE) == 0;
-    if (!config_drive && strcasecmp(payload.label, SEED_LABEL_NOCLOUD) != 0)
-        return failure_set(
-            failure, FAILURE_REQUEST,
-            "the payload has the volId '%s', expected '" SEED_LABEL_CONFIGDRIVE
-            "' or '" SEED_LABEL_NOCLOUD "'\n"
-            "import a payload that cloud-init can find",
-            payload.label);
+    if (!config_drive && strcasecmp(seed->label, SEED_LABEL_NOCLOUD) != 0)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "%s: the label is '%s', expected '" SEED_LABEL_CONFIGDRIVE
+                           "' or '" SEED_LABEL_NOCLOUD "'\n"
+                           "import a seed that cloud-init can find",
+                           name, seed->label);
     if (config_drive)
         element_set(import->element, "datasource", "configdrive");
-    for (size_t i = 0; i < payload.document_count; i++) {
-        const struct document *file = &payload.documents[i];
+    for (size_t i = 0; i < seed->document_count; i++) {
+        const struct document *file = &seed->documents[i];
 
         if (add_file(import, file, config_drive ? configdrive_files : nocloud_files,
                      failure) < 0)
-            return failure_prefix(failure, "payload, file '%s'", file->path);
+            return failure_prefix(failure, "%s, file '%s'", name, file->path);
     }
     return 0;
+}
+
+/* --- images ------------------------------------------------------------------------- */
+
+static int
+read_image(struct import *import, int fd, const char *name, struct failure **failure)
+{
+    cleanup_seed struct seed seed = {0};
+
+    if (image_read(fd, &seed, failure) < 0)
+        return failure_prefix(failure, "%s", name);
+    if (import_seed(import, &seed, name, failure) < 0)
+        return failure_hint(failure, "leave it out, or out of the seed");
+    if (!vocabulary_child(import->element, "instance-id"))
+        import_note(import, "the seed has no instance-id: a guest that has already been "
+                            "set up takes this for a new instance");
+    return 0;
+}
+
+int
+import_image(struct import *import, const char *path, struct failure **failure)
+{
+    cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0)
+        return failure_set_errno(
+            failure, FAILURE_IMAGE, errno,
+            "could not read another tool's seed, '%s'\n"
+            "virt-install deletes its seed when it ends: give the documents yourself, "
+            "with 'virt-seed set --user-data FILE'",
+            path);
+    return read_image(import, fd, path, failure);
+}
+
+/* --- the seed of a domain ----------------------------------------------------------- */
+
+char *
+import_find_seed(struct domain *domain)
+{
+    label_read_disks(domain);
+    for (size_t i = 0; i < domain->disk_count; i++) {
+        if (foreign_seed_reason(&domain->disks[i]))
+            return xstrdup(domain->disks[i].source);
+    }
+    return NULL;
+}
+
+bool
+import_is_seed(const char *data, size_t size)
+{
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_xml xmlDoc *doc = NULL;
+    cleanup_domain struct domain domain = {0};
+
+    if (memchr(data, '\0', size))
+        return true;
+    doc = xml_parse(data, xml_source_next(data), "", &ignored);
+    return doc && domain_read(&domain, doc, &ignored) == 0 && !payload_find(&domain);
+}
+
+/* In a stream of virt-install's it is the first domain that has the seed. */
+static int
+read_domain(struct import *import, const char *data, struct failure **failure)
+{
+    cleanup_xml xmlDoc *doc =
+        xml_parse(data, xml_source_next(data), "the first document", failure);
+    cleanup_domain struct domain domain = {0};
+    cleanup_free char *path = NULL;
+
+    if (!doc || domain_read(&domain, doc, failure) < 0)
+        return -1;
+    path = import_find_seed(&domain);
+    if (!path)
+        return failure_set_at(failure, FAILURE_REQUEST, xml_line(domain.root),
+                              "domain '%s' has no disk with a seed\n"
+                              "there is nothing to import",
+                              domain.name);
+    return import_image(import, path, failure);
+}
+
+int
+import_seed_file(struct import *import, const char *data, size_t size, const char *name,
+                 struct failure **failure)
+{
+    cleanup_close int fd = -1;
+    int error;
+
+    if (name)
+        return failure_set(failure, FAILURE_USAGE,
+                           "--name is not for a seed\nomit it: there is only one");
+    if (size == 0 || !memchr(data, '\0', size))
+        return read_domain(import, size > 0 ? data : "", failure);
+    fd = memfd_create("seed", MFD_CLOEXEC);
+    error = fd < 0 ? -errno : fs_write_all(fd, data, size);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not make a file in memory");
+    return read_image(import, fd, "the image", failure);
 }

@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# import-seed.bats: other tools' seeds become <cloud-init>: images, disks of domains, and what
+# virt-install prints.
+
+# shellcheck source-path=SCRIPTDIR source=common.bash
+source "$BATS_TEST_DIRNAME/common.bash"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_root
+    mkdir files
+    printf '#cloud-config\nlocale: C.UTF-8\n' >files/user-data
+    printf 'instance-id: i-1\nlocal-hostname: one\npublic-keys: [ssh-ed25519 AAAA]\nrole: front\n' >files/meta-data
+    printf 'version: 2\nethernets: {}\n' >files/network-config
+}
+
+needs() {
+    type -P "$1" >/dev/null || skip "$1 is not installed"
+}
+
+# make_image FILE [LABEL]: an image of the files.
+make_image() {
+    needs xorriso
+    xorriso -as mkisofs -quiet -J -r -V "${2-cidata}" -o "$1" files 2>/dev/null
+}
+
+# seeded_domain IMAGE: a domain that asks for nothing and has the image as its seed.
+seeded_domain() {
+    domain_xml | sed -e '/<metadata>/,/<\/metadata>/d' -e "s|<devices>|<devices><disk type='file' device='cdrom'><driver name='qemu' type='raw'/>\
+<source file='$1'/><target dev='sdb' bus='sata'/></disk>|"
+}
+
+@test "import makes the element of an image, and the guest gets the same documents" {
+    make_image seed.iso
+    run -0 --separate-stderr virt-seed import seed.iso
+    [[ -z $stderr ]]
+    domain_xml "$(sed '1d;$d' <<<"$output")" >domain.xml
+    virt-seed dump domain.xml meta-data | jq -e '."instance-id" == "i-1" and ."local-hostname" == "one" and
+        ."public-keys" == ["ssh-ed25519 AAAA"] and .role == "front"'
+    virt-seed dump domain.xml user-data | cmp - files/user-data
+    virt-seed dump domain.xml network-config | cmp - files/network-config
+    virt-seed import seed - <seed.iso >again
+    [[ $(<again) = "$output" ]]
+}
+
+@test "import reads a vfat image" {
+    needs mcopy
+    mformat -C -f 1440 -v CIDATA -i seed.img ::
+    mcopy -i seed.img files/* ::
+    make_image seed.iso
+    [[ $(virt-seed import seed.img) = "$(virt-seed import seed.iso)" ]]
+}
+
+@test "import reads the seed of a ConfigDrive" {
+    mkdir -p drive/openstack/latest
+    echo '{"uuid": "i-1", "hostname": "one"}' >drive/openstack/latest/meta_data.json
+    mv files/user-data drive/openstack/latest/user_data
+    rm -r files
+    mv drive files
+    make_image seed.iso config-2
+    run -0 virt-seed import seed.iso
+    assert_said 'datasource="configdrive"' 'locale: C.UTF-8' '>one<'
+}
+
+@test "import and wire --replace read the seed of a domain's disk" {
+    make_image 'my seed.iso'
+    seeded_domain "$PWD/my seed.iso" >domain.xml
+    [[ $(virt-seed import domain.xml) = "$(virt-seed import 'my seed.iso')" ]]
+    run virt-seed wire domain.xml
+    assert_refused 1 'does not ask for cloud-init'
+    run -0 virt-seed wire --verbose --replace -i domain.xml
+    assert_said "<cloud-init> made from the seed '$PWD/my seed.iso'" "foreign seed 'sdb'"
+    run ! grep -q 'my seed' domain.xml
+    virt-seed dump domain.xml user-data | cmp - files/user-data
+    # What the domain asks for itself counts.
+    seeded_domain "$PWD/my seed.iso" | virt-seed --quiet set --replace --hostname two -o domain.xml -
+    run -0 virt-seed dump --full domain.xml
+    [[ $output == *two* && $output != *'locale: C.UTF-8'* ]]
+    run virt-seed import domain.xml
+    assert_refused 1 'has no disk with a seed'
+}
+
+@test "import says that a seed has no instance-id" {
+    : >files/meta-data
+    make_image seed.iso
+    run -0 --separate-stderr virt-seed import seed.iso
+    [[ $stderr == *'note: the seed has no instance-id'* && $output != *instance-id* ]]
+    printf '# nothing\n' >files/meta-data
+    make_image seed.iso
+    run -0 virt-seed --quiet import seed.iso
+    [[ $output != *note* ]]
+}
+
+@test "import refuses a seed that no element can express" {
+    printf 'nested: {a: b}\n' >>files/meta-data
+    make_image seed.iso
+    run virt-seed import seed.iso
+    assert_refused 1 "file 'meta-data': key 'nested'"
+    sed -i '$d' files/meta-data
+    touch files/other
+    make_image seed.iso
+    run virt-seed import seed.iso
+    assert_refused 1 "file 'other': no element can give the guest this file"
+    rm files/other
+    make_image seed.iso data
+    run virt-seed import seed.iso
+    assert_refused 1 "the label is 'data'"
+    rm files/user-data
+    ln -s meta-data files/user-data
+    make_image seed.iso
+    run virt-seed import seed.iso
+    assert_refused 1 "file 'user-data': is not a regular file"
+    head -c 100000 /dev/zero >zero.iso
+    run virt-seed import zero.iso
+    assert_refused 1
+    run virt-seed import --name web1 seed seed.iso
+    assert_refused 2 --name
+}
+
+# --- two domains in a stream --------------------------------------------------------------------
+
+# stream IMAGE: what virt-install prints: the first boot with its seed, and the definition.
+stream() {
+    seeded_domain "$1"
+    domain_xml | sed '/<metadata>/,/<\/metadata>/d'
+}
+
+@test "the last of two domains is the definition" {
+    stream "$PWD/none-cloudinit.iso" >stream.xml
+    run -0 --separate-stderr virt-seed set --user-data files/user-data stream.xml
+    [[ $stderr == *"note: stream.xml has domain 'web1' twice; the last one is its definition"* ]]
+    [[ $output != *none-cloudinit.iso* && $(grep -c '<domain' <<<"$output") -eq 1 ]]
+    virt-seed dump - user-data <<<"$output" | cmp - files/user-data
+    run -0 --separate-stderr virt-seed --quiet check --no-schema - <<<"$output"
+    run -0 --separate-stderr virt-seed --quiet set --hostname one -i stream.xml
+    [[ -z $stderr ]]
+    xmllint --noout stream.xml
+}
+
+@test "wire and import use the seed of virt-install's first boot" {
+    make_image web1-cloudinit.iso
+    stream "$PWD/web1-cloudinit.iso" >stream.xml
+    [[ $(virt-seed import - <stream.xml) = "$(virt-seed import web1-cloudinit.iso)" ]]
+    virt-seed --quiet wire - <stream.xml >wired.xml
+    virt-seed dump wired.xml user-data | cmp - files/user-data
+    run ! grep -q web1-cloudinit.iso wired.xml
+    rm web1-cloudinit.iso
+    for command in 'wire -' 'import -'; do
+        # shellcheck disable=SC2086  # a command and its arguments
+        run --separate-stderr virt-seed $command <stream.xml
+        only_stderr
+        assert_refused 1 "could not read another tool's seed, '$PWD/web1-cloudinit.iso'" 'virt-seed set --user-data'
+    done
+}
+
+@test "refuses other streams" {
+    domain_xml >one.xml
+    sed 's/>web1</>web2</' one.xml | cat one.xml - >two.xml
+    run virt-seed wire two.xml
+    assert_refused 1 "two.xml has two domains, 'web1' and 'web2'"
+    cat one.xml one.xml one.xml >three.xml
+    run virt-seed wire three.xml
+    assert_refused 1 'three.xml is not well-formed XML'
+    { cat one.xml && echo '<domain>'; } >broken.xml
+    cp broken.xml before.xml
+    run virt-seed wire -i broken.xml
+    assert_refused 1 'broken.xml is not well-formed XML'
+    cmp broken.xml before.xml
+}
+
+# --- virt-install -------------------------------------------------------------------------------
+
+# prints_xml OPTION...: what the real virt-install prints for a domain of libvirt's test driver, as
+# if it were one of QEMU's. It keeps its seeds in kept/.
+prints_xml() {
+    needs virt-install
+    mkdir -p kept bin
+    cat >bin/xorrisofs <<END
+#!/bin/bash
+# Keeps a copy of the image that it makes.
+$(type -P xorrisofs) "\$@" || exit
+while [[ \$# -gt 1 && \$1 != -o ]]; do
+    shift
+done
+cp "\$2" '$PWD/kept'
+END
+    chmod +x bin/xorrisofs
+    PATH=$PWD/bin:$PATH HOME=$PWD virt-install --connect test:///default --name web1 --memory 32 \
+        --disk none --import --osinfo detect=off,require=off --network none --graphics none \
+        --print-xml "$@" | sed "s/<domain type=.test./<domain type='kvm'/"
+}
+
+@test "what virt-install --cloud-init prints is wired with the documents given again" {
+    prints_xml --cloud-init user-data=files/user-data >printed.xml
+    [[ $(grep -c '<domain ' printed.xml) -eq 2 ]]
+    run virt-seed wire printed.xml
+    assert_refused 1 'cloudinit.iso' 'virt-seed set --user-data'
+    virt-seed --quiet set --user-data files/user-data printed.xml >web1.xml
+    virt-seed dump web1.xml user-data | cmp - files/user-data
+    run ! grep -q cloudinit.iso web1.xml
+}
+
+@test "what virt-install --cloud-init prints is wired with its own seed if that still exists" {
+    local seed
+
+    prints_xml --cloud-init user-data=files/user-data,meta-data=files/meta-data,network-config=files/network-config >printed.xml
+    seed=$(compgen -G 'kept/*.iso')
+    sed -i "s|[^\"']*/$(basename "$seed")|$PWD/$seed|" printed.xml
+    virt-seed --quiet wire printed.xml >web1.xml
+    virt-seed dump web1.xml user-data | cmp - files/user-data
+    virt-seed dump web1.xml network-config | cmp - files/network-config
+    [[ $(virt-seed dump web1.xml meta-data | jq -r '."instance-id"') = i-1 ]]
+}
