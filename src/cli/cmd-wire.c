@@ -62,8 +62,11 @@ adopt_seed(struct definition *definition, const struct context *context, bool re
     cleanup_free char *own = NULL;
     const char *path = definition->first_seed;
     cleanup_import struct import import = {0};
+    cleanup_request struct request request = {0};
+    cleanup_failure struct failure *missing = NULL;
 
-    if (request_find(&definition->domain))
+    if (request_read(&request, &definition->domain, &missing) == 0 ||
+        missing->code != FAILURE_REQUEST_MISSING)
         return 0;
     if (!path && replace && !host)
         path = own = import_find_seed(&definition->domain);

@@ -80,6 +80,22 @@ seeded_domain() {
     assert_refused 1 'has no disk with a seed'
 }
 
+@test "wire --replace keeps the payload and the shim of a domain without an element" {
+    local payload="<vm:vm xmlns:vm='http://ovirt.org/vm/1.0'><vm:device devtype='disk' name='hdc'><vm:payload>\
+<vm:volId>cidata</vm:volId><vm:file path='meta-data'>aW5zdGFuY2UtaWQ6IGktMgo=</vm:file></vm:payload></vm:device></vm:vm>"
+
+    make_image seed.iso
+    seeded_domain "$PWD/seed.iso" | sed "s|<os>|<metadata>$payload</metadata><os>|" >payload.xml
+    virt-seed --quiet wire --replace -i payload.xml
+    run -0 virt-seed dump --full payload.xml
+    [[ $output == *i-2* && $output != *'locale: C.UTF-8'* ]]
+    seeded_domain "$PWD/seed.iso" |
+        sed 's|<devices>|&<emulator>/usr/bin/virt-seed-qemu-system-x86_64</emulator>|' >shim.xml
+    virt-seed --quiet wire --replace -i shim.xml
+    run -0 virt-seed dump --full shim.xml
+    [[ $output != *'locale: C.UTF-8'* ]]
+}
+
 @test "import says that a seed has no instance-id" {
     : >files/meta-data
     make_image seed.iso
