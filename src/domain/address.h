@@ -10,8 +10,7 @@ struct address {
     unsigned char bytes[16];
 };
 
-/* Return: whether the text is an address ("192.0.2.1"), or an address with a prefix
- * length
+/* Return: whether the text is an address ("192.0.2.1"), or an address with a prefix length
  * ("192.0.2.1/24", never a netmask). */
 bool address_parse(struct address *address, const char *text);
 bool address_parse_with_prefix(struct address *address, const char *text);

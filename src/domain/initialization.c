@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: each element, at every depth, has a row in a table, and an element without
- * a row is an error. A row has a function if its element may be there several times or must
- * be read in the order of the document; initialization_read() itself looks at the others.
+ * How it works: each element, at every depth, has a row in a table; an element without a
+ * row is an error. Elements that may occur several times, or whose order matters, are read
+ * by a function in their row, the others by settle() after them.
  * As in oVirt's engine, an element without text has no effect, unless it is a password.
  *
  * root is not one of the users, since every guest has it. As in oVirt's engine, the
@@ -398,8 +398,8 @@ const struct vocabulary_element initialization_elements[] = {
     {0},
 };
 
-/* What is left when all elements have been read. DNS settings belong to a nic; without
- * one, network_set_dns() fails. */
+/* Reads and checks what must wait for all other elements. DNS settings belong to a nic;
+ * without one, network_set_dns() fails. */
 static int
 settle(struct reading *reading, const xmlNode *node, struct failure **failure)
 {

@@ -348,18 +348,18 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                                  "boots",      "report",     "ssh-host-keys",
                                  "cache",      "smbios-was", NULL};
     cleanup_free char *word = xml_attribute(node, "datasource");
+    const struct datasource *chosen = word ? datasource_find(word) : request->datasource;
     cleanup_free char *bus = xml_attribute(node, "bus");
     cleanup_free char *host_keys = xml_attribute(node, "ssh-host-keys");
 
     if (vocabulary_check_attributes(node, known, failure) < 0)
         return -1;
-    if (word && !datasource_find(word)) {
+    if (!chosen) {
         cleanup_free char *expected = datasource_names();
 
         return vocabulary_fail_value(node, "datasource", word, expected, failure);
     }
-    if (word)
-        request->datasource = datasource_find(word);
+    request->datasource = chosen;
     if (bus && strcmp(bus, "auto") != 0) {
         request->bus = domain_bus_parse(bus);
         if (request->bus == DOMAIN_BUS_OTHER)
@@ -378,18 +378,18 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                                      failure);
     if (host_keys)
         parts_add_generated_host_keys(&request->parts, node);
-    if (request->datasource->served && request->bus != DOMAIN_BUS_OTHER)
+    if (chosen->served && request->bus != DOMAIN_BUS_OTHER)
         return vocabulary_fail(node, failure, FAILURE_BUS,
                                "has bus=, but datasource=\"%s\" has no disk\n"
                                "omit bus=, or use datasource=\"nocloud\"",
-                               request->datasource->name);
-    if (request->datasource->served && !request->serial)
+                               chosen->name);
+    if (chosen->served && !request->serial)
         return vocabulary_fail(
             node, failure, FAILURE_SERIAL,
             "has serial=\"no\", but datasource=\"%s\" needs the serial "
             "for its address\n"
             "omit serial=, or use datasource=\"nocloud\"",
-            request->datasource->name);
+            chosen->name);
     return 0;
 }
 

@@ -19,8 +19,8 @@
 #include "seed/seed.h"
 #include "seed/writers.h"
 
-/* User-data: the user's, the custom script, the generated one. Vendor-data: the domain's,
- * the host's, the cache setting, the reporter. */
+/* The user's, the custom script, the generated one; the domain's own vendor-data, the
+ * host's, how to cache, the reporter. */
 #define PIECES_MAX (LIMIT_USER_DATA + 4)
 
 /* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
