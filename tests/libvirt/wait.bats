@@ -386,6 +386,7 @@ waiting_is_over() {
 
 # switches_of PROCESS: how often it has begun to run.
 switches_of() {
+    # shellcheck disable=SC2016  # awk's field
     lab_run awk '/ctxt_switches/ { n += $2 } END { print n }' "/proc/$1/status"
 }
 
