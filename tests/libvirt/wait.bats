@@ -166,7 +166,7 @@ waiting_is_over() {
     # What was begun, and goes on no more: this guest has never opened the channel.
     report_say $web1 "$runs"
     run -124 virt_seed wait --timeout=0 web1
-    [[ $output = *'the last stage was init; the guest has closed its end of the channel'*'hint: '*'boots again'* ]]
+    [[ $output = *'the last stage was init; the guest has closed its end of the channel'*'hint: '*'is booting again'* ]]
 }
 
 @test "exits 3 if the domain stops first" {
