@@ -182,6 +182,8 @@ libcheck_a_SOURCES = \
 libcheck_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 
 libimport_a_SOURCES = \
+	%D%/import/element.c \
+	%D%/import/element.h \
 	%D%/import/import.c \
 	%D%/import/import.h \
 	%D%/import/kubevirt.c \

@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 
-/* Options of one command and the global ones together. */
+/* A command's own options and the global ones. */
 #define ROWS_MAX 40
-/* What getopt answers for a long option: this, and the index of its row. */
+/* What getopt returns for a long option: this plus the index of its row. */
 #define FIRST_ROW 256
 
 const struct option_row global_options[] = {
@@ -33,7 +33,7 @@ const struct option_row global_options[] = {
     OPTION_END,
 };
 
-/* The rows that may be meant: those of the command first, then the global ones. */
+/* The rows to look among: the command's first, then the global ones. */
 struct table {
     const struct option_row *rows[ROWS_MAX];
     size_t count;
@@ -65,7 +65,8 @@ add_rows(struct table *table, const struct option_row *rows)
     }
 }
 
-/* Return: the index of the row that getopt means; the count of rows if there is none. */
+/* Return: the index of the row that getopt means, or the number of rows if there is
+ * none. */
 static size_t
 find_row(const struct table *table, int option)
 {
@@ -78,7 +79,7 @@ find_row(const struct table *table, int option)
     return i;
 }
 
-/* What getopt has just refused. */
+/* Says what is wrong with the option that getopt has just refused. */
 static int
 fail_option(const struct table *table, const struct command *command, bool lacks_value,
             const char *word, struct failure **failure)
@@ -119,7 +120,7 @@ take_option(const struct option_row *row, const struct command *command,
     char *member = (char *)target + row->offset;
     struct option_values *values;
 
-    /* A command with an option of its own says how large its struct options is. */
+    /* A command that has options of its own must give the size of its struct options. */
     assert(row->kind > OPTION_LIST || !command || target == context ||
            row->offset < command->options_size);
     switch (row->kind) {
@@ -182,8 +183,8 @@ int
 arguments_read(struct context *context, const struct command *command, void *options,
                int argc, char **argv, struct failure **failure)
 {
-    /* getopt stops at the first operand, which is the command's name, or goes on to the
-     * end; and in both cases tells a value that is missing from an unknown option. */
+    /* "+" makes getopt stop at the first operand, the command's name; ":" makes it tell a
+     * missing value from an unknown option. */
     struct table table = {.count = 0};
     char *domain = NULL;
     int option, result;
@@ -192,7 +193,7 @@ arguments_read(struct context *context, const struct command *command, void *opt
     add_rows(&table, command ? command->options : NULL);
     table.own = table.count;
     add_rows(&table, global_options);
-    /* What getopt would print, we say in our own form; and it starts anew. */
+    /* getopt prints no errors of its own, and starts from the beginning. */
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, table.letters, table.long_options, NULL)) !=
@@ -208,7 +209,7 @@ arguments_read(struct context *context, const struct command *command, void *opt
     }
     context->operands = argv + optind;
     context->operand_count = (size_t)(argc - optind);
-    /* In the place of a word that has been read. */
+    /* It takes the place of a word that was read before. */
     if (domain) {
         *--context->operands = domain;
         context->operand_count++;

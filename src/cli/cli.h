@@ -48,7 +48,7 @@ struct option_row {
     char letter;   /* 0 if it has none */
     size_t offset; /* of the member that it sets, in the command's struct options */
     const char *help;
-    const void *data; /* what the command knows of the option besides */
+    const void *data; /* the command's own */
 };
 
 /* The values of options that may be given several times, in their order. */
@@ -148,8 +148,8 @@ const struct command *command_find(const char *name, struct failure **failure);
 #define STATUS_OK 0
 #define STATUS_FAILURE 1
 #define STATUS_USAGE 2
-/* Of `wait` and `start`: the domain has stopped, there is no such domain, libvirt cannot be
- * reached, the time is over (as with timeout(1)). */
+/* Of `wait` and `start`: the domain has stopped, there is no such domain, libvirt cannot
+ * be reached, the time is over (as with timeout(1)). */
 #define STATUS_STOPPED 3
 #define STATUS_NO_DOMAIN 4
 #define STATUS_NO_LIBVIRT 5
@@ -161,17 +161,16 @@ const struct command *command_find(const char *name, struct failure **failure);
 
 /*
  * Reads the options and operands of a command, whose name is argv[0], into the context
- * and into `options`, its zeroed struct options. With NULL for the command, it reads the
- * options before the command's name, and the operands are what follows them. Return: 0 to
- * go on, 1 if what was asked for has been printed, -1 on failure.
+ * and into `options`, its zeroed struct options. If `command` is NULL, it reads the
+ * options before the command's name; the operands are what follows them. Return: 0 to go
+ * on, 1 if the help or the version was printed, -1 on failure.
  */
 int arguments_read(struct context *context, const struct command *command, void *options,
                    int argc, char **argv, struct failure **failure);
 
 /*
- * Runs the command on the domain's host, over ssh, if it is one that does so and the URI
- * names another host; this program does not come back then. Return: 0 if the command runs
- * here, or -1.
+ * If the command can run on the domain's host and the URI names another host, runs it
+ * there over ssh and does not return. Return: 0 if the command runs here, or -1.
  */
 int remote_run(const struct context *context, const struct command *command,
                const void *options, struct failure **failure);
@@ -183,5 +182,5 @@ void help_print(FILE *stream, const struct command *command);
  * (free). */
 char *help_synopsis(const struct command *command);
 
-/* Return: the one of `count` names that is meant by a mistyped word, or NULL. */
+/* Return: which of the `count` names a mistyped word means, or NULL. */
 const char *help_suggest(const char *word, const char *const *names, size_t count);

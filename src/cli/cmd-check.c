@@ -24,7 +24,7 @@ static const char *const schema_words[] = {
     [SCHEMA_MISSING] = "missing",
 };
 
-/* What --schema is to be. */
+/* What to give with --schema. */
 #define SCHEMA_HINT "give schema-cloud-config-v1.json of cloud-init's source"
 
 static void
@@ -141,7 +141,7 @@ static const struct option_row rows[] = {
            "do not ask an installed cloud-init for its schema"),
     OPTION(0, "schema", "FILE", schema,
            "check cloud-configs by cloud-init's JSON schema in FILE instead"),
-    OPTION(0, "strict", NULL, strict, "exit with 1 if there are warnings, too"),
+    OPTION(0, "strict", NULL, strict, "also exit with 1 if there are warnings"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };

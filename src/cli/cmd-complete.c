@@ -37,7 +37,7 @@ struct line {
     size_t operand_count;             /* of the command */
     bool only_operands;               /* "--" was there */
     bool asks_help;
-    bool describe; /* print what each word is, too */
+    bool describe; /* also print what each word is */
 };
 
 /* Return: the option that the word is, or NULL; `value` gets its value, if the word has
@@ -106,8 +106,8 @@ read_word(struct line *line, const char *word)
 
 /* --- candidates --------------------------------------------------------------------- */
 
-/* Prints the candidate if it begins with the prefix, and after a tab what it is, if that
- * is asked for. */
+/* Prints the candidate if it begins with the prefix, followed by a tab and its
+ * description if that was asked for. */
 static void
 offer(const struct line *line, const char *prefix, const char *before,
       const char *candidate, const char *after, const char *description)

@@ -24,8 +24,7 @@ struct options {
     bool json;
 };
 
-/* The subjects are in doctor/. What libvirt says comes first, because others look at
- * it. */
+/* The subjects are in doctor/. libvirt comes first, because others use what it says. */
 static void (*const subjects[])(struct doctor *doctor) = {
     doctor_libvirt, doctor_hook,      doctor_files, doctor_apparmor, doctor_selinux,
     doctor_server,  doctor_leftovers, doctor_vdsm,  doctor_schema,
@@ -38,7 +37,7 @@ static const char *const state_words[] = {
     [DOCTOR_PROBLEM] = "problem",
 };
 
-/* --- what the subjects say -------------------------------------------------------- */
+/* --- diagnoses ---------------------------------------------------------------------- */
 
 /* Takes over both texts. */
 static void
@@ -177,7 +176,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     doctor.systemd = doctor.live && access("/run/systemd/system/", F_OK) == 0;
     for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
         subjects[i](&doctor);
-    /* All that takes root to see is one diagnosis, with one thing to do. */
+    /* Everything that only root can see is one diagnosis, with one fix. */
     for (size_t i = 0; i < doctor.unseen_count; i++) {
         if (i > 0)
             buffer_append_string(&unseen, ", ");
@@ -203,10 +202,10 @@ const struct command cmd_doctor = {
     .name = "doctor",
     .summary = "say what is wrong with this host, and how to fix it",
     .help =
-        "Looks at what virt-seed needs of this host: the hook, and whether libvirt has\n"
+        "Checks what virt-seed needs on this host: the hook, and whether libvirt has\n"
         "noticed it; libvirt's daemons; owners and modes; AppArmor and SELinux; the\n"
-        "metadata server, if it is used. Prints a line for each problem, with what\n"
-        "fixes it. Changes nothing. Exit status 1 if there is a problem.\n",
+        "metadata server, if it is used. Prints each problem with its fix, and changes\n"
+        "nothing. Exit status 1 if there is a problem.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

@@ -43,7 +43,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 }
 
 static const struct option_row rows[] = {
-    OPTION(0, "undo", NULL, undo, "take it back: the seed is full again"),
+    OPTION(0, "undo", NULL, undo, "undo that: the seed is complete again"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };
@@ -52,10 +52,9 @@ const struct command cmd_done = {
     .name = "done",
     .operands = "DOMAIN|FILE|-",
     .summary = "record that a guest is set up",
-    .help =
-        "Records that the guest has done what its seed says. From the next start on, a\n"
-        "domain with boots=\"until-done\" gets a seed with its identity alone: the same\n"
-        "instance-id and host name, and nothing else.\n",
+    .help = "Records that the guest is set up. From the next start on, a domain with\n"
+            "boots=\"until-done\" gets a seed that has only its identity: the same\n"
+            "instance-id and host name, and nothing else.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

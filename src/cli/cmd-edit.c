@@ -30,7 +30,7 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "import/import.h"
+#include "import/element.h"
 #include "store/configuration.h"
 #include "wire/wire.h"
 
@@ -53,7 +53,7 @@ struct editing {
     const struct context *context;
     const struct subject *subject;
     struct buffer original; /* the document as it is defined */
-    bool force;             /* the user wants it, whatever is wrong */
+    bool force;             /* define it in spite of what is wrong */
     bool can_force;         /* what is wrong leaves a definition that libvirt takes */
 };
 
@@ -78,7 +78,7 @@ find_file(const struct context *context, const char *name)
     return xasprintf("%s/%s", config.file_directories[0], name);
 }
 
-/* The document is not in the definition, and so it is edited elsewhere. */
+/* The document is not in the definition, so it must be edited elsewhere. */
 static int
 refuse_reference(const struct editing *editing, const xmlNode *node,
                  struct failure **failure)
@@ -115,8 +115,8 @@ is_inline(const xmlNode *node)
            !xmlHasProp(node, (const xmlChar *)"from");
 }
 
-/* Finds the one element of the subject that has its text; `found` stays NULL if there is no
- * element at all. */
+/* Finds the only element of the subject that contains its text; `found` stays NULL if
+ * there is no such element. */
 static int
 find_document(const struct editing *editing, const struct domain *domain, xmlNode **found,
               struct failure **failure)
@@ -158,7 +158,7 @@ read_document(const struct editing *editing, const struct domain *domain,
         node = request_find(domain);
         if (!node)
             return 0;
-        /* The first line is indented as the others are. */
+        /* Indent the first line like the others. */
         if (node->prev && node->prev->type == XML_TEXT_NODE) {
             const char *blanks = strrchr((const char *)node->prev->content, '\n');
 
@@ -181,7 +181,7 @@ read_document(const struct editing *editing, const struct domain *domain,
     return 0;
 }
 
-/* Puts the node in the place of the old one. */
+/* Replaces the old node and frees it. */
 static void
 replace_node(xmlNode *old, xmlNode *node)
 {
@@ -325,13 +325,13 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
 
 #define KEPT "virt-seed: the text that you edited is in "
 
-/* The file, for the handler of signals: its path, "" if there is none, and how it was before
- * the editor could change it. */
+/* The file, for the handler of signals: its path, "" if there is none, and how it was
+ * before the editor could change it. */
 static char file_path[PATH_MAX];
 static struct stat file_made;
 
-/* A text that was edited is not thrown away because the terminal is gone. What is printed may
- * follow the question. */
+/* A text that was edited is not thrown away because the terminal is gone. What is printed
+ * may follow the question. */
 static void
 end_by_signal(int number)
 {
@@ -388,8 +388,8 @@ make_file(const struct editing *editing, const struct buffer *text,
     return 0;
 }
 
-/* Runs the editor, and waits for it. Its signals are those of a program that was just started;
- * what the terminal sends while it runs is for the editor alone. */
+/* Runs the editor, and waits for it. Its signals have their default effect, and while it
+ * runs, those from the terminal are for the editor alone. */
 static int
 run_editor(struct failure **failure)
 {
@@ -451,9 +451,8 @@ keep_file(void)
     file_path[0] = '\0';
 }
 
-/* Asks what to do with a text that was refused.
- * Return: 'y' to edit it again, 'f' to define it all the same, 'n' to throw it away; 'k', at the
- * end of the input, to keep the file. */
+/* Asks what to do with a text that was refused. Return: 'y' to edit it again, 'f' to
+ * define it anyway, 'n' to discard it; 'k', at the end of the input, to keep the file. */
 static char
 ask(const struct editing *editing)
 {
@@ -465,13 +464,12 @@ ask(const struct editing *editing)
             return 'k';
         if (line[0] == 'y' || line[0] == 'n' || (line[0] == 'f' && editing->can_force))
             return line[0];
-        fprintf(stderr,
-                "y - yes, start the editor again\nn - no, throw my changes away\n%s",
-                editing->can_force ? "f - force, define it all the same\n" : "");
+        fprintf(stderr, "y - yes, start the editor again\nn - no, discard my changes\n%s",
+                editing->can_force ? "f - force, define it anyway\n" : "");
     }
 }
 
-/* Has `text` edited until it is defined, or given up. Return: the exit status, or -1. */
+/* Has `text` edited until it is defined or given up. Return: the exit status, or -1. */
 static int
 edit(struct editing *editing, const struct buffer *text, struct failure **failure)
 {

@@ -24,7 +24,7 @@ struct options {
     const char *extract;
 };
 
-/* What cloud-init makes of one file, or of a document that is not there. */
+/* What cloud-init makes of a file, or of a document that is missing. */
 struct judgement {
     const char *path;
     size_t size;
@@ -69,7 +69,7 @@ judge(struct inspection *inspection, const struct seed *seed)
             continue;
         if (file->unread) {
             judgement->problem =
-                xstrdup("is not a regular file, or too large for a seed's");
+                xstrdup("is not a regular file, or is too large for a seed");
         } else {
             judgement->taken =
                 layout_describe(document, file->data.data, file->data.size, &failure);
@@ -228,12 +228,12 @@ static const struct option_row rows[] = {
 const struct command cmd_inspect = {
     .name = "inspect",
     .operands = "IMAGE",
-    .summary = "say what is in a seed's image, whoever made it",
+    .summary = "say what is in any seed's image",
     .help =
-        "Reads an ISO 9660 or vfat image, of virt-seed's or another tool's: its label,\n"
-        "the datasource that cloud-init takes it for, and what it takes from each\n"
-        "document. Exit status 1 if cloud-init would not take it, or would fail on a\n"
-        "document.\n",
+        "Reads an ISO 9660 or vfat image that virt-seed or another tool has made, and\n"
+        "prints its label, the datasource that cloud-init takes it for, and what\n"
+        "cloud-init takes from each document. Exit status 1 if cloud-init would ignore\n"
+        "the image, or fail on a document.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

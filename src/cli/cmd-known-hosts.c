@@ -124,7 +124,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION(0, "host", "ADDRESS", hosts,
-           "print lines for this name or address, too; may be given several times"),
+           "also print lines for this name or address; may be given several times"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };

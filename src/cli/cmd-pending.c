@@ -14,7 +14,7 @@
 #include "cli/comparison.h"
 #include "cli/io.h"
 #include "cli/replace.h"
-#include "import/import.h"
+#include "import/element.h"
 
 struct options {
     bool show_secrets;
@@ -33,10 +33,10 @@ struct options {
 #define NEW_INSTANCE                                                                      \
     "a first boot for cloud-init: everything is applied, and new ssh host keys are made " \
     "unless the seed has some"
-#define KEPT                                                                               \
-    "the same instance, whatever has changed: the guest was told to stay with what it "    \
-    "had read (cache=\"keep\"), and reads no seed before 'cloud-init clean' has been run " \
-    "in it, or it gets a new disk"
+#define KEPT                                                                                 \
+    "the same instance, whatever has changed: the guest was told to keep what it had "       \
+    "read (cache=\"keep\"), and reads no seed until 'cloud-init clean' is run in it, or it " \
+    "gets a new disk"
 #define UNRECORDED                                                                       \
     "a first boot for cloud-init, unless its disk has booted with this instance-id "     \
     "before: no boot of the domain is recorded on this host"
@@ -65,8 +65,8 @@ is_text(const struct document *document)
     return data->size == 0 || element_can_hold(data->data, data->size);
 }
 
-/* Return: the unified diff, as diff(1) makes it, owned by the caller (buffer_clear); empty if
- * there is none to be shown: diff(1) is missing, or was not kept within LIMIT_DIFF_*. */
+/* Return: diff(1)'s unified diff, owned by the caller (buffer_clear); empty if there is
+ * none to show, diff(1) is missing, or it exceeded LIMIT_DIFF_*. */
 static struct buffer
 make_diff(const struct compared_document *document, bool show_secrets)
 {
@@ -147,7 +147,7 @@ advise_instance_id(const char *purpose, const char *name, const char *instance_i
     print_advice(purpose, name, option);
 }
 
-/* A ConfigDrive's is derived of the request's, and only that can be set. */
+/* A ConfigDrive's is derived from the request's, and only the latter can be set. */
 static void
 advise_keeping(const struct comparison *comparison, const char *name)
 {
@@ -227,33 +227,32 @@ print_circumstances(const struct comparison *comparison)
     if (comparison->wiring.needed)
         puts("a start is refused until it is wired: see 'virt-seed wire'");
     if (comparison->is_done)
-        puts("it is recorded as done: the guest gets its identity alone ('virt-seed done "
-             "--undo' takes that back)");
+        puts("it is recorded as done: the guest only gets its identity ('virt-seed done "
+             "--undo' reverts that)");
     if (comparison->is_saved)
-        puts("it has been saved: its next start resumes the guest, and that one reads no "
-             "seed");
+        puts("it was saved: its next start resumes the guest, which then reads no seed");
     if (comparison->is_replaced && comparison->storage)
         printf("the seed %s has been replaced since it was started",
                comparison->storage->location);
     else if (comparison->is_replaced)
         fputs("its seed was replaced after it was started", stdout);
-    /* A guest that keeps what it has read has read neither. */
+    /* A guest that keeps what it has read, has read neither. */
     if (comparison->is_replaced && comparison->is_kept)
         putchar('\n');
     else if (comparison->is_as_replaced)
-        puts(", by the one of the next start: where the guest has been rebooted since, "
-             "that changes nothing");
+        puts(", by that of the next start: if the guest has been rebooted since, nothing "
+             "changes");
     else if (comparison->is_replaced)
-        puts("; where the guest has been rebooted since, it has read that one");
-    /* What a reboot within the guest reads, and how it would read the new seed. */
+        puts("; if the guest has been rebooted since, it has read that one");
+    /* What a reboot within the guest reads, and how to have it read the new seed. */
     if (comparison->running.doc && comparison->has_changes) {
         const struct storage *storage =
             delivery_of_running(&comparison->running.domain)->storage;
 
-        printf("it runs: a reboot within the guest%s reads what is %s",
+        printf("it is running: a reboot within the guest%s reads what is %s",
                comparison->boot == NEXT_BOOT_KEPT ? ", after 'cloud-init clean'," : "",
                storage->location);
-        /* If it is not there already, and would not be refused. */
+        /* Unless it is there already, or `update` would refuse. */
         if (comparison->next_storage == storage && !comparison->is_as_replaced) {
             cleanup_free char *name = xshellquote(comparison->source.domain.name);
 
@@ -315,8 +314,8 @@ print_json(const struct comparison *comparison, bool show_secrets)
 
 /* --- the command ---------------------------------------------------------------------- */
 
-/* Return: whether the next start is not simply the same again. A guest that keeps what it has
- * read is not changed by another seed. */
+/* Return: whether the next start changes anything. Another seed does not change a guest
+ * that keeps what it has read. */
 static bool
 is_anything_pending(const struct comparison *comparison)
 {
@@ -364,7 +363,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
 static const struct option_row rows[] = {
     OPTION(0, "show-secrets", NULL, show_secrets,
-           "show what differs in documents with secrets, too"),
+           "also show changes in documents with secrets"),
     OPTION(0, "json", NULL, json, "print the same as JSON"),
     OPTION(0, "exit-code", NULL, exit_code,
            "exit with 3 if the next start changes anything"),
@@ -377,11 +376,11 @@ const struct command cmd_pending = {
     .operands = "DOMAIN|FILE|-…",
     .summary = "say what the next start changes for the guest",
     .help =
-        "Compares each document of the seed that the domain would get at its next start\n"
-        "with what it had at the last one, and says whether that is a first boot for\n"
-        "cloud-init. Text is compared line by line while the domain runs. Documents\n"
-        "that contain a secret are not shown. Exit status 1 if the caller may not read\n"
-        "everything that must be compared.\n",
+        "Compares each document of the seed that the domain gets at its next start with\n"
+        "that of the last start, and says whether cloud-init takes it for a first boot.\n"
+        "While the domain runs, text is compared line by line. Documents that contain a\n"
+        "secret are not shown. Exit status 1 if you may not read everything that must\n"
+        "be compared.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,

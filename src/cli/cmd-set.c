@@ -21,7 +21,7 @@
 #include "domain/request.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "import/import.h"
+#include "import/element.h"
 #include "wire/wire.h"
 
 struct options {
@@ -59,7 +59,7 @@ remove_all(xmlNode *parent, const char *name)
         xml_remove(node);
 }
 
-/* For an element that is there for its children or attributes alone; it may be NULL. */
+/* For an element that only exists for its children or attributes; it may be NULL. */
 static void
 remove_if_empty(xmlNode *node)
 {
@@ -210,7 +210,7 @@ add_ssh_keys(struct writing *writing, const struct option_value *value,
     return 0;
 }
 
-/* Every local user may read the XML: the password goes into a secret of the host. */
+/* Every local user may read the XML, so the password goes into a secret of the host. */
 struct buffer *
 set_read_password(struct writing *writing, const struct option_value *value,
                   const char *key, struct failure **failure)
@@ -269,7 +269,7 @@ add_root_password(struct writing *writing, const struct option_value *value,
 
 static const struct secret_part {
     const char *name;
-    bool has_children; /* beside what comes from the secret */
+    bool has_children; /* in addition to what comes from the secret */
 } secret_parts[] = {
     {"user-data", false},      {"vendor-data", false},   {"network-config", false},
     {"meta-data", true},       {"ssh-host-keys", false}, {"ssh-authorized-keys", true},
@@ -340,8 +340,8 @@ add_secret(struct writing *writing, const struct option_value *value,
 
 /* --- all of them ------------------------------------------------------------------ */
 
-/* Writes the settings into the element, which is added if there is none. What has changed
- * is noted in `wiring`; nothing, if all was as it should be. */
+/* Writes the settings into the element, which is added if there is none, and notes in
+ * `wiring` what has changed, if anything. */
 static int
 write_settings(struct writing *writing, const struct option_values *values,
                struct wiring *wiring, struct failure **failure)
@@ -390,7 +390,7 @@ write_settings(struct writing *writing, const struct option_values *values,
     if (result == 0 && !request_is_same(before, writing->element)) {
         for (size_t i = 0; i < values->count; i++)
             wiring_note(wiring, "--%s %s", values->list[i].row->name,
-                        *values->list[i].text ? "written" : "taken away");
+                        *values->list[i].text ? "written" : "removed");
     }
     xmlFreeNode(before);
     return result;
@@ -417,8 +417,9 @@ run(const struct context *context, const void *data, struct failure **failure)
     size_t written;
 
     if (options->print && (change.output || change.in_place))
-        return failure_set(failure, FAILURE_USAGE,
-                           "--print is in the place of -o and -i\nchoose one of them");
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "--print cannot be combined with -o or -i\nchoose one of them");
     if (options->print)
         change.output = "-";
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
@@ -426,8 +427,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         write_settings(&writing, &options->settings, &wiring, failure) < 0)
         return -1;
     written = wiring.change_count;
-    /* What is written must be what the hook can read: it is looked at before anything is
-     * defined, and wired in the same definition. */
+    /* The hook must be able to read what is written, so it is read before anything is
+     * defined; and it is wired in the same definition. */
     if (definition_wire(&definition, context, &change, &wiring, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == written;
@@ -457,8 +458,8 @@ static const struct option_row rows[] = {
             set_remove_list, set_add_to_list),
     SETTING("run", "COMMAND", "a command to run at the first boot *", NULL, "runcmd",
             set_remove_list, set_add_to_list),
-    SETTING("vendor-data", "FILE", "the same, which the user's overrides", NULL,
-            "vendor-data", NULL, add_document),
+    SETTING("vendor-data", "FILE", "a document with defaults, which user-data overrides",
+            NULL, "vendor-data", NULL, add_document),
     SETTING("network-config", "FILE", "version 1 or 2, or network_data.json", NULL,
             "network-config", NULL, add_document),
     SETTING("meta-data", "KEY=VALUE", "an entry of the metadata *", NULL, "meta-data",
@@ -479,8 +480,8 @@ static const struct option_row rows[] = {
     SETTING("timezone", "ZONE", "such as Europe/Berlin", "initialization", "timezone",
             NULL, add_text),
     SETTING("ip", "ADDRESS/PREFIX,gw=ADDRESS,dns=ADDRESS,mac=MAC|dhcp",
-            "the address of an interface, of which gw, dns and mac may be left out *",
-            NULL, NULL, set_remove_ip, set_add_ip),
+            "the address of an interface; gw, dns and mac are optional *", NULL, NULL,
+            set_remove_ip, set_add_ip),
     SETTING("password-file", "FILE",
             "the default user's; its hash becomes the secret DOMAIN/user-password", NULL,
             NULL, set_remove_user_password, set_add_user_password),
@@ -494,10 +495,8 @@ static const struct option_row rows[] = {
             "the datasource that the seed is for", NULL, NULL, remove_attribute,
             add_attribute),
     OPTION_HEADING_ROW("Options:"),
-    OPTION(0, "print", NULL, print,
-           "print the XML; nothing is defined, no secret written"),
-    OPTION(0, "replace", NULL, change.replace,
-           "put our seed in the place of another tool's"),
+    OPTION(0, "print", NULL, print, "print the XML; define nothing, and write no secret"),
+    OPTION(0, "replace", NULL, change.replace, "replace another tool's seed"),
     CHANGE_ROWS,
     OPTION_DOMAIN_ROW,
     OPTION_END,
@@ -506,12 +505,12 @@ static const struct option_row rows[] = {
 const struct command cmd_set = {
     .name = "set",
     .operands = "DOMAIN|FILE|-",
-    .summary = "write what the guest shall become, and wire the domain",
+    .summary = "set what the guest becomes, and wire the domain",
     .help =
-        "Writes the <cloud-init> element of a domain and its wiring, in one definition.\n"
-        "What a setting names is replaced, and all else stays; an empty value takes it\n"
-        "away. A FILE's result goes to standard output, a DOMAIN of libvirt's is\n"
-        "defined anew; a running one sees it at its next start.\n",
+        "Writes a domain's <cloud-init> element and its wiring in one definition. Each\n"
+        "setting replaces what was there before, and an empty value removes it;\n"
+        "everything else stays. A FILE's result goes to standard output; a DOMAIN is\n"
+        "defined with it, and if it is running, uses it at its next start.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

@@ -2,9 +2,9 @@
 /*
  * How it works: libvirt has no call that starts a domain and returns at once, so a few
  * threads wire and start the domains, one after another each. The main thread waits for
- * the guests meanwhile (cli/waiting.h). A thread tells it about each domain that it is done
- * with through an eventfd; the job holds the result, and only its thread touches it until
- * then.
+ * the guests meanwhile (cli/waiting.h). A thread tells it about each domain that it is
+ * done with through an eventfd; the job holds the result, and only its thread touches it
+ * until then.
  */
 #include "config.h"
 
@@ -29,8 +29,8 @@
 #include "cli/libvirt.h"
 #include "cli/waiting.h"
 
-/* libvirt's daemon takes up to five calls of one client at a time (libvirtd.conf,
- * max_client_requests), and one of them is left for the waiting. */
+/* libvirt's daemon serves up to five calls of one client at a time (libvirtd.conf,
+ * max_client_requests); one of them is kept free for the waiting. */
 #define THREADS 4
 
 struct options {
@@ -38,7 +38,7 @@ struct options {
     bool all;
 };
 
-/* A domain that is to be started. */
+/* A domain to start. */
 struct job {
     struct waited *waited;
     virDomainPtr domain; /* of the connection that may change it */
@@ -66,7 +66,7 @@ struct starting {
 
 /* --- starting ---------------------------------------------------------------------- */
 
-/* What our hook says, and of which domain, is in the middle of libvirt's message. */
+/* Our hook's error is in the middle of libvirt's message. */
 static int
 fail_start(const char *name, struct failure **failure)
 {
@@ -108,7 +108,7 @@ wire(const struct starting *starting, struct job *job)
 static void
 start(const struct starting *starting, struct job *job)
 {
-    /* libvirt forgets its last error whenever it is asked for something. */
+    /* The next call to libvirt clears its last error. */
     const char *name = virDomainGetName(job->domain);
 
     if (wire(starting, job) < 0 || virDomainCreate(job->domain) == 0)
@@ -138,14 +138,14 @@ run_thread(void *data)
     return NULL;
 }
 
-/* Return: what is said of a domain that runs already. */
+/* Return: the word for a domain that is already running. */
 static const char *
 running_word(const struct progress *progress)
 {
-    return progress->style == PROGRESS_JSON ? "running" : "runs already";
+    return progress->style == PROGRESS_JSON ? "running" : "is already running";
 }
 
-/* --- what the main thread does of it ------------------------------------------------ */
+/* --- the main thread's part --------------------------------------------------------- */
 
 static void
 take_job(const struct starting *starting, struct job *job)
@@ -261,7 +261,7 @@ add_matching(struct starting *starting, const char *pattern, struct failure **fa
             cleanup_failure struct failure *reason = NULL;
 
             virDomainGetUUIDString(domains[i], uuid);
-            /* One that was undefined since it was listed does not stop the others. */
+            /* One that was undefined since the list was made does not stop the others. */
             if (add_domain(starting, uuid, &reason) == 0) {
                 found++;
             } else if (reason->code != FAILURE_DOMAIN_MISSING) {
@@ -312,7 +312,7 @@ check_options(const struct starting *starting, struct failure **failure)
                                         : "no domain was named");
     if (options->waiting.no_wait && (options->waiting.timeout || options->waiting.scrub))
         return failure_set(failure, FAILURE_USAGE,
-                           "--no-wait and --%s exclude each other\nleave one of them out",
+                           "--no-wait and --%s exclude each other\nomit one of them",
                            options->waiting.timeout ? "timeout" : "scrub");
     return 0;
 }
@@ -420,11 +420,11 @@ const struct command cmd_start = {
     .operands = "[DOMAIN…]",
     .summary = "wire domains if needed, start them, and wait until they are set up",
     .help =
-        "Starts domains that ask for cloud-init: wires those that are not wired yet,\n"
-        "starts them side by side, and waits for their guests as 'virt-seed wait' does,\n"
-        "with the same exit status. DOMAIN may be a shell pattern, quoted: 'web*' stands\n"
-        "for the domains with such a name that ask. A domain that runs already is only\n"
-        "waited for, and one that cannot be started does not stop the others.\n",
+        "Starts domains that ask for cloud-init. It wires those that are not wired yet,\n"
+        "starts all of them side by side, and waits for their guests as 'virt-seed wait'\n"
+        "does, with the same exit status. DOMAIN may be a quoted shell pattern: 'web*'\n"
+        "matches the domains with such a name that ask. If a domain is already running,\n"
+        "it is only waited for; if one cannot be started, the others are.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,

@@ -57,7 +57,7 @@ struct domain_status {
     struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
 };
 
-/* Why the status does not have all; the first reason is enough. */
+/* Keeps the reason why the status is incomplete; the first one is enough. */
 static void
 take_unread(struct domain_status *status, struct failure **failure)
 {
@@ -85,7 +85,7 @@ find_state(virDomainPtr domain)
     return words[state];
 }
 
-/* By its name: who may not list the directory may know that. */
+/* By the file's name, because the caller need not be allowed to list the directory. */
 static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
@@ -112,7 +112,7 @@ find_seed(struct domain_status *status, int root, const struct domain_view *view
 
 /* --- the seed --------------------------------------------------------------------- */
 
-/* What the guest has, or would get if it never had a seed. */
+/* What the guest has, or would get if it has never had a seed. */
 static void
 describe_seed(struct domain_status *status, const struct domain_view *view,
               const struct record *record)
@@ -129,6 +129,7 @@ describe_seed(struct domain_status *status, const struct domain_view *view,
     if (!view->has_request)
         return;
     status->datasource = xstrdup(request->datasource->name);
+    /* A ConfigDrive derives its own from it. */
     if (request->payload || request->datasource->derives_instance_id)
         return;
     if (request->instance_id_policy == INSTANCE_ID_FIXED)
@@ -145,7 +146,7 @@ add_error(struct domain_status *status, const char *text)
     json_must(json_array_append_new(status->errors, json_outside_string(text)));
 }
 
-/* The report of a guest that was saved is in the record. */
+/* The record has the report of a guest that was saved. */
 static void
 describe_result(struct domain_status *status, int root, bool active,
                 const struct record *record, struct failure **unreadable)
@@ -179,12 +180,12 @@ describe_result(struct domain_status *status, int root, bool active,
     }
 }
 
-/* --- all of it ------------------------------------------------------------------------- */
+/* --- the whole status --------------------------------------------------------------- */
 
 /*
- * Reads how the domain stands; `imds_address` is the one of the configuration, or NULL if nobody
- * knows. One whose XML is odd has little in its status. Return: 0, or -1 if libvirt fails;
- * VIR_ERR_NO_DOMAIN is its last error if the domain is gone.
+ * Reads the domain's status, as far as its XML can be read; `imds_address` is the
+ * configured one, or NULL if it is unknown. Return: 0, or -1 if libvirt fails; its last
+ * error is VIR_ERR_NO_DOMAIN if the domain is gone.
  */
 static int
 read_status(struct domain_status *status, int root, const char *imds_address,
@@ -253,7 +254,7 @@ rows_clear(struct rows *rows)
 
 #define cleanup_rows __attribute__((cleanup(rows_clear)))
 
-/* A domain that is gone when it is its turn has none. */
+/* A domain that has gone since the list was made gets no row. */
 static int
 add_row(struct rows *rows, virDomainPtr domain, struct failure **failure)
 {
@@ -276,7 +277,7 @@ compare_names(const void *one, const void *other)
                   ((const struct domain_status *)other)->name);
 }
 
-/* Adds the domains that are named, or else all of them, by their names. */
+/* Adds the named domains in their order, or else all of them, sorted by name. */
 static int
 collect(struct rows *rows, const struct context *context, virConnectPtr connection,
         struct failure **failure)
@@ -395,7 +396,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     cleanup_connection virConnectPtr connection =
         libvirt_connect(context->uri, true, failure);
 
-    /* If there is a mistake in it, this tells what it can: `check` finds those. */
+    /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
     if (!connection || collect(&rows, context, connection, failure) < 0)
         return STATUS_FAILURE;
@@ -403,7 +404,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         print_json(&rows);
     else
         print_table(&rows);
-    /* One reason is enough: what the caller may not read of one domain, he may of none. */
+    /* One reason is enough: what the caller may not read of one domain, they may not read
+     * of any. */
     for (size_t i = 0; !context->quiet && i < rows.count; i++) {
         if (rows.list[i].unread) {
             print_warning(rows.list[i].unread);
@@ -423,9 +425,9 @@ const struct command cmd_status = {
     .operands = "[DOMAIN…]",
     .summary = "show which domains have a seed, and how far their guests are",
     .help =
-        "Prints a table of the domains, all of libvirt's where none is named: whether\n"
-        "they run, are wired and have a seed, what the guest knows itself by, and how\n"
-        "far cloud-init is or how it ended. '-' is nothing, '?' what you may not read,\n"
+        "Prints a table of the domains that you name, or of all domains: whether they\n"
+        "run, are wired and have a seed, the guest's instance-id, and how far cloud-init\n"
+        "is or how it ended. '-' means nothing, and '?' something that you may not read,\n"
         "which a warning explains.\n",
     .options = option_rows,
     .options_size = sizeof(struct options),

@@ -27,7 +27,7 @@ enum outcome {
     OUTCOME_KEPT,
 };
 
-/* --- what is said in the end ------------------------------------------------------ */
+/* --- the result --------------------------------------------------------------------- */
 
 static void
 print_outcome(enum outcome outcome, const char *where, bool dry_run)
@@ -38,7 +38,7 @@ print_outcome(enum outcome outcome, const char *where, bool dry_run)
     case OUTCOME_FAILURE:
         break;
     case OUTCOME_NOT_RUNNING:
-        puts("does not run: its next start makes the seed");
+        puts("is not running: its next start makes the seed");
         break;
     case OUTCOME_UP_TO_DATE:
         printf("has that seed %s already\n", where);
@@ -55,7 +55,7 @@ print_outcome(enum outcome outcome, const char *where, bool dry_run)
         break;
     case OUTCOME_KEPT:
         printf(
-            "%s the new seed %s. The guest was told to stay with what it had read "
+            "%s the new seed %s. The guest was told to keep what it had read "
             "(cache=\"keep\"): it reads the new one when it is rebooted after 'cloud-init "
             "clean' in it\n",
             verb, where);
@@ -63,7 +63,7 @@ print_outcome(enum outcome outcome, const char *where, bool dry_run)
     }
 }
 
-/* --- what is done ----------------------------------------------------------------- */
+/* --- updating ----------------------------------------------------------------------- */
 
 /* The guest looks for the seed where it was when it was started, and by its label. */
 static int
@@ -79,16 +79,16 @@ check_datasource(const struct delivery *delivery, const struct delivery *next,
     else if (old->label && strcmp(old->label, seed->label) != 0)
         failure_set(
             failure, FAILURE_DOMAIN,
-            "runs with a seed of the label '%s', and the new one has '%s': the guest "
+            "runs with a seed that has the label '%s', and the new one has '%s': the guest "
             "would not find it",
             old->label, seed->label);
     else
         return 0;
-    return failure_hint(failure, "shut it down and start it: a start changes the "
+    return failure_hint(failure, "shut it down and start it again, which changes the "
                                  "datasource");
 }
 
-/* What the guest makes of the new seed. */
+/* Return: what the new seed means for the guest. */
 static enum outcome
 judge(const struct context *context, const char *uuid, const struct seed *old,
       const struct seed *seed)

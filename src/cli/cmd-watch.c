@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: libvirt says which definitions come, change and go. An event only notes the
- * domain's UUID; what is done with the domain is in watch-wiring.c and watch-leftovers.c.
+ * How it works: libvirt says which definitions come, change and go. An event only notes
+ * the domain's UUID; what is done with the domain is in watch-wiring.c and
+ * watch-leftovers.c.
  *
- * Nothing else is remembered of a domain: whatever was missed while libvirt's daemon was away is
- * seen when all definitions are looked at. Only an undefined domain is missed; `virt-seed gc` is
- * for those.
+ * Nothing else is remembered of a domain: whatever was missed while libvirt's daemon was
+ * away is seen when all definitions are looked at. Only an undefined domain is missed;
+ * `virt-seed gc` is for those.
  */
 #include "config.h"
 
@@ -29,7 +30,8 @@
 #include "cli/watch.h"
 #include "domain/vocabulary.h"
 
-/* A daemon that is restarted comes back soon; one that stays away is asked now and then. */
+/* A daemon that is restarted comes back soon; one that stays away is asked now and
+ * then. */
 #define RECONNECT_MILLISECONDS 200
 #define RECONNECT_MILLISECONDS_MOST 5000
 
@@ -117,7 +119,8 @@ disconnect(struct watch *watch)
     watch_wiring_clear(watch);
 }
 
-/* The events first, so that what happens while the definitions are listed is not missed. */
+/* The events first, so that what happens while the definitions are listed is not
+ * missed. */
 static int
 listen_to_events(struct watch *watch, struct failure **failure)
 {

@@ -27,9 +27,9 @@ struct options {
 #define WAIT_ROUNDS 400
 
 /*
- * The refused start may not have come to its end yet; libvirt's lock holds us up until
- * then, and after it the domain must be down. Only then its definition is read: it may
- * have been changed meanwhile.
+ * The refused start may not be over yet. libvirt's lock makes us wait for it, and then
+ * the domain must be down. The definition is read only then, because it may have been
+ * changed meanwhile.
  */
 static int
 load_after_refusal(struct definition *definition, const struct context *context,
@@ -159,7 +159,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(
         0, "replace", NULL, change.replace,
-        "put our seed in the place of another tool's, with its documents if the domain has none"),
+        "replace another tool's seed, and take over its documents if the domain has none"),
     SUMMARY_ROWS,
     CHANGE_ROWS,
     OPTION_DOMAIN_ROW,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the definition goes the hook's way to a seed. Its documents are compared by
- * digest with the record of the last boot, which outlives the domain and the host. The seed of a
- * running domain has the text, too, and counts if there is no record.
+ * How it works: a seed is made from the definition, as the hook does. Its documents are
+ * compared by digest with the record of the last boot, which outlives the domain and a
+ * restart of the host. The seed of a running domain also has the text, and is used if
+ * there is no record.
  *
- * What the next start is for cloud-init follows from the instance-id of the seed that it makes,
- * and that of the one that the guest has read. This is the last boot's, as recorded; or, if
- * `update` has put another one into its place and the guest was rebooted since, of which the
- * host does not know, that one.
+ * What the next start is for cloud-init depends on the instance-id of the new seed and on
+ * that of the seed that the guest has read. The latter is the recorded one, unless
+ * `update` has replaced it and the guest was rebooted since, which the host does not
+ * know.
  */
 #include "config.h"
 
@@ -35,7 +36,8 @@ deny(struct comparison *comparison, struct failure **failure)
     *failure = NULL;
 }
 
-/* What is compared with: what of it may not be read is said at the end. */
+/* Reads what the last boot had. If some of it may not be read, that is reported at the
+ * end. */
 static void
 read_past(struct comparison *comparison, const struct context *context)
 {
@@ -48,7 +50,7 @@ read_past(struct comparison *comparison, const struct context *context)
     }
     if (storage_read(context->root, uuid, &comparison->storage, &comparison->current,
                      &failure) == 0) {
-        /* It tells enough if there is no record. */
+        /* Without a record, it is enough. */
         comparison->past_is_denied = comparison->past_is_denied && !comparison->storage;
         return;
     }
@@ -62,18 +64,17 @@ read_past(struct comparison *comparison, const struct context *context)
 
 /* --- secrets ------------------------------------------------------------------------ */
 
-/* Which documents of a seed have something of a secret in them, so that they are not shown
- * unasked: of a secret of the host's, of a password in the request, or of what oVirt's engine has
- * made. */
+/* The documents of a seed that contain something secret and so are not shown unless asked
+ * for: from a secret of the host, a password in the request, or oVirt's engine. */
 struct secret_documents {
-    bool all;         /* each may be one */
+    bool all;         /* any may be one */
     bool instance_id; /* the instance-id depends on a secret */
     char **paths;
     size_t count;
 };
 
-/* Makes the seed with the word in the place of each secret. What is in files is left out: it is
- * not a secret. */
+/* Makes the seed with the word instead of each secret, and without the content of files,
+ * which is not secret. */
 static int
 make_masked(struct seed *seed, const struct domain *domain, const char *word,
             struct failure **failure)
@@ -100,9 +101,9 @@ make_masked(struct seed *seed, const struct domain *domain, const char *word,
     return seed_make(seed, &request, failure);
 }
 
-/* Finds the documents that have something of a secret in them: the seed is made twice, with other
- * words in the place of each. What differs then has a secret in it, by whatever way it came
- * there. No secret is read. */
+/* Finds the documents that contain something secret: the seed is made twice, with a
+ * different word instead of each secret. A document that differs contains a secret,
+ * however it got there. No secret is read. */
 static void
 find_secrets(struct secret_documents *documents, const struct domain *domain)
 {
@@ -316,14 +317,15 @@ compare(struct comparison *comparison, struct failure **failure)
     if (request_read(&request, &comparison->source.domain, failure) < 0)
         return -1;
     comparison->is_done = request.until_done && comparison->record.done;
-    /* Without a record, nobody knows better than the guest that runs what it was told. */
+    /* Without a record, the request of the running domain says what its guest was
+     * told. */
     if (comparison->record.boot.time)
         comparison->is_kept = comparison->record.boot.cache_keep;
     else if (comparison->running.doc &&
              request_read(&running, &comparison->running.domain, &ignored) == 0)
         comparison->is_kept = running.cache;
     find_secrets(&next, &comparison->source.domain);
-    /* Of a file it is not known what the running domain asked for. */
+    /* For a file, what the running domain asked for is not known. */
     if (comparison->running.doc)
         find_secrets(&before, &comparison->running.domain);
     else
@@ -369,8 +371,8 @@ comparison_read(struct comparison *comparison, const struct context *context,
     if (source->libvirt && virDomainIsActive(source->libvirt) == 1 &&
         definition_load_running(&comparison->running, source, failure) < 0)
         return -1;
-    /* The secrets first: if they are denied, that is the reason to give. This is the true
-     * content: what of it is shown is decided later. */
+    /* The secrets first: if they are denied, that is the reason to report. Their content
+     * is compared; whether it is shown is decided later. */
     if (definition_make_seed(&comparison->next, &request, &source->domain, context, true,
                              &denied, failure) < 0) {
         failure_free(denied);

@@ -18,14 +18,14 @@ enum document_state {
     DOCUMENT_CHANGED,
     DOCUMENT_NEW,
     DOCUMENT_GONE,
-    DOCUMENT_UNKNOWN, /* the caller may not read what it takes to know */
+    DOCUMENT_UNKNOWN, /* the caller may not read what must be compared */
 };
 
 struct compared_document {
     const char *path; /* borrowed from a seed or the record */
     enum document_state state;
-    bool secret;                   /* it has, or may have, something of a secret in it */
-    const struct document *before; /* NULL if it is not there to be compared */
+    bool secret;                   /* it contains, or may contain, something secret */
+    const struct document *before; /* NULL if its text is not available */
     const struct document *next;   /* NULL if it is gone */
 };
 
@@ -34,8 +34,9 @@ enum next_boot {
     NEXT_BOOT_UNRECORDED, /* the first, as far as this host knows */
     NEXT_BOOT_NEW_INSTANCE,
     NEXT_BOOT_SAME_INSTANCE,
-    /* One of both: it has the instance-id of the last boot or of the seed that replaced that
-     * one's, and whether the guest has read this is not known. */
+    /* One of these two: it has the instance-id of the last boot, or of the seed that has
+     * replaced that boot's seed, and it is not known whether the guest has read the
+     * replacement. */
     NEXT_BOOT_DEPENDS,
     NEXT_BOOT_KEPT, /* the guest was told to keep what it has read (cache="keep") */
     NEXT_BOOT_UNKNOWN,
@@ -67,14 +68,14 @@ struct comparison {
 };
 
 /*
- * Compares what the next start gives with what is recorded of the last one, or, where
- * nothing is, with what the running domain has.
+ * Compares the seed of the next start with the record of the last one, or, if there is no
+ * record, with the seed of the running domain.
  */
 int comparison_read(struct comparison *comparison, const struct context *context,
                     struct failure **failure);
 
-/* Return: the instance-id of the seed that replaced the last boot's; NULL if there is none,
- * or it is the same. */
+/* Return: the instance-id of the seed that has replaced the last boot's; NULL if there is
+ * none, or if it is the same. */
 const char *comparison_other_instance_id(const struct comparison *comparison);
 
 void comparison_clear(struct comparison *comparison);

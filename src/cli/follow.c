@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: inotify watches the file that is read, by its descriptor: the directory may
- * be closed to the caller, and a file that virtlogd renames stays watched. Whatever the event
- * is, the report is read as far as it goes (store/report-file.h), and the next file is watched
- * if there is one.
+ * How it works: inotify watches the file that is read, by its descriptor, because the
+ * caller may not be allowed to enter the directory, and so that a file that virtlogd
+ * renames stays watched. At each event, whatever it is, the report is read to its end
+ * (store/report-file.h), and then the next file, if there is one, is watched.
  *
- * Between a domain's end and the last words of its guest there is no order: the hook has
- * removed the file when libvirt says that the domain has stopped, and virtlogd may still
- * write. So the end is passed on a moment later.
+ * A domain may stop before the last words of its guest arrive: when libvirt says that it
+ * has stopped, the hook has removed the file, and virtlogd may still be writing to it. So
+ * the end is passed on a moment later.
  */
 #include "config.h"
 
@@ -24,20 +24,20 @@
 #include "cli/follow.h"
 #include "cli/libvirt.h"
 
-/* What is read of a report before other things get their turn. */
+/* How much of a report is read at once, before other events get their turn. */
 #define TURN MIB
 #define CHUNK (64 * KIB)
 
-/* virtlogd has renamed the file, and makes the next one: a matter of microseconds. */
+/* When virtlogd has renamed the file, it makes the next one within microseconds. */
 #define RETRY_MILLISECONDS 5
 #define RETRIES 200
 
-/* What virtlogd has of the guest's last words when QEMU has ended, it writes by then. */
+/* By then virtlogd has written the guest's last words, which it had when QEMU ended. */
 #define END_MILLISECONDS 100
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* Watches the file that is read now. Return: whether it is another than before, -1 on
+/* Watches the file that is read now. Return: whether it is a different one, -1 on
  * failure. */
 static int
 watch_file(struct followed *followed, struct failure **failure)
@@ -63,7 +63,7 @@ watch_file(struct followed *followed, struct failure **failure)
     return 1;
 }
 
-/* Return: how many bytes were read, `limit` or some more if there may be others; -1 on
+/* Return: how many bytes were read, at least `limit` if there may be more; -1 on
  * failure. */
 static ssize_t
 read_turn(struct followed *followed, size_t limit, struct failure **failure)
@@ -77,7 +77,7 @@ read_turn(struct followed *followed, size_t limit, struct failure **failure)
 
         if (count < 0 || another < 0)
             return -1;
-        /* What was written before it was watched is read once more. */
+        /* Something may have been written before the file was watched: read again. */
         if (count == 0 && !another)
             break;
         for (size_t taken = 0; taken < (size_t)count;) {
@@ -134,7 +134,7 @@ handle_notifier(int handle, int fd, int events, void *data)
             struct followed *followed = follow->list[i];
             int watch = followed->watch;
 
-            /* Of an overflow nobody knows whose notices were lost. */
+            /* After an overflow, any domain's events may have been lost. */
             if (watch != event->wd && !(event->mask & IN_Q_OVERFLOW))
                 continue;
             read_on(followed);
@@ -255,7 +255,7 @@ follow_add(struct follow *follow, const char *name, struct failure **failure)
     snprintf(followed->uuid, sizeof(followed->uuid), "%s", uuid);
     report_reader_init(&followed->reader, follow->root, uuid);
     *array_add(follow->list, follow->count) = followed;
-    /* The events first: what happens between them and the reading is not missed then. */
+    /* The events first, so that nothing is missed before the report is read. */
     lifecycle = virConnectDomainEventRegisterAny(
         follow->connection, domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
         VIR_DOMAIN_EVENT_CALLBACK(handle_lifecycle), followed, NULL);
@@ -298,8 +298,8 @@ follow_open(struct follow *follow, const struct follow_events *events, const cha
     return 0;
 }
 
-/* From here on, they end nothing; but those that are ignored, as by nohup(1), stay so. If that
- * cannot be, they do as before. */
+/* From here on, these signals only end the waiting. Those that are ignored, as with
+ * nohup(1), stay so; on failure, all keep their usual effect. */
 static void
 catch_signals(struct follow *follow)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Follows domains: their guests' reports as they grow, and whether they run. Nothing is polled:
- * all events, those of inotify(7) too, come through libvirt's event loop.
+ * Follows domains: their guests' reports as they grow, and whether they run. Nothing is
+ * polled: all events, those of inotify(7) too, come through libvirt's event loop.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct followed {
     virDomainPtr domain;
     char uuid[VIR_UUID_STRING_BUFLEN];
     bool has_run;               /* it ran when it was added, or was started since */
-    struct guest_report report; /* what the guest has said up to now */
+    struct guest_report report; /* what the guest has said so far */
     void *owner;                /* the caller's */
     /* follow.c's own: */
     struct report_reader reader; /* its file is -1 if there is none */
@@ -36,7 +36,7 @@ struct followed {
     bool stopping;  /* it has, and what its guest said last may still come */
 };
 
-/* What happens; what fails is passed on and is the handler's then (failure_free). */
+/* What happens. The handler of `failed` owns the failure (failure_free). */
 struct follow_events {
     void (*said)(struct followed *followed); /* each line of the report that counts */
     void (*started)(struct followed *followed, int detail);
@@ -53,7 +53,7 @@ struct follow {
     virConnectPtr connection;
     int root;
     void *owner; /* the caller's */
-    bool over;   /* set by the caller: there is nothing left to follow */
+    bool over;   /* set by the caller when there is nothing left to follow */
     /* follow.c's own: */
     struct followed **list;
     size_t count;
@@ -67,24 +67,24 @@ struct follow {
     bool lost;  /* the connection */
 };
 
-/* Prepares to follow, and connects to libvirt on this host. `follow` is FOLLOW_NONE but
- * for its owner; `root` must stay open. */
+/* Prepares to follow, and connects to libvirt on this host. `follow` is FOLLOW_NONE
+ * except for its owner; `root` must stay open. */
 int follow_open(struct follow *follow, const struct follow_events *events,
                 const char *uri, int root, struct failure **failure);
 
 /*
- * Adds the domain of that name or UUID, and reads what its guest has said up to now.
- * Return: owned by `follow`, the same if the domain was added before; NULL if there is
- * none, or nothing may be read.
+ * Adds the domain with that name or UUID, and reads what its guest has said so far.
+ * Return: owned by `follow`, the same if the domain was added before; NULL if there is no
+ * such domain, or its report may not be read.
  */
 struct followed *follow_add(struct follow *follow, const char *name,
                             struct failure **failure);
 
 /*
- * Passes on what happens until `over` is set, or SIGINT, SIGTERM or SIGHUP comes, whose
- * number is in follow->signal then. `deadline` is called after so many milliseconds,
- * unless they are -1; `second` is called each second if there is a clock. Return: 0, or
- * -1 if libvirt's daemon is gone.
+ * Passes on what happens until `over` is set, or until SIGINT, SIGTERM or SIGHUP arrives,
+ * whose number is then in follow->signal. `deadline` is called after so many milliseconds
+ * unless they are -1, and `second` each second if `clock` is set. Return: 0, or -1 if
+ * libvirt's daemon is gone.
  */
 int follow_run(struct follow *follow, int milliseconds, bool clock,
                struct failure **failure);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: the files are looked for first, and libvirt is asked for each domain right
- * before its files are removed: so the files of a domain that is made meanwhile are not seen, or
- * it is known. libvirt says of a UUID whether there is such a domain, or that the caller may not
- * see it; a list would omit those.
+ * How it works: the files are listed first, and libvirt is asked for each domain right
+ * before its files are removed. So if a domain is created meanwhile, either its files are
+ * not in the list, or libvirt knows it. libvirt is asked for each UUID, because a list
+ * omits the domains that the caller may not see.
  *
- * A transient domain is unknown whenever it does not run, and one is often undefined to be
- * defined again. So what lasts from one start to the next is kept for a week after the last.
+ * A transient domain is unknown whenever it does not run, and some domains are undefined
+ * only to be defined again. So what lasts from one start to the next is kept for a week.
  */
 #include "config.h"
 

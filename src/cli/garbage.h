@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is left on this host of domains that libvirt no longer has: `gc` removes it, `doctor`
+/* What is left on this host of domains that no longer exist: `gc` removes it, `doctor`
  * counts it. */
 #pragma once
 
@@ -10,9 +10,9 @@
 #include "store/leftovers.h"
 
 /*
- * Calls `visit` for each leftover; `kept` is true for one that may still be wanted: what lasts
- * from one start to the next is kept for a week after the domain was last there, unless `all`.
- * The connection is to this host's own daemon. It ends where `visit` returns -1.
+ * Calls `visit` for each leftover, until it returns -1. `kept` says that the leftover may
+ * still be needed: what lasts from one start to the next is kept for a week after the
+ * domain was last used, unless `all`. The connection is to this host's own daemon.
  */
 int garbage_find(virConnectPtr connection, int root, bool all,
                  int (*visit)(void *data, const struct leftover *leftover, bool kept,

@@ -15,11 +15,11 @@
 /* What libvirt itself looks for. */
 #define AGENT_PORT "org.qemu.guest_agent.0"
 
-/* A guest that boots prints more often than that. */
+/* A guest that is booting prints something more often than that. */
 #define CONSOLE_SECONDS 60
 
-/* Return: what libvirt knows of the guest's end of its channel; NULL if the XML has no such
- * channel, as that which the emulator shim adds. */
+/* Return: what libvirt knows about the guest's end of the channel; NULL if the XML has no
+ * such channel, like the one that the emulator shim adds. */
 static const xmlNode *
 find_port(const xmlNode *devices, const char *port)
 {
@@ -33,8 +33,8 @@ find_port(const xmlNode *devices, const char *port)
     return NULL;
 }
 
-/* Return: the file that has what the guest prints, owned by the caller (free), or NULL:
- * that of the first console or serial port that goes there, or has a copy there. */
+/* Return: the file that gets what the guest prints, owned by the caller (free), or NULL:
+ * that of the first console or serial port that is written or copied to a file. */
 static char *
 find_console(const xmlNode *devices)
 {
@@ -114,16 +114,17 @@ guest_signs_hint(const struct guest_signs *signs, bool was_heard)
     if (was_heard && (signs->reports || !signs->has_port))
         return xstrdup("cloud-init is slow: wait again, with a longer --timeout");
     if (was_heard)
-        return xstrdup("see on its console whether it hangs or boots again");
+        return xstrdup("see on its console whether it hangs or is booting again");
     if (signs->has_agent)
         return xstrdup(
-            "see that the image has cloud-init, that it is enabled, and that it "
+            "make sure that the image has cloud-init, that it is enabled, and that it "
             "reads vendor-data");
     if (!signs->is_silent && signs->console_age >= 0 &&
         signs->console_age < CONSOLE_SECONDS)
         return xstrdup("it boots, or it has no cloud-init: see its console");
     if (signs->console_age >= 0)
-        return xstrdup("see on its console whether it has booted; if it has, there is no "
-                       "cloud-init in its image, or it does not read vendor-data");
+        return xstrdup(
+            "see on its console whether it has booted; if it has, its image has "
+            "no cloud-init, or does not read vendor-data");
     return NULL;
 }

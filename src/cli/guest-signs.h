@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signs of life of a guest that cloud-init has not reported from, or no more: whether it
- * holds its end of the report channel open, whether its guest agent is there, and when it
- * last printed to its console, if that goes into a file. They tell a guest that is slow
- * from one that has no cloud-init.
+ * Signs of life of a guest in which cloud-init has not reported, or has stopped
+ * reporting: whether its end of the report channel is open, whether its guest agent runs,
+ * and when it last printed to its console, if that goes to a file. They tell a slow guest
+ * from one without cloud-init.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ struct guest_signs {
  * host. */
 void guest_signs_read(struct guest_signs *signs, virDomainPtr domain, int root);
 
-/* Return: what they say of a guest from which nothing was heard, or, with `was_heard`,
- * not the end; and what to do, a phrase each, owned by the caller (free). NULL if they
- * say nothing. */
+/* Return: what the signs say about a guest that has not reported, or, with `was_heard`,
+ * has not reported its end; and what to do. Each is a phrase, owned by the caller (free),
+ * or NULL if the signs say nothing. */
 char *guest_signs_reason(const struct guest_signs *signs, bool was_heard);
 char *guest_signs_hint(const struct guest_signs *signs, bool was_heard);

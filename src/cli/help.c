@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --help prints, all of it from the commands' tables. */
+/* Prints --help from the commands' tables. */
 #include "config.h"
 
 #include <string.h>
@@ -9,11 +9,10 @@
 #include "cli/cli.h"
 
 #define COLUMNS 79
-/* A longer label has the line for itself. */
+/* A longer label gets a line of its own. */
 #define LABEL_COLUMNS 32
 
-/* Prints the text from this column on, where the cursor is, in lines of as many words as
- * fit. */
+/* Prints the text, wrapped, from this column on, which is where the cursor is. */
 static void
 print_wrapped(FILE *stream, int column, const char *text)
 {
@@ -77,8 +76,8 @@ print_row(FILE *stream, const struct option_row *row, int width)
     print_wrapped(stream, width + 2, row->help);
 }
 
-/* Without --domain, which is another way to write an operand. A line that would be too
- * long names no option at all. */
+/* Omits --domain, which is another way to write an operand, and all options if the line
+ * would be too long. */
 char *
 help_synopsis(const struct command *command)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How tables work: main sets no locale, so that nothing else depends on one. How wide a
- * character is, libc and libsmartcols know in a locale of UTF-8 alone; they get one that
+ * How tables work: main sets no locale, so that nothing else depends on one. But libc and
+ * libsmartcols only know the width of a character in a UTF-8 locale; they get one that
  * every glibc has.
  */
 #include "config.h"
@@ -128,7 +128,7 @@ output_write(const char *path, const char *data, size_t size, struct failure **f
         return 0;
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
                              "could not write %s\n"
-                             "see that there is room, and that you may write there",
+                             "make sure that there is room, and that you may write there",
                              path);
 }
 
@@ -195,7 +195,7 @@ columns_table(size_t count)
 
     if (!table)
         abort();
-    /* The titles are a line like the others, which is printed alone, too. */
+    /* The titles are an ordinary line, which is printed even if it is the only one. */
     scols_table_enable_noheadings(table, 1);
     scols_table_enable_noencoding(table, 1);
     scols_table_set_column_separator(table, "  ");

@@ -36,7 +36,8 @@ ignore_error(void *data, virErrorPtr error)
     (void)error;
 }
 
-/* A daemon that leaves so many keepalives unanswered, sent so many seconds apart, is gone. */
+/* A daemon that leaves so many keepalives unanswered, sent so many seconds apart, is
+ * gone. */
 #define KEEPALIVE_SECONDS 5
 #define KEEPALIVE_COUNT 6
 
@@ -108,7 +109,7 @@ libvirt_require_system(virConnectPtr connection, struct failure **failure)
     return failure_set(failure, FAILURE_USAGE,
                        "'%s' is not this host's daemon for QEMU, and does not know its "
                        "domains\n"
-                       "leave --connect away, or give it qemu:///system",
+                       "omit --connect, or give it qemu:///system",
                        uri ? uri : "");
 }
 

@@ -8,8 +8,9 @@
 
 #include "base/failure.h"
 
-/* Return: a connection, owned by the caller (virConnectClose), or NULL. If libvirt's event loop
- * was registered before, a daemon that no longer answers closes it within a minute. */
+/* Return: a connection, owned by the caller (virConnectClose), or NULL. If libvirt's
+ * event loop was registered before, a daemon that no longer answers closes it within a
+ * minute. */
 virConnectPtr libvirt_connect(const char *uri, bool read_only, struct failure **failure);
 
 static inline void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: on a terminal the lines of the domains that are waited for stand above the
- * cursor, which is at the beginning of the line below them. To redraw them it goes up, and
- * whatever is printed for good is printed in their place, and they below it.
+ * How it works: on a terminal, the domains that are waited for have a line each, and the
+ * cursor is at the beginning of the line below. To redraw them, the cursor goes up.
+ * Whatever is to stay is printed over them, and they follow below it.
  *
  * Text from outside is made safe to print before it gets here, or here.
  */
@@ -29,7 +29,7 @@
 /* A name's share of a line. */
 #define NAME_COLUMNS 30
 
-/* Erases the lines, and what a key like Ctrl-C has left after them. */
+/* Erases the lines, and what a key such as Ctrl-C has printed after them. */
 static void
 append_erase(struct progress *progress, struct buffer *text)
 {
@@ -65,8 +65,8 @@ append_rows(struct progress *progress, struct buffer *text)
 
         if (row->over)
             continue;
-        /* The cursor's line is the last one, and the line before it counts those for
-         * which there is none. */
+        /* The cursor is on the last line, and the line above it counts the domains that
+         * do not fit. */
         if (left > 1 && progress->drawn + 2 >= rows) {
             cleanup_free char *rest = xasprintf("… and %zu more\n", left);
 
@@ -87,7 +87,8 @@ append_rows(struct progress *progress, struct buffer *text)
     }
 }
 
-/* Prints the text in the place of the lines, and those below it again; on a terminal. */
+/* Prints the text; on a terminal in the place of the lines, which are drawn again below
+ * it. */
 static void
 redraw(struct progress *progress, const char *text)
 {
@@ -163,7 +164,7 @@ progress_note(struct progress *progress, struct progress_row *row, const char *e
         set_event(progress, row, xstrdup(event));
 }
 
-/* The guest may go on for ever, and what we print may be kept. */
+/* A guest can go on forever, and our output may be kept. */
 static bool
 says_too_much(struct progress *progress, struct progress_row *row)
 {
@@ -206,7 +207,7 @@ show_boot(struct progress *progress, struct progress_row *row, const char *boot)
         print_object(row, "boot", json_pack("{s:s}", "boot", boot));
     else
         set_event(progress, row,
-                  xstrdup(again ? "the guest boots once more" : "the guest boots"));
+                  xstrdup(again ? "the guest boots again" : "the guest boots"));
 }
 
 static void
@@ -234,8 +235,8 @@ show_stage(struct progress *progress, struct progress_row *row, enum guest_stage
         set_event(progress, row, xasprintf("%s finished", name));
 }
 
-/* Their place in the report says nothing: an earlier stage can have another one later, and the
- * result has a list of its own. */
+/* A message is known by its text, not by its place in the report: an earlier stage can
+ * get another one later, and the result has a list of its own. */
 static void
 show_messages(struct progress *progress, struct progress_row *row, bool error,
               const struct guest_messages *messages)
@@ -352,7 +353,7 @@ progress_add(struct progress *progress, const char *name, const char *uuid)
     *row = (struct progress_row){
         .name = columns_text(name),
         .uuid = xstrdup(uuid),
-        .event = xstrdup("nothing was heard of the guest yet"),
+        .event = xstrdup("nothing was heard from the guest yet"),
         .stage = GUEST_STAGE_NONE,
     };
     *array_add(progress->rows, progress->count) = row;

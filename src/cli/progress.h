@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is shown of the domains that are waited for: on a terminal a line for each, redrawn in
- * place; else a line or a JSON object for each event. Errors go to standard error; with JSON
- * they are objects among the others.
+ * What is shown of the domains that are waited for: on a terminal a line for each,
+ * redrawn in place; else a line or a JSON object for each event. Errors go to standard
+ * error; with JSON they are objects among the others.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct progress_texts {
 
 /* A domain, and what was shown of it. */
 struct progress_row {
-    char *name; /* fit to be shown */
+    char *name; /* safe to print */
     char *uuid;
     char *event;            /* the last one */
     enum guest_stage stage; /* the last one that has started */
@@ -56,21 +56,20 @@ void progress_open(struct progress *progress, bool quiet, bool json);
 struct progress_row *progress_add(struct progress *progress, const char *name,
                                   const char *uuid);
 
-/* Shows what the report says and did not say before. A guest that says too much is shown
- * no more, but in the end. */
+/* Shows what is new in the report. If a guest says too much, only its end is shown. */
 void progress_show(struct progress *progress, struct progress_row *row,
                    const struct guest_report *report);
 
-/* Shows an event of the domain itself, in a word. */
+/* Shows an event of the domain itself. */
 void progress_note(struct progress *progress, struct progress_row *row,
                    const char *event);
 
-/* How the waiting for a domain has come to its end. */
+/* How the waiting for a domain has ended. */
 struct progress_end {
     const char *outcome;               /* in a word */
-    int status;                        /* the exit status that it stands for */
+    int status;                        /* the exit status for it */
     const struct guest_report *report; /* as far as it is known, or NULL */
-    const struct failure *failure;     /* NULL where all is well */
+    const struct failure *failure;     /* NULL if all is well */
 };
 
 void progress_finish(struct progress *progress, struct progress_row *row,

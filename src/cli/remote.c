@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: a command that reads the files of the domain's host cannot do so from here.
- * If the URI is qemu+ssh://HOST/…, the same command line is put together again from the
- * command's tables, with the URI that libvirt has on that host, and ssh takes this program's
- * place to run it there. So its output, its exit status and its signals are those of the
- * command over there.
+ * How it works: a command that reads files of the domain's host cannot do so from here.
+ * If the URI is qemu+ssh://HOST/…, the command line is built again from the command's
+ * table, with the URI that libvirt has on that host, and this program becomes ssh, which
+ * runs it there. So output, exit status and signals are those of the command on that
+ * host.
  *
- * A login shell parses the line, so each word is quoted. ssh itself would take a host or
- * a user that begins with a dash for an option: there is no such host.
+ * A login shell parses the line, so each word is quoted. ssh would take a host or a user
+ * that begins with a dash for an option, so these are refused.
  */
 #include "config.h"
 
@@ -27,13 +27,13 @@
 
 #define SCHEME "qemu+ssh"
 
-/* What the URI says of the way to the host; owned. */
+/* What the URI says about how to reach the host; owned. */
 struct way {
     char *user; /* NULL if it has none */
     char *host;
-    char *port;    /* the same */
-    char *uri;     /* of libvirt's daemon, over there */
-    char *program; /* instead of ssh; and so on: parameters of libvirt's own URIs */
+    char *port;    /* NULL if it has none */
+    char *uri;     /* of libvirt's daemon, on that host */
+    char *program; /* instead of ssh; like those below, a parameter of libvirt's URIs */
     char *key_file;
     bool no_verify;
     bool no_tty;
@@ -74,7 +74,7 @@ take_parameter(struct way *way, const char *uri, const char *key, const char *va
     else if (strcmp(key, "socket") == 0)
         return fail_uri(uri, "names another socket, which virt-seed cannot use there",
                         failure);
-    /* The others say how libvirt's own protocol gets there, which is not spoken here. */
+    /* The others are about libvirt's own protocol, which is not used here. */
     return 0;
 }
 
@@ -90,7 +90,7 @@ read_uri(struct way *way, const char *text, const xmlURI *uri, struct failure **
         strcmp(uri->path, "/session") != 0)
         return fail_uri(text, "has a path that is not /system or /session", failure);
     way->uri = xasprintf("qemu://%s", uri->path ? uri->path : "/system");
-    /* Of an IPv6 address, ssh wants no brackets. */
+    /* ssh takes an IPv6 address without its brackets. */
     way->host = *server == '[' && server[length - 1] == ']'
                     ? xstrndup(server + 1, length - 2)
                     : xstrdup(server);
@@ -111,7 +111,7 @@ read_uri(struct way *way, const char *text, const xmlURI *uri, struct failure **
     return 0;
 }
 
-/* --- the command line over there ------------------------------------------------------ */
+/* --- the remote command line -------------------------------------------------------- */
 
 static void
 add_word(struct buffer *line, const char *word)
@@ -130,7 +130,7 @@ add_option(struct buffer *line, const struct option_row *row, const char *value)
     add_word(line, word);
 }
 
-/* Puts the command line together again, for the daemon at `uri`. */
+/* Builds the command line again, for the daemon at `uri`. */
 static void
 make_line(struct buffer *line, const struct context *context,
           const struct command *command, const void *options, const char *uri)
@@ -195,7 +195,7 @@ run_ssh(const struct way *way, const struct buffer *line, struct failure **failu
         words[count++] = "-o";
         words[count++] = "BatchMode=yes";
     }
-    /* Without a terminal, the command over there would not draw its progress. */
+    /* Without a terminal, the remote command would not draw its progress. */
     words[count++] =
         !way->no_tty && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "-t" : "-T";
     words[count++] = "--";

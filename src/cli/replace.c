@@ -21,7 +21,7 @@
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "domain/xml.h"
-#include "import/import.h"
+#include "import/element.h"
 #include "seed/layout.h"
 #include "store/record.h"
 #include "store/rundir.h"
@@ -32,18 +32,18 @@ replace_check_caller(const struct context *context, struct failure **failure)
     if (strcmp(context->root_path, "/") != 0)
         return failure_set(failure, FAILURE_USAGE,
                            "running guests read their seeds below /, not below '%s'\n"
-                           "leave --root away",
+                           "omit --root",
                            context->root_path);
     if (geteuid() != 0)
         return failure_set(failure, FAILURE_RUNDIR,
-                           "root alone may write into %s\nrun the command as root",
+                           "only root may write to %s\nrun the command as root",
                            VIRT_SEED_RUNDIR);
     return 0;
 }
 
 /* --- what libvirt is asked for ---------------------------------------------------- */
 
-/* A transient domain is not even known when it has ended. */
+/* A transient domain is unknown once it has ended. */
 static bool
 has_ended(void *domain)
 {
@@ -74,7 +74,7 @@ update_device(void *domain, const char *xml, const char *what, struct failure **
     return libvirt_fail(failure, "libvirt could not %s", what);
 }
 
-/* libvirt may take an update for none. */
+/* libvirt may report success without a change. */
 static int
 check_medium(void *domain, struct failure **failure)
 {
@@ -86,14 +86,14 @@ check_medium(void *domain, struct failure **failure)
     if (seed_path_find_disk(&running.domain))
         return 0;
     return failure_set(failure, FAILURE_LIBVIRT,
-                       "libvirt says that it has inserted the new medium, and it is not "
+                       "libvirt says that it has inserted the new medium, but it is not "
                        "there");
 }
 
 /* --- the replacement -------------------------------------------------------------- */
 
-/* For `pending`, when the domain has ended, too. What has been done is not taken back where
- * that cannot be recorded. */
+/* For `pending`, also after the domain has ended. The replacement stays even if it cannot
+ * be recorded. */
 static void
 record_replacement(const struct replacement *replacement)
 {
@@ -180,7 +180,8 @@ make_scrubbed(struct seed *seed, struct request *request, struct domain *running
         seed_make(seed, request, failure) < 0 ||
         layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
-    /* That it is the same for cloud-init is not taken on trust: a ConfigDrive's is derived. */
+    /* cloud-init must see the same instance: a ConfigDrive's id is derived from the
+     * request's. */
     if (strcmp(identity.instance_id, old->instance_id) == 0)
         return 0;
     return failure_set(failure, FAILURE_INSTANCE_ID,
@@ -228,9 +229,9 @@ scrub_domain(const struct context *context, const struct definition *source,
     booted = record.boot.instance_id;
     if (booted && identity.instance_id && strcmp(booted, identity.instance_id) != 0)
         return failure_set(failure, FAILURE_INSTANCE_ID,
-                           "the seed %s is for the instance '%s', and it was started as "
-                           "'%s'\n"
-                           "its content stays until the domain is started anew",
+                           "the seed %s is for the instance '%s', but the domain was "
+                           "started as '%s'\n"
+                           "its content stays until the domain is started again",
                            delivery->storage->location, identity.instance_id, booted);
     if (definition_load_running(&scrubbed, source, failure) < 0 ||
         make_scrubbed(&seed, &request, &scrubbed.domain, &identity, failure) < 0)

@@ -21,7 +21,7 @@
 #include "cli/set.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "import/import.h"
+#include "import/element.h"
 #include "seed/json.h"
 #include "seed/yaml.h"
 
@@ -86,7 +86,7 @@ set_remove_ip(struct writing *writing, const struct option_value *value)
     xmlNode *config = vocabulary_child(writing->element, "network-config");
     xmlNode *node;
 
-    /* A document is another way to say all of it. */
+    /* Any other <network-config> is a document, which says everything itself. */
     if (!config)
         return;
     if (!*value->text || !xml_attribute_is(config, "from", "interfaces")) {
@@ -121,7 +121,7 @@ set_add_ip(struct writing *writing, const struct option_value *value,
     config = set_find_or_add(writing->element, "network-config");
     xml_set_attribute(config, "from", "interfaces");
     node = find_interface(config, mac);
-    /* An interface that is not mentioned has DHCP. */
+    /* An interface that is not mentioned uses DHCP. */
     if (!node && !dhcp) {
         node = set_indent(element_add(config, "interface"));
         element_set(node, "mac", mac);
@@ -195,7 +195,7 @@ read_written(const xmlNode *node, struct failure **failure)
     return NULL;
 }
 
-/* Appends the value as YAML: what yaml_text_append() makes of it in a list, without that. */
+/* Appends the value as yaml_text_append() writes it in a list, without the list. */
 static void
 append_value(struct buffer *buffer, json_t *value)
 {
@@ -211,7 +211,7 @@ append_value(struct buffer *buffer, json_t *value)
     buffer_append(buffer, text.data + begin, end - begin);
 }
 
-/* Writes the document in the place of the old one; none, if nothing is in it. */
+/* Replaces the old document; an empty one is only removed. */
 static void
 write_document(struct writing *writing, xmlNode *old, json_t *object)
 {
@@ -329,7 +329,8 @@ set_add_user_password(struct writing *writing, const struct option_value *value,
     if (!content)
         return -1;
     data = xcalloc(1, sizeof(*data));
-    /* SHA-512: cloud-init before 23.1 takes what begins with $y$ for a password. */
+    /* SHA-512: cloud-init before 23.1 takes a hash that begins with $y$ for a
+     * password. */
     hash = crypt_gensalt_rn("$6$", 0, NULL, 0, salt, sizeof(salt))
                ? crypt_rn(content->data, salt, data, sizeof(*data))
                : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the settings of `virt-seed set` share: cmd-set.c has the table, and set-guest.c those
- * whose value is more than a text or a file. */
+/* What the settings of `virt-seed set` share. cmd-set.c has the table, and set-guest.c
+ * the settings whose value is more than a text or a file. */
 #pragma once
 
 #include <libxml/tree.h>
@@ -10,7 +10,7 @@
 #include "domain/domain.h"
 #include "store/secret.h"
 
-/* Keys that are made in the secret of the domain's name. */
+/* Keys in the secret that has the domain's name. */
 #define ROOT_PASSWORD_KEY "root-password"
 #define USER_PASSWORD_KEY "user-password"
 
@@ -24,7 +24,7 @@ struct writing {
 
 /* What an option of the table means for the element. */
 struct setting {
-    const char *below; /* where its element is: NULL is <cloud-init> itself */
+    const char *below; /* its element's parent; NULL is <cloud-init> itself */
     const char *element;
     /* NULL if elements of that name are removed. */
     void (*take_away)(struct writing *writing, const struct option_value *value);
@@ -34,7 +34,7 @@ struct setting {
 
 /* --- the element ---------------------------------------------------------------------- */
 
-/* Gives an element that was added last the white space of its neighbours. Return: it. */
+/* Indents an element that was added last like its neighbours. Return: the element. */
 xmlNode *set_indent(xmlNode *node);
 
 /* Return: the child of that name, added if there was none. */
@@ -72,8 +72,9 @@ void set_remove_user_password(struct writing *writing, const struct option_value
 int set_add_user_password(struct writing *writing, const struct option_value *value,
                           struct failure **failure);
 
-/* --user-data: the documents that the settings above have not made. */
+/* --user-data: the documents that do not come from the settings above. */
 void set_remove_user_data(struct writing *writing, const struct option_value *value);
 
-/* Puts the documents that they have made behind all others: these fill in what is there. */
+/* Moves the documents that come from those settings after all others, to which they
+ * add. */
 void set_order_user_data(struct writing *writing);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How it works: follow.c says what happens, progress.c shows it, and this decides when
- * the waiting for a domain is over, and how: by its guest's report, by its own end, or by
- * the time.
+ * the waiting for a domain is over: its guest has reported the end, the domain has
+ * stopped, or the time is over.
  */
 #include "config.h"
 
@@ -25,9 +25,9 @@
 /* What libvirt's daemon is asked when the time is over may take so long. */
 #define GRACE_SECONDS 10
 
-/* Where cloud-init writes what the commands of user-data print, and its own errors. */
+/* The output of the commands in user-data, and cloud-init's own errors. */
 #define GUEST_LOGS                                                                       \
-    "in the guest, /var/log/cloud-init-output.log and /var/log/cloud-init.log say more"
+    "in the guest, see /var/log/cloud-init-output.log and /var/log/cloud-init.log"
 
 static const char *
 name_of(const struct waited *waited)
@@ -97,9 +97,9 @@ describe_stage(const struct guest_report *report)
     const char *stage = guest_stage_name(guest_report_last_stage(report));
 
     if (report->state == GUEST_STATE_NOTHING)
-        return xstrdup("nothing was heard of its guest");
+        return xstrdup("nothing was heard from its guest");
     if (!stage)
-        return xstrdup("no stage of cloud-init had begun");
+        return xstrdup("no stage of cloud-init had started");
     return xasprintf("the last stage was %s", stage);
 }
 
@@ -125,8 +125,8 @@ finish_by_time(struct waited *waited)
     else if (was_heard)
         failure_hint(&failure, GUEST_LOGS);
     else
-        failure_hint(&failure, "a guest without cloud-init, or whose image does without "
-                               "vendor-data, never says anything");
+        failure_hint(&failure, "a guest never reports if its image has no cloud-init, or "
+                               "does not read vendor-data");
     finish(waited, "timeout", STATUS_TIMEOUT, report, failure);
 }
 
@@ -151,27 +151,27 @@ finish_by_stop(struct waited *waited, int detail)
     cleanup_failure struct failure *failure = NULL;
 
     failure_set(&failure, FAILURE_DOMAIN,
-                "domain '%s' %s before cloud-init came to its end; %s", name_of(waited),
+                "domain '%s' %s before cloud-init had finished; %s", name_of(waited),
                 what, stage);
     if (detail == VIR_DOMAIN_EVENT_STOPPED_MIGRATED)
         failure_hint(&failure, "wait on that host");
     else if (detail == VIR_DOMAIN_EVENT_STOPPED_SAVED)
-        failure_hint(&failure, "start it, and wait once more: the guest goes on then");
+        failure_hint(&failure, "start it and wait again: the guest then continues");
     else if (detail == VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN &&
              report->state == GUEST_STATE_NOTHING)
         failure_hint(&failure,
-                     "it shut down before cloud-init began, or has none: see its "
-                     "console, and /var/log/libvirt/qemu/%s.log",
+                     "it shut down before cloud-init started, or has none: see its "
+                     "console and /var/log/libvirt/qemu/%s.log",
                      name_of(waited));
     else
         failure_hint(&failure,
-                     "see what the guest and QEMU said last: its console, and "
+                     "see the last messages of the guest and of QEMU: its console and "
                      "/var/log/libvirt/qemu/%s.log",
                      name_of(waited));
     finish(waited, "stopped", STATUS_STOPPED, report, failure);
 }
 
-/* What its last boot was is worth a word, and no error if it may not be read. */
+/* Says how its last boot ended, if that may be read. */
 static void
 finish_unstarted(struct waited *waited)
 {
@@ -186,15 +186,14 @@ finish_unstarted(struct waited *waited)
     if (!record.boot.time)
         last = xstrdup("");
     else if (!guest_state_is_end(result->state))
-        last = xasprintf("; its last boot, of %s, did not come to its end",
-                         record.boot.time);
+        last = xasprintf("; its last boot, of %s, did not finish", record.boot.time);
     else
         last = xasprintf("; its last boot, of %s, %s%s%s", record.boot.time,
                          result->state == GUEST_STATE_DONE ? "was done"
                                                            : "finished with errors",
                          result->time ? " at " : "", result->time ? result->time : "");
     failure_set(&failure, FAILURE_DOMAIN,
-                "domain '%s' does not run%s\n"
+                "domain '%s' is not running%s\n"
                 "start it; 'virt-seed wait --next' also waits for a start",
                 name_of(waited), last);
     finish(waited, "stopped", STATUS_STOPPED, NULL, failure);
@@ -203,8 +202,8 @@ finish_unstarted(struct waited *waited)
 /* --- how it begins ---------------------------------------------------------------- */
 
 /*
- * A guest that was saved has its report in the record alone. A boot's own start is not a
- * resumption, and as long as libvirt has not finished it, the record is still that of the
+ * For a guest that was saved, only the record has its report. A domain that was booted
+ * was not resumed, and until libvirt has finished the start, the record is that of the
  * boot before.
  */
 static void
@@ -237,8 +236,8 @@ finish_by_record(struct waited *waited)
 }
 
 /*
- * Checks that a report can come of the domain; `has_file` says whether there is a file
- * for it. Return: 0, or -1 with the reason why there will never be one.
+ * Checks that the domain can report; `has_file` says whether there is a file for that.
+ * Return: 0, or -1 with the reason why there will never be a report.
  */
 static int
 require_report(const struct domain_view *view, bool has_file, struct failure **failure)
@@ -250,24 +249,24 @@ require_report(const struct domain_view *view, bool has_file, struct failure **f
         return 0;
     if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {
         reason = "it asks for no seed";
-        hint = "'virt-seed set DOMAIN' makes it ask for one; start it anew then";
+        hint = "make it ask with 'virt-seed set', and start it again";
     } else if (view->refused) {
         reason = view->refused->message;
         hint = view->refused->hint;
     } else if (!view->request.report) {
         reason = "its <cloud-init> says report=\"no\"";
-        hint = "take that away with 'virsh edit', and start it anew";
+        hint = "remove that with 'virt-seed edit DOMAIN element', and start it again";
     } else if (!request_wants_report(&view->request)) {
-        reason = "for Windows and for oVirt's payload there is no reporter";
-        hint = "look into the guest itself";
+        reason = "there is no reporter for Windows or oVirt's payload";
+        hint = "look in the guest itself";
     } else if (!wired) {
         reason = "it has no report channel";
-        hint = "'virt-seed wire DOMAIN' adds it; start it anew then";
+        hint = "add it with 'virt-seed wire DOMAIN', and start the domain again";
     } else if (!view->active) {
         return 0;
     } else {
         reason = "its report is missing: no hook made it when it was started";
-        hint = "start it anew, with virt-seed's hook installed";
+        hint = "start it again with virt-seed's hook installed";
     }
     failure_set(failure, FAILURE_DOMAIN, "domain '%s' will never report: %s",
                 view->domain.name, reason);
@@ -284,7 +283,7 @@ check_report(struct waited *waited)
     bool has_file = waited->followed->reader.file >= 0;
     int result = domain_view_load(&view, waited->followed->domain, &failure);
 
-    /* What cannot be done in the end is said before the waiting. */
+    /* If --scrub cannot work in the end, say so before the waiting. */
     if (result == 0 && options->scrub && view.active) {
         result = delivery_of_running(&view.domain)->check_replace(&view.domain, &failure);
         if (result < 0)
@@ -310,7 +309,7 @@ take_report(struct waited *waited)
     progress_show(&waited->waiting->progress, waited->row, report);
     if (guest_state_is_end(report->state))
         finish_by_report(waited, report);
-    /* Whoever read what we print may have gone; main() says so. */
+    /* Nobody reads our output any more; main() reports that. */
     if (ferror(stdout))
         waited->waiting->follow.over = true;
 }
@@ -323,10 +322,10 @@ waiting_begin(struct waited *waited)
     bool complete = guest_state_is_end(report->state);
     bool next = waited->next;
 
-    /* If it has stopped after it was done, done counts. */
+    /* A guest that was done before the domain stopped is done. */
     if (next || !active || !complete)
         check_report(waited);
-    /* The report of a domain that does not run is one that nobody has removed. */
+    /* The report of a domain that does not run is a leftover. */
     if (!active || (complete && next))
         snprintf(waited->passed, sizeof(waited->passed), "%s", report->boot);
     take_report(waited);
@@ -359,7 +358,7 @@ started(struct followed *followed, int detail)
         return;
     progress_note(&waited->waiting->progress, waited->row, "started");
     waited->begun = waited->begun || detail == VIR_DOMAIN_EVENT_STARTED_BOOTED;
-    /* A guest that was saved goes on, and what it said before counts. */
+    /* A guest that was saved continues, and what it said before counts. */
     if (waited->starts && detail != VIR_DOMAIN_EVENT_STARTED_BOOTED)
         waited->next = false;
 }
@@ -432,9 +431,9 @@ static const struct follow_events events = {
     .deadline = deadline,
 };
 
-/* --- making, waiting, ending ------------------------------------------------------ */
+/* --- opening, running, closing ----------------------------------------------------- */
 
-/* `milliseconds` is -1 for as long as it takes. */
+/* `milliseconds` becomes -1 if there is no timeout. */
 static int
 read_timeout(const char *text, int *milliseconds, struct failure **failure)
 {
@@ -522,8 +521,7 @@ waiting_run(struct waiting *waiting, struct failure **failure)
 int
 waiting_close(struct waiting *waiting, const struct failure *failure)
 {
-    /* What must be known of several domains: that one has failed, or else that one has
-     * stopped, or else that the time is over. */
+    /* The most important status of several domains is the last of these. */
     static const int order[] = {STATUS_TIMEOUT, STATUS_STOPPED, STATUS_FAILURE};
     int number = waiting->follow.signal;
     int status = STATUS_OK;

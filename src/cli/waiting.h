@@ -51,9 +51,9 @@ struct waited {
     int status;
 };
 
-/* Prepares to wait, and connects to libvirt on this host. Both pointers must stay. If there is a
- * timeout and libvirt's daemon does not answer then, an alarm(2) ends the process soon after it
- * with STATUS_TIMEOUT. */
+/* Prepares to wait, and connects to libvirt on this host. Both pointers must stay. If
+ * there is a timeout and libvirt's daemon does not answer then, an alarm(2) ends the
+ * process soon after it with STATUS_TIMEOUT. */
 int waiting_open(struct waiting *waiting, const struct context *context,
                  const struct waiting_options *options, struct failure **failure);
 
@@ -62,22 +62,22 @@ int waiting_open(struct waiting *waiting, const struct context *context,
 struct waited *waiting_add(struct waiting *waiting, const char *name,
                            struct failure **failure);
 
-/* Looks at a domain that runs, or is to be started by somebody else; the waiting for it
- * may be over then. */
+/* Begins to wait for a domain that runs, or that somebody else starts; the waiting may be
+ * over right away. */
 void waiting_begin(struct waited *waited);
 
-/* The caller is going to start the domain: what its guest said before does not count. */
+/* The same for a domain that the caller is going to start: what its guest said before
+ * does not count. */
 void waiting_begin_start(struct waited *waited);
 
 /* Ends the waiting for a domain; `failure` is NULL if all is well. */
 void waiting_finish(struct waited *waited, const char *outcome, int status,
                     const struct failure *failure);
 
-/* Waits until it is over for every domain that was added. Return: 0, or -1 with a
- * failure. */
+/* Waits until every domain that was added is over. Return: 0, or -1 with a failure. */
 int waiting_run(struct waiting *waiting, struct failure **failure);
 
-/* Ends it all; a signal that has ended the waiting ends the process. Return: the exit status,
- * the first of 1, 3, 124 that a domain has, or 0; if it failed, 4 without the domain, 5
- * without libvirt, else 1. */
+/* Closes everything; if a signal has ended the waiting, it ends the process. Return: the
+ * exit status: the first of 1, 3, 124 that a domain has, or 0; with a failure, 4 if there
+ * is no such domain, 5 if libvirt cannot be reached, else 1. */
 int waiting_close(struct waiting *waiting, const struct failure *failure);

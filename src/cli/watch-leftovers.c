@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: some undefine a domain to define it again, so what is kept of it, such as its
- * host key, stays for a moment. Then libvirt is asked whether the domain is really gone.
+ * How it works: some undefine a domain to define it again, so what is kept of it, such as
+ * its host key, stays for a moment. Then libvirt is asked whether the domain is really
+ * gone.
  *
- * A domain that was migrated belongs to another host, and may come back: `virt-seed gc` keeps
- * for a week what this host has of it, so that it is not removed here if it is undefined.
+ * A domain that was migrated belongs to another host, and may come back: `virt-seed gc`
+ * keeps for a week what this host has of it, so that it is not removed here if it is
+ * undefined.
  */
 #include "config.h"
 
@@ -65,8 +67,8 @@ forget(struct gone *gone)
     free(gone);
 }
 
-/* If the domain still runs, its end sets the timer again. One that was defined again keeps
- * everything. */
+/* If the domain still runs, its end sets the timer again. One that was defined again
+ * keeps everything. */
 static void
 handle_timer(int timer, void *data)
 {

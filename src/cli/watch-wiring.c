@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: a timer, which runs out in milliseconds, takes one domain after another and wires
- * it (cli/definition.h). What has just been defined goes before what was listed when libvirt's
- * daemon was reached. Wiring is itself an event: the domain is looked at once more, and found
- * wired.
+ * How it works: a timer, which runs out in milliseconds, takes one domain after another
+ * and wires it (cli/definition.h). What has just been defined goes before what was listed
+ * when libvirt's daemon was reached. Wiring is itself an event: the domain is looked at
+ * once more, and found wired.
  *
- * A program that defines a domain may define it again at once, and libvirt has no way to change
- * a definition only if it is still the one that was read: the last one wins. So a definition is
- * left alone until nobody has changed it for a moment; a command that is started meanwhile, such
- * as `virsh start`, takes longer than that to begin.
+ * A program that defines a domain may define it again at once, and libvirt has no way to
+ * change a definition only if it is still the one that was read: the last one wins. So a
+ * definition is left alone until nobody has changed it for a moment; a command that is
+ * started meanwhile, such as `virsh start`, takes longer than that to begin.
  */
 #include "config.h"
 

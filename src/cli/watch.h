@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `virt-seed watch` consists of: cmd-watch.c listens to libvirt, watch-wiring.c wires the
- * domains that were defined, and watch-leftovers.c removes what virt-seed keeps of those that
- * were undefined.
+ * What `virt-seed watch` consists of: cmd-watch.c listens to libvirt, watch-wiring.c
+ * wires the domains that were defined, and watch-leftovers.c removes what virt-seed keeps
+ * of those that were undefined.
  */
 #pragma once
 

@@ -5,17 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <nettle/base64.h>
-
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
-
-/* Bytes per line of base64(1), which writes 76 characters. */
-#define LINE_BYTES 57UL
 
 int
 import_check(const struct import *import, struct failure **failure)
@@ -75,121 +70,4 @@ import_clear(struct import *import)
     free(import->secrets);
     xmlFreeDoc(import->doc);
     *import = (struct import){0};
-}
-
-/* --- the element -------------------------------------------------------------------- */
-
-static xmlNode *
-own(xmlNode *node)
-{
-    if (!node)
-        abort();
-    return node;
-}
-
-xmlNode *
-element_add(xmlNode *parent, const char *name)
-{
-    return own(xmlNewChild(parent, parent->ns, (const xmlChar *)name, NULL));
-}
-
-xmlNode *
-element_add_text(xmlNode *parent, const char *name, const char *text)
-{
-    xmlNode *node = element_add(parent, name);
-    const xmlChar *content = (const xmlChar *)text;
-
-    /* A carriage return must be a character reference, which CDATA cannot contain. */
-    if (strpbrk(text, "\n<>&") && !strchr(text, '\r'))
-        xmlAddChild(node,
-                    own(xmlNewCDataBlock(parent->doc, content, xmlStrlen(content))));
-    else if (*text)
-        xmlAddChild(node, own(xmlNewDocText(parent->doc, content)));
-    return node;
-}
-
-bool
-element_can_hold(const char *data, size_t size)
-{
-    if (size == 0)
-        return true;
-    if (strlen(data) != size || !xmlCheckUTF8((const unsigned char *)data))
-        return false;
-    for (const unsigned char *at = (const unsigned char *)data; *at; at++) {
-        if (*at < ' ' && !strchr("\t\n\r", *at))
-            return false;
-        /* U+FFFE and U+FFFF */
-        if (at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe)
-            return false;
-    }
-    return true;
-}
-
-/* part_read() would take this for an editor's indentation. */
-static bool
-would_be_trimmed(const char *text, size_t size)
-{
-    size_t end = size;
-
-    if (text[strspn(text, " \t")] == '\n')
-        return true;
-    while (end > 0 && (text[end - 1] == ' ' || text[end - 1] == '\t'))
-        end--;
-    return end < size && (end == 0 || text[end - 1] == '\n');
-}
-
-static char *
-encode(const char *data, size_t size)
-{
-    struct buffer text = {0};
-
-    for (size_t at = 0; at < size; at += LINE_BYTES) {
-        size_t count = size - at < LINE_BYTES ? size - at : LINE_BYTES;
-        char line[BASE64_ENCODE_RAW_LENGTH(LINE_BYTES)];
-
-        base64_encode_raw(line, count, (const uint8_t *)data + at);
-        buffer_append(&text, line, BASE64_ENCODE_RAW_LENGTH(count));
-        if (size > LINE_BYTES)
-            buffer_append_string(&text, "\n");
-    }
-    return text.data;
-}
-
-xmlNode *
-element_add_data(xmlNode *parent, const char *name, const char *data, size_t size)
-{
-    cleanup_free char *encoded = NULL;
-    xmlNode *node;
-
-    if (size == 0)
-        return element_add(parent, name);
-    if (element_can_hold(data, size) && !strchr(data, '\r') &&
-        !would_be_trimmed(data, size))
-        return element_add_text(parent, name, data);
-    encoded = encode(data, size);
-    node = element_add(parent, name);
-    element_set(node, "encoding", "base64");
-    xmlAddChild(node, own(xmlNewDocText(parent->doc, (const xmlChar *)encoded)));
-    return node;
-}
-
-void
-element_set(xmlNode *node, const char *attribute, const char *value)
-{
-    if (!xmlNewProp(node, (const xmlChar *)attribute, (const xmlChar *)value))
-        abort();
-}
-
-char *
-element_format(const xmlDoc *doc)
-{
-    xmlBuffer *buffer = xmlBufferCreate();
-    char *text;
-
-    if (!buffer ||
-        xmlNodeDump(buffer, (xmlDoc *)doc, xmlDocGetRootElement(doc), 0, 1) < 0)
-        abort();
-    text = xasprintf("%s\n", (const char *)xmlBufferContent(buffer));
-    xmlBufferFree(buffer);
-    return text;
 }

@@ -13,6 +13,7 @@
 #include "base/failure.h"
 #include "domain/documents.h"
 #include "domain/domain.h"
+#include "import/element.h"
 #include "store/secret.h"
 
 /* A secret of the host that the element refers to. */
@@ -69,22 +70,3 @@ struct import_secret *import_add_secret(struct import *import, const char *name)
 void import_clear(struct import *import);
 
 #define cleanup_import __attribute__((cleanup(import_clear)))
-
-/* --- writing the element: xml/cloud-init.rng ---------------------------------------- */
-
-/* Adds an element as the last child. Return: it, owned by the document. */
-xmlNode *element_add(xmlNode *parent, const char *name);
-/* The same, with text; in CDATA if that is easier to read. */
-xmlNode *element_add_text(xmlNode *parent, const char *name, const char *text);
-/* The same for a document, byte for byte: in base64 if XML or an editor would change
- * it. */
-xmlNode *element_add_data(xmlNode *parent, const char *name, const char *data,
-                          size_t size);
-void element_set(xmlNode *node, const char *attribute, const char *value);
-
-/* Return: whether XML can hold it as text: UTF-8 without control characters other than tabs
- * and line ends. */
-bool element_can_hold(const char *data, size_t size);
-
-/* Return: the element as indented text, owned by the caller (free). */
-char *element_format(const xmlDoc *doc);

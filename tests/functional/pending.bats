@@ -192,7 +192,7 @@ END
     attributes='cache="keep"' start "$cloud_config"
     attributes='cache="keep"' run -0 pending "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
     assert_said 'meta-data: changed' 'instance-id: second' "the same instance, whatever has changed" \
-        "before 'cloud-init clean' has been run in it"
+        "until 'cloud-init clean' is run in it"
     [[ $output != *'a first boot'* && $output != *'hint:'* ]]
     # Also when it is not told so any more, which it does not hear.
     run -0 pending "$cloud_config"

@@ -122,7 +122,7 @@ document() {
     metadata=$(request) domain_define web1 $web1
     virt_seed wire web1
     run -0 virt_seed update web1
-    [[ $output = "domain 'web1' does not run: its next start makes the seed" ]]
+    [[ $output = "domain 'web1' is not running: its next start makes the seed" ]]
 }
 
 @test "a transient domain gets what its running XML asks for" {
@@ -229,7 +229,7 @@ document() {
     start_web1
     run -1 lab_run setpriv --reuid=65534 --clear-groups "$builddir/virt-seed" \
         -c qemu:///system update web1
-    [[ $output = *'root alone may write into'* ]]
+    [[ $output = *'only root may write to'* ]]
 }
 
 @test "update replaces a ConfigDrive like any other seed" {

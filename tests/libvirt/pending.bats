@@ -40,13 +40,13 @@ assert_second_if_rebooted() {
     run -0 virt_seed pending web1
     [[ $output = *$'\n-locale: C.UTF-8\n+locale: en_US.UTF-8\n'* ]]
     [[ $output = *'the same instance'*'virt-seed set web1 --instance-id=NEW'* ]]
-    [[ $output = *'it runs'*'virt-seed update web1'* ]]
+    [[ $output = *'it is running'*'virt-seed update web1'* ]]
 
     virt_seed set web1 --instance-id=second
     lab_virsh destroy web1
     run -0 virt_seed pending web1
     [[ $output = *'user-data: changed'*"instance-id: second, at the last boot $web1"* ]]
-    [[ $output != *'it runs'* ]]
+    [[ $output != *'it is running'* ]]
     lab_virsh start web1
     run -0 virt_seed pending web1
     [[ $output = *'changes nothing'* ]]
@@ -83,12 +83,12 @@ assert_second_if_rebooted() {
     virt_seed update web1
     run -0 virt_seed pending web1
     [[ $output = *'meta-data: changed'*'the previous version was not kept'*'has been replaced'* ]]
-    [[ $output = *'by the one of the next start: where the guest has been rebooted since, that changes nothing'* ]]
-    [[ $output = *'it runs: a reboot within the guest reads what is in its drive' ]]
+    [[ $output = *'by that of the next start: if the guest has been rebooted since, nothing changes'* ]]
+    [[ $output = *'it is running: a reboot within the guest reads what is in its drive' ]]
 
     virt_seed set web1 --meta-data=role=old
     run -0 virt_seed pending web1
-    [[ $output = *'meta-data: unchanged'*'where the guest has been rebooted since, it has read that one'* ]]
+    [[ $output = *'meta-data: unchanged'*'if the guest has been rebooted since, it has read that one'* ]]
 }
 
 @test "a new instance from update may be the guest's until the next start" {
@@ -98,12 +98,12 @@ assert_second_if_rebooted() {
     virt_seed update web1
     run -0 virt_seed pending web1
     assert_second_if_rebooted
-    [[ $output = *'the seed in its drive has been replaced since it was started, by the one of the next'* ]]
+    [[ $output = *'the seed in its drive has been replaced since it was started, by that of the next'* ]]
     # Also when nothing of it is there any more.
     lab_virsh destroy web1
     run -0 virt_seed pending web1
     assert_second_if_rebooted
-    [[ $output = *'its seed was replaced after it was started, by the one of the next start'* ]]
+    [[ $output = *'its seed was replaced after it was started, by that of the next start'* ]]
 
     virt_seed set web1 --instance-id=$web1
     run -0 virt_seed pending web1
@@ -125,6 +125,6 @@ assert_second_if_rebooted() {
     lab_virsh managedsave web1
     virt_seed set web1 --hostname=two
     run -0 virt_seed pending web1
-    [[ $output = *'meta-data: changed'*'it has been saved'* ]]
+    [[ $output = *'meta-data: changed'*'it was saved'* ]]
     [[ $(virt_seed pending --json web1 | jq '.saved, .running') = $'true\nfalse' ]]
 }

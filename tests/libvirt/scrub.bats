@@ -123,7 +123,7 @@ assert_untouched() {
     inode_before=$(lab_run stat -c %i "$seed")
     report_say $web1 "$done_line"
     run -1 virt_seed wait --scrub --timeout=10 web1
-    [[ $output = *"is for the instance 'second', and it was started as '$web1'"* ]]
+    [[ $output = *"is for the instance 'second', but the domain was started as '$web1'"* ]]
     assert_untouched
 }
 

@@ -227,7 +227,7 @@ fetch() {
     start_web1
     run -1 lab_run setpriv --reuid=65534 --clear-groups "$builddir/virt-seed" \
         -c qemu:///system update web1
-    [[ $output = *'root alone may write into'* ]]
+    [[ $output = *'only root may write to'* ]]
 }
 
 # --- wait --scrub -----------------------------------------------------------------------------
@@ -272,7 +272,7 @@ done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
     virt_seed update web1
     report_say $web1 "$done_line"
     run -1 virt_seed wait --scrub --timeout=10 web1
-    [[ $output = *"the seed at its URL is for the instance 'second', and it was started as '$web1'"* ]]
+    [[ $output = *"the seed at its URL is for the instance 'second', but the domain was started as '$web1'"* ]]
     [[ $(document user-data) = *hunter2* ]]
 }
 
@@ -281,10 +281,10 @@ done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
 @test "pending compares with what is served, and names where update puts the new seed" {
     start_web1 '<ci:hostname>old</ci:hostname>'
     run -0 virt_seed pending web1
-    [[ $output = *'meta-data: unchanged'*'changes nothing'* && $output != *'it runs'* ]]
+    [[ $output = *'meta-data: unchanged'*'changes nothing'* && $output != *'it is running'* ]]
     virt_seed set web1 --hostname=new
     run -0 virt_seed pending web1
-    [[ $output = *'-  "local-hostname": "old"'*'it runs: a reboot within the guest reads what is at its URL; '* ]]
+    [[ $output = *'-  "local-hostname": "old"'*'it is running: a reboot within the guest reads what is at its URL; '* ]]
     [[ $output = *'to put the new seed there: virt-seed update web1' ]]
     # Which would refuse that.
     virt_seed set web1 --datasource=nocloud
@@ -298,7 +298,7 @@ done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
     run -0 virt_seed pending web1
     [[ $output = *'the same instance, whatever has changed'*"after 'cloud-init clean', reads"* ]]
     run -0 virt_seed update web1
-    [[ $output = *'has the new seed at its URL. The guest was told to stay with what it had read'* ]]
+    [[ $output = *'has the new seed at its URL. The guest was told to keep what it had read'* ]]
 }
 
 # --- gc ---------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ end_starting() {
     run -0 --separate-stderr virt_seed start --no-wait web1 web2
     [[ $(sort <<<"$output") = $'web1: started\nweb2: started' && $stderr = "" ]]
     run -0 virt_seed start --no-wait web1
-    [[ $output = 'web1: runs already' ]]
+    [[ $output = 'web1: is already running' ]]
     run -2 virt_seed start --no-wait --timeout=5 web1
 }
 
@@ -117,7 +117,7 @@ end_starting() {
     run -0 virt_seed start --no-wait 'web*'
     [[ $(sort <<<"$output") = $'web1: started\nweb2: started' ]]
     run -0 virt_seed start --no-wait --all
-    [[ $(sort <<<"$output") = $'db1: started\nweb1: runs already\nweb2: runs already' ]]
+    [[ $(sort <<<"$output") = $'db1: started\nweb1: is already running\nweb2: is already running' ]]
     run -0 lab_virsh domstate web-plain
     [[ $output = 'shut off'* ]]
     run -1 virt_seed start 'mail*'
@@ -143,15 +143,15 @@ end_starting() {
     [[ $output = 'shut off'* ]]
 }
 
-@test "a domain that runs already is waited for" {
+@test "a domain that is already running is waited for" {
     define web1 $web1
     virt_seed start --no-wait web1
     report_say $web1 "$runs"
     begin_starting web1
-    wait_until 60 said 'web1: runs already'
+    wait_until 60 said 'web1: is already running'
     report_say $web1 "$ended"
     end_starting 0
-    [[ $output = 'web1: runs already'*'web1: done' ]]
+    [[ $output = 'web1: is already running'*'web1: done' ]]
 }
 
 @test "a domain that was saved goes on, and what its guest said before counts" {
@@ -171,7 +171,7 @@ end_starting() {
     virt_seed wait --timeout=10 web1
     lab_virsh destroy web1
     run -124 virt_seed start --timeout=5 web1
-    [[ $output = *"domain 'web1': not done after 5 s; nothing was heard of its guest"* ]]
+    [[ $output = *"domain 'web1': not done after 5 s; nothing was heard from its guest"* ]]
 }
 
 @test "a guest that will never report is started, and it is said" {

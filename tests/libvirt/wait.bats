@@ -104,14 +104,14 @@ END
 virt-seed: error: domain 'web1': modules-final: ('scripts_user', RuntimeError('1 failed'))
 virt-seed: error: domain 'web1': another
 virt-seed: error: domain 'web1': cloud-init has finished with 2 errors
-virt-seed: hint: in the guest, /var/log/cloud-init-output.log and /var/log/cloud-init.log say more
+virt-seed: hint: in the guest, see /var/log/cloud-init-output.log and /var/log/cloud-init.log
 END
 }
 
 @test "names the last stage when the time is up" {
     start web1 $web1
     run -124 virt_seed wait --timeout=0 web1
-    [[ $output = *"domain 'web1': not done after 0 s; nothing was heard of its guest"* ]]
+    [[ $output = *"domain 'web1': not done after 0 s; nothing was heard from its guest"* ]]
     report_say $web1 "$runs"
     run -124 virt_seed wait --timeout=1 web1
     [[ $output = *"domain 'web1': not done after 1 s; the last stage was init"* ]]
@@ -156,7 +156,7 @@ waiting_is_over() {
     console=/var/lib/libvirt/images/console start web1 $web1
     : >"$console"
     run -124 virt_seed wait --timeout=0 web1
-    [[ $output = *'nothing was heard of its guest; its console is empty'*'hint: see on its console whether it has booted'* ]]
+    [[ $output = *'nothing was heard from its guest; its console is empty'*'hint: see on its console whether it has booted'* ]]
     echo 'Booting' >"$console"
     run -124 virt_seed wait --timeout=0 web1
     [[ $output =~ 'its console printed something '[0-9]' s ago' && $output = *'hint: it boots, or it has no cloud-init'* ]]
@@ -166,7 +166,7 @@ waiting_is_over() {
     # What was begun, and goes on no more: this guest has never opened the channel.
     report_say $web1 "$runs"
     run -124 virt_seed wait --timeout=0 web1
-    [[ $output = *'the last stage was init; the guest has closed its end of the channel'*'hint: '*'boots again'* ]]
+    [[ $output = *'the last stage was init; the guest has closed its end of the channel'*'hint: '*'is booting again'* ]]
 }
 
 @test "exits 3 if the domain stops first" {
@@ -175,7 +175,7 @@ waiting_is_over() {
     begin_waiting web1
     lab_virsh destroy web1
     end_waiting 3
-    [[ $stderr = *"'web1' was destroyed before cloud-init came to its end; the last stage was init"* ]]
+    [[ $stderr = *"'web1' was destroyed before cloud-init had finished; the last stage was init"* ]]
 }
 
 @test "exits 0 if the guest powers off as soon as it is done" {
@@ -202,7 +202,7 @@ waiting_is_over() {
 @test "says how the last boot of a stopped domain ended" {
     define web1 $web1
     run -3 virt_seed wait web1
-    [[ $output = *"domain 'web1' does not run"$'\n'* ]]
+    [[ $output = *"domain 'web1' is not running"$'\n'* ]]
     write_record $web1 "$done_record"
     run -3 virt_seed wait web1
     [[ $output = *"its last boot, of 2026-01-02T03:04:05Z, was done at 2026-01-02T03:05:00Z"* ]]
@@ -211,7 +211,7 @@ waiting_is_over() {
     [[ $output = *"finished with errors at 2026-01-02T03:05:00Z"* ]]
     write_record $web1 '{}'
     run -3 virt_seed wait web1
-    [[ $output = *"did not come to its end"* ]]
+    [[ $output = *"did not finish"* ]]
 }
 
 @test "ignores a leftover report of a stopped domain" {
@@ -232,7 +232,7 @@ waiting_is_over() {
     report_say $web1 "$ended"
     lab_virsh managedsave web1
     run -3 virt_seed wait web1
-    [[ $output = *"domain 'web1' does not run; its last boot, of "*", was done at "* ]]
+    [[ $output = *"domain 'web1' is not running; its last boot, of "*", was done at "* ]]
     lab_virsh start web1
     [[ ! -s $LAB_DIR/root$report_dir/$web1.report ]]
     run -0 virt_seed wait --timeout=5 web1
@@ -290,7 +290,7 @@ waiting_is_over() {
     report_say $web1 "$(report_line "$boot2" "$(report_runs)")" \
         "$(report_line "$boot2" "$(report_ended)" "$(report_result)")"
     end_waiting 0
-    [[ $output = *$'\nweb1: the guest boots once more\nweb1: init-local finished'* ]]
+    [[ $output = *$'\nweb1: the guest boots again\nweb1: init-local finished'* ]]
 }
 
 @test "follows a report that virtlogd renames" {
@@ -386,6 +386,7 @@ waiting_is_over() {
 
 # switches_of PROCESS: how often it has begun to run.
 switches_of() {
+    # shellcheck disable=SC2016  # awk's field
     lab_run awk '/ctxt_switches/ { n += $2 } END { print n }' "/proc/$1/status"
 }
 

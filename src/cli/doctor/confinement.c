@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AppArmor and SELinux: whether they let libvirt run the hook, and QEMU's stand-in. */
+/* AppArmor and SELinux: whether they let libvirt run the hook and the emulator shim. */
 #include "config.h"
 
 #include <errno.h>
@@ -19,11 +19,11 @@
 #define HOOK VIRT_SEED_SBINDIR "/virt-seed-hook"
 #define SELINUX "/sys/fs/selinux"
 #define UNCONFINED_TYPE ":virtd_t:"
-/* What each type of virt-seed's policy module begins with. */
+/* The beginning of each type in virt-seed's policy module. */
 #define OWN_TYPE ":virt_seed_"
 
-/* Return: what the file says up to its first blank, owned by the caller (free); or NULL,
- * and `error`, unless NULL, gets why: -errno. */
+/* Return: the file's first word, owned by the caller (free); or NULL, with -errno in
+ * `error`, unless that is NULL. */
 static char *
 read_word(int root, const char *path, int *error)
 {
@@ -44,7 +44,7 @@ check_profile(struct doctor *doctor)
 {
     cleanup_free char *path =
         xasprintf("/proc/%ld/attr/current", (long)doctor->daemon.pid);
-    /* Those that libvirt's profile lets its daemon run programs in. */
+    /* The directories from which libvirt's profile lets its daemon run programs. */
     static const char *const directories[] = {"/bin", "/sbin", "/usr/bin", "/usr/sbin"};
     cleanup_free char *profile = NULL;
     bool runs_hook = false;
@@ -70,11 +70,11 @@ check_profile(struct doctor *doctor)
         doctor_add(doctor, DOCTOR_OK, "apparmor", NULL,
                    "AppArmor's profile of %s lets it run the hook", doctor->daemon.name);
     else
-        doctor_add(doctor, DOCTOR_PROBLEM, "apparmor",
-                   "install virt-seed with the prefix /usr",
-                   "AppArmor's profile '%s' lets libvirt run no program in %s: the hook "
-                   "fails, and with it each start",
-                   profile, VIRT_SEED_SBINDIR);
+        doctor_add(
+            doctor, DOCTOR_PROBLEM, "apparmor", "install virt-seed with the prefix /usr",
+            "AppArmor's profile '%s' does not let libvirt run programs in %s: the hook "
+            "fails, and so does each start",
+            profile, VIRT_SEED_SBINDIR);
 }
 
 void
@@ -100,8 +100,8 @@ doctor_apparmor(struct doctor *doctor)
 
 /* --- SELinux ---------------------------------------------------------------------- */
 
-/* Return: whether the hook has a type of virt-seed's own policy. An unknown type is shown
- * as another. */
+/* Return: whether the hook has a type from virt-seed's policy; without the policy,
+ * another type is shown. */
 static bool
 has_own_type(struct doctor *doctor)
 {
@@ -113,9 +113,9 @@ has_own_type(struct doctor *doctor)
            strstr(label, OWN_TYPE);
 }
 
-/* EL 9's domain of libvirt's daemon is not confined, and neither is what it runs. Newer
- * policies have a confined one, which cannot give a seed to a guest; no boolean of theirs
- * changes that. */
+/* In EL 9, the domain of libvirt's daemon is not confined, and neither is what it runs.
+ * In newer policies it is confined and cannot give a seed to a guest; no boolean changes
+ * that. */
 void
 doctor_selinux(struct doctor *doctor)
 {
@@ -135,7 +135,7 @@ doctor_selinux(struct doctor *doctor)
     }
     if (has_own_type(doctor)) {
         doctor_add(doctor, DOCTOR_OK, "selinux", NULL,
-                   "SELinux knows the hook by virt-seed's policy module");
+                   "virt-seed's SELinux policy module is loaded, and covers the hook");
         return;
     }
     daemon = doctor->daemon.pid > 0 ? read_word(doctor->root, path, NULL) : NULL;

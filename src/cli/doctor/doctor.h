@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What `virt-seed doctor` looks at: a file for each subject. Each function adds what it
- * has found to the list, also what is as it should be; nothing is changed. What is wrong,
- * or could be better, comes with the one thing to do about it.
+ * has found to the list, including what is right, and changes nothing. Each problem and
+ * each suggestion comes with one thing to do about it.
  *
- * Files are looked for below the root, which tests set. What runs (libvirt, systemd, the
- * metadata server) is asked on the host's own root alone.
+ * Files are looked for below the root, which tests set. Running programs (libvirt,
+ * systemd, the metadata server) are only asked if that is the host's own root.
  */
 #pragma once
 
@@ -21,61 +21,58 @@
 
 enum doctor_state {
     DOCTOR_OK,
-    DOCTOR_NOTE,    /* right for some hosts, and worth knowing */
-    DOCTOR_UNKNOWN, /* it could not be seen whether it is right */
+    DOCTOR_NOTE,    /* right for some hosts, but good to know */
+    DOCTOR_UNKNOWN, /* whether it is right could not be seen */
     DOCTOR_PROBLEM,
 };
 
 struct diagnosis {
     enum doctor_state state;
-    const char *subject; /* a word of virt-seed(1)'s list: stable */
+    const char *subject; /* a word from the list in virt-seed(1); stable */
     char *message;
-    char *fix; /* what to do; NULL for what is as it should be */
+    char *fix; /* what to do; NULL if nothing is wrong */
 };
 
 struct doctor {
     const struct context *context; /* borrowed */
     int root;                      /* the host's "/"; borrowed */
-    uid_t owner;                   /* of the root, whom all of it must belong to */
+    uid_t owner;                   /* of the root, and of everything below it */
     bool live;                     /* the root is this host's own */
-    bool systemd;                  /* which may be asked */
+    bool systemd;                  /* it runs, and can be asked */
     struct config config;
     virConnectPtr connection; /* NULL if libvirt does not answer */
     struct libvirt_daemon daemon;
-    /* Of libvirt's domains: the name of one with datasource="nocloud-net", and of one
-     * whose emulator is the shim; NULL if there is none, or nobody knows. Owned. */
+    /* The name of a domain with datasource="nocloud-net", and of one whose emulator is
+     * the shim; NULL if there is none, or libvirt does not answer. Owned. */
     char *nocloud_net_domain;
     char *shim_domain;
     struct diagnosis *list;
     size_t count;
     size_t problems;
-    char **unseen; /* what takes root to see */
+    char **unseen; /* what only root can see */
     size_t unseen_count;
 };
 
-/* Adds a diagnosis. `fix` is a command, or what to do in a few words; NULL with
- * DOCTOR_OK. */
+/* Adds a diagnosis. `fix` is a command or a few words; NULL with DOCTOR_OK. */
 void doctor_add(struct doctor *doctor, enum doctor_state state, const char *subject,
                 const char *fix, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Adds the failure, if there is one, with its hint as what to do. Return: whether there
- * was. */
+/* Adds the failure, if there is one, with its hint as the fix. Return: whether there was
+ * one. */
 bool doctor_take(struct doctor *doctor, enum doctor_state state, const char *subject,
                  struct failure **failure);
 
-/* Notes what the caller may not see, without root: the end of "it takes root to see
- * …". */
+/* Notes what the caller may not see: the end of "only root can see …". */
 void doctor_unseen(struct doctor *doctor, const char *what);
-/* The same if that is what the error (errno, or -errno) means; anything else is a
- * problem. */
+/* The same if the error (errno or -errno) means that; any other error is a problem. */
 void doctor_unread(struct doctor *doctor, int error, const char *subject,
                    const char *path);
 
-/* --- systemd, and firewalld, who is on the same bus ------------------------------ */
+/* --- systemd, and firewalld, which is on the same bus ----------------------------- */
 
-/* What is not known is NULL: systemd cannot be asked, or virt-seed was built without its
- * library. */
+/* A member is NULL if it is not known: systemd cannot be asked, or virt-seed was built
+ * without its library. */
 struct systemd_unit {
     char *active_state; /* "active", "inactive", "failed", "activating", … */
     char *file_state;   /* "enabled", "disabled", …; "" if there is no file */
@@ -88,9 +85,9 @@ void systemd_unit_clear(struct systemd_unit *unit);
 
 #define cleanup_systemd_unit __attribute__((cleanup(systemd_unit_clear)))
 
-/* Looks for a reload of the unit after that time in the journal. A signal that did not
- * come from systemd is not in it. Return: 1 if there was one, 0 if not, and -1 if nobody
- * knows: what the caller may read of the journal does not reach back to that time. */
+/* Looks in the journal for a reload of the unit after that time; it does not have signals
+ * that did not come from systemd. Return: 1 if there was one, 0 if not, and -1 if the
+ * entries that the caller may read do not reach back to that time. */
 int systemd_reloaded_since(const char *name, const struct timespec *since);
 
 enum firewalld {

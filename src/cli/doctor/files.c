@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The configuration, the secrets, and the directories: whose they are, and who may
- * enter. */
+/* The configuration, the secrets and the directories: their owners and modes. */
 #include "config.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 
 static const struct directory {
     const char *path;
-    const char *passers; /* who must be let through; NULL if nobody */
+    const char *passers; /* who must be able to pass through; NULL if nobody must */
     bool lasting;        /* what is in it cannot be made again */
 } directories[] = {
     {VIRT_SEED_RUNDIR, "QEMU's user", false},
@@ -62,7 +61,7 @@ check_directory(struct doctor *doctor, const struct directory *directory)
     else if (own_directory_check(&status, doctor->owner, path, &failure) < 0 &&
              directory->lasting)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, own, "%s", failure->message);
-    /* Its own hint is for what the next start makes again: to remove it. */
+    /* The failure's own hint is to remove it: the next start makes it again. */
     else if (doctor_take(doctor, DOCTOR_PROBLEM, SUBJECT, &failure))
         return;
     else if (directory->passers && !(status.st_mode & S_IXOTH))
@@ -72,7 +71,7 @@ check_directory(struct doctor *doctor, const struct directory *directory)
                    path);
 }
 
-/* Each directory on the way to the seeds, and to the reports. */
+/* Checks each directory above the seeds and the reports. */
 static void
 check_ways(struct doctor *doctor)
 {
@@ -90,7 +89,7 @@ check_ways(struct doctor *doctor)
             break;
         }
     }
-    /* The shim's process that writes the report is QEMU's user. virtlogd is root. */
+    /* The shim's process that writes the report runs as QEMU's user, virtlogd as root. */
     *strrchr(reports, '/') = '\0';
     if (fs_stat_in_root(doctor->root, reports, &status) < 0 || (status.st_mode & S_IXOTH))
         return;
@@ -133,8 +132,8 @@ check_keys(struct doctor *doctor, const char *secret, int directory)
     return good;
 }
 
-/* Return: whether each secret below the directory, if there is one, is closed to
- * others. */
+/* Return: whether each secret below the directory is closed to others; the directory may
+ * be missing. */
 static bool
 check_secrets_below(struct doctor *doctor, const char *path)
 {

@@ -3,10 +3,10 @@
  * Whether libvirt runs the hook.
  *
  * How it works: libvirt looks for hooks when its daemon starts and when it is told to
- * reload, and remembers whether there were any. Nothing says what it remembers, so it is
- * concluded: from the start of the daemon's process and the age of the hooks; from seeds
- * that the hook has made since; from systemd's log of reloads. A signal that did not come
- * from systemd leaves no trace.
+ * reload, and remembers whether there were any. It cannot be asked what it remembers, so
+ * this is inferred from the start time of the daemon and the age of the hooks, from seeds
+ * that the hook has made since, and from systemd's log of reloads. A signal that did not
+ * come from systemd leaves no trace.
  */
 #include "config.h"
 
@@ -35,8 +35,8 @@
 /* What libvirt finds when it looks for hooks. */
 struct hooks {
     size_t own;             /* how many of them are virt-seed's */
-    char *program;          /* what the last of those leads to; owned */
-    struct timespec oldest; /* since when any of them is there */
+    char *program;          /* the last one of those leads to it; owned */
+    struct timespec oldest; /* since when there has been a hook */
 };
 
 static bool
@@ -111,7 +111,7 @@ say_missing(struct doctor *doctor)
                    "%s does not lead to %s: libvirt makes no seeds", LINK, PROGRAM);
 }
 
-/* `path` is the whole one, as the kernel tells it: of a link's target, below any root. */
+/* `path` is the resolved one, as the kernel reports it, so it includes the root. */
 static void
 check_program(struct doctor *doctor, const char *path)
 {
@@ -139,8 +139,8 @@ check_program(struct doctor *doctor, const char *path)
 
 /* --- whether it was noticed --------------------------------------------------------- */
 
-/* Only the hook makes them, but for `virt-seed update`, which needs one that is there.
- * Return: 1 if there is one, 0 if not, -1 if that cannot be seen. */
+/* Only the hook makes seeds; `virt-seed update` replaces one. Return: 1 if there is a
+ * seed since then, 0 if not, -1 if that cannot be seen. */
 static int
 find_seed_since(const struct doctor *doctor, const struct timespec *start)
 {
@@ -217,7 +217,7 @@ doctor_hook(struct doctor *doctor)
             doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "ls -l " HOOKS,
                        "%zu hooks lead to %s, and libvirt runs each: remove all but %s",
                        hooks.own, PROGRAM, LINK);
-        /* What the hook becomes is next to it. */
+        /* The program that the hook becomes is next to it. */
         helper =
             xasprintf("%.*s" HELPER, (int)(fs_base_name(hooks.program) - hooks.program),
                       hooks.program);

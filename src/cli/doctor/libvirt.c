@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libvirt: its daemons, its domains, how it runs QEMU. */
+/* libvirt: its daemons, its domains, and how it runs QEMU. */
 #include "config.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "cli/libvirt.h"
 #include "store/libvirt-host.h"
 
-/* As libvirt counts: qemu.d is looked into since then. */
+/* In libvirt's notation. It runs the hooks in qemu.d since then. */
 #define AT_LEAST(major, minor) ((major)*1000000UL + (minor)*1000UL)
 #define LIBVIRT_NEEDED AT_LEAST(6, 5)
 /* close_range(2), openat2(2). */
@@ -45,7 +45,7 @@ check_versions(struct doctor *doctor)
     qemu_text = write_version(qemu);
     if (libvirt > 0 && libvirt < LIBVIRT_NEEDED)
         doctor_add(doctor, DOCTOR_PROBLEM, "libvirt", "upgrade libvirt",
-                   "%s is libvirt %s: before 6.5.0 it does not look into %s/qemu.d",
+                   "%s is libvirt %s: before 6.5.0 it does not run hooks in %s/qemu.d",
                    doctor->daemon.name, libvirt_text, VIRT_SEED_HOOKDIR);
     else
         doctor_add(doctor, DOCTOR_OK, "libvirt", NULL, "%s answers: libvirt %s, QEMU %s",
@@ -105,16 +105,17 @@ check_qemu_user(struct doctor *doctor)
                    "install libvirt's driver for QEMU, or let it run once",
                    "%s is missing: QEMU's user is not known", VIRT_SEED_QEMU_HOME);
     else if (qemu.uid == 0 && doctor->live)
-        doctor_add(doctor, DOCTOR_NOTE, "qemu-user",
-                   "set 'user' in " VIRT_SEED_LIBVIRT_CONFDIR "/qemu.conf",
-                   "QEMU runs as root: a guest that breaks out of it has the host, and "
-                   "all secrets");
+        doctor_add(
+            doctor, DOCTOR_NOTE, "qemu-user",
+            "set 'user' in " VIRT_SEED_LIBVIRT_CONFDIR "/qemu.conf",
+            "QEMU runs as root: a guest that breaks out of it controls the host, and "
+            "has all secrets");
     else
         doctor_add(doctor, DOCTOR_OK, "qemu-user", NULL, "QEMU runs as user %s (%ld)",
                    entry ? entry->pw_name : "?", (long)qemu.uid);
 }
 
-/* The report of a wired guest is written by virtlogd, which bounds it. */
+/* virtlogd writes the reports of wired guests, and limits their size. */
 static void
 check_report_writer(struct doctor *doctor)
 {
@@ -150,7 +151,7 @@ check_report_writer(struct doctor *doctor)
 
 /* --- all of it -------------------------------------------------------------------- */
 
-/* It is asked first: a daemon that is started when somebody asks runs then. */
+/* Connects first, because that may start the daemon. */
 static void
 connect_to_libvirt(struct doctor *doctor)
 {

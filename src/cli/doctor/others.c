@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is left of domains that are gone; and what virt-seed uses if it is there:
- * cloud-init's schema, VDSM. */
+/* What is left of domains that no longer exist, and what virt-seed uses if it is
+ * installed: cloud-init's schema, VDSM. */
 #include "config.h"
 
 #include <errno.h>
@@ -38,20 +38,20 @@ doctor_leftovers(struct doctor *doctor)
     if (!doctor->connection)
         return;
     if (geteuid() != 0)
-        doctor_unseen(doctor, "what is left of domains that are gone");
+        doctor_unseen(doctor, "what is left of domains that no longer exist");
     else if (garbage_find(doctor->connection, doctor->root, false, count_garbage, &count,
                           &failure) < 0)
         doctor_take(doctor, DOCTOR_PROBLEM, "leftovers", &failure);
     else if (count > 0)
         doctor_add(doctor, DOCTOR_NOTE, "leftovers", "virt-seed gc",
-                   "%zu %s left over from domains that libvirt no longer has", count,
+                   "%zu %s left over from domains that no longer exist", count,
                    count == 1 ? "file is" : "files are");
     else
         doctor_add(doctor, DOCTOR_OK, "leftovers", NULL,
-                   "nothing is left of domains that are gone");
+                   "nothing is left over from domains that no longer exist");
 }
 
-/* The property itself is the engine's, and cannot be seen from a host. */
+/* The property itself is defined in the engine, which cannot be seen from a host. */
 void
 doctor_vdsm(struct doctor *doctor)
 {
@@ -64,7 +64,7 @@ doctor_vdsm(struct doctor *doctor)
     if (error == -ENOENT)
         doctor_add(doctor, DOCTOR_PROBLEM, "vdsm",
                    "install VDSM's hook: package virt-seed-vdsm, or make install-vdsm",
-                   "VDSM is on this host, and %s is missing: its VMs are not wired",
+                   "VDSM is installed, but %s is missing: its VMs are not wired",
                    VDSM_HOOK);
     else if (error < 0)
         doctor_unread(doctor, error, "vdsm", VDSM_HOOK);
@@ -96,5 +96,5 @@ doctor_schema(struct doctor *doctor)
     doctor_add(
         doctor, DOCTOR_OK, "schema", NULL, "%s",
         found ? "'virt-seed check' asks this host's cloud-init for its schema"
-              : "cloud-init is not installed: 'virt-seed check' does without its schema");
+              : "cloud-init is not installed: 'virt-seed check' does not use its schema");
 }

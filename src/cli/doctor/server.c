@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The metadata server: whether a guest would get its seed from it. That it answers is
- * what counts, and it is asked as a guest asks. */
+/* The metadata server: whether guests get their seeds from it. It is asked as a guest
+ * would ask, because only its answer counts. */
 #include "config.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@ is_state(const char *state, const char *word)
     return state && strcmp(state, word) == 0;
 }
 
-/* Return: whether the state of the units says why nobody answers; it is added then. */
+/* Adds the state of the units if it explains why nobody answers. Return: whether it
+ * does. */
 static bool
 blame_units(struct doctor *doctor, enum imds_health health,
             const struct systemd_unit *socket, const struct systemd_unit *service)
@@ -47,7 +48,7 @@ blame_units(struct doctor *doctor, enum imds_health health,
     return true;
 }
 
-/* An upgrade puts another file in the place of the program that runs. */
+/* An upgrade replaces the file of the running program. */
 static void
 check_program(struct doctor *doctor, const struct systemd_unit *service)
 {
@@ -58,7 +59,7 @@ check_program(struct doctor *doctor, const struct systemd_unit *service)
         service->main_pid > 0 ? readlink(link, target, sizeof(target) - 1) : 0;
 
     if (length < 0) {
-        /* Otherwise it has ended. */
+        /* With those errors, the process has ended. */
         if (errno != ENOENT && errno != ESRCH)
             doctor_unread(doctor, errno, SUBJECT, link);
         return;
@@ -67,20 +68,21 @@ check_program(struct doctor *doctor, const struct systemd_unit *service)
     if ((size_t)length > strlen(deleted) &&
         strcmp(target + length - strlen(deleted), deleted) == 0)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "systemctl restart " SERVICE,
-                   SERVICE " runs a program that has been replaced since: an upgrade is "
-                           "not in effect");
+                   SERVICE
+                   " still runs a program that was replaced: an upgrade is not in "
+                   "effect");
 }
 
-/* For each state of the server's, the one command. That of the address stays active when
- * somebody removes the address. */
+/* The command for each state of the server. The address's unit stays active if somebody
+ * removes the address. */
 static const char *const fixes[] = {
     [IMDS_ABSENT] = ENABLE,
     [IMDS_SILENT] = "journalctl -u " SERVICE,
     [IMDS_UNKNOWN] = "systemctl restart virt-seed-imds-address.service",
 };
 
-/* systemd calls a unit that does not exist "inactive", and a server may run without its
- * unit: so the units are looked at last. */
+/* Looks at the units last: systemd calls a unit that does not exist "inactive", and a
+ * server may run without its unit. */
 static void
 check_wanted(struct doctor *doctor, enum imds_health health,
              const struct failure *failure, const struct systemd_unit *socket,
@@ -89,7 +91,7 @@ check_wanted(struct doctor *doctor, enum imds_health health,
     cleanup_failure struct failure *mistake = NULL;
     struct stat status;
 
-    /* To install it does not help if somebody else listens at its address. */
+    /* Installing it does not help if somebody else listens at its address. */
     if (health != IMDS_HEALTHY && health != IMDS_SILENT && doctor->nocloud_net_domain &&
         fs_stat_in_root(doctor->root, PROGRAM, &status) == -ENOENT) {
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT,
@@ -108,7 +110,7 @@ check_wanted(struct doctor *doctor, enum imds_health health,
                        failure->message);
     } else if (doctor->systemd && !socket->active_state) {
         doctor_add(doctor, DOCTOR_UNKNOWN, SUBJECT, "systemctl status " SOCKET,
-                   "systemd does not say how " SOCKET " is");
+                   "systemd does not report the state of " SOCKET);
     } else if (is_state(socket->file_state, "disabled")) {
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, ENABLE,
                    SOCKET " is not enabled: guests that start after the host's next boot "
@@ -132,8 +134,8 @@ check_firewall(struct doctor *doctor)
                    "firewall-cmd --zone=libvirt --query-service=http || (firewall-cmd "
                    "--permanent --zone=libvirt --add-service=http && firewall-cmd "
                    "--reload)",
-                   "firewalld runs, and its zone 'libvirt' does not let guests reach the "
-                   "metadata server");
+                   "firewalld's zone 'libvirt' does not let guests reach the metadata "
+                   "server");
 }
 
 void
@@ -145,8 +147,7 @@ doctor_server(struct doctor *doctor)
     enum imds_health health;
     bool wanted;
 
-    /* Without an address the configuration has mistakes, and those are a problem
-     * already. */
+    /* Without an address, the configuration has a mistake, which is already reported. */
     if (!doctor->live || !address)
         return;
     if (doctor->systemd) {
@@ -159,14 +160,14 @@ doctor_server(struct doctor *doctor)
     if (health == IMDS_HEALTHY)
         doctor_add(doctor, DOCTOR_OK, SUBJECT, NULL, "the metadata server answers at %s",
                    address);
-    /* Nothing that is done to ours helps while another server has its address. */
+    /* Nothing helps our server while another one has its address. */
     if (health == IMDS_FOREIGN) {
         doctor_take(doctor, wanted ? DOCTOR_PROBLEM : DOCTOR_NOTE, SUBJECT, &failure);
     } else if (wanted) {
         check_wanted(doctor, health, failure, &socket, &service);
         check_firewall(doctor);
     } else if (health == IMDS_SILENT) {
-        /* It is in the way of a server, also if none is wanted yet. */
+        /* It is in the way of our server, even if that is not needed yet. */
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, fixes[health], "%s",
                    failure->message);
     } else if (health != IMDS_HEALTHY) {

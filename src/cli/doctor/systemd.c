@@ -75,8 +75,7 @@ systemd_unit_read(struct systemd_unit *unit, const char *name)
         unit->main_pid = (pid_t)pid;
 }
 
-/* Return: the time of the entry that the journal is at, in microseconds; 0 if it is at
- * none. */
+/* Return: the time of the journal's current entry in microseconds; 0 if there is none. */
 static uint64_t
 time_of_entry(sd_journal *journal)
 {
@@ -104,8 +103,8 @@ systemd_reloaded_since(const char *name, const struct timespec *since)
         sd_journal_seek_tail(journal) >= 0 && sd_journal_previous(journal) > 0 &&
         time_of_entry(journal) >= start)
         return 1;
-    /* How far it reaches back counts of systemd's own messages: others may be older, or
-     * be all that the caller may read. */
+    /* How far it reaches back is judged by systemd's own messages: others may be older,
+     * or be all that the caller may read. */
     sd_journal_flush_matches(journal);
     return sd_journal_add_match(journal, "_PID=1", 0) >= 0 &&
                    sd_journal_seek_head(journal) >= 0 && sd_journal_next(journal) > 0 &&
@@ -121,7 +120,7 @@ firewalld_ask(const char *zone, const char *service)
     sd_bus_message *answer = NULL;
     int has = 0;
 
-    /* A call alone would start it. */
+    /* A call would start it. */
     if (!bus || sd_bus_get_name_creds(bus, FIREWALLD, 0, NULL) < 0)
         return FIREWALLD_OFF;
     if (sd_bus_call_method(bus, FIREWALLD, "/org/fedoraproject/FirewallD1",
