@@ -135,7 +135,7 @@ static int
 check_value(const struct check *check, const xmlNode *node, const char *value,
             struct failure **failure)
 {
-    const xmlNode *device = device_of(node);
+    const xmlNode *device;
     const char *directory;
 
     if (!strchr(value, '/') || is_own(check, node, value))
@@ -152,6 +152,7 @@ check_value(const struct check *check, const xmlNode *node, const char *value,
     directory = strlen(value) < PATH_MAX - 1 ? find_directory(check, value) : NULL;
     if (!directory)
         return 0;
+    device = device_of(node);
     return failure_set_at(
         failure, FAILURE_FORBIDDEN_PATH, xml_line(device),
         "<%s> names '%.512s', which leads into %s, where a domain may use only its own "
@@ -160,22 +161,27 @@ check_value(const struct check *check, const xmlNode *node, const char *value,
         (const char *)device->name, value, directory);
 }
 
+/* Checks the text of an attribute of the element, or its own. */
+static int
+check_text(const struct check *check, const xmlNode *node, const xmlNode *text,
+           struct failure **failure)
+{
+    const char *value = xml_single_text(text);
+    cleanup_free char *copy = value || !text->children ? NULL : xml_text(text);
+
+    value = value ? value : copy;
+    return value ? check_value(check, node, value, failure) : 0;
+}
+
 static int
 check_element(const struct check *check, const xmlNode *node, struct failure **failure)
 {
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
-        cleanup_free char *value = xml_text((const xmlNode *)attribute);
-
-        if (check_value(check, node, value, failure) < 0)
+        if (check_text(check, node, (const xmlNode *)attribute, failure) < 0)
             return -1;
     }
-    if (!xml_first_element(node)) {
-        cleanup_free char *text = xml_text(node);
-
-        return check_value(check, node, text, failure);
-    }
-    return 0;
+    return xml_first_element(node) ? 0 : check_text(check, node, node, failure);
 }
 
 /* Return: whether it is a text for people, or for other programs. */
