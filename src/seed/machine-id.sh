@@ -5,6 +5,8 @@
 id=/etc/machine-id
 dbus_id=/var/lib/dbus/machine-id
 semaphores=/var/lib/cloud/instance/sem
+# cloud-init drops what a boothook prints.
+log=/var/log/cloud-init-output.log
 
 # An instance that has booted before keeps what it has: by then cloud-init has left
 # semaphores of its modules.
@@ -18,7 +20,7 @@ old=
 [ ! -e $id ] || read -r old <$id
 # What is in /dev already is as old as this boot.
 if [ ${#old} -ne 32 ] || [ -n "$(find $id -newer /dev/zero)" ]; then
-    echo "virt-seed: the machine-id was made at this boot, and stays"
+    echo "virt-seed: the machine-id was made at this boot, and stays" >>$log
     exit
 fi
 
@@ -29,4 +31,4 @@ if [ -f $dbus_id ] && [ ! -L $dbus_id ]; then
     echo "$new" >$dbus_id || exit
 fi
 echo "virt-seed: new machine-id for a new instance; services already running use it" \
-    "after the next boot"
+    "after the next boot" >>$log
