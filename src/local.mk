@@ -104,17 +104,18 @@ libseed_a_SOURCES = \
 libseed_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) \
 	$(NETTLE_CFLAGS) $(UUID_CFLAGS) $(ZLIB_CFLAGS)
 
-# The reporter is a script of its own, and a string in the program.
-nodist_libseed_a_SOURCES = %D%/seed/reporter-script.h
-EXTRA_DIST += %D%/seed/reporter.sh
-BUILT_SOURCES += %D%/seed/reporter-script.h
-CLEANFILES += %D%/seed/reporter-script.h
+# What runs in the guest is a script of its own, and a string in the program.
+guest_scripts = %D%/seed/machine-id-script.h %D%/seed/reporter-script.h
+nodist_libseed_a_SOURCES = $(guest_scripts)
+EXTRA_DIST += %D%/seed/machine-id.sh %D%/seed/reporter.sh
+BUILT_SOURCES += $(guest_scripts)
+CLEANFILES += $(guest_scripts)
 
-%D%/seed/libseed_a-combine.$(OBJEXT): %D%/seed/reporter-script.h
+%D%/seed/libseed_a-combine.$(OBJEXT): $(guest_scripts)
 
-%D%/seed/reporter-script.h: %D%/seed/reporter.sh
+$(guest_scripts): %D%/seed/%-script.h: %D%/seed/%.sh
 	$(AM_V_GEN)mkdir -p %D%/seed && \
-	sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $(srcdir)/%D%/seed/reporter.sh >$@.new && \
+	sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $(srcdir)/%D%/seed/$*.sh >$@.new && \
 	mv $@.new $@
 
 libimage_a_SOURCES = \

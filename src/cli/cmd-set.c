@@ -468,6 +468,8 @@ static const struct option_row rows[] = {
             "ssh-authorized-keys", "key", NULL, add_ssh_keys),
     SETTING("ssh-host-keys", "generate", "a host key that known-hosts prints", NULL, NULL,
             remove_attribute, add_attribute),
+    SETTING("machine-id", "per-instance", "a machine-id of its own for each instance",
+            NULL, NULL, remove_attribute, add_attribute),
     SETTING("hostname", "NAME", "instead of the domain's name", NULL, "hostname", NULL,
             add_text),
     SETTING("instance-id", "ID", "instead of the domain's UUID", NULL, "instance-id",

@@ -344,9 +344,9 @@ read_choice(const xmlNode *node, const char *attribute, const char *usual,
 static int
 read_attributes(struct request *request, const xmlNode *node, struct failure **failure)
 {
-    const char *const known[] = {"datasource", "bus",        "serial",
-                                 "boots",      "report",     "ssh-host-keys",
-                                 "cache",      "smbios-was", NULL};
+    const char *const known[] = {
+        "datasource",    "bus",   "serial",     "boots",      "report",
+        "ssh-host-keys", "cache", "machine-id", "smbios-was", NULL};
     cleanup_free char *word = xml_attribute(node, "datasource");
     const struct datasource *chosen = word ? datasource_find(word) : request->datasource;
     cleanup_free char *bus = xml_attribute(node, "bus");
@@ -370,6 +370,8 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
     if (read_choice(node, "boots", "always", "until-done", &request->until_done,
                     failure) < 0 ||
         read_choice(node, "cache", "auto", "keep", &request->cache, failure) < 0 ||
+        read_choice(node, "machine-id", "keep", "per-instance", &request->new_machine_id,
+                    failure) < 0 ||
         vocabulary_read_yes_no(node, "report", &request->report, failure) < 0 ||
         vocabulary_read_yes_no(node, "serial", &request->serial, failure) < 0)
         return -1;
@@ -408,6 +410,11 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
                                "support\n"
                                "use datasource=\"configdrive\", or set it in user-data",
                                request->datasource->name);
+    if (request->new_machine_id && domain_is_windows(request->domain))
+        return vocabulary_fail(node, failure, FAILURE_REQUEST,
+                               "has machine-id=\"per-instance\", but Windows has no "
+                               "machine-id\n"
+                               "omit machine-id=, and use sysprep to prepare the disk");
     if (request->until_done && request->instance_id_policy == INSTANCE_ID_CONTENT)
         return vocabulary_fail(
             node, failure, FAILURE_INSTANCE_ID,

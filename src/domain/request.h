@@ -43,6 +43,7 @@ struct request {
     bool serial;         /* whether we set the SMBIOS serial */
     bool report;         /* whether the guest should report its progress */
     bool cache; /* whether the guest keeps what it read if its seed is missing later */
+    bool new_machine_id; /* whether each new instance gets a machine-id of its own */
     bool until_done;     /* once the guest is set up, its seed has only its identity */
     char *hostname;      /* NULL: made from the domain's name */
     char *instance_type; /* NULL if there is none */

@@ -20,8 +20,8 @@
 #include "seed/writers.h"
 
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the
- * host's, how to cache, the reporter. */
-#define PIECES_MAX (LIMIT_USER_DATA + 4)
+ * host's, how to cache, the new machine-id, the reporter. */
+#define PIECES_MAX (LIMIT_USER_DATA + 5)
 
 /* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
 #define BASE64_LINE 57
@@ -47,6 +47,11 @@
  */
 static const char reporter_script[] = "#cloud-boothook\n"
 #include "seed/reporter-script.h"
+    ;
+
+/* Another boothook, which acts at the first boot of an instance. */
+static const char machine_id_script[] = "#cloud-boothook\n"
+#include "seed/machine-id-script.h"
     ;
 
 struct piece {
@@ -219,6 +224,7 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
 {
     cleanup_pieces struct pieces pieces = {0};
     cleanup_buffer struct buffer cache = {0};
+    cleanup_buffer struct buffer machine_id = {0};
     cleanup_buffer struct buffer reporter = {0};
 
     for (struct part *part = parts_find(&request->parts, PART_VENDOR_DATA); part;
@@ -239,6 +245,9 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
     if (request->cache)
         buffer_append_string(&cache, "#cloud-config\nmanual_cache_clean: true\n");
     add_piece(&pieces, &cache, APPEND);
+    if (request->new_machine_id)
+        buffer_append(&machine_id, machine_id_script, sizeof(machine_id_script) - 1);
+    add_piece(&pieces, &machine_id, NULL);
     if (request_wants_report(request))
         buffer_append(&reporter, reporter_script, sizeof(reporter_script) - 1);
     add_piece(&pieces, &reporter, NULL);

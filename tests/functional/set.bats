@@ -83,6 +83,16 @@ END
     assert_refused 1 'ssh-host-keys="always"'
 }
 
+@test "sets and removes the machine-id" {
+    sets --machine-id=per-instance >out.xml
+    run -0 is_valid <out.xml
+    request <out.xml | grep -q 'machine-id="per-instance"'
+    virt-seed --quiet set --machine-id= - <out.xml >without.xml
+    run ! grep -q machine-id without.xml
+    run -1 virt-seed set --machine-id=new web1.xml
+    assert_refused 1 'machine-id="new"'
+}
+
 @test "sets and removes the policy of the instance-id" {
     sets --instance-id-policy=content >out.xml
     run -0 is_valid <out.xml

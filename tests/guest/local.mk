@@ -7,6 +7,7 @@ guest_tests = \
 	%D%/boot.bats \
 	%D%/report.bats \
 	%D%/imds.bats \
+	%D%/clone.bats \
 	%D%/doors.bats \
 	%D%/readme.bats \
 	$(NULL)

@@ -112,6 +112,26 @@ seed_has() {
     [[ $(seed_has "$uuid" '."instance-id", ."local-hostname"') = $uuid$'\nweb2' ]]
 }
 
+# So says the README, and that what is in the image can be read there.
+@test "a clone with an image of cloud-localds boots with the original's instance-id" {
+    local image=$LAB_DIR/root/var/lib/libvirt/images/seed.img
+
+    need virt-clone
+    need cloud-localds
+    printf '#cloud-config\npassword: correct-horse\n' >user-data
+    cloud-localds "$image" user-data
+    devices="$(domain_disk_xml "$(domain_disk_image web1)")
+<disk type='file' device='cdrom'><source file='$image'/><target dev='sdb' bus='sata'/><readonly/></disk>" \
+        domain_define web1 $web1
+    lab_run virt-clone --connect qemu:///system --original web1 --name web2 --auto-clone
+    run -0 lab_virsh dumpxml web2
+    [[ $output = *"<source file='$image'/>"* ]]
+    # Nothing of the domain is in it.
+    run -0 "$builddir/virt-seed" inspect "$image"
+    [[ $output = *'instance-id iid-local01'* ]]
+    grep -qa correct-horse "$image"
+}
+
 # guest_answers: a guest says that it is set up, as soon as its domain runs.
 guest_answers() {
     wait_until 100 lab_run test -e "$report_dir/$web1.report" &&

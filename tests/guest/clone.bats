@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of common.bash
+# clone.bats: copies of a disk that a guest has booted from become guests of their own with
+# machine-id="per-instance".
+#
+# The original boots once and powers off. Two domains over its disk boot side by side: the DHCP client of
+# "by-mac" identifies itself by its MAC address, that of "by-duid" by the machine-id. Then by-duid boots
+# again.
+
+bats_require_minimum_version 1.5.0
+
+load ../libvirt/lab
+load ../../scripts/guest/guest
+load common
+
+# request [ELEMENT]: what each of the domains asks for. The file in D-Bus's folder is one of its own, as on
+# older systems.
+request() {
+    cat <<END
+<ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1" machine-id="per-instance">
+  ${1-}
+  <ci:user-data>#cloud-config
+write_files:
+  - path: /var/lib/cloud/scripts/per-boot/record
+    permissions: "0755"
+    content: |
+      #!/bin/sh
+      mkdir -p /etc/virt-seed-probe /var/lib/dbus
+      cd /etc/virt-seed-probe || exit
+      if [ ! -f /var/lib/dbus/machine-id ] || [ -L /var/lib/dbus/machine-id ]; then
+          rm -f /var/lib/dbus/machine-id
+          cat /etc/machine-id >/var/lib/dbus/machine-id
+      fi
+      cat /etc/machine-id >machine-id
+      cat /var/lib/dbus/machine-id >dbus
+      grep '^virt-seed: .*machine-id' /var/log/cloud-init-output.log >log
+      for _ in \$(seq 120); do
+          if grep -h ^CLIENTID= /run/systemd/netif/leases/* >lease; then break; fi
+          sleep 1
+      done
+  </ci:user-data>
+</ci:cloud-init>
+END
+}
+
+# define NAME NUMBER [ELEMENT]
+define() {
+    local mac=52:54:00:00:00:0$2
+
+    request "${3-}" |
+        interfaces="<interface type='user'><mac address='$mac'/><model type='virtio'/></interface>" \
+            guest_xml "$images" "$1" "00000000-0000-4000-8000-00000000000$2" "$(console "$1")" |
+        virt_seed --quiet wire - >"$images/$1.xml"
+    lab_virsh define --validate "$images/$1.xml"
+}
+
+clone_disk() {
+    qemu-img create -q -f qcow2 -F qcow2 -b "$images/original.qcow2" "$images/$1.qcow2"
+}
+
+is_off() {
+    [[ $(lab_virsh domstate "$1") = 'shut off' ]]
+}
+
+# recorded NAME FILE: what the guest has written to the file in its last boot.
+recorded() {
+    last_report "$1" | sed -n "s,^text=/etc/virt-seed-probe/$2: ,,p"
+}
+
+setup_file() {
+    common_start_lab
+    guest_overlay "$images" original
+    define original 1
+    lab_virsh start original
+    wait_for_report original
+    wait_until 120 is_off original
+
+    clone_disk by-mac
+    clone_disk by-duid
+    define by-mac 2 '<ci:network-config from="interfaces"/>'
+    define by-duid 3
+    lab_virsh start by-mac
+    lab_virsh start by-duid
+    wait_for_report by-mac
+    wait_for_report by-duid
+}
+
+@test "the machine-id that systemd makes for a prepared disk stays" {
+    [[ $(recorded original machine-id) =~ ^[0-9a-f]{32}$ ]]
+    run -0 recorded original log
+    echo "$output"
+    [[ $output = *'made at this boot, and stays'* ]]
+}
+
+@test "each clone is a new instance with a machine-id of its own" {
+    local name
+    local -a ids=()
+
+    for name in original by-mac by-duid; do
+        ids+=("$(recorded "$name" machine-id)")
+        [[ ${ids[-1]} =~ ^[0-9a-f]{32}$ ]]
+    done
+    printf '%s\n' "${ids[@]}"
+    [[ $(printf '%s\n' "${ids[@]}" | sort -u | wc -l) -eq 3 ]]
+    assert_reported by-mac 'instance-id=00000000-0000-4000-8000-000000000002' 'errors=[]'
+    assert_reported by-duid 'instance-id=00000000-0000-4000-8000-000000000003' 'errors=[]'
+}
+
+@test "D-Bus's own file has the same machine-id" {
+    [[ $(recorded by-mac dbus) = "$(recorded by-mac machine-id)" ]]
+    [[ $(recorded by-duid dbus) = "$(recorded by-duid machine-id)" ]]
+}
+
+@test "cloud-init's log says what happened" {
+    run -0 recorded by-mac log
+    echo "$output"
+    [[ $output = *'new machine-id for a new instance'* ]]
+}
+
+@test "with from=\"interfaces\" a clone has a DHCP identity of its own at its first boot" {
+    run -0 recorded by-mac lease
+    echo "$output"
+    [[ $output = CLIENTID=01525400000002 ]]
+}
+
+@test "a clone's second boot keeps the machine-id, and its DHCP client identifies itself by it" {
+    local id original_duid first_duid
+
+    id=$(recorded by-duid machine-id)
+    original_duid=$(recorded original lease)
+    first_duid=$(recorded by-duid lease)
+    wait_until 120 is_off by-duid
+    # QEMU begins the file of the console again.
+    lab_virsh start by-duid
+    wait_for_report by-duid
+    [[ $(recorded by-duid machine-id) = "$id" ]]
+    run -0 recorded by-duid lease
+    echo "original $original_duid, first boot $first_duid, second boot $output"
+    # The end of a DUID is the digest of the machine-id.
+    [[ $output = CLIENTID=ff* && ${output: -16} != "${original_duid: -16}" ]]
+}
