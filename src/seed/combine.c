@@ -20,8 +20,8 @@
 #include "seed/writers.h"
 
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the
- * host's, how to cache, the reporter. */
-#define PIECES_MAX (LIMIT_USER_DATA + 4)
+ * host's, its default user, how to cache, the reporter. */
+#define PIECES_MAX (LIMIT_USER_DATA + 5)
 
 /* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */
 #define BASE64_LINE 57
