@@ -89,7 +89,6 @@ dump() {
 @test "a default user does not go to Windows" {
     configure virt-seed.conf 'default-user = admin'
     domain_xml '' >windows.xml
-    # shellcheck disable=SC2016
     sed -i 's|<metadata>|&<libosinfo:libosinfo xmlns:libosinfo="http://libosinfo.org/xmlns/libvirt/domain/1.0"><libosinfo:os id="http://microsoft.com/win/2k22"/></libosinfo:libosinfo>|' windows.xml
     run -0 virt-seed --root="$root" dump windows.xml
     [[ $output != *admin* ]]
