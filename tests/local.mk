@@ -192,6 +192,7 @@ functional_tests = \
 	%D%/functional/edit.bats \
 	%D%/functional/examples.bats \
 	%D%/functional/docs.bats \
+	%D%/functional/defaults.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \
 	%D%/functional/hostile-environment.bats \

@@ -113,8 +113,10 @@
 /* Names of secrets and of their keys: what Kubernetes allows. */
 #define LIMIT_SECRET_NAME 253
 
-/* virt-seed.conf, and a secret's list of domains. */
+/* A file of the configuration, and a secret's list of domains. */
 #define LIMIT_CONFIG (64 * KIB)
+/* Files in conf.d. */
+#define LIMIT_CONFIG_DROP_INS 64
 
 /* Files of the host that are searched for a line: libvirt's qemu.conf, a file of
  * AppArmor's policy (and the depth of includes), a process's state in /proc. */

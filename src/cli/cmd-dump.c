@@ -116,18 +116,34 @@ print_text(const struct seed *seed, const char *path, bool full)
     }
 }
 
+/* Says what comes from the host's configuration, and not from the domain. */
+static void
+print_origins(const struct request *request)
+{
+    for (size_t i = 0; i < request->parts.count; i++) {
+        const struct part *part = request->parts.list[i];
+
+        if (part->of_host)
+            print_outside_line(stderr, "from " VIRT_SEED_CONFDIR "/%s: %s = %s",
+                               part->of_host, part->element, part->name);
+    }
+}
+
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
     const char *path = context->operand_count > 1 ? context->operands[1] : NULL;
     cleanup_definition struct definition definition = {0};
+    cleanup_request struct request request = {0};
     cleanup_seed struct seed seed = {0};
     cleanup_failure struct failure *denied = NULL;
 
-    if (definition_load_seed(&seed, &definition, context, options->show_secrets, &denied,
-                             failure) < 0)
+    if (definition_load(&definition, context, DEFINITION_READ, failure) < 0)
         return -1;
+    if (definition_make_seed(&seed, &request, &definition.domain, context,
+                             options->show_secrets, &denied, failure) < 0)
+        return failure_prefix(failure, "domain '%s'", definition.domain.name);
     if (path && !seed_find_document(&seed, path)) {
         cleanup_buffer struct buffer list = {0};
 
@@ -138,6 +154,8 @@ run(const struct context *context, const void *data, struct failure **failure)
         return failure_set(failure, FAILURE_USAGE,
                            "the seed has no document '%s'\nit has: %s", path, list.data);
     }
+    if (!context->quiet)
+        print_origins(&request);
     if (options->json)
         print_json(&seed, path);
     else

@@ -149,7 +149,7 @@ char *
 part_describe(const struct part *part)
 {
     if (part->of_host)
-        return xasprintf("virt-seed.conf, %s = %.256s", part->element, part->name);
+        return xasprintf("%s, %s = %.256s", part->of_host, part->element, part->name);
     switch (part->origin) {
     case PART_FILE:
         return xasprintf("<%s file=\"%.256s\">", part->element, part->name);
@@ -269,16 +269,16 @@ parts_add_base64(struct parts *parts, enum part_kind kind, const xmlNode *node,
 }
 
 struct part *
-parts_add_of_host(struct parts *parts, enum part_kind kind, const char *element,
-                  const char *file)
+parts_add_of_host(struct parts *parts, enum part_kind kind, const char *setting,
+                  const char *file, const char *configuration)
 {
-    struct part *part = new_part(parts, kind, element);
+    struct part *part = new_part(parts, kind, setting);
 
     /* The elements are pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     memmove(&parts->list[1], parts->list, (parts->count - 1) * sizeof(*parts->list));
     parts->list[0] = part;
     part->origin = PART_FILE;
-    part->of_host = true;
+    part->of_host = xstrdup(configuration);
     part->name = xstrdup(file);
     return part;
 }
@@ -345,6 +345,7 @@ parts_clear(struct parts *parts)
         free(part->element);
         free(part->name);
         free(part->key);
+        free(part->of_host);
         buffer_clear(&part->data);
         clear_entries(part);
         free(part);

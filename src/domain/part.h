@@ -47,8 +47,8 @@ struct part {
     struct buffer data; /* of a file or secret: empty until the store has read it */
     struct part_entry *entries; /* instead of data, if part_is_whole_secret() */
     size_t entry_count;
-    bool of_host; /* for every domain, from the host's configuration */
-    bool masked;  /* the content is a placeholder, see part_mask() */
+    char *of_host; /* the file of the host's configuration that adds it, else NULL */
+    bool masked;   /* the content is a placeholder, see part_mask() */
 };
 
 /* All parts of a request, in the order of its elements; each is allocated separately, so
@@ -71,9 +71,11 @@ struct part *parts_add(struct parts *parts, enum part_kind kind, const xmlNode *
 struct part *parts_add_base64(struct parts *parts, enum part_kind kind,
                               const xmlNode *node, struct failure **failure);
 
-/* Adds a part that the host's configuration sets for every domain, before all others. */
+/* Adds a file that the host's configuration sets, before all others; `setting` is its
+ * name in the file `configuration`. */
 struct part *parts_add_of_host(struct parts *parts, enum part_kind kind,
-                               const char *element, const char *file);
+                               const char *setting, const char *file,
+                               const char *configuration);
 
 /* Adds ssh host keys that virt-seed generates, as an attribute of the element asks. */
 struct part *parts_add_generated_host_keys(struct parts *parts, const xmlNode *node);

@@ -20,7 +20,7 @@
 #include "seed/writers.h"
 
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the
- * host's, how to cache, the new machine-id, the reporter. */
+ * host's, its default user, how to cache, the new machine-id, the reporter. */
 #define PIECES_MAX (LIMIT_USER_DATA + 5)
 
 /* A line of base64 (RFC 2045, section 6.8), in bytes before encoding. */

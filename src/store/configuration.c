@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +12,12 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "domain/guest-value.h"
 #include "store/configuration.h"
 #include "wire/url.h"
 #include "wire/wire.h"
 
-#define CONFIG_PATH VIRT_SEED_CONFDIR "/virt-seed.conf"
+#define CONFIG_DROP_INS "conf.d"
 
 /* A mistake also discards an earlier line: false is the safer value. */
 static int
@@ -73,12 +76,46 @@ take_file_directory(struct config *config, const char *value)
     return 0;
 }
 
+static void
+clear_default(struct host_default *host_default)
+{
+    free(host_default->value);
+    free(host_default->file);
+    *host_default = (struct host_default){0};
+}
+
+/* An empty value takes back what an earlier file says. */
+static int
+take_default(const struct config *config, struct host_default *host_default,
+             const char *value)
+{
+    clear_default(host_default);
+    if (*value) {
+        host_default->value = xstrdup(value);
+        host_default->file = xstrdup(config->files[config->file_count - 1]);
+    }
+    return 0;
+}
+
 static int
 take_vendor_data(struct config *config, const char *value)
 {
-    free(config->vendor_data);
-    config->vendor_data = *value ? xstrdup(value) : NULL;
-    return 0;
+    return take_default(config, &config->vendor_data, value);
+}
+
+static int
+take_default_keys(struct config *config, const char *value)
+{
+    return take_default(config, &config->default_keys, value);
+}
+
+static int
+take_default_user(struct config *config, const char *value)
+{
+    take_default(config, &config->default_user, "");
+    return *value && !guest_value_is_user_name(value)
+               ? -EINVAL
+               : take_default(config, &config->default_user, value);
 }
 
 static int
@@ -99,6 +136,8 @@ static const struct {
     {"file-directory", take_file_directory,
      "an absolute path without '..', neither above nor below the secrets directory"},
     {"vendor-data", take_vendor_data, "a file"},
+    {"default-user", take_default_user, GUEST_VALUE_USER_NAME},
+    {"default-ssh-keys", take_default_keys, "a file"},
     {"imds-address", take_imds_address,
      "ADDRESS or ADDRESS:PORT that guests can reach, with [ADDRESS] for IPv6; not a "
      "host name"},
@@ -120,6 +159,7 @@ trim(char *text)
 static int
 read_line(struct config *config, char *line, int number, struct failure **failure)
 {
+    const char *file = config->files[config->file_count - 1];
     char *equals, *value;
     const char *key;
 
@@ -130,8 +170,9 @@ read_line(struct config *config, char *line, int number, struct failure **failur
     equals = strchr(line, '=');
     if (!equals)
         return failure_set(failure, FAILURE_CONFIG,
-                           "%s: line %d: expected 'key = value'\nsee virt-seed.conf(5)",
-                           CONFIG_PATH, number);
+                           VIRT_SEED_CONFDIR
+                           "/%s: line %d: expected 'key = value'\nsee virt-seed.conf(5)",
+                           file, number);
     *equals = '\0';
     key = trim(line);
     value = trim(equals + 1);
@@ -141,24 +182,23 @@ read_line(struct config *config, char *line, int number, struct failure **failur
         if (settings[i].take(config, value) == 0)
             return 0;
         return failure_set(failure, FAILURE_CONFIG,
-                           "%s: line %d: %s is '%.128s', expected %s\n"
-                           "see virt-seed.conf(5)",
-                           CONFIG_PATH, number, key, value, settings[i].expected);
+                           VIRT_SEED_CONFDIR "/%s: line %d: %s is '%.128s', expected %s\n"
+                                             "see virt-seed.conf(5)",
+                           file, number, key, value, settings[i].expected);
     }
     return failure_set(failure, FAILURE_CONFIG,
-                       "%s: line %d: unknown setting '%.128s'\n"
-                       "see virt-seed.conf(5) for its name",
-                       CONFIG_PATH, number, key);
+                       VIRT_SEED_CONFDIR "/%s: line %d: unknown setting '%.128s'\n"
+                                         "see virt-seed.conf(5) for its name",
+                       file, number, key);
 }
 
-/* Continues after a mistake; the failure is the first one. */
+/* Continues after a mistake; the failure is the first one. `name` is below `directory`,
+ * which is VIRT_SEED_CONFDIR. */
 static int
-read_file(struct config *config, int root, struct failure **failure)
+read_file(struct config *config, int directory, const char *name,
+          struct failure **failure)
 {
-    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_CONFDIR);
-    cleanup_close int fd =
-        directory < 0 ? directory
-                      : fs_open_regular_beneath(directory, "virt-seed.conf", NULL);
+    cleanup_close int fd = fs_open_regular_beneath(directory, name, NULL);
     cleanup_buffer struct buffer text = {0};
     int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_CONFIG, &text);
     int result = 0, number = 0;
@@ -168,8 +208,10 @@ read_file(struct config *config, int root, struct failure **failure)
         return 0;
     if (error < 0)
         return failure_set_errno(failure, FAILURE_CONFIG, error,
-                                 "could not read %s\ncheck the file: ls -l %s",
-                                 CONFIG_PATH, CONFIG_PATH);
+                                 "could not read " VIRT_SEED_CONFDIR "/%s\n"
+                                 "check the file: ls -l " VIRT_SEED_CONFDIR "/%s",
+                                 name, name);
+    texts_add(&config->files, &config->file_count, xstrdup(name));
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         cleanup_failure struct failure *further = NULL;
 
@@ -179,12 +221,79 @@ read_file(struct config *config, int root, struct failure **failure)
     return result;
 }
 
+static int
+compare_names(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+/* Lists the drop-ins: names that end with .conf and are not hidden, in their order. */
+static int
+list_drop_ins(int directory, char ***names, size_t *count, struct failure **failure)
+{
+    cleanup_close int fd = fs_open_beneath(directory, CONFIG_DROP_INS, O_DIRECTORY);
+    cleanup_closedir DIR *entries = fd < 0 ? NULL : fs_list(fd);
+    const struct dirent *entry;
+
+    if (fd == -ENOENT)
+        return 0;
+    if (!entries)
+        return failure_set_errno(failure, FAILURE_CONFIG, fd < 0 ? fd : -errno,
+                                 "could not read " VIRT_SEED_CONFDIR "/" CONFIG_DROP_INS
+                                 "\nit must be a directory: ls -ld " VIRT_SEED_CONFDIR
+                                 "/" CONFIG_DROP_INS);
+    while ((entry = readdir(entries))) {
+        const char *dot = strrchr(entry->d_name, '.');
+
+        if (entry->d_name[0] == '.' || !dot || strcmp(dot, ".conf") != 0)
+            continue;
+        if (*count == LIMIT_CONFIG_DROP_INS)
+            return failure_set(failure, FAILURE_CONFIG,
+                               VIRT_SEED_CONFDIR "/" CONFIG_DROP_INS
+                                                 " has more than %d files\n"
+                                                 "join some of them",
+                               LIMIT_CONFIG_DROP_INS);
+        texts_add(names, count, xasprintf(CONFIG_DROP_INS "/%s", entry->d_name));
+    }
+    if (*count > 0)
+        qsort(*names, *count, sizeof(**names), compare_names);
+    return 0;
+}
+
+static int
+read_files(struct config *config, int root, struct failure **failure)
+{
+    cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_CONFDIR);
+    cleanup_failure struct failure *further = NULL;
+    char **names = NULL;
+    size_t count = 0;
+    int result;
+
+    if (directory == -ENOENT)
+        return 0;
+    if (directory < 0)
+        return failure_set_errno(failure, FAILURE_CONFIG, directory,
+                                 "could not open " VIRT_SEED_CONFDIR
+                                 "\ncheck the directory: ls -ld " VIRT_SEED_CONFDIR);
+    result = read_file(config, directory, "virt-seed.conf", failure);
+    if (list_drop_ins(directory, &names, &count, result < 0 ? &further : failure) < 0)
+        result = -1;
+    for (size_t i = 0; i < count; i++) {
+        cleanup_failure struct failure *later = NULL;
+
+        if (read_file(config, directory, names[i], result < 0 ? &later : failure) < 0)
+            result = -1;
+    }
+    texts_free(names, count);
+    return result;
+}
+
 int
 config_read(struct config *config, int root, struct failure **failure)
 {
     *config = (struct config){.autowire = true};
     take_file_directory(config, VIRT_SEED_CONFDIR "/files");
-    if (read_file(config, root, failure) < 0) {
+    if (read_files(config, root, failure) < 0) {
         config->autowire = false;
         return -1;
     }
@@ -197,7 +306,10 @@ void
 config_clear(struct config *config)
 {
     texts_free(config->file_directories, config->file_directory_count);
-    free(config->vendor_data);
+    texts_free(config->files, config->file_count);
+    clear_default(&config->vendor_data);
+    clear_default(&config->default_keys);
+    clear_default(&config->default_user);
     free(config->imds_address);
     *config = (struct config){0};
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host's configuration, virt-seed.conf(5): lines of `key = value`, # comments. */
+/*
+ * The host's configuration, virt-seed.conf(5): lines of `key = value`, # comments. After
+ * virt-seed.conf come the files conf.d/NAME.conf in the order of their names; a later line
+ * overrides an earlier one.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -7,18 +11,28 @@
 
 #include "base/failure.h"
 
+/* What a domain gets from the host, and which of the files says so. */
+struct host_default {
+    char *value; /* NULL if there is none */
+    char *file;  /* below VIRT_SEED_CONFDIR: "conf.d/site.conf" */
+};
+
 struct config {
+    char **files; /* those that were read, in their order, as host_default.file */
+    size_t file_count;
     bool autowire;     /* wire a refused domain at once */
     bool warn_unwired; /* unwired = warn: start without a seed */
     char **file_directories;
     size_t file_directory_count;
-    char *vendor_data;  /* a file in those directories, for every domain; or NULL */
+    struct host_default vendor_data;  /* a file in those directories, for every domain */
+    struct host_default default_keys; /* such a file, for domains without ssh keys */
+    struct host_default default_user; /* a name, for domains that name no default user */
     char *imds_address; /* where guests find the metadata server; NULL if mistakes in the
                            file leave it unknown */
 };
 
 /*
- * Reads the configuration below `root`; without a file, everything has its default. On
+ * Reads the configuration below `root`; without any file, everything has its default. On
  * failure `config` has the valid settings, for starts that can do without the rest, but
  * autowire is off, so that no definition is changed.
  */

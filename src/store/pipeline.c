@@ -178,6 +178,42 @@ bear_failure(const struct pipeline *pipeline, struct part *part, struct failure 
 
 /* --- all of it -------------------------------------------------------------------- */
 
+/*
+ * In vendor-data, so that user-data overrides it. As a key 'user', cloud-init would make
+ * this user in addition to those that user-data lists without "default"
+ * (distros/ug_util.py).
+ */
+static void
+add_default_user(struct parts *parts, const struct host_default *user)
+{
+    struct part *part = parts_add_of_host(parts, PART_VENDOR_DATA, "default-user",
+                                          user->value, user->file);
+
+    part->origin = PART_INLINE;
+    buffer_printf(&part->data,
+                  "#cloud-config\nsystem_info: {default_user: {name: \"%s\"}}\n",
+                  user->value);
+}
+
+static void
+add_defaults(struct request *request, const struct config *config)
+{
+    const struct initialization *initialization = request->initialization;
+    const struct host_default *keys = &config->default_keys;
+    const struct host_default *vendor_data = &config->vendor_data;
+
+    if (keys->value && request->ssh_key_count == 0 &&
+        !parts_find(&request->parts, PART_SSH_KEYS))
+        parts_add_of_host(&request->parts, PART_SSH_KEYS, "default-ssh-keys", keys->value,
+                          keys->file);
+    if (vendor_data->value)
+        parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
+                          vendor_data->value, vendor_data->file);
+    if (config->default_user.value && !(initialization && initialization->user_name) &&
+        !domain_is_windows(request->domain))
+        add_default_user(&request->parts, &config->default_user);
+}
+
 int
 pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
               struct request *request, struct failure **failure)
@@ -187,9 +223,8 @@ pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
 
     if (request_read(request, domain, failure) < 0)
         return -1;
-    if (config->vendor_data && !request->payload)
-        parts_add_of_host(&request->parts, PART_VENDOR_DATA, "vendor-data",
-                          config->vendor_data);
+    if (!request->payload)
+        add_defaults(request, config);
     if (request->until_done &&
         record_read(pipeline->root, domain->uuid, &record, failure) < 0) {
         if (pipeline->policy != PIPELINE_COLLECT)

@@ -41,8 +41,8 @@ struct pipeline {
 };
 
 /*
- * Reads the request of the domain, which it borrows; adds the host's vendor-data from the
- * configuration; reduces the request to the identity if the guest is recorded as set up
+ * Reads the request of the domain, which it borrows; adds what the host's configuration
+ * sets for domains; reduces the request to the identity if the guest is recorded as set up
  * (boots="until-done"); and reads and checks each part. seed_make() makes the seed from
  * it.
  */

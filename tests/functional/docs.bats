@@ -92,6 +92,8 @@ domain_of() {
     wired_xml >domain.xml
     mkdir -p "$root$confdir/files/site" "$root/srv/cloud-init"
     printf '#cloud-config\ntimezone: UTC\n' >"$root$confdir/files/site/vendor.yaml"
+    echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx' \
+        >"$root$confdir/files/site/admins"
     manual_examples "$top_srcdir/docs/virt-seed.conf.5" examples
     for example in examples/*; do
         echo "virt-seed.conf.5, line ${example#*/}:"

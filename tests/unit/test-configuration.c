@@ -103,7 +103,7 @@ refuses_what_it_does_not_know_and_keeps_the_rest(void **state)
         assert_failure(&failure, FAILURE_CONFIG);
         assert_true(config.warn_unwired);
         assert_int_equal(config.file_directory_count, 2);
-        assert_string_equal(config.vendor_data, "base");
+        assert_string_equal(config.vendor_data.value, "base");
         assert_false(config.autowire);
         assert_null(config.imds_address);
     }
@@ -222,7 +222,7 @@ refuses_what_is_no_small_regular_file(void **state)
     assert_int_equal(failure->code, FAILURE_CONFIG);
     assert_false(config.autowire);
     assert_int_equal(config.file_directory_count, 1);
-    assert_null(config.vendor_data);
+    assert_null(config.vendor_data.value);
     config_clear(&config);
     failure_free(steal(failure));
 

@@ -175,9 +175,14 @@ doctor_files(struct doctor *doctor)
     bool good;
 
     config_read(&doctor->config, doctor->root, &failure);
-    if (!doctor_take(doctor, DOCTOR_PROBLEM, "configuration", &failure))
+    if (!doctor_take(doctor, DOCTOR_PROBLEM, "configuration", &failure)) {
+        cleanup_buffer struct buffer files = {0};
+
+        for (size_t i = 0; i < doctor->config.file_count; i++)
+            buffer_printf(&files, "%s%s", i > 0 ? ", " : ": ", doctor->config.files[i]);
         doctor_add(doctor, DOCTOR_OK, "configuration", NULL,
-                   "the configuration has no mistakes");
+                   "the configuration has no mistakes%s", files.data ? files.data : "");
+    }
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
         check_directory(doctor, &directories[i]);
     check_ways(doctor);
