@@ -235,6 +235,29 @@ definition_clear(struct definition *definition)
 
 /* --- wiring ----------------------------------------------------------------------- */
 
+/* Writes the host's default datasource into the element, if that chooses none and the domain
+ * is not wired: from then on the definition says it, to every host. */
+static int
+add_default_datasource(struct domain *domain, const struct config *config,
+                       struct request *request, struct wiring *wiring,
+                       struct failure **failure)
+{
+    const char *name = config->default_datasource.value;
+    xmlNode *element = request_find(domain);
+    cleanup_wire_facts struct wire_facts facts = {0};
+
+    wire_facts_read(&facts, domain);
+    if (!name || !element || request->payload ||
+        xmlHasProp(element, (const xmlChar *)"datasource") || facts.disk ||
+        facts.url.address || facts.uses_shim)
+        return 0;
+    xml_set_attribute(element, "datasource", name);
+    wiring_note(wiring, "datasource=\"%s\" added, from %s/%s", name, VIRT_SEED_CONFDIR,
+                config->default_datasource.file);
+    request_clear(request);
+    return request_read(request, domain, failure);
+}
+
 int
 definition_wire(struct definition *definition, const struct context *context,
                 const struct change_options *options, struct wiring *wiring,
@@ -252,8 +275,9 @@ definition_wire(struct definition *definition, const struct context *context,
      * its own hook knows where its metadata server is. */
     if (!host) {
         label_read_disks(&definition->domain);
-        if (request.datasource->served &&
-            config_read(&config, context->root, failure) < 0)
+        if (config_read(&config, context->root, failure) < 0 ||
+            add_default_datasource(&definition->domain, &config, &request, wiring,
+                                   failure) < 0)
             return failure_prefix(failure, "domain '%s'", definition->domain.name);
         wire.imds_address = config.imds_address;
     }

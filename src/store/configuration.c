@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "domain/datasource.h"
 #include "domain/guest-value.h"
 #include "store/configuration.h"
 #include "wire/url.h"
@@ -119,6 +120,15 @@ take_default_user(struct config *config, const char *value)
 }
 
 static int
+take_default_datasource(struct config *config, const char *value)
+{
+    take_default(config, &config->default_datasource, "");
+    return *value && !datasource_find(value)
+               ? -EINVAL
+               : take_default(config, &config->default_datasource, value);
+}
+
+static int
 take_imds_address(struct config *config, const char *value)
 {
     free(config->imds_address);
@@ -137,6 +147,7 @@ static const struct {
      "an absolute path without '..', neither above nor below the secrets directory"},
     {"vendor-data", take_vendor_data, "a file"},
     {"default-user", take_default_user, GUEST_VALUE_USER_NAME},
+    {"default-datasource", take_default_datasource, "a datasource of virt-seed-xml(5)"},
     {"default-ssh-keys", take_default_keys, "a file"},
     {"imds-address", take_imds_address,
      "ADDRESS or ADDRESS:PORT that guests can reach, with [ADDRESS] for IPv6; not a "
@@ -310,6 +321,7 @@ config_clear(struct config *config)
     clear_default(&config->vendor_data);
     clear_default(&config->default_keys);
     clear_default(&config->default_user);
+    clear_default(&config->default_datasource);
     free(config->imds_address);
     *config = (struct config){0};
 }

@@ -27,6 +27,8 @@ struct config {
     struct host_default vendor_data;  /* a file in those directories, for every domain */
     struct host_default default_keys; /* such a file, for domains without ssh keys */
     struct host_default default_user; /* a name, for domains that name no default user */
+    /* The name of a row in domain/datasource.h, for domains that are wired and choose none. */
+    struct host_default default_datasource;
     char *imds_address; /* where guests find the metadata server; NULL if mistakes in the
                            file leave it unknown */
 };

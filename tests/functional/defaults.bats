@@ -100,3 +100,35 @@ dump() {
     run virt-seed --root="$root" doctor --verbose
     assert_said 'the configuration has no mistakes: virt-seed.conf, conf.d/site.conf'
 }
+
+@test "wiring writes the default datasource into an element that chooses none" {
+    configure conf.d/site.conf 'default-datasource = configdrive'
+    domain_xml >web1.xml
+    run -0 virt-seed --root="$root" wire --verbose -o wired.xml web1.xml
+    [[ $output = *"datasource=\"configdrive\" added, from $confdir/conf.d/site.conf"* ]]
+    grep -q 'datasource="configdrive"' wired.xml
+    virt-seed --quiet --root="$root" build -o seed.iso wired.xml
+    run -0 virt-seed inspect seed.iso
+    assert_said 'config-2'
+    # From then on the definition says it, also to a host without that default.
+    configure conf.d/site.conf 'default-datasource = nocloud'
+    run -0 virt-seed --root="$root" wire --print wired.xml
+    [[ $output = *'datasource="configdrive"'* ]]
+}
+
+@test "a domain's own datasource wins, and a wired domain keeps what it has" {
+    domain_xml | virt-seed --quiet --root="$root" wire - >wired.xml
+    configure virt-seed.conf 'default-datasource = configdrive'
+    virt-seed --quiet --root="$root" wire - <wired.xml >again.xml
+    diff wired.xml again.xml
+    domain_xml | sed 's|<ci:cloud-init |&datasource="nocloud" |' >web1.xml
+    virt-seed --quiet --root="$root" wire - <web1.xml >out.xml
+    grep -q 'datasource="nocloud"' out.xml
+}
+
+@test "an unknown default datasource is refused with the file and the line" {
+    configure conf.d/site.conf '' 'default-datasource = moon'
+    domain_xml >web1.xml
+    run -1 virt-seed --root="$root" wire -o wired.xml web1.xml
+    assert_said 'conf.d/site.conf' '2' 'default-datasource' 'moon'
+}

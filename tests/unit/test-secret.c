@@ -421,15 +421,18 @@ static void
 what_is_written_can_be_read(void **state)
 {
     cleanup_free char *longest = xcalloc(1, LIMIT_SECRET_NAME + 1);
+    struct secret_key keys[] = {
+        {.name = (char *)"userdata"}, {.name = (char *)"empty"}, {0}};
     struct failure *failure = NULL;
 
     memset(longest, 'k', LIMIT_SECRET_NAME);
-    write_key(state, "web1", "userdata", "hunter2", &failure);
+    buffer_append_string(&keys[0].content, "hunter2");
+    keys[2].name = longest;
+    buffer_append_string(&keys[2].content, "long");
+    secret_write(unit_directory(state), "web1", keys, ARRAY_SIZE(keys), &failure);
     assert_no_failure(failure);
-    write_key(state, "web1", "empty", "", &failure);
-    assert_no_failure(failure);
-    write_key(state, "web1", longest, "long", &failure);
-    assert_no_failure(failure);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        buffer_clear(&keys[i].content);
     assert_holds(state, "userdata", "hunter2");
     assert_holds(state, "empty", "");
     assert_holds(state, longest, "long");
