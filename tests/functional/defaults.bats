@@ -106,7 +106,7 @@ dump() {
     domain_xml >web1.xml
     run -0 virt-seed --root="$root" wire --verbose -o wired.xml web1.xml
     [[ $output = *"datasource=\"configdrive\" added, from $confdir/conf.d/site.conf"* ]]
-    grep -q 'datasource="configdrive"' wired.xml
+    grep -q 'datasource=.configdrive' wired.xml
     virt-seed --quiet --root="$root" build -o seed.iso wired.xml
     run -0 virt-seed inspect seed.iso
     assert_said 'config-2'
@@ -123,7 +123,7 @@ dump() {
     diff wired.xml again.xml
     domain_xml | sed 's|<ci:cloud-init |&datasource="nocloud" |' >web1.xml
     virt-seed --quiet --root="$root" wire - <web1.xml >out.xml
-    grep -q 'datasource="nocloud"' out.xml
+    grep -q 'datasource=.nocloud' out.xml
 }
 
 @test "an unknown default datasource is refused with the file and the line" {
