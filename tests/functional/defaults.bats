@@ -112,8 +112,8 @@ dump() {
     assert_said 'config-2'
     # From then on the definition says it, also to a host without that default.
     configure conf.d/site.conf 'default-datasource = nocloud'
-    run -0 virt-seed --root="$root" wire --print wired.xml
-    [[ $output = *'datasource="configdrive"'* ]]
+    run -0 --separate-stderr virt-seed --root="$root" wire - <wired.xml
+    [[ $output = *datasource=?configdrive* ]]
 }
 
 @test "a domain's own datasource wins, and a wired domain keeps what it has" {
