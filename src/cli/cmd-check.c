@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <jansson.h>
+#include <libvirt/libvirt.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -9,8 +10,10 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/io.h"
+#include "cli/libvirt.h"
 
 struct options {
+    bool all;
     bool json;
     bool no_schema;
     bool strict;
@@ -100,6 +103,41 @@ run_one(const struct context *context, const void *data, struct failure **failur
                                                                           : STATUS_OK;
 }
 
+/* The same for every domain that asks for a seed. */
+static int
+run_all(const struct context *context, const struct checking *checking,
+        struct failure **failure)
+{
+    virConnectPtr connection = libvirt_connect(context->uri, true, failure);
+    struct context every = *context;
+    virDomainPtr *domains = NULL;
+    char **uuids = NULL;
+    size_t uuid_count = 0;
+    int count, status;
+
+    if (!connection)
+        return -1;
+    count = virConnectListAllDomains(connection, &domains, 0);
+    if (count < 0)
+        libvirt_fail(failure, "could not list the domains");
+    for (int i = 0; i < count; i++) {
+        char uuid[VIR_UUID_STRING_BUFLEN];
+
+        if (definition_asks(domains[i]) && virDomainGetUUIDString(domains[i], uuid) == 0)
+            texts_add(&uuids, &uuid_count, xstrdup(uuid));
+        virDomainFree(domains[i]);
+    }
+    free(domains);
+    virConnectClose(connection);
+    every.operands = uuids;
+    every.operand_count = uuid_count;
+    status = count < 0 ? -1 : definition_each(&every, checking, run_one, failure);
+    if (status >= 0 && uuid_count == 0 && !context->quiet && !checking->options->json)
+        puts("no domain asks for cloud-init");
+    texts_free(uuids, uuid_count);
+    return status;
+}
+
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
@@ -113,13 +151,20 @@ run(const struct context *context, const void *data, struct failure **failure)
     };
     int status;
 
+    if (options->all == (context->operand_count > 0))
+        return failure_set(
+            failure, FAILURE_USAGE,
+            "%s\nname domains or files, or give --all for all domains that ask",
+            options->all ? "--all and names exclude each other"
+                         : "no domain or file was named");
     if (options->schema && options->no_schema)
         return failure_set(failure, FAILURE_USAGE,
                            "--schema and --no-schema exclude each other\nchoose one");
     if (options->schema &&
         io_read(options->schema, LIMIT_SCHEMA, SCHEMA_HINT, &schema, failure) < 0)
         return -1;
-    status = definition_each(context, &checking, run_one, failure);
+    status = options->all ? run_all(context, &checking, failure)
+                          : definition_each(context, &checking, run_one, failure);
     if (status < 0)
         return -1;
     if (is_missing && options->schema)
@@ -136,6 +181,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 }
 
 static const struct option_row rows[] = {
+    OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
     OPTION(0, "json", NULL, json, "print the findings as JSON"),
     OPTION(0, "no-schema", NULL, no_schema,
            "do not ask an installed cloud-init for its schema"),
@@ -148,7 +194,7 @@ static const struct option_row rows[] = {
 
 const struct command cmd_check = {
     .name = "check",
-    .operands = "DOMAIN|FILE|-…",
+    .operands = "[DOMAIN|FILE|-…]",
     .summary = "find problems before the next start",
     .help = "Looks for everything that would make the start fail (errors) or that is\n"
             "likely to surprise you (warnings). Exit status 1 if there\n"

@@ -183,7 +183,7 @@ options_of_help() {
 
     for command in $(commands); do
         usage=$(virt-seed "$command" --help | head -n 1)
-        if [[ $usage = *@(DOMAIN|FILE|IMAGE)* && $usage != *'[DOMAIN…]' ]]; then
+        if [[ $usage = *@(DOMAIN|FILE|IMAGE)* && $usage != *'[DOMAIN'*'…]' ]]; then
             run virt-seed "$command"
             assert_refused 2 "hint: virt-seed $command "
         fi

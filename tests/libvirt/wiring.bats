@@ -127,3 +127,15 @@ emulated() {
     run -1 virt_seed check web1
     [[ $output = *"[unwired]"* ]]
 }
+
+@test "check --all checks every domain that asks, and no other" {
+    run -0 virt_seed check --all
+    [[ $output = *"no domain asks"* ]]
+    metadata=$(request) domain_define web1 $uuid
+    domain_define web2
+    metadata=$(request) domain_define web3
+    virt_seed wire web3
+    run -1 virt_seed check --all --no-schema
+    [[ $output = *"web1: error: "*"[unwired]"* && $output != *web2* ]]
+    [[ $output = *web3* && $output != *'web3: error'* ]]
+}
