@@ -125,8 +125,22 @@ usage(FILE *stream)
         "\n"
         "  --root=DIR  look for the host's files below DIR\n"
         "  --help      print this and exit\n"
-        "  --version   print the version and exit\n",
+        "  --version   print the version and the libraries that are included, and exit\n",
         stream);
+}
+
+/* Security updates of these libraries reach the programs only when they are built again. */
+static void
+print_version(void)
+{
+    static const char included[] = INCLUDED_LIBRARIES;
+    static const char hook_included[] = HOOK_INCLUDED_LIBRARIES;
+
+    puts(PACKAGE_STRING);
+    if (included[0] != '\0')
+        printf("virt-seed-lifecycle includes %s\n", included);
+    if (hook_included[0] != '\0')
+        printf("virt-seed-hook and virt-seed-qemu include %s\n", hook_included);
 }
 
 int
@@ -157,7 +171,7 @@ main(int argc, char **argv)
             usage(stdout);
             return EXIT_SUCCESS;
         case 'V':
-            puts(PACKAGE_STRING);
+            print_version();
             return EXIT_SUCCESS;
         default:
             usage(stderr);

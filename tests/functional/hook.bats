@@ -59,6 +59,30 @@ libraries_of() {
     run ! grep -i virt < <(libraries_of virt-seed-lifecycle)
 }
 
+# Each library is either loaded, so that its updates arrive, or in the list.
+@test "virt-seed-lifecycle --version lists the libraries that are in the programs" {
+    local module listed
+
+    run -0 virt-seed-lifecycle --version
+    for module in yaml jansson nettle hogweed uuid blkid; do
+        listed=0
+        if grep -q "^virt-seed-lifecycle includes .*\b$module[^ ]* [0-9]" <<<"$output"; then
+            listed=1
+        fi
+        echo "$module: $listed"
+        if libraries_of virt-seed-lifecycle | grep -q "^lib$module"; then
+            [[ $listed = 0 ]]
+        else
+            [[ $listed = 1 ]]
+        fi
+    done
+    if libraries_of virt-seed-hook | grep -q '^libc\.'; then
+        [[ $output != *virt-seed-hook* ]]
+    else
+        [[ $output = *"virt-seed-hook and virt-seed-qemu include libc"* ]]
+    fi
+}
+
 @test "the hook searches for the namespace that requests and the schema use" {
     local text
 

@@ -293,7 +293,7 @@ has_size() {
     has_size "$report" 3145728
 }
 
-@test "the copying process has no files of the emulator, is not its child, and ends with it" {
+@test "the copying process has no files of the emulator, can only read and write, and ends with it" {
     local emulator shell
 
     mkfifo fifo
@@ -307,6 +307,8 @@ has_size() {
     [[ $(ls "/proc/$copier/fd") = $'0\n1\n2' ]]
     [[ $(readlink "/proc/$copier/fd/0") = pipe:* && $(readlink "/proc/$copier/fd/2") = /dev/null ]]
     [[ $(readlink "/proc/$copier/cwd") = / && $(<"/proc/$copier/comm") = virt-seed-repor ]]
+    # 1: the system calls of the kernel's strict mode.
+    grep -qx $'Seccomp:\t1' "/proc/$copier/status"
     [[ $(ps -o sid= -p "$copier") -ne $(ps -o sid= -p "$emulator") ]]
     run ! ps -o pid= --ppid "$emulator"
 

@@ -104,6 +104,8 @@ runs() {
 @test "the packages install" {
     apt-get install --yes --no-install-recommends "$debs"/virt-seed*.deb
     virt-seed --version
+    # No library from an archive, which a security update would not reach.
+    [[ $(virt-seed-lifecycle --version) = "$(virt-seed --version)" ]]
     [[ $(stat -c '%a %U' /etc/virt-seed/secrets) = "700 root" ]]
 }
 
