@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -335,17 +334,16 @@ static struct stat file_made;
 static void
 end_by_signal(int number)
 {
-    const struct iovec line[] = {{(void *)"\n" KEPT, strlen("\n" KEPT)},
-                                 {file_path, strlen(file_path)},
-                                 {(void *)"\n", 1}};
     struct stat now;
 
     if (stat(file_path, &now) == 0 &&
         (now.st_ino != file_made.st_ino || now.st_size != file_made.st_size ||
          now.st_mtim.tv_sec != file_made.st_mtim.tv_sec ||
          now.st_mtim.tv_nsec != file_made.st_mtim.tv_nsec)) {
-        ssize_t ignored = writev(STDERR_FILENO, line, ARRAY_SIZE(line));
+        ssize_t ignored = write(STDERR_FILENO, "\n" KEPT, strlen("\n" KEPT));
 
+        ignored = write(STDERR_FILENO, file_path, strlen(file_path));
+        ignored = write(STDERR_FILENO, "\n", 1);
         (void)ignored;
     } else {
         unlink(file_path);

@@ -355,7 +355,7 @@ read_nic_configurations(void *data, const xmlNode *node, struct failure **failur
 
 #define TEXT(member) .text = offsetof(struct reading, initialization.member)
 /* For sysprep of Windows. */
-#define SYSPREP .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING
+#define SYSPREP (VOCABULARY_UNUSED | VOCABULARY_ANYTHING)
 
 const struct vocabulary_element initialization_elements[] = {
     {"host_name", .read = read_host_name},
@@ -384,17 +384,17 @@ const struct vocabulary_element initialization_elements[] = {
     {"custom_script", .attributes = {"secret", "key"}, .flags = VOCABULARY_VERBATIM},
     {"phone_home", TEXT(phone_home), .is_valid = guest_value_is_url,
      .expected = "an http or https URL"},
-    {"domain", SYSPREP},
+    {"domain", .flags = SYSPREP},
     {"windows_license_key",
      .flags = VOCABULARY_UNUSED | VOCABULARY_ANYTHING | VOCABULARY_SECRET},
-    {"input_locale", SYSPREP},
-    {"ui_language", SYSPREP},
-    {"system_locale", SYSPREP},
-    {"user_locale", SYSPREP},
-    {"active_directory_ou", SYSPREP},
-    {"org_name", SYSPREP},
-    {"regenerate_ids", SYSPREP},
-    {"configuration", SYSPREP},
+    {"input_locale", .flags = SYSPREP},
+    {"ui_language", .flags = SYSPREP},
+    {"system_locale", .flags = SYSPREP},
+    {"user_locale", .flags = SYSPREP},
+    {"active_directory_ou", .flags = SYSPREP},
+    {"org_name", .flags = SYSPREP},
+    {"regenerate_ids", .flags = SYSPREP},
+    {"configuration", .flags = SYSPREP},
     {0},
 };
 

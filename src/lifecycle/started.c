@@ -104,7 +104,7 @@ check_seed(const struct lifecycle *lifecycle, struct failure **failure)
     cleanup_failure struct failure *reason = NULL;
     cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
     cleanup_close int seed = -1;
-    const struct storage *storage;
+    const struct storage *storage = NULL;
     struct stat status;
 
     if (rundir >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -40,7 +41,7 @@ layout_find_document(const struct layout *layout, const char *path)
 int
 seed_make(struct seed *seed, struct request *request, struct failure **failure)
 {
-    const struct datasource *datasource = request->datasource;
+    const struct layout *layout = layout_find(request->datasource->label);
     size_t size = 0;
 
     if (request->payload) {
@@ -48,9 +49,11 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
         *seed = *request->payload;
         *request->payload = (struct seed){0};
     } else {
-        *seed = (struct seed){.label = xstrdup(datasource->label),
-                              .served = datasource->served};
-        if (layout_find(seed->label)->make(seed, request, failure) < 0)
+        /* Every datasource's label has one. */
+        assert(layout);
+        *seed = (struct seed){.label = xstrdup(request->datasource->label),
+                              .served = request->datasource->served};
+        if (layout->make(seed, request, failure) < 0)
             return -1;
     }
     for (size_t i = 0; i < seed->document_count; i++)

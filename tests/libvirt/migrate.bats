@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2030,SC2031  # each test is a subshell, and has its own variables
 # shellcheck disable=SC2154  # builddir is common.bash's
 # migrate.bats: a guest moves live between two hosts; each makes the seed itself.
 #
