@@ -41,7 +41,6 @@ layout_find_document(const struct layout *layout, const char *path)
 int
 seed_make(struct seed *seed, struct request *request, struct failure **failure)
 {
-    const struct layout *layout = layout_find(request->datasource->label);
     size_t size = 0;
 
     if (request->payload) {
@@ -49,6 +48,8 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
         *seed = *request->payload;
         *request->payload = (struct seed){0};
     } else {
+        const struct layout *layout = layout_find(request->datasource->label);
+
         /* Every datasource's label has one. */
         assert(layout);
         *seed = (struct seed){.label = xstrdup(request->datasource->label),

@@ -66,7 +66,7 @@ libraries_of() {
     run -0 virt-seed-lifecycle --version
     for module in yaml jansson nettle hogweed uuid blkid; do
         listed=0
-        if grep -q "^virt-seed-lifecycle includes .*\b$module[^ ]* [0-9]" <<<"$output"; then
+        if grep -q "^virt-seed-lifecycle includes .*\b${module}[^ ]* [0-9]" <<<"$output"; then
             listed=1
         fi
         echo "$module: $listed"
