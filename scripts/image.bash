@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# image.bash: what the builders of images beside it have in common; a library to source.
+# image.bash: what the scripts that build images have in common; a library to source.
 #
 #   say TEXT, fail MESSAGE [HINT]  tell the user; the latter ends the script
 #   image_need TOOL:PACKAGE…       fail if one of the tools is missing

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# packages.bash: Debian packages for the scripts beside it; a library to source.
+# packages.bash: the Debian packages that the scripts need; a library to source.
 #
 #   build_packages             print what building virt-seed needs
 #   check_packages             print what 'make check' needs besides

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The tests behind `make check`: no root, no network, no libvirtd.
+# The tests of `make check`: no root, no network, no libvirtd.
 
 # --- unit tests: a program for each subject of src/ that has rules of its own -------------------
 

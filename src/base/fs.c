@@ -262,8 +262,8 @@ remove_abandoned(int dir, const char *name)
            unlinkat(dir, name, 0) == 0;
 }
 
-/* Locks a new file. Return: false if another process took it for an abandoned one. A file
- * system without locks has nobody who could. */
+/* Locks a new file. Return: false if another process took it for an abandoned one. On a
+ * file system without locks, no process can do that. */
 static bool
 lock_new(int fd)
 {

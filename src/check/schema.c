@@ -76,8 +76,8 @@ check_part_schema(const struct check *check, const struct part *part, const char
     return status >= 0;
 }
 
-/* Prints "PATH: MESSAGE" for each error. What a schema refers to by a URL is not fetched. Exits
- * with 3 if jsonschema is not installed, and with 4 if the file is no schema. */
+/* Prints "PATH: MESSAGE" for each error. URLs in a schema are not fetched. Exits
+ * with 3 if jsonschema is not installed, and with 4 if the file is not a schema. */
 static const char script[] =
     "import json, sys\n"
     "try:\n"
@@ -135,7 +135,7 @@ check_part_by_file(const struct check *check, const struct part *part,
     int status;
     char *rest;
 
-    /* What is no YAML is an error already. */
+    /* Text that is not YAML has been reported already. */
     if (!text)
         return true;
     buffer_append_string(&content, text);

@@ -96,7 +96,7 @@ read_import(struct import *import, const struct context *context, const char *ma
 
 /* --- secrets ---------------------------------------------------------------------- */
 
-/* Writes them with --secrets, and notes what is to be done about each. */
+/* With --secrets, writes them; otherwise notes what the user must do about each. */
 static int
 write_secrets(struct import *import, const struct context *context,
               const struct options *options, struct failure **failure)

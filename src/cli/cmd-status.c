@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a domain of libvirt's stands: its wiring and its seed, what its guest was booted with, and
- * how far that is. It is read from the domain's XML, the run-time directory, the record of its
+ * The state of libvirt's domains: the wiring and the seed, what the guest was booted with, and how
+ * far cloud-init is. It is read from the domain's XML, the run-time directory, the record of its
  * last boot and the guest's report, each as far as the caller may read it: what may not be read is
  * unknown, and not a failure.
  */

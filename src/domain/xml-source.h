@@ -2,7 +2,7 @@
 /*
  * The text that a document was parsed from, edited: whatever the program did not change
  * keeps its bytes, such as quotes, the order of attributes, white space, line ends and
- * the spelling of entities. xml_format() would write all of it anew.
+ * the spelling of entities. xml_format() would format all of it again.
  */
 #pragma once
 

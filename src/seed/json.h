@@ -35,8 +35,8 @@ json_set_string(json_t *object, const char *key, const char *value)
 
 /*
  * Text of files and secrets, which was found to be UTF-8 at a cold boot
- * (seed_check_part()). What changed since must not keep a guest from being resumed: '?'
- * stands for what is none. Return: the string, owned by the caller.
+ * (seed_check_part()). A document that has changed since must not keep a guest from being
+ * resumed, so what is not UTF-8 becomes '?'. Return: the string, owned by the caller.
  */
 static inline json_t *
 json_outside_string(const char *text)

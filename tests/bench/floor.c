@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A domain's XML fits into it; the last of it stands for all that was read. */
+/* A domain's XML fits into it; its last bytes represent all that was read. */
 static char input[64 * 1024];
 static char written[64 * 1024];
 static char read_back[64 * 1024];

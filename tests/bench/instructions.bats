@@ -3,7 +3,7 @@
 # instructions.bats: what libvirt waits for costs no more instructions than the file "limits" says.
 #
 # callgrind counts them: neither the machine nor its load matters, but compiler and libraries do.
-# VIRT_SEED_REGENERATE=1 writes the limits anew; say in the commit what made them rise.
+# VIRT_SEED_REGENERATE=1 rewrites the limits; say in the commit what made them rise.
 
 # shellcheck source-path=SCRIPTDIR source=../functional/common.bash
 source "$BATS_TEST_DIRNAME/../functional/common.bash"

@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
 
-# piece TEXT: an element <user-data> with the text as it stands.
+# piece TEXT: an element <user-data> with exactly this text.
 piece() {
     echo "<ci:user-data encoding='base64'>$(printf '%s' "$1" | base64)</ci:user-data>"
 }

@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
 
-# initialize DATASOURCE BODY [MORE]: MORE are elements beside <initialization>.
+# initialize DATASOURCE BODY [MORE]: MORE are elements next to <initialization>.
 initialize() {
     consume_request "<ci:initialization>$2</ci:initialization>${3-}" "datasource='$1'"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# payload.bats: oVirt's payload, a seed as it stands.
+# payload.bats: oVirt's payload, which is a complete seed.
 
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"

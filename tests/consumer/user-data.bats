@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
 
-# document ELEMENT: the element with what stands on standard input, byte for byte.
+# document ELEMENT: the element with standard input as its text, byte for byte.
 document() {
     echo "<ci:$1 encoding='base64'>$(base64)</ci:$1>"
 }

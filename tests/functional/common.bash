@@ -71,7 +71,7 @@ wired_xml() {
     domain_xml "$@" | virt-seed --quiet wire -
 }
 
-# make_root: makes $root, a directory that stands for the host's "/".
+# make_root: makes $root, a directory used as the host's "/".
 make_root() {
     root=$BATS_TEST_TMPDIR/root
     mkdir -p "$root$confdir"

@@ -79,7 +79,7 @@ END
 
 @test "the schema accepts what the programs accept, wired and unwired" {
     for case in "$top_srcdir"/tests/golden/{wire,dump}/*/; do
-        # oVirt's payload stands alone.
+        # oVirt's payload needs no element of ours.
         if ! grep -q "$namespace" "$case/in.xml"; then
             continue
         fi

@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
 
-# A stand-in beside the hook notes how it was called and what it read.
+# A stand-in next to the hook records how it was called and what it read.
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     mkdir bin

@@ -42,7 +42,7 @@ seed_keys() {
     cp "$seeds/$uuid.iso" first.iso
     [[ $(ssh-keygen -y -f "$key") = "$(<"$public")" ]]
     [[ $(ssh-keygen -l -f "$key") = '256 SHA256:'*' virt-seed (ED25519)' ]]
-    # ssh-keygen reads all of it, and writes it anew.
+    # ssh-keygen reads all of it, and writes it again.
     cp "$key" copy
     chmod 600 copy
     ssh-keygen -q -p -N '' -f copy

@@ -251,7 +251,7 @@ not_begun() {
             else
                 nothing_is_left
             fi
-            # A second seed may not have room beside the first.
+            # There may be no room for a second seed next to the first.
             attempt lifecycle prepare old.xml
             succeeded_or_refused
             whole_or_none expected.iso old.iso

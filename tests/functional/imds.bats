@@ -594,7 +594,7 @@ connection = socket.create_connection(('127.0.0.1', $port))
 connection.sendall(b'GET $base/meta-data HTTP/1.1\r\nHost: x\r\n\r\n')
 connection.close()"
     kill -CONT "$imds"
-    # This one was accepted behind it, and what was accepted is answered.
+    # This one was accepted after it, and every accepted connection is answered.
     fetch "$base/user-data"
     expect 200
     imds_stop
@@ -669,7 +669,7 @@ has_more_than() {
 @test "a log that nobody reads holds nobody up" {
     : >"$log"
     mkfifo "$BATS_TEST_TMPDIR/stuck"
-    # Full behind the first lines; read on when standard input ends.
+    # Full after the first lines; read on when standard input ends.
     coproc reader {
         exec python3 -c "
 import os, sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# import.bats: 'virt-seed import', beside the cases of tests/golden/import-*.
+# import.bats: 'virt-seed import', in addition to the cases of tests/golden/import-*.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash

@@ -140,7 +140,7 @@ canonical() {
     done
 }
 
-# A text in another encoding is written anew, as UTF-8.
+# A text in another encoding is reformatted, as UTF-8.
 @test "each domain of the tests and examples means what it does if it is written anew" {
     local file name status_of_bytes
     local -a wired=()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stands where systemd's journal listens, while a command runs, and writes the entries
- * that came to a file: a line NAME=VALUE for each field, a blank line behind each entry.
+ * that came to a file: a line NAME=VALUE for each field, a blank line after each entry.
  * Line ends in a value are written as "\n". Of the protocol it reads the form with a
  * length only, in which nothing in a value can be taken for another field.
  *

@@ -321,7 +321,7 @@ has_size() {
     wait_until 60 has_gone "$copier"
 }
 
-# devices: those that the emulator would have, whatever stands behind them.
+# devices: those that the emulator would have, whatever their backends are.
 devices() {
     grep -A 1 -x -e -device | grep -v -e '^-'
 }

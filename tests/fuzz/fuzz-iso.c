@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: the bytes are an image that somebody else made. For what reads ISO images
- * they stand behind the system area, 32 KiB that nobody looks at; other file systems have
+ * they come after the system area, 32 KiB that no reader uses; other file systems have
  * their label at the very beginning.
  */
 #include "config.h"

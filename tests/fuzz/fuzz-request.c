@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: the bytes are the request of a domain that is wired. The first line is the
- * attributes of <ci:cloud-init>, the rest is what stands in the element.
+ * attributes of <ci:cloud-init>, the rest is the content of the element.
  */
 #include "config.h"
 

@@ -29,7 +29,7 @@ replay_file(const char *path)
 
     fuzz_require(fd >= 0);
     fuzz_require(fs_read_all(fd, 2 * LIMIT_DOMAIN_XML, &content) == 0);
-    /* Without the NUL behind a buffer, so that a sanitizer sees the end of it. */
+    /* Without the NUL after a buffer, so that a sanitizer sees the end of it. */
     exact = xmalloc(content.size);
     if (content.size > 0)
         memcpy(exact, content.data, content.size);
@@ -105,7 +105,7 @@ main(int argc, char **argv)
     char *const *paths = argc > 1 ? argv + 1 : own;
     int descriptors;
 
-    /* Whatever is opened once is open behind the first. */
+    /* Whatever is opened only once is open after the first run. */
     LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
     descriptors = count_descriptors();
     for (int i = 0; i < (argc > 1 ? argc - 1 : 1); i++) {

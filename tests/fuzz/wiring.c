@@ -130,7 +130,7 @@ is_untouched(const struct buffer *text)
            !strstr(unwired.data, "smbios-was") && !strstr(unwired.data, "sysinfo");
 }
 
-/* Removes the text beside elements, which means nothing in a domain. */
+/* Removes the text between elements, which means nothing in a domain. */
 static void
 remove_indentation(xmlNode *parent)
 {
@@ -171,7 +171,7 @@ forget_token(struct buffer *text)
         memset(url + length - 1 - SEED_URL_TOKEN_LENGTH, '0', SEED_URL_TOKEN_LENGTH);
 }
 
-/* Takes the wiring away and makes it anew. Return: whether that could be done. */
+/* Removes the wiring and adds it again. Return: whether that worked. */
 static bool
 rewire(const struct buffer *wired, bool replace, struct buffer *rewired)
 {

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# common.bash: what the files here begin with; loaded behind lab.bash and guest.bash.
+# common.bash: what the files here begin with; loaded after lab.bash and guest.bash.
 #
 # A file has one lab, with the hook. A file that needs more defines functions of bats's by the same
-# names behind the load.
+# names after the load.
 #
 #   common_start_lab              start it; $images gets the guest's kernel and disk
 #   virt_seed ARGUMENT...         run virt-seed in the lab

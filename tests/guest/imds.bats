@@ -4,7 +4,7 @@
 # by QEMU's user networking.
 #
 # Two guests boot side by side. "plain" is reset, as by a watchdog, after the server was killed and
-# started anew. "keeper", with cache="keep", is started again when no server is there.
+# started again. "keeper", with cache="keep", is started again when no server is there.
 
 bats_require_minimum_version 1.5.0
 

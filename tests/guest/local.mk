@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Real guests with the real cloud-init; needs root, and VIRT_SEED_GUEST, which build-guest makes.
 
-# The one that takes longest has one guest at a time; so it is begun first, beside many.
+# The one that takes longest has one guest at a time; so it begins first, and the others run at the same time.
 guest_tests = \
 	%D%/medium.bats \
 	%D%/boot.bats \

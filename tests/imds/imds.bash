@@ -1,5 +1,5 @@
 # shellcheck shell=bats disable=SC2034,SC2154  # variables for those that source this
-# imds.bash: a metadata server of one's own, on loopback; to source behind common.bash.
+# imds.bash: a private metadata server on loopback; a library to source after common.bash.
 #
 #   imds_setup                     make $root, whose QEMU is run by the test's user, and $docs
 #   imds_publish [UUID TOKEN MACS] publish what is in $docs, by default as $uuid

@@ -6,7 +6,7 @@
  *   publish ROOT many COUNT DIRECTORY
  *   publish ROOT remove UUID
  *
- * MACS is a list with commas; one with '+' behind has a filter, one with '@' is user
+ * MACS is a list with commas; one followed by '+' has a filter, one with '@' is user
  * networking's. The documents are the files of DIRECTORY. `many` adds domains with user
  * networking whose UUID and token end with their number:
  * 00000000-0000-0000-0000-00000000002a, 0...02a.

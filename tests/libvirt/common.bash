@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# common.bash: what most files here begin with; loaded behind lab.bash and domains.bash.
+# common.bash: what most files here begin with; loaded after lab.bash and domains.bash.
 #
 # A file has one lab, with the hook, and no domain is left between two tests. A file that needs more
-# defines functions of bats's by the same names behind the load.
+# defines functions of bats's by the same names after the load.
 
 builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 

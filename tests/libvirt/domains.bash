@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# domains.bash: tiny domains in the lab; a library to source, beside lab.bash. tests/domain.bash says
+# domains.bash: tiny domains in the lab; a library to source, with lab.bash. tests/domain.bash says
 # what may differ between them.
 #
 #   domain_define NAME [UUID]  define domain_xml's domain in the lab; the schema is checked

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# edit.bats: 'virt-seed edit' on libvirt's domains, also beside somebody else who changes them.
+# edit.bats: 'virt-seed edit' on libvirt's domains, also while somebody else changes them.
 # shellcheck disable=SC2016  # the editors are scripts in quotes
 
 bats_require_minimum_version 1.5.0

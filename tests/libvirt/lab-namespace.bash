@@ -52,7 +52,7 @@ isolate_from_host_services() {
 
 # The tests' domains are emulated everywhere, so KVM is not to be seen. What covers it must be
 # closed to QEMU's user (/dev/null is not): libvirtd, finding a /dev/kvm that is open to it and
-# does not work, probes QEMU anew at every look-up, which takes seconds.
+# does not work, probes QEMU again at every look-up, which takes seconds.
 hide_kvm() {
     if [[ -e /dev/kvm ]]; then
         install -m 0000 /dev/null "$lab/overlay/no-kvm"

@@ -11,7 +11,7 @@
 #
 # All state is in LAB_DIR, which is exported: bats runs each test in a process of its own. A bats
 # file calls lab_start in setup_file and lab_stop in teardown_file; a script says 'trap lab_stop
-# EXIT'. Two labs can stand side by side: LAB_DIR=$other lab_virsh list.
+# EXIT'. Two labs can run side by side: LAB_DIR=$other lab_virsh list.
 #
 # The daemon is libvirtd, or virtqemud where libvirt comes without it; VIRT_SEED_LAB_DAEMON, a program's
 # name or path, chooses. What is said of libvirtd here holds for both.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lab.bats: the test bench itself, and the facts about libvirt that virt-seed stands on.
+# lab.bats: the lab itself, and the facts about libvirt on which virt-seed relies.
 
 bats_require_minimum_version 1.5.0
 
@@ -33,7 +33,7 @@ teardown() {
 }
 
 # Notes every call in 'calls' and its input in 'stdin.OPERATION'; refuses an operation for which
-# there is a 'refuse.OPERATION', with what stands in it.
+# there is a 'refuse.OPERATION', with its content.
 write_recording_hook() {
     cat >"$1" <<END
 #!/usr/bin/env bash

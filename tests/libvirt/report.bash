@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034  # variables for those that source this
-# report.bash: what guests say, for tests; a library to source, beside lab.bash and domains.bash.
+# report.bash: what guests say, for tests; a library to source, with lab.bash and domains.bash.
 #
 # The tests' guests boot nothing, so the test writes for them, with the shell, into the file where
 # QEMU would write what comes from the guest's port.

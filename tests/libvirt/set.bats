@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# set.bats: 'virt-seed set' on libvirt's domains, also beside somebody else who changes them.
+# set.bats: 'virt-seed set' on libvirt's domains, also while somebody else changes them.
 
 bats_require_minimum_version 1.5.0
 
@@ -36,7 +36,7 @@ definition() {
     local before
 
     virt_seed set web1 --hostname=one
-    # What libvirt would drop or change in a definition that is written anew.
+    # What libvirt would drop or change if it formatted the definition again.
     before=$(definition | sed '/<metadata>/,/<\/metadata>/d')
     run -0 virt_seed set web1 --hostname=two --meta-data=a='<b> & c'
     [[ $output = *'--hostname written'* && $output != *cdrom* ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # vdsm.bats: what virt-seed-vdsm makes of a VM's XML is started by a real libvirtd, as VDSM does:
-# the result is defined, then started. VDSM's own hook of libvirt stands beside ours.
+# the result is defined, then started. VDSM's own libvirt hook is installed next to ours.
 # shellcheck disable=SC2034,SC2154  # variables for and of vdsm.bash
 
 bats_require_minimum_version 1.5.0

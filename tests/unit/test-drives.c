@@ -9,7 +9,7 @@
 
 #define VIRTIO_SCSI "<controller type='scsi' index='0' model='virtio-scsi'/>"
 
-/* Asserts the position and the name that a new disk gets on the bus beside those devices. */
+/* Asserts the position and the name that a new disk gets on the bus with those devices. */
 static void
 assert_position(const char *devices, enum domain_bus bus, struct drive_position expected,
                 const char *target)

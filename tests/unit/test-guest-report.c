@@ -68,7 +68,7 @@ assert_ignored(const char *line)
     assert_int_equal(feed_text(&report, line), 0);
     assert_int_equal(report.ignored, 1);
     assert_int_equal(report.state, GUEST_STATE_NOTHING);
-    /* And the one behind it is read. */
+    /* And the one after it is read. */
     assert_int_equal(feed_text(&report, done), 1);
     assert_int_equal(report.state, GUEST_STATE_DONE);
 }

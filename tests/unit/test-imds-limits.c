@@ -353,7 +353,7 @@ what_is_sent_arrives_and_what_is_broken_off_is_reset(void **state)
     for (int i = 0; i < 2; i++) {
         connections_answer(&connections, list[i], 1000);
         setsockopt(far[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-        /* What the peer sends behind its request costs it no byte of the answer. */
+        /* What the peer sends after its request costs it no byte of the answer. */
         assert_int_equal(send(far[i], "more", 4, 0), 4);
         sent[i] = send(list[i]->fd, answer, sizeof(answer), MSG_DONTWAIT);
         assert_true(sent[i] > 0);

@@ -525,7 +525,7 @@ assert_has_all(const struct vocabulary_element *words, const xmlNode *pattern)
             word++;
         if (!word->name)
             fail_msg("the schema has <%s>, and the table has not", name);
-        /* It has no name where anything may stand. */
+        /* It has no name, so anything may be there. */
         if (word->children &&
             !(xml_first_element(node) && is(xml_first_element(node), "ref") &&
               !find_element(node, word->children[0].name)))

@@ -91,7 +91,7 @@ refuses_a_directory_that_contains_itself(void **state)
     assert_int_equal(pread(fd, root_record, 34, 16 * BLOCK + 156), 34);
     memcpy(&lba, root_record + 2, sizeof(lba));
     assert_int_equal(pread(fd, block, BLOCK, (off_t)lba * BLOCK), BLOCK);
-    /* Behind the records of "." and ".." stands that of "A". */
+    /* The record of "A" follows those of "." and "..". */
     found = memmem(block, BLOCK, "\1A", 2);
     assert_non_null(found);
     memcpy(block + (found - block) - 32 + 2, root_record + 2, 8);

@@ -50,7 +50,7 @@ nics_of(const char *nics)
     return network_of(text);
 }
 
-/* What stands below one <nic_configuration> is refused. */
+/* The content of one <nic_configuration> is refused. */
 static void
 assert_refused(const char *children, enum failure_code code, const char *message)
 {

@@ -56,7 +56,7 @@ assert_refused(const char *devices, const char *children, enum failure_code code
     assert_failure(&failure, code);
 }
 
-/* The same of what stands in the <interface> of LAN. */
+/* The same, for the content of LAN's <interface>. */
 static void
 assert_nic_refused(const char *attributes, const char *children, enum failure_code code,
                    const char *message)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a request that stand in files and secrets: store/pipeline.h. */
+/* The parts of a request that come from files and secrets: store/pipeline.h. */
 #include "config.h"
 
 #include <fcntl.h>

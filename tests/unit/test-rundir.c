@@ -260,7 +260,7 @@ gives_the_seed_its_second_name(void **state)
     write_order(rundir, "", false);
     first = unit_read_file(rundir, LINK);
     unit_assert_content(&first, "seed");
-    /* A seed that is published anew is another file. */
+    /* A seed that is published again is another file. */
     assert_int_equal(unlinkat(rundir, UNIT_UUID ".iso", 0), 0);
     unit_make_file(rundir, UNIT_UUID ".iso", 0600, "anew");
     write_order(rundir, "", false);

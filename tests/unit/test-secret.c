@@ -231,7 +231,7 @@ refuses_a_secret_that_belongs_to_another(void **state)
     assert_refuses(state, "web1", "userdata", FAILURE_SECRET_MODE);
 }
 
-/* --- what stands in a secret's place ---------------------------------------------- */
+/* --- what is in a secret's place ---------------------------------------------- */
 
 static void
 refuses_a_link_out_of_the_secret(void **state)

@@ -247,7 +247,7 @@ network_data_refuses_what_it_cannot_say(void **state)
     assert_refused(network_write_openstack, &nic, "has a route and no address");
 }
 
-/* The guest's resolver is one: oVirt's name servers stand at every nic. */
+/* The guest's resolver is one: every nic of oVirt's has its name servers. */
 static void
 name_servers_are_carried_by_any_nic_with_an_address(void **state)
 {

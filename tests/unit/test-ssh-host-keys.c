@@ -227,7 +227,7 @@ has_no_public_key_if_the_file_is_cut_off(void **state)
 {
     cleanup_buffer struct buffer file = {0};
     cleanup_buffer struct buffer content = {0};
-    /* magic, cipher, kdf, its options, count, public key; behind that is the block */
+    /* magic, cipher, kdf, its options, count, public key; then the block */
     const size_t public_end = 15 + 8 + 8 + 4 + 4 + 55;
 
     (void)state;

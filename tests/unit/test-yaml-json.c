@@ -358,7 +358,7 @@ knows_how_deep_it_may_be(void **state)
     repeat(&deeper, "]", LIMIT_YAML_DEPTH + 1);
     json_decref(load(level.data, &(struct failure *){NULL}));
     assert_refuses(deeper.data, FAILURE_LIMIT);
-    /* Flat as it stands, deep with its aliases followed. */
+    /* Flat as written, deep if its aliases are followed. */
     buffer_append_string(&chain, "- &a0 [x]\n");
     for (int i = 1; i < LIMIT_YAML_ANCHORS; i++) {
         cleanup_free char *line = xasprintf("- &a%d [*a%d]\n", i, i - 1);
