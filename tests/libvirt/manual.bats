@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of report.bash
-# manual.bats: each example in virt-seed(1) does what it says.
+# manual.bats: the examples in the manual pages do what they say.
 
 bats_require_minimum_version 1.5.0
 
@@ -109,4 +109,23 @@ guest_answers() {
     echo "$output"
     [[ $output = *'no problems found' ]]
     [[ $(virt_seed dump --show-secrets web1 user-data) = "$(<web1.yaml)" ]]
+}
+
+@test "each example in virt-seed-wiring(7) and virt-seed-hook(8) can be typed as it is" {
+    local example other count=0
+
+    for other in virt-seed-wiring.7 virt-seed-hook.8; do
+        rm -r examples && mkdir examples
+        manual_examples "$BATS_TEST_DIRNAME/../../docs/$other" examples EXAMPLES
+        for example in examples/*; do
+            echo "$other, line ${example#*/}:"
+            make_domain
+            [[ $other = *.7 ]] || virt_seed wire web1
+            # The page's directory is everybody's here.
+            sed -i "s|/tmp/test|$BATS_TEST_TMPDIR/root|" "$example"
+            type_example "$example"
+            count=$((count + 1))
+        done
+    done
+    [[ $count -eq 5 && -s $BATS_TEST_TMPDIR/root/run/libvirt/virt-seed/$web1.iso ]]
 }
