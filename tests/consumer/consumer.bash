@@ -9,7 +9,7 @@
 #   understood FILTER JSON             what the jq filter finds in the answer
 #   understood_text FILTER TEXT        the same, for a string
 #   yaml_to_json                       a filter: what cloud-init's YAML makes of a document
-#   no_complaint [TEXT]                cloud-init warned of nothing but, perhaps, TEXT; its schema has
+#   no_complaint [TEXT...]             cloud-init warned of nothing but, perhaps, these; its schema has
 #                                      no error, and each of its network renderers succeeds
 #   renders RENDERER FILE LINE...      the renderer writes the file with these lines, among others;
 #                                      so do networkd NIC LINE..., sysconfig FILE LINE..., eni
@@ -80,9 +80,13 @@ understood_text() {
 }
 
 no_complaint() {
+    local known
+
+    # shellcheck disable=SC2016  # jq's variable
+    known=$(jq -cn '$ARGS.positional' --args "$@")
     understood ".warnings + .[\"schema-errors\"] |
-            map(select($(jq -n --arg known "${1-no such}" '$known') as \$known |
-                contains(\$known) | not))" '[]' &&
+            map(select(. as \$warning | $known | any(.[]; . as \$known | \$warning |
+                contains(\$known)) | not))" '[]' &&
         understood '[.network.error, (.network | objects | .[] | objects | .error)] |
             map(select(. != null))' '[]'
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # requests.bats: each request that golden cases and examples make is one that cloud-init
-# understands, without a word of complaint but this: interfaces(5), which some ask for, is deprecated.
+# understands, without a word of complaint but these: interfaces(5), which some ask for, is deprecated, and
+# so is system_info in vendor-data, the only place for the name of a default user that a list of users in
+# user-data overrides.
 
 # shellcheck source-path=SCRIPTDIR source=consumer.bash
 source "$BATS_TEST_DIRNAME/consumer.bash"
@@ -11,7 +13,7 @@ is_understood() {
     consume --root="$root" < <(to_build <"$1" | sed 's/ datasource="nocloud-net"//') &&
         understood .claimed true &&
         understood '.datasource | contains("/dev/sr0")' true &&
-        no_complaint 'Eni network configuration in '
+        no_complaint 'Eni network configuration in ' 'system_info:  Deprecated in version 24.2'
 }
 
 @test "cloud-init understands every golden case that has a seed" {
