@@ -110,28 +110,18 @@ run_all(const struct context *context, const struct checking *checking,
 {
     virConnectPtr connection = libvirt_connect(context->uri, true, failure);
     struct context every = *context;
-    virDomainPtr *domains = NULL;
     char **uuids = NULL;
     size_t uuid_count = 0;
-    int count, status;
+    int status;
 
     if (!connection)
         return -1;
-    count = virConnectListAllDomains(connection, &domains, 0);
-    if (count < 0)
-        libvirt_fail(failure, "could not list the domains");
-    for (int i = 0; i < count; i++) {
-        char uuid[VIR_UUID_STRING_BUFLEN];
-
-        if (definition_asks(domains[i]) && virDomainGetUUIDString(domains[i], uuid) == 0)
-            texts_add(&uuids, &uuid_count, xstrdup(uuid));
-        virDomainFree(domains[i]);
-    }
-    free(domains);
+    status = definition_list_asking(connection, "*", 0, &uuids, &uuid_count, failure);
     virConnectClose(connection);
     every.operands = uuids;
     every.operand_count = uuid_count;
-    status = count < 0 ? -1 : definition_each(&every, checking, run_one, failure);
+    if (status == 0)
+        status = definition_each(&every, checking, run_one, failure);
     if (status >= 0 && uuid_count == 0 && !context->quiet && !checking->options->json)
         puts("no domain asks for cloud-init");
     texts_free(uuids, uuid_count);

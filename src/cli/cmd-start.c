@@ -246,32 +246,26 @@ add_domain(struct starting *starting, const char *name, struct failure **failure
 static int
 add_matching(struct starting *starting, const char *pattern, struct failure **failure)
 {
-    virDomainPtr *domains = NULL;
-    int count = virConnectListAllDomains(starting->connection, &domains,
-                                         VIR_CONNECT_LIST_DOMAINS_PERSISTENT);
+    char **uuids = NULL;
+    size_t count = 0;
     int found = 0;
 
-    if (count < 0)
-        return libvirt_fail(failure, "could not list the domains");
-    for (int i = 0; i < count; i++) {
-        char uuid[VIR_UUID_STRING_BUFLEN];
+    if (definition_list_asking(starting->connection, pattern,
+                               VIR_CONNECT_LIST_DOMAINS_PERSISTENT, &uuids, &count,
+                               failure) < 0)
+        return -1;
+    for (size_t i = 0; found >= 0 && i < count; i++) {
+        cleanup_failure struct failure *reason = NULL;
 
-        if (found >= 0 && fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0 &&
-            definition_asks(domains[i])) {
-            cleanup_failure struct failure *reason = NULL;
-
-            virDomainGetUUIDString(domains[i], uuid);
-            /* One that was undefined since the list was made does not stop the others. */
-            if (add_domain(starting, uuid, &reason) == 0) {
-                found++;
-            } else if (reason->code != FAILURE_DOMAIN_MISSING) {
-                *failure = steal(reason);
-                found = -1;
-            }
+        /* One that was undefined since the list was made does not stop the others. */
+        if (add_domain(starting, uuids[i], &reason) == 0) {
+            found++;
+        } else if (reason->code != FAILURE_DOMAIN_MISSING) {
+            *failure = steal(reason);
+            found = -1;
         }
-        virDomainFree(domains[i]);
     }
-    free(domains);
+    texts_free(uuids, count);
     return found;
 }
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -246,10 +247,11 @@ add_default_datasource(struct domain *domain, const struct config *config,
     xmlNode *element = request_find(domain);
     cleanup_wire_facts struct wire_facts facts = {0};
 
-    wire_facts_read(&facts, domain);
     if (!name || !element || request->payload ||
-        xmlHasProp(element, (const xmlChar *)"datasource") || facts.disk ||
-        facts.url.address || facts.uses_shim)
+        xmlHasProp(element, (const xmlChar *)"datasource"))
+        return 0;
+    wire_facts_read(&facts, domain);
+    if (facts.disk || facts.url.address || facts.uses_shim)
         return 0;
     xml_set_attribute(element, "datasource", name);
     wiring_note(wiring, "datasource=\"%s\" added, from %s/%s", name, VIRT_SEED_CONFDIR,
@@ -404,8 +406,8 @@ definition_wire_in_libvirt(const struct context *context, virConnectPtr connecti
     return definition.has_changed ? DEFINITION_CHANGED : DEFINITION_FAILED;
 }
 
-bool
-definition_asks(virDomainPtr domain)
+static bool
+is_asking(virDomainPtr domain)
 {
     cleanup_definition struct definition definition = {0};
     cleanup_failure struct failure *ignored = NULL;
@@ -413,6 +415,27 @@ definition_asks(virDomainPtr domain)
     virDomainRef(domain);
     definition.libvirt = domain;
     return read_libvirt(&definition, false, &ignored) == 0 && asks(&definition.domain);
+}
+
+int
+definition_list_asking(virConnectPtr connection, const char *pattern, unsigned int flags,
+                       char ***uuids, size_t *count, struct failure **failure)
+{
+    virDomainPtr *domains = NULL;
+    int domain_count = virConnectListAllDomains(connection, &domains, flags);
+
+    if (domain_count < 0)
+        return libvirt_fail(failure, "could not list the domains");
+    for (int i = 0; i < domain_count; i++) {
+        char uuid[VIR_UUID_STRING_BUFLEN];
+
+        if (fnmatch(pattern, virDomainGetName(domains[i]), 0) == 0 &&
+            is_asking(domains[i]) && virDomainGetUUIDString(domains[i], uuid) == 0)
+            texts_add(uuids, count, xstrdup(uuid));
+        virDomainFree(domains[i]);
+    }
+    free(domains);
+    return 0;
 }
 
 /* Says what was changed, or with --dry-run would be. */

@@ -143,9 +143,12 @@ enum definition_state definition_wire_in_libvirt(const struct context *context,
                                                  struct wiring *wiring,
                                                  struct failure **failure);
 
-/* Return: whether the domain, as it is defined, asks for a seed; not, if it cannot be
- * read. */
-bool definition_asks(virDomainPtr domain);
+/* Adds the UUIDs of libvirt's domains that ask for a seed, as they are defined, and whose
+ * name matches the shell pattern; `flags` is virConnectListAllDomains()'s. One that cannot
+ * be read does not ask. The list is texts_free()'s. */
+int definition_list_asking(virConnectPtr connection, const char *pattern,
+                           unsigned int flags, char ***uuids, size_t *count,
+                           struct failure **failure);
 
 /* --- its seed --------------------------------------------------------------------- */
 

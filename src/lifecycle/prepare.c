@@ -160,10 +160,8 @@ deliver(const struct start *start, const struct request *request, struct seed *s
     delivery->publish(&what, seed, &left_out, &reason);
     if (left_out)
         lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
-    if (reason && !delivery->may_resume_without) {
-        *failure = steal(reason);
-        return -1;
-    }
+    if (!delivery->may_resume_without)
+        return refuse(&reason, failure);
     return refuse_or_log(start, "resuming without its documents", &reason, failure);
 }
 

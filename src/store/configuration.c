@@ -98,6 +98,23 @@ take_default(const struct config *config, struct host_default *host_default,
     return 0;
 }
 
+/* The same for a value that is checked; a mistake takes it back, too. */
+static int
+take_checked(const struct config *config, struct host_default *host_default,
+             const char *value, bool (*is_valid)(const char *value))
+{
+    bool well = !*value || is_valid(value);
+
+    take_default(config, host_default, well ? value : "");
+    return well ? 0 : -EINVAL;
+}
+
+static bool
+is_datasource(const char *value)
+{
+    return datasource_find(value);
+}
+
 static int
 take_vendor_data(struct config *config, const char *value)
 {
@@ -113,19 +130,13 @@ take_default_keys(struct config *config, const char *value)
 static int
 take_default_user(struct config *config, const char *value)
 {
-    take_default(config, &config->default_user, "");
-    return *value && !guest_value_is_user_name(value)
-               ? -EINVAL
-               : take_default(config, &config->default_user, value);
+    return take_checked(config, &config->default_user, value, guest_value_is_user_name);
 }
 
 static int
 take_default_datasource(struct config *config, const char *value)
 {
-    take_default(config, &config->default_datasource, "");
-    return *value && !datasource_find(value)
-               ? -EINVAL
-               : take_default(config, &config->default_datasource, value);
+    return take_checked(config, &config->default_datasource, value, is_datasource);
 }
 
 static int
