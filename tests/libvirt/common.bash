@@ -28,9 +28,14 @@ common_start_lab() {
 # common_make_server: makes a host on which guests may fetch their seeds: the directory, as
 # systemd-tmpfiles does, and somebody who listens at the usual address.
 common_make_server() {
+    common_make_imds_directory
+    common_listen
+}
+
+# common_make_imds_directory: the same, but nobody listens.
+common_make_imds_directory() {
     lab_run install -d -m 0711 /run/libvirt/virt-seed
     lab_run install -d -m 0750 /run/libvirt/virt-seed/imds
-    common_listen
 }
 
 # common_listen, common_stop_listening: its process id is the lab's.

@@ -116,18 +116,6 @@ next_second() {
     done
 }
 
-kill_libvirtd() {
-    local pid
-
-    pid=$(lab_run cat "/run/$(lab_daemon_name).pid")
-    lab_run kill -KILL "$pid"
-    wait_until 60 daemon_has_ended "$pid"
-}
-
-daemon_has_ended() {
-    ! lab_run kill -0 "$1" 2>/dev/null
-}
-
 # A boot sector that reports a panic by pvpanic's port: mov dx, 0x505; mov al, 1; out dx, al; hlt; jmp.
 crashing_image() {
     local image
@@ -153,12 +141,12 @@ has_crashed() {
 # Nothing that runs is left, and /run is empty when the host comes up again.
 crash_host() {
     crash_host_off
-    _lab_start_libvirtd
+    lab_start_libvirtd
     state_is 'shut off'
 }
 
 crash_host_off() {
-    kill_libvirtd
+    lab_kill_libvirtd
     # shellcheck disable=SC2016  # for the shell in the lab
     lab_run sh -c 'kill -KILL $(cat /run/libvirt/qemu/web1.pid)
         rm -rf /run/libvirt/virt-seed /run/libvirt/qemu'
@@ -292,16 +280,16 @@ END
 
 @test "libvirtd is killed and started" {
     begin
-    kill_libvirtd
-    _lab_start_libvirtd
+    lab_kill_libvirtd
+    lab_start_libvirtd
     state_is running
     expect_row
 }
 
 @test "the guest is stopped after libvirtd was killed" {
     begin
-    kill_libvirtd
-    _lab_start_libvirtd
+    lab_kill_libvirtd
+    lab_start_libvirtd
     lab_virsh destroy web1
     expect_row
 }
@@ -353,7 +341,7 @@ END
     lab_virsh autostart web1
     crash_host_off
     next_second
-    _lab_start_libvirtd
+    lab_start_libvirtd
     wait_until 60 state_is running
     expect_row
 }
@@ -367,12 +355,12 @@ END
     lab_virsh start web1 3>&- 4>&- &
     start=$!
     wait_until 30 test -e "$LAB_DIR/root/waits"
-    kill_libvirtd
+    lab_kill_libvirtd
     run ! wait "$start"
     timeout 30 tee "$LAB_DIR/root/go" </dev/null
     wait_until 30 lab_run test -e "$seed"
     lab_install_hook "$builddir/virt-seed-hook"
-    _lab_start_libvirtd
+    lab_start_libvirtd
     state_is 'shut off'
     lab_virsh start web1
     lab_virsh destroy web1

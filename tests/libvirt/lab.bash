@@ -25,6 +25,8 @@
 #   lab_make_secret NAME KEY CONTENT
 #                              give virt-seed a secret of the host's, in place of the one it had
 #   lab_restart_libvirtd       restart libvirtd; guests go on running
+#   lab_kill_libvirtd          kill libvirtd, as a crash would; guests go on running
+#   lab_start_libvirtd         start it after that
 #   lab_reset                  destroy and undefine every domain, between two tests
 #   lab_daemon_name            print the daemon's name: libvirtd or virtqemud
 #   lab_daemon_log             print what libvirtd logged
@@ -106,7 +108,18 @@ lab_restart_libvirtd() {
     local pid
 
     pid=$(lab_run cat "/run/$(lab_daemon_name).pid") && lab_run kill "$pid" &&
-        wait_until 60 _lab_daemon_is_gone "$pid" && _lab_start_libvirtd
+        wait_until 60 _lab_daemon_is_gone "$pid" && lab_start_libvirtd
+}
+
+lab_start_libvirtd() {
+    _lab_daemon "$(_lab_daemon_program)" && wait_until 60 _lab_libvirtd_answers
+}
+
+lab_kill_libvirtd() {
+    local pid
+
+    pid=$(lab_run cat "/run/$(lab_daemon_name).pid") && lab_run kill -KILL "$pid" &&
+        wait_until 60 _lab_daemon_is_gone "$pid"
 }
 
 lab_reset() {
@@ -251,11 +264,7 @@ _lab_daemon_program() {
 }
 
 _lab_start_daemons() {
-    _lab_daemon virtlogd && _lab_start_libvirtd
-}
-
-_lab_start_libvirtd() {
-    _lab_daemon "$(_lab_daemon_program)" && wait_until 60 _lab_libvirtd_answers
+    _lab_daemon virtlogd && lab_start_libvirtd
 }
 
 _lab_libvirtd_answers() {

@@ -210,8 +210,7 @@ there_and_back() {
 
 @test "a served guest migrates without a server there, and its documents are served on the destination" {
     on_source common_make_server
-    on_destination lab_run install -d -m 0711 /run/libvirt/virt-seed
-    on_destination lab_run install -d -m 0750 /run/libvirt/virt-seed/imds
+    on_destination common_make_imds_directory
     interface=user start_on_source '' 'datasource="nocloud-net"'
     migrate web1
     on_source common_stop_listening

@@ -265,20 +265,17 @@ nothing_is_left() {
 # --- libvirt's daemon --------------------------------------------------------------------------
 
 @test "after a crash of libvirt's daemon it is back, and wires what came meanwhile" {
-    local pid
-
     metadata=$(request) domain_define meanwhile $web1
     cp "$LAB_DIR/root/etc/libvirt/qemu/meanwhile.xml" "$BATS_TEST_TMPDIR"
     lab_virsh undefine meanwhile
     begin_watch
-    pid=$(lab_run cat "/run/$(lab_daemon_name).pid")
-    lab_run kill -KILL "$pid"
+    lab_kill_libvirtd
     wait_until 10 grep -q 'closed the connection' "$log"
     cp "$BATS_TEST_TMPDIR/meanwhile.xml" "$LAB_DIR/root/etc/libvirt/qemu"
     # It says once that there is none, however often it tries.
     sleep 2
     [[ $(grep -c 'trying again' "$log") -eq 1 ]]
-    _lab_start_libvirtd
+    lab_start_libvirtd
     wait_until 20 is_wired meanwhile
     metadata=$(request) domain_define after
     wait_until 10 is_wired after
@@ -293,7 +290,7 @@ nothing_is_left() {
         >"$log" 2>&1 3>&- 4>&- &
     watch=$!
     wait_until 10 grep -q 'trying again' "$log"
-    _lab_start_libvirtd
+    lab_start_libvirtd
     wait_until 20 grep -q 'looked at' "$log"
     metadata=$(request) domain_define web1 $web1
     wait_until 10 is_wired web1

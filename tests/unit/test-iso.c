@@ -282,20 +282,28 @@ says_when_there_is_no_room(void **state)
 
 /* --- publishing ------------------------------------------------------------------- */
 
+/* Publishes a seed as seed.iso. */
+static void
+publish(int dir, struct seed *seed)
+{
+    const struct image_owner caller = IMAGE_OWNER_CALLER;
+    struct failure *failure = NULL;
+
+    make_seed(seed);
+    image_publish(dir, "seed.iso", &caller, seed, &failure);
+    assert_no_failure(failure);
+}
+
 static void
 publishes_an_image_that_is_closed_to_others(void **state)
 {
-    const struct image_owner caller = IMAGE_OWNER_CALLER;
     int dir = unit_directory(state);
     cleanup_seed struct seed seed = {0};
     cleanup_close int fd = -1;
-    struct failure *failure = NULL;
     struct stat status;
 
-    make_seed(&seed);
     unit_make_file(dir, "seed.iso", 0644, "old");
-    image_publish(dir, "seed.iso", &caller, &seed, &failure);
-    assert_no_failure(failure);
+    publish(dir, &seed);
     assert_int_equal(unit_count_entries(dir), 1);
     assert_int_equal(fstatat(dir, "seed.iso", &status, 0), 0);
     assert_int_equal(status.st_mode, S_IFREG | 0600);
@@ -306,16 +314,12 @@ publishes_an_image_that_is_closed_to_others(void **state)
 static void
 tells_a_published_image_from_one_that_was_written_to(void **state)
 {
-    const struct image_owner caller = IMAGE_OWNER_CALLER;
     int dir = unit_directory(state);
     cleanup_seed struct seed seed = {0};
     cleanup_close int fd = -1;
-    struct failure *failure = NULL;
     struct stat status;
 
-    make_seed(&seed);
-    image_publish(dir, "seed.iso", &caller, &seed, &failure);
-    assert_no_failure(failure);
+    publish(dir, &seed);
     assert_int_equal(fchmodat(dir, "seed.iso", 0640, 0), 0);
     assert_int_equal(fstatat(dir, "seed.iso", &status, 0), 0);
     assert_true(image_is_as_published(&status));
