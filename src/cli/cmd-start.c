@@ -9,7 +9,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
