@@ -128,7 +128,7 @@ layout_describe(const struct layout_document *document, const char *data, size_t
     case LAYOUT_NETWORK_CONFIG:
         break;
     }
-    if (size == 0)
+    if (network_config_is_none(data, size))
         return xstrdup("nothing");
     return network_config_check(data, size, failure) < 0 ? NULL
                                                          : xstrdup("network-config");

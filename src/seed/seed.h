@@ -53,6 +53,10 @@ int user_data_check(const char *data, size_t size, struct failure **failure);
  * "nothing" if the data is empty, "unknown" if cloud-init would ignore it. */
 const char *user_data_kind(const char *data, size_t size);
 
+/* Return: whether a network-config has only white space and comments. A seed has no
+ * document for it, and the guest has its own default. */
+bool network_config_is_none(const char *data, size_t size);
+
 /*
  * Checks that a network-config is YAML with a version that cloud-init knows, 1 or 2, with
  * or without the wrapping `network:`; or that it turns the network off with
@@ -62,7 +66,7 @@ int network_config_check(const char *data, size_t size, struct failure **failure
 
 /*
  * Checks ConfigDrive's network_data.json: it must be strict JSON with its lists, with at
- * most LIMIT_NICS links, and each object must have the strings that cloud-init requires.
+ * most LIMIT_NICS links, and each object must have the keys that cloud-init requires.
  * As for the guest (cloud-init's convert_net_json), a link with an address that none of
  * the domain's interfaces has, or with neither address nor name, is an error.
  */
