@@ -6,8 +6,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "base/failure.h"
 #include "domain/documents.h"
 #include "domain/request.h"
@@ -56,6 +58,17 @@ const char *user_data_kind(const char *data, size_t size);
 /* Return: whether a network-config has only white space and comments. A seed has no
  * document for it, and the guest has its own default. */
 bool network_config_is_none(const char *data, size_t size);
+
+/*
+ * Appends the content of gzip, all its members; fails if the buffer then holds more than
+ * LIMIT_SEED bytes.
+ */
+int user_data_unpack(struct buffer *buffer, const char *data, size_t size,
+                     struct failure **failure);
+
+/* Return: whether cloud-init parses the data as MIME if they are the whole document: the
+ * word "mime-version:" may be anywhere near its beginning. */
+bool user_data_mentions_mime(const char *data, size_t size);
 
 /*
  * Checks that a network-config is YAML with a version that cloud-init knows, 1 or 2, with

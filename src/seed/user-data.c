@@ -28,9 +28,9 @@ gzip_is(const char *data, size_t size)
     return size >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
 }
 
-/* Appends the content of all members, at most LIMIT_SEED bytes. */
-static int
-gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure **failure)
+int
+user_data_unpack(struct buffer *buffer, const char *data, size_t size,
+                 struct failure **failure)
 {
     z_stream stream = {.next_in = (const Bytef *)data, .avail_in = (uInt)size};
     int code = inflateInit2(&stream, GZIP_WINDOW);
@@ -105,25 +105,32 @@ begins_with(const char *data, size_t size, const char *text)
  * (user_data.convert_string). */
 #define MIME_WINDOW 4096
 
-/* cloud-init parses other data, too, but then all of it is the body, and keeps its
- * kind. */
-static bool
-is_mime(const char *data, size_t size)
+bool
+user_data_mentions_mime(const char *data, size_t size)
 {
     static const char word[] = "mime-version";
     const size_t word_length = sizeof(word) - 1;
     const char *end = data + (size < MIME_WINDOW ? size : MIME_WINDOW);
     const char *colon = data;
-    size_t length = 0;
 
     /* Colons are rarer than letters. */
     while ((colon = memchr(colon, ':', (size_t)(end - colon)))) {
         if ((size_t)(colon - data) >= word_length &&
             strncasecmp(colon - word_length, word, word_length) == 0)
-            break;
+            return true;
         colon++;
     }
-    if (!colon)
+    return false;
+}
+
+/* cloud-init parses other data, too, but then all of it is the body, and keeps its
+ * kind. */
+static bool
+is_mime(const char *data, size_t size)
+{
+    size_t length = 0;
+
+    if (!user_data_mentions_mime(data, size))
         return false;
     /* To Python's email parser (feedparser.headerRE), the body begins at the first line
      * that is not a header; a line that begins with white space continues a header. */
@@ -217,8 +224,16 @@ check_plain(const char *data, size_t size, struct failure **failure)
         return 0;
     header = find_header(data + space, size - space);
     mime = is_mime(data, size);
-    if (mime && !header)
+    if (mime && !header) {
+        for (size_t i = 0; i < size; i++) {
+            if ((unsigned char)data[i] >= 0x80)
+                return failure_set(failure, FAILURE_USER_DATA,
+                                   "is MIME with characters that are not ASCII, which "
+                                   "cloud-init would damage\n"
+                                   "encode its parts with base64");
+        }
         return 0;
+    }
     if (mime)
         return failure_set(failure, FAILURE_USER_DATA,
                            "has the word 'mime-version:', which makes it MIME for "
@@ -259,7 +274,7 @@ user_data_check(const char *data, size_t size, struct failure **failure)
 
     if (!gzip_is(data, size))
         return check_plain(data, size, failure);
-    if (gzip_read(&content, data, size, failure) < 0)
+    if (user_data_unpack(&content, data, size, failure) < 0)
         return -1;
     return content.size == 0 ? 0 : check_plain(content.data, content.size, failure);
 }

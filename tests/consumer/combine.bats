@@ -51,6 +51,37 @@ types() {
     no_complaint
 }
 
+@test "gzip among others keeps its text, its parts and its place" {
+    local mime=$'MIME-Version: 1.0\nContent-Type: text/cloud-config\n\nlocale: C.UTF-8\n'
+
+    mkdir -p "$root$confdir/files"
+    echo 'vendor-data = all.yaml.gz' >"$root$confdir/virt-seed.conf"
+    gzip -9n <<<$'#cloud-config\ntimezone: UTC\nruncmd: [host]' >"$root$confdir/files/all.yaml.gz"
+    consume_request "$(piece $'#cloud-config\nruncmd: [one]')
+        <ci:user-data encoding='base64'>$(gzip -9n <<<$'#cloud-config
+write_files: [{path: /etc/motd, content: grüße}]' | base64)</ci:user-data>
+        <ci:user-data encoding='base64'>$(gzip -9n <<<"$mime" | base64)</ci:user-data>
+        <ci:vendor-data>#cloud-config
+timezone: Asia/Tokyo
+runcmd: [domain]</ci:vendor-data>"
+    understood '.files["/etc/motd"].content' '"grüße"'
+    understood '.config.locale' '"C.UTF-8"'
+    understood '.["vendor-config"]' '{"timezone": "Asia/Tokyo", "runcmd": ["host", "domain"]}'
+    no_complaint
+}
+
+@test "a document that mentions MIME-Version is not taken for MIME" {
+    local text=$'#cloud-config\nwrite_files:\n- path: /etc/mail.txt\n  content: |
+    MIME-Version: 1.0\n    Subject: grüße\n'
+
+    consume_request "$(piece "$text")" "report='no'"
+    understood '.files["/etc/mail.txt"].content' '"MIME-Version: 1.0\nSubject: grüße\n"'
+    no_complaint
+    consume_request "<ci:user-data encoding='base64'>$(gzip -9n <<<"$text" | base64)</ci:user-data>"
+    understood '.files["/etc/mail.txt"].content' '"MIME-Version: 1.0\nSubject: grüße\n"'
+    no_complaint
+}
+
 @test "a part-handler in one piece handles the pieces after it" {
     consume_request "$(piece '#part-handler
 from cloudinit import util
