@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: all parts of the message are text/plain, so cloud-init examines each as if
- * it were the whole document (user_data.py, find_ctype). A user's MIME message becomes a
- * part unchanged, with its own parts. gzip is unpacked before: as a part, cloud-init would
- * take its content for Latin-1 and lose its headers.
+ * How it works: each part of the message has the type by which cloud-init and
+ * cloudbase-init choose its handler. A user's MIME message becomes a part unchanged, with
+ * its own parts. gzip is unpacked before: as a part, cloud-init would take its content for
+ * Latin-1 and lose its headers.
  */
 #include "config.h"
 
@@ -137,17 +137,24 @@ is_plain(const struct buffer *data)
 }
 
 static void
-append_piece(struct buffer *buffer, const struct piece *piece)
+append_piece(struct buffer *buffer, const struct piece *piece, size_t number)
 {
     const struct buffer *data = &piece->data;
     const bool plain = is_plain(data);
+    const char *kind = user_data_kind(data->data, data->size);
 
-    if (strcmp(user_data_kind(data->data, data->size), "MIME") == 0) {
+    if (strcmp(kind, "MIME") == 0) {
         buffer_append(buffer, data->data, data->size);
         buffer_append_string(buffer, "\n");
         return;
     }
-    buffer_append_string(buffer, "Content-Type: text/plain; charset=\"utf-8\"\n");
+    buffer_printf(buffer, "Content-Type: %s; charset=\"utf-8\"\n",
+                  user_data_type(data->data, data->size));
+    /* cloudbase-init runs no script without a name. cloud-init numbers its scripts itself:
+     * a name could be that of another. */
+    if (strcmp(kind, "Windows script") == 0)
+        buffer_printf(
+            buffer, "Content-Disposition: attachment; filename=\"script-%zu\"\n", number);
     if (!plain)
         buffer_append_string(buffer, "Content-Transfer-Encoding: base64\n");
     if (piece->merge_type)
@@ -226,7 +233,7 @@ combine(struct buffer *buffer, struct pieces *pieces, struct failure **failure)
                   boundary);
     for (size_t i = 0; i < pieces->count; i++) {
         buffer_printf(buffer, "--%s\n", boundary);
-        append_piece(buffer, &pieces->list[i]);
+        append_piece(buffer, &pieces->list[i], i + 1);
     }
     buffer_printf(buffer, "--%s--\n", boundary);
     return 0;

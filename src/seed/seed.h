@@ -47,9 +47,11 @@ int seed_check_part(const struct request *request, const struct part *part,
 /*
  * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
  * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read
- * a cloud-config as YAML. Looks into gzip. Empty data is fine.
+ * a cloud-config as YAML. Looks into gzip. Empty data is fine, and so are cloudbase-init's
+ * scripts if the guest may be Windows.
  */
-int user_data_check(const char *data, size_t size, struct failure **failure);
+int user_data_check(const char *data, size_t size, bool windows,
+                    struct failure **failure);
 
 /* Return: what cloud-init takes the data for, in a word or two: "cloud-config", "script";
  * "nothing" if the data is empty, "unknown" if cloud-init would ignore it. */
@@ -58,6 +60,9 @@ const char *user_data_kind(const char *data, size_t size);
 /* Return: whether a network-config has only white space and comments. A seed has no
  * document for it, and the guest has its own default. */
 bool network_config_is_none(const char *data, size_t size);
+
+/* Return: the MIME type of such data, "text/plain" if cloud-init would ignore them. */
+const char *user_data_type(const char *data, size_t size);
 
 /*
  * Appends the content of gzip, all its members; fails if the buffer then holds more than

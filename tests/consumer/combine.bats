@@ -36,6 +36,32 @@ types() {
     no_complaint
 }
 
+# message_types DOCUMENT: the type and the name of each part, as Python's email module reads them.
+message_types() {
+    /usr/bin/python3 -c 'import email, sys
+for part in email.message_from_binary_file(sys.stdin.buffer).walk():
+    print(part.get_content_type(), part.get_filename() or "-")' <"$1"
+}
+
+@test "each part has the type by which cloudbase-init chooses its plugin" {
+    domain_xml "$(piece $'#ps1\r\nGet-Date\r\n')$(piece $'#cloud-config\ntimezone: UTC')
+        $(piece $'<script>dir</script>')$(piece $'#!/bin/sh\n')$(piece $'#include\nhttp://192.0.2.1/')" |
+        sed "s|<ci:cloud-init |&datasource='configdrive' report='no' |" |
+        virt-seed --quiet wire - >"$BATS_TEST_TMPDIR/wired.xml"
+    virt-seed --quiet --root="$root" build -o "$BATS_TEST_TMPDIR/seed.iso" \
+        "$BATS_TEST_TMPDIR/wired.xml"
+    xorriso -osirrox on -indev "$BATS_TEST_TMPDIR/seed.iso" -extract \
+        /openstack/latest/user_data "$BATS_TEST_TMPDIR/user_data" 2>/dev/null
+    diff -u - <(message_types "$BATS_TEST_TMPDIR/user_data") <<'END'
+multipart/mixed -
+text/x-shellscript script-1
+text/cloud-config -
+text/x-shellscript script-3
+text/x-shellscript -
+text/x-include-url -
+END
+}
+
 @test "gzip and MIME can be pieces among others" {
     consume_request "$(piece $'#cloud-config\nruncmd: [one]')
         <ci:user-data encoding='base64'>$(gzip -9n <<<$'#!/bin/sh\necho packed' |
