@@ -224,6 +224,7 @@ virt_seed_lifecycle_SOURCES = \
 	%D%/lifecycle/main.c \
 	%D%/lifecycle/operation.h \
 	%D%/lifecycle/prepare.c \
+	%D%/lifecycle/read-seed.c \
 	%D%/lifecycle/release.c \
 	%D%/lifecycle/result.c \
 	%D%/lifecycle/started.c \

@@ -264,6 +264,18 @@ begun() {
     [[ $(in_record '.boot."identity-alone"') = null ]]
 }
 
+@test "a guest that is done keeps what the attributes of <cloud-init> ask for" {
+    # machine-id= acts again if someone runs 'cloud-init clean' in the guest.
+    sed 's/<ci:cloud-init /&boots="until-done" cache="keep" machine-id="per-instance" /' wired.xml \
+        >until.xml
+    virt-seed --root="$root" --quiet 'done' until.xml
+    virt-seed --root="$root" --quiet dump --full until.xml >dumped
+    for words in 'manual_cache_clean: true' 'gives each new instance a machine-id' \
+        'org.virt-seed.report.0'; do
+        grep -F "$words" dumped
+    done
+}
+
 @test "records at the next boot what the guest reported before the host crashed" {
     sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
     start until.xml
@@ -386,6 +398,46 @@ release_keeps() {
         assert_said 'virt-seed: error: '
     done
     [[ -e $root$statedir/$other_uuid.json ]]
+}
+
+# --- what QEMU's user may have changed ----------------------------------------------------------
+
+# is_stopped PROCESS: by tests/hostile/fault.
+is_stopped() {
+    grep -q '^State:.T' "/proc/$1/status"
+}
+
+# child_of PROCESS: prints its number, if it has one.
+child_of() {
+    grep -lsx "PPid:.$1" /proc/[0-9]*/status | sed 's|^/proc/||; s|/status$||'
+}
+
+@test "the image is read for the record by a process without root's rights" {
+    local fault=$top_builddir/tests/hostile/fault tracer program reader line
+
+    [[ $EUID -eq 0 ]] || skip 'only root has rights to give up'
+    "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
+    lifecycle wired.xml prepare
+    # LeakSanitizer cannot work in a process that somebody traces. Only the image's reader calls pread(2).
+    ASAN_OPTIONS=detect_leaks=0 "$fault" pread 1 stop virt-seed-lifecycle --root="$root" web1 \
+        started begin - <wired.xml 3>&- &
+    tracer=$!
+    wait_until 60 is_stopped "$tracer"
+    program=$(child_of "$tracer")
+    reader=$(child_of "$program")
+    cat "/proc/${reader:-$program}/status" >status
+    ls -l "/proc/${reader:-$program}/fd" >descriptors
+    kill -CONT "$tracer"
+    wait "$tracer"
+    for line in $'Uid:(\t65534){4}' $'Gid:(\t65534){4}' $'Groups:\t ?' $'Cap(Prm|Eff):\t0{16}' $'NoNewPrivs:\t1'; do
+        grep -qxE "$line" status || {
+            cat status
+            return 1
+        }
+    done
+    [[ $(grep -c ' -> ' descriptors) = 3 ]]
+    grep -q " 0 -> .*/$uuid.iso" descriptors
+    [[ $(in_record '.boot.documents | length') = 3 ]]
 }
 
 # --- nothing kills a guest that runs ----------------------------------------------------------
