@@ -12,6 +12,8 @@
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "store/configuration.h"
+#include "store/record.h"
+#include "store/storage.h"
 #include "wire/wire.h"
 
 struct lifecycle {
@@ -52,6 +54,11 @@ int autowire_refuse(const struct lifecycle *lifecycle, const struct request *req
  * boots="until-done", success also records the guest as done. Logs failures.
  */
 void lifecycle_record_result(const struct lifecycle *lifecycle);
+
+/* Adds to an empty boot what the opened seed says of it (record_boot_add_seed()), without
+ * root's rights if others could have changed the seed. */
+int lifecycle_read_seed(const struct storage *storage, int seed, struct record_boot *boot,
+                        struct failure **failure);
 
 /* --- the system's log ------------------------------------------------------------- */
 

@@ -49,14 +49,14 @@ static int
 record_boot(const struct lifecycle *lifecycle, const struct request *request,
             const struct storage *storage, int seed, struct failure **failure)
 {
-    cleanup_seed struct seed made = {0};
     cleanup_record_boot struct record_boot boot = {0};
     cleanup_record struct record record = {0};
-    cleanup_close int lock = record_lock(lifecycle->root);
+    cleanup_close int lock = -1;
 
-    (void)lock;
-    if (storage->read(seed, &made, failure) < 0 ||
-        record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
+    if (lifecycle_read_seed(storage, seed, &boot, failure) < 0)
+        return -1;
+    lock = record_lock(lifecycle->root);
+    if (record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
         return -1;
     boot.time = record_time(time(NULL));
     boot.name = xstrdup(lifecycle->domain->name);
@@ -64,7 +64,6 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request,
     boot.identity_alone = request->until_done && record.done;
     /* Once a guest has been told so, it never reads another seed. */
     boot.cache_keep = request->cache || record.boot.cache_keep;
-    record_boot_add_seed(&boot, storage, &made);
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }

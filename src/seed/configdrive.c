@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "seed/json.h"
+#include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
 

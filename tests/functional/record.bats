@@ -400,6 +400,46 @@ release_keeps() {
     [[ -e $root$statedir/$other_uuid.json ]]
 }
 
+# --- what QEMU's user may have changed ----------------------------------------------------------
+
+# is_stopped PROCESS: by tests/hostile/fault.
+is_stopped() {
+    grep -q '^State:.T' "/proc/$1/status"
+}
+
+# child_of PROCESS: prints its number, if it has one.
+child_of() {
+    grep -lsx "PPid:.$1" /proc/[0-9]*/status | sed 's|^/proc/||; s|/status$||'
+}
+
+@test "the image is read for the record by a process without root's rights" {
+    local fault=$top_builddir/tests/hostile/fault tracer program reader line
+
+    [[ $EUID -eq 0 ]] || skip 'only root has rights to give up'
+    "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
+    lifecycle wired.xml prepare
+    # LeakSanitizer cannot work in a process that somebody traces. Only the image's reader calls pread(2).
+    ASAN_OPTIONS=detect_leaks=0 "$fault" pread 1 stop virt-seed-lifecycle --root="$root" web1 \
+        started begin - <wired.xml 3>&- &
+    tracer=$!
+    wait_until 60 is_stopped "$tracer"
+    program=$(child_of "$tracer")
+    reader=$(child_of "$program")
+    cat "/proc/${reader:-$program}/status" >status
+    ls -l "/proc/${reader:-$program}/fd" >descriptors
+    kill -CONT "$tracer"
+    wait "$tracer"
+    for line in $'Uid:(\t65534){4}' $'Gid:(\t65534){4}' $'Groups:\t ?' $'Cap(Prm|Eff):\t0{16}' $'NoNewPrivs:\t1'; do
+        grep -qxE "$line" status || {
+            cat status
+            return 1
+        }
+    done
+    [[ $(grep -c ' -> ' descriptors) = 3 ]]
+    grep -q " 0 -> .*/$uuid.iso" descriptors
+    [[ $(in_record '.boot.documents | length') = 3 ]]
+}
+
 # --- nothing kills a guest that runs ----------------------------------------------------------
 
 @test "started fails for no other reason than an attack, whatever it finds" {

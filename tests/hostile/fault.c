@@ -8,7 +8,8 @@
  * "3+" for that one and all that follow; WHAT is an error's name, "ENOSPC", or "short"
  * (half of the bytes that were asked for), or "kill" or "term" (the signal instead of
  * the call), or "stop": nothing goes wrong, but fault stops itself (SIGSTOP), and the
- * call waits until somebody who has seen that lets fault continue (SIGCONT).
+ * call waits until somebody who has seen that lets fault continue (SIGCONT). With "stop",
+ * the calls of child processes count, too.
  *
  * How it works: ptrace(2). The calls of all threads are counted, from the moment a
  * program looks at its standard input (fcntl(0, F_GETFD), the first that ours do), so
@@ -353,7 +354,7 @@ static int
 run(char **arguments)
 {
     const long options = PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
-                         PTRACE_O_TRACESYSGOOD;
+                         PTRACE_O_TRACESYSGOOD | (fault.is_stop ? PTRACE_O_TRACEFORK : 0);
     pid_t child = fork();
     int status;
 
