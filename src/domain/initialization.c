@@ -253,17 +253,12 @@ read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failu
     char *rest = text;
     int number = 0;
 
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        number++;
-        line += strspn(line, " \t\r");
-        line[strcspn(line, "\r")] = '\0';
-        if (*line == '\0' || *line == '#')
-            continue;
-        if (ssh_key_check(line, failure) < 0) {
+    for (char *key; (key = ssh_key_next(&rest, &number));) {
+        if (ssh_key_check(key, failure) < 0) {
             failure_prefix(failure, "<%s>: line %d", node->name, number);
             return failure_at_line(failure, xml_line(node));
         }
-        if (append_key(&initialization->ssh_keys, &initialization->ssh_key_count, line,
+        if (append_key(&initialization->ssh_keys, &initialization->ssh_key_count, key,
                        node, failure) < 0)
             return -1;
     }

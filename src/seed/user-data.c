@@ -200,6 +200,21 @@ user_data_kind(const char *data, size_t size)
     return header ? header->name : "unknown";
 }
 
+bool
+user_data_is_empty(const char *data, size_t size)
+{
+    const char *end = data + size, *line = data + leading_space(data, size);
+    const struct header *header = find_header(line, (size_t)(end - line));
+
+    if (header && header->kind == KIND_CLOUD_CONFIG) {
+        while (line < end && *line == '#') {
+            line = memchr(line, '\n', (size_t)(end - line)) ?: end;
+            line += leading_space(line, (size_t)(end - line));
+        }
+    }
+    return line == end;
+}
+
 const char *
 user_data_type(const char *data, size_t size)
 {
