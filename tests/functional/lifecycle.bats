@@ -187,9 +187,9 @@ offers_no_emulator() {
 @test "a mistake in the configuration prevents no start" {
     printf '%s\n' 'unwired = perhaps' 'vendor-data = base' >"$root$confdir/virt-seed.conf"
     mkdir -p "$root$confdir/files"
-    echo '#cloud-config-of-the-host' >"$root$confdir/files/base"
+    echo '#!/bin/script-of-the-host' >"$root$confdir/files/base"
     lifecycle wired.xml prepare
-    grep -q cloud-config-of-the-host "$seeds/$uuid.iso"
+    grep -q script-of-the-host "$seeds/$uuid.iso"
     lifecycle wired.xml release end
 }
 

@@ -57,7 +57,7 @@ the next start is the same instance, and changes nothing for cloud-init" ]]
 }
 
 @test "compares text line by line while the domain runs" {
-    start "$cloud_config<ci:vendor-data>#cloud-config</ci:vendor-data>"
+    start "$cloud_config<ci:vendor-data>#!/bin/sh</ci:vendor-data>"
     run -0 pending --show-secrets "${cloud_config/Etc\/UTC/Europe\/Rome}<ci:network-config>version: 2
 </ci:network-config>"
     diff - <(sed '/^instance-id/,$d' <<<"$output") <<'END'
@@ -71,7 +71,7 @@ user-data: changed, 48 bytes, then 52
 +timezone: Europe/Rome
  locale: C.UTF-8
 network-config: new, 11 bytes
-vendor-data: gone, 13 bytes
+vendor-data: gone, 9 bytes
 END
 }
 

@@ -11,7 +11,7 @@ setup() {
     seeds=$root$rundir
     record=$root$statedir/$uuid.json
     domain_xml >unwired.xml
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >wired.xml
+    wired_xml $'<ci:user-data>#cloud-config\nlocale: C.UTF-8</ci:user-data>' >wired.xml
 }
 
 # in_record FILTER: prints what jq finds in the record.

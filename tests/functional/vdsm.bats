@@ -98,8 +98,8 @@ hook() {
     starts "$(vm_xml "$element")"
     run -0 virt-seed wire - <<<"$vdsm_xml"
     assert_said 'already wired'
-    starts "$(vm_xml)" "$(property <<<"#cloud-config")"
-    [[ $(virt-seed dump - user-data <<<"$vdsm_xml") = '#cloud-config' ]]
+    starts "$(vm_xml)" "$(property <<<"#!/bin/sh")"
+    [[ $(virt-seed dump - user-data <<<"$vdsm_xml") = '#!/bin/sh' ]]
 }
 
 @test "a VM with a served seed gets a URL at each start and no disk" {

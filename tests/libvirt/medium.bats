@@ -75,14 +75,14 @@ document() {
 
 @test "update puts the definition's seed into the drive of the running domain" {
     start_web1 '<ci:hostname>old</ci:hostname>'
-    echo '#cloud-config' >user-data
+    echo '#!/bin/sh' >user-data
     virt_seed set web1 --hostname=new --user-data=user-data
     [[ $(document meta-data) = *'"old"'* ]]
 
     run -0 virt_seed update web1
     [[ $output = *'It is the same instance'* ]]
     assert_medium_in
-    [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#cloud-config' ]]
+    [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#!/bin/sh' ]]
 
     run -0 virt_seed update web1
     [[ $output = *'has that seed in its drive already'* ]]
