@@ -153,6 +153,13 @@
 #define LIMIT_SCHEMA_MEMORY (1024 * MIB)
 #define LIMIT_SCHEMA_SECONDS 30
 
+/* For `try`: qemu-img, which makes an empty overlay, and a file with a firmware's
+ * variables. */
+#define LIMIT_QEMU_IMG_OUTPUT (4 * KIB)
+#define LIMIT_QEMU_IMG_MEMORY (2048 * MIB)
+#define LIMIT_QEMU_IMG_SECONDS 60
+#define LIMIT_NVRAM (64 * MIB)
+
 /* diff(1) of a changed document: bytes of output, bytes of memory, seconds. */
 #define LIMIT_DIFF_OUTPUT (1 * MIB)
 #define LIMIT_DIFF_MEMORY (1024 * MIB)

@@ -41,47 +41,30 @@ request_wants_report(const struct request *request)
     return request->report && !request->payload && !domain_is_windows(request->domain);
 }
 
-static void
-clear_content(struct request *request)
+void
+request_keep_identity(struct request *request)
 {
-    texts_free(request->ssh_keys, request->ssh_key_count);
+    texts_free(steal(request->ssh_keys), request->ssh_key_count);
+    request->ssh_key_count = 0;
     for (size_t i = 0; i < request->meta_data_count; i++) {
         free(request->meta_data[i].key);
         free(request->meta_data[i].value);
     }
-    free(request->meta_data);
-    free(request->instance_type);
-    network_free(request->network);
-    initialization_free(request->initialization);
+    free(steal(request->meta_data));
+    request->meta_data_count = 0;
+    free(steal(request->instance_type));
+    network_free(steal(request->network));
+    initialization_free(steal(request->initialization));
     parts_clear(&request->parts);
     if (request->payload)
         seed_clear(request->payload);
-    free(request->payload);
-}
-
-void
-request_keep_identity(struct request *request)
-{
-    clear_content(request);
-    *request = (struct request){
-        .domain = request->domain,
-        .line = request->line,
-        .datasource = request->datasource,
-        .bus = request->bus,
-        .serial = request->serial,
-        .report = request->report,
-        .cache = request->cache,
-        .until_done = request->until_done,
-        .hostname = request->hostname,
-        .instance_id_policy = request->instance_id_policy,
-        .instance_id = request->instance_id,
-    };
+    free(steal(request->payload));
 }
 
 void
 request_clear(struct request *request)
 {
-    clear_content(request);
+    request_keep_identity(request);
     free(request->hostname);
     free(request->instance_id);
     *request = (struct request){0};

@@ -74,7 +74,8 @@ int request_read(struct request *request, const struct domain *domain,
  * is used unchanged. */
 bool request_wants_report(const struct request *request);
 
-/* Removes everything except the identity: the instance-id and the host name. */
+/* Removes all elements except the identity, which is the instance-id and the host name,
+ * and all parts. The members that attributes set stay. */
 void request_keep_identity(struct request *request);
 
 /* Return: the <cloud-init> element, or NULL. */

@@ -9,7 +9,33 @@
 #include "base/memory.h"
 #include "seed/json.h"
 #include "seed/layout.h"
+#include "seed/seed.h"
 #include "seed/yaml.h"
+
+static const struct layout *const layouts[] = {&layout_nocloud, &layout_configdrive};
+
+const struct layout *
+layout_find(const char *label)
+{
+    const struct datasource *datasource = datasource_find_label(label);
+
+    for (size_t i = 0; datasource && i < ARRAY_SIZE(layouts); i++) {
+        if (strcmp(layouts[i]->datasource, datasource->name) == 0)
+            return layouts[i];
+    }
+    return NULL;
+}
+
+const struct layout_document *
+layout_find_document(const struct layout *layout, const char *path)
+{
+    for (const struct layout_document *document = layout->documents; document->path;
+         document++) {
+        if (strcmp(document->path, path) == 0)
+            return document;
+    }
+    return NULL;
+}
 
 static json_t *
 load_json(const char *data, size_t size, struct failure **failure)
@@ -102,7 +128,7 @@ layout_describe(const struct layout_document *document, const char *data, size_t
     case LAYOUT_NETWORK_CONFIG:
         break;
     }
-    if (size == 0)
+    if (network_config_is_none(data, size))
         return xstrdup("nothing");
     return network_config_check(data, size, failure) < 0 ? NULL
                                                          : xstrdup("network-config");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cloud-init takes from the documents of a seed, whoever made it. */
+/*
+ * The layout of a seed: its documents, and what cloud-init takes from them, whoever made
+ * it.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +10,47 @@
 
 #include "base/failure.h"
 #include "domain/documents.h"
-#include "seed/seed.h"
+#include "domain/request.h"
+
+/* What cloud-init expects in a document. */
+enum layout_role {
+    LAYOUT_META_DATA,      /* YAML */
+    LAYOUT_META_DATA_JSON, /* strict JSON */
+    LAYOUT_USER_DATA,      /* and vendor-data of NoCloud */
+    LAYOUT_VENDOR_DATA_JSON,
+    LAYOUT_NETWORK_CONFIG,
+    LAYOUT_NETWORK_DATA_JSON,
+};
+
+struct layout_document {
+    const char *path;
+    enum layout_role role;
+    bool required;
+};
+
+/* The documents that cloud-init reads in a volume with a datasource's label. */
+struct layout {
+    const char *datasource; /* its name */
+    /* The meta-data comes first; the list ends with a NULL path. */
+    const struct layout_document *documents;
+
+    /* Makes the documents of a request, whose parts have been resolved; their content is
+     * moved. */
+    int (*make)(struct seed *seed, struct request *request, struct failure **failure);
+};
+
+/* Each at the end of its file; the table is in layout.c. */
+extern const struct layout layout_nocloud;
+extern const struct layout layout_configdrive;
+
+/* Return: the layout of a volume with that label, as cloud-init chooses it, or NULL. */
+const struct layout *layout_find(const char *label);
+
+/* Return: the layout's document at that path, or NULL. */
+const struct layout_document *layout_find_document(const struct layout *layout,
+                                                   const char *path);
+
+/* --- what is in a seed -------------------------------------------------------------- */
 
 /* Who the guest is, according to its seed; NULL for what the seed does not say, else owned
  * (identity_clear). */

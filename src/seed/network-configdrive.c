@@ -389,16 +389,63 @@ check_list(const json_t *json, const struct list *list, struct failure **failure
     return 0;
 }
 
+/* Return: whether the text is the id of one of the links. */
+static bool
+is_link(const json_t *links, const json_t *id)
+{
+    bool found = false;
+    size_t index;
+    json_t *link;
+
+    json_array_foreach((json_t *)links, index, link)
+    {
+        found = found || (json_is_string(id) &&
+                          json_equal(json_object_get(link, "id"), (json_t *)id));
+    }
+    return found;
+}
+
+/* Bonds and VLANs are above other links, and the guest itself assigns their addresses.
+ * cloud-init indexes the keys that are checked here, too. */
 static int
-check_link(const json_t *link, size_t index, const struct domain *domain,
-           struct failure **failure)
+check_upper_link(const json_t *links, const json_t *link, size_t index,
+                 struct failure **failure)
+{
+    const bool bond =
+        strcmp(json_string_value(json_object_get(link, "type")), "bond") == 0;
+    const json_t *below = json_object_get(link, bond ? "bond_links" : "vlan_link");
+    bool complete = bond ? json_array_size(below) > 0
+                         : is_link(links, below) && json_object_get(link, "vlan_id") &&
+                               json_object_get(link, "vlan_mac_address");
+    size_t i;
+    json_t *id;
+
+    json_array_foreach((json_t *)below, i, id)
+    {
+        complete = complete && is_link(links, id);
+    }
+    if (complete)
+        return 0;
+    failure_set(failure, FAILURE_NETWORK_CONFIG,
+                bond ? "links[%zu] is a bond without a list 'bond_links' of links"
+                     : "links[%zu] is a VLAN without 'vlan_link', 'vlan_id' or "
+                       "'vlan_mac_address'",
+                index);
+    return failure_hint(failure, bond ? "write the ids of the links that it combines"
+                                      : "write all three; 'vlan_link' is the id of the "
+                                        "link below it");
+}
+
+static int
+check_link(const json_t *links, const json_t *link, size_t index,
+           const struct domain *domain, struct failure **failure)
 {
     const char *type = json_string_value(json_object_get(link, "type"));
     const char *mac = json_string_value(json_object_get(link, "ethernet_mac_address"));
 
-    /* The guest itself assigns the addresses of bonds and VLANs. */
-    if (strcmp(type, "bond") == 0 || strcmp(type, "vlan") == 0 ||
-        (mac && !interface_mac_is_missing(domain, mac)) ||
+    if (strcmp(type, "bond") == 0 || strcmp(type, "vlan") == 0)
+        return check_upper_link(links, link, index, failure);
+    if ((mac && !interface_mac_is_missing(domain, mac)) ||
         (!mac && json_object_get(link, "name")))
         return 0;
     failure_set(failure, FAILURE_NETWORK_CONFIG,
@@ -418,8 +465,10 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
     json_t *links = json_object_get(json, "links");
     json_t *networks = json_object_get(json, "networks");
     json_t *link, *network;
-    size_t index, i;
+    size_t index;
 
+    if (network_config_is_none(data, size))
+        return 0;
     if (!json_is_object(json))
         return failure_set(failure, FAILURE_NETWORK_CONFIG,
                            "line %d: not a JSON object, which a ConfigDrive's "
@@ -428,7 +477,7 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
                            "from=\"interfaces\"; versions 1 and 2 belong to "
                            "datasource=\"nocloud\"",
                            json ? 1 : error.line);
-    for (i = 0; i < ARRAY_SIZE(lists); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         if (check_list(json, &lists[i], failure) < 0)
             return -1;
     }
@@ -439,20 +488,12 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
                            json_array_size(links), LIMIT_NICS);
     json_array_foreach(links, index, link)
     {
-        if (check_link(link, index, domain, failure) < 0)
+        if (check_link(links, link, index, domain, failure) < 0)
             return -1;
     }
     json_array_foreach(networks, index, network)
     {
-        const char *id = json_string_value(json_object_get(network, "link"));
-        bool found = false;
-
-        json_array_foreach(links, i, link)
-        {
-            found =
-                found || strcmp(json_string_value(json_object_get(link, "id")), id) == 0;
-        }
-        if (!found)
+        if (!is_link(links, json_object_get(network, "link")))
             return failure_set(failure, FAILURE_NETWORK_CONFIG,
                                "networks[%zu] has a link that is no link's id\n"
                                "write the 'id' of one of the links",

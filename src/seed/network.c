@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +14,28 @@
 #include "seed/writers.h"
 #include "seed/yaml.h"
 
+bool
+network_config_is_none(const char *data, size_t size)
+{
+    bool comment = false;
+
+    for (size_t i = 0; i < size; i++) {
+        comment = data[i] != '\n' && (comment || data[i] == '#');
+        if (!comment && data[i] != ' ' && data[i] != '\t' && data[i] != '\r' &&
+            data[i] != '\n')
+            return false;
+    }
+    return true;
+}
+
 int
 network_config_check(const char *data, size_t size, struct failure **failure)
 {
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root, *version, *config;
 
+    if (network_config_is_none(data, size))
+        return 0;
     if (yaml_read(&yaml, data, size, YAML_ONE_MAPPING, failure) < 0)
         return -1;
     /* cloud-init ignores everything outside the wrapping. */

@@ -7,9 +7,11 @@
  */
 #include "config.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"
@@ -18,6 +20,8 @@ static int
 make(struct seed *seed, struct request *request, struct failure **failure)
 {
     struct part *network = parts_find(&request->parts, PART_NETWORK_CONFIG);
+    const bool has_network =
+        network && !network_config_is_none(network->data.data, network->data.size);
     cleanup_buffer struct buffer vendor_data = {0};
     struct instance_id id;
 
@@ -30,7 +34,7 @@ make(struct seed *seed, struct request *request, struct failure **failure)
     combine_vendor_data(&vendor_data, request, &id);
     if (vendor_data.size > 0)
         seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
-    if (request->network || (network && network->data.size > 0)) {
+    if (request->network || has_network) {
         struct document *document = seed_add_document(seed, "network-config");
 
         if (request->network)

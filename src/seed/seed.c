@@ -8,35 +8,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/guest-value.h"
+#include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"
-
-static const struct layout *const layouts[] = {&layout_nocloud, &layout_configdrive};
-
-const struct layout *
-layout_find(const char *label)
-{
-    const struct datasource *datasource = datasource_find_label(label);
-
-    for (size_t i = 0; datasource && i < ARRAY_SIZE(layouts); i++) {
-        if (strcmp(layouts[i]->datasource, datasource->name) == 0)
-            return layouts[i];
-    }
-    return NULL;
-}
-
-const struct layout_document *
-layout_find_document(const struct layout *layout, const char *path)
-{
-    for (const struct layout_document *document = layout->documents; document->path;
-         document++) {
-        if (strcmp(document->path, path) == 0)
-            return document;
-    }
-    return NULL;
-}
 
 int
 seed_make(struct seed *seed, struct request *request, struct failure **failure)

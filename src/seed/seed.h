@@ -12,48 +12,6 @@
 #include "domain/documents.h"
 #include "domain/request.h"
 
-/* --- layouts ---------------------------------------------------------------------- */
-
-/* What cloud-init expects in a document. */
-enum layout_role {
-    LAYOUT_META_DATA,      /* YAML */
-    LAYOUT_META_DATA_JSON, /* strict JSON */
-    LAYOUT_USER_DATA,      /* and vendor-data of NoCloud */
-    LAYOUT_VENDOR_DATA_JSON,
-    LAYOUT_NETWORK_CONFIG,
-    LAYOUT_NETWORK_DATA_JSON,
-};
-
-struct layout_document {
-    const char *path;
-    enum layout_role role;
-    bool required;
-};
-
-/* The documents that cloud-init reads in a volume with a datasource's label. */
-struct layout {
-    const char *datasource; /* its name */
-    /* The meta-data comes first; the list ends with a NULL path. */
-    const struct layout_document *documents;
-
-    /* Makes the documents of a request, whose parts have been resolved; their content is
-     * moved. */
-    int (*make)(struct seed *seed, struct request *request, struct failure **failure);
-};
-
-/* Each at the end of its file; the table is in seed.c. */
-extern const struct layout layout_nocloud;
-extern const struct layout layout_configdrive;
-
-/* Return: the layout of a volume with that label, as cloud-init chooses it, or NULL. */
-const struct layout *layout_find(const char *label);
-
-/* Return: the layout's document at that path, or NULL. */
-const struct layout_document *layout_find_document(const struct layout *layout,
-                                                   const char *path);
-
-/* --- making ----------------------------------------------------------------------- */
-
 /*
  * Makes the seed of a request, whose parts must have been resolved; their content is
  * moved into the seed (seed_check_part() comes before).
@@ -95,6 +53,10 @@ int user_data_check(const char *data, size_t size, struct failure **failure);
  * "nothing" if the data is empty, "unknown" if cloud-init would ignore it. */
 const char *user_data_kind(const char *data, size_t size);
 
+/* Return: whether a network-config has only white space and comments. A seed has no
+ * document for it, and the guest has its own default. */
+bool network_config_is_none(const char *data, size_t size);
+
 /*
  * Checks that a network-config is YAML with a version that cloud-init knows, 1 or 2, with
  * or without the wrapping `network:`; or that it turns the network off with
@@ -104,7 +66,7 @@ int network_config_check(const char *data, size_t size, struct failure **failure
 
 /*
  * Checks ConfigDrive's network_data.json: it must be strict JSON with its lists, with at
- * most LIMIT_NICS links, and each object must have the strings that cloud-init requires.
+ * most LIMIT_NICS links, and each object must have the keys that cloud-init requires.
  * As for the guest (cloud-init's convert_net_json), a link with an address that none of
  * the domain's interfaces has, or with neither address nor name, is an error.
  */

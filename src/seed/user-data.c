@@ -41,7 +41,12 @@ gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure *
         stream.next_out = (Bytef *)buffer_reserve(buffer, CHUNK);
         stream.avail_out = CHUNK;
         code = inflate(&stream, Z_NO_FLUSH);
-        /* Another member may follow, if something was appended to the file. */
+        /* Another member may follow, if something was appended to the file, or zeros, if
+         * it was padded to whole blocks. */
+        while (code == Z_STREAM_END && stream.avail_in > 0 && *stream.next_in == '\0') {
+            stream.next_in++;
+            stream.avail_in--;
+        }
         if (code == Z_STREAM_END && stream.avail_in > 0)
             code = inflateReset(&stream);
         buffer->size += CHUNK - stream.avail_out;

@@ -3,7 +3,8 @@
  * How it works: a single walk over libyaml's events, in which read_node() calls itself for
  * the content of a collection. It counts each node and its text at its beginning, and for
  * an alias everything that the alias stands for. So it stops at a document that would be
- * too large or too deep with its aliases expanded.
+ * too large or too deep with its aliases expanded. A check needs no tree: it forgets each
+ * item after reading it, unless an anchor is in it.
  *
  * libyaml accepts more than PyYAML does, such as tabs between words, of which its events
  * do not tell. So the text between the scalars is checked, too.
@@ -44,6 +45,7 @@ struct anchor {
 struct reader {
     yaml_parser_t parser;
     struct yaml *yaml;
+    bool keep; /* the tree */
     struct anchor *anchors;
     int anchor_count;
     int alias_count;
@@ -88,6 +90,19 @@ allocate(struct reader *reader, size_t size)
     yaml->memory += size;
     yaml->room -= size;
     return memory;
+}
+
+/* Frees what was allocated since then. */
+static void
+free_since(struct yaml *yaml, const struct yaml *before)
+{
+    while (yaml->chunks != before->chunks) {
+        struct yaml_chunk *chunk = yaml->chunks;
+
+        yaml->chunks = chunk->next;
+        free(chunk);
+    }
+    *yaml = *before;
 }
 
 static int
@@ -330,7 +345,6 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
           struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     struct yaml_item *item = allocate(reader, sizeof(*item));
-    bool mergeable = true;
 
     *item = (struct yaml_item){0};
     if (kind == YAML_MAPPING) {
@@ -346,13 +360,7 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
     item->value = read_node(reader, event, false, failure);
     if (!item->value)
         return NULL;
-    if (item->key && item->key->type == YAML_MERGE) {
-        mergeable = item->value->kind != YAML_SCALAR;
-        for (const struct yaml_item *merged = item->value->items;
-             merged && item->value->kind == YAML_SEQUENCE; merged = merged->next)
-            mergeable = mergeable && merged->value->kind == YAML_MAPPING;
-    }
-    if (!mergeable) {
+    if (item->key && item->key->type == YAML_MERGE && !item->value->mergeable) {
         yaml_fail(item->key->line, FAILURE_YAML, "'<<' does not have a mapping to merge",
                   "give it a mapping, or a list of them, or quote it", failure);
         return NULL;
@@ -371,9 +379,12 @@ read_items(struct reader *reader, struct yaml_node *node, bool flow,
     if (check_depth(reader, node->line, 1, failure) < 0)
         return -1;
     node->height = 1;
+    node->mergeable = true;
     reader->depth++;
     reader->flow = flow;
     for (;;) {
+        const struct yaml before = *reader->yaml;
+        const struct anchor *anchors = reader->anchors;
         struct yaml_item *item;
 
         if (next_event(reader, &event, failure) < 0)
@@ -385,8 +396,14 @@ read_items(struct reader *reader, struct yaml_node *node, bool flow,
             return -1;
         if (item->value->height >= node->height)
             node->height = item->value->height + 1;
-        *end = item;
-        end = (const struct yaml_item **)&item->next;
+        if (node->kind == YAML_SEQUENCE && item->value->kind != YAML_MAPPING)
+            node->mergeable = false;
+        if (reader->keep) {
+            *end = item;
+            end = (const struct yaml_item **)&item->next;
+        } else if (reader->anchors == anchors) {
+            free_since(reader->yaml, &before);
+        }
     }
     reader->depth--;
     reader->flow = outer_flow;
@@ -414,8 +431,10 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
         tag = event->data.scalar.tag;
         plain = event->data.scalar.plain_implicit;
         node->length = event->data.scalar.length;
-        node->text = memcpy(allocate(reader, node->length + 1), event->data.scalar.value,
-                            node->length + 1);
+        node->text = (const char *)event->data.scalar.value;
+        if (reader->keep)
+            node->text =
+                memcpy(allocate(reader, node->length + 1), node->text, node->length + 1);
         /* PyYAML takes it for the indicator of a key there (scan_plain). */
         if (reader->flow && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
             strchr(node->text, '?'))
@@ -438,6 +457,8 @@ read_node(struct reader *reader, const yaml_event_t *event, bool is_key,
                   tag ? "remove the tag" : "put it in quotes", failure);
     else if (count(reader, node->line, 1, node->length, failure) == 0 && name)
         anchor = add_anchor(reader, node, (const char *)name, failure);
+    if (!reader->keep)
+        node->text = "";
     if (*failure ||
         (node->kind != YAML_SCALAR && read_items(reader, node, flow, failure) < 0))
         return NULL;
@@ -501,12 +522,12 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
     }
 }
 
-int
-yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
-          struct failure **failure)
+static int
+read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
+          bool keep, struct failure **failure)
 {
     const size_t mark = strlen(BYTE_ORDER_MARK);
-    struct reader reader = {.yaml = yaml};
+    struct reader reader = {.yaml = yaml, .keep = keep};
     int result, directives = 0;
 
     *yaml = (struct yaml){0};
@@ -543,16 +564,17 @@ yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
     return result;
 }
 
+int
+yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,
+          struct failure **failure)
+{
+    return read_data(yaml, data, size, shape, true, failure);
+}
+
 void
 yaml_clear(struct yaml *yaml)
 {
-    while (yaml->chunks) {
-        struct yaml_chunk *chunk = yaml->chunks;
-
-        yaml->chunks = chunk->next;
-        free(chunk);
-    }
-    *yaml = (struct yaml){0};
+    free_since(yaml, &(const struct yaml){0});
 }
 
 int
@@ -560,7 +582,7 @@ yaml_check(const char *data, size_t size, enum yaml_shape shape, struct failure 
 {
     cleanup_yaml struct yaml yaml = {0};
 
-    return yaml_read(&yaml, data, size, shape, failure);
+    return read_data(&yaml, data, size, shape, false, failure);
 }
 
 const struct yaml_node *

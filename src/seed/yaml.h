@@ -54,7 +54,8 @@ struct yaml_node {
         int64_t integer;
         double real;
     } value;
-    bool huge;                     /* an integer that does not fit into the value */
+    bool huge;      /* an integer that does not fit into the value */
+    bool mergeable; /* a mapping, or a sequence of mappings alone: what '<<' takes */
     const struct yaml_item *items; /* of a collection; NULL if it is empty */
 };
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# instructions.bats: what libvirt waits for costs no more instructions than the file "limits" says.
+# instructions.bats: what libvirt waits for costs no more instructions, and no more memory, than the
+# file "limits" says.
 #
-# callgrind counts them: neither the machine nor its load matters, but compiler and libraries do.
+# callgrind and massif count them: neither the machine nor its load matters, but compiler and
+# libraries do.
 # VIRT_SEED_REGENERATE=1 rewrites the limits; say in the commit what made them rise.
 
 # shellcheck source-path=SCRIPTDIR source=../functional/common.bash
@@ -58,7 +60,7 @@ within_limit() {
         sed -i "s/^$1 .*/$1 $(($2 * 105 / 100))/" "$limits"
     fi
     limit=$(sed -n "s/^$1 //p" "$limits")
-    echo "$1: $2 instructions, limit $limit"
+    echo "$1: $2, limit $limit"
     [[ $2 -gt 0 && $2 -le $limit ]]
 }
 
@@ -85,4 +87,15 @@ within_limit() {
         web1 release end -)
     [[ ! -e $seed ]]
     within_limit lifecycle-release "$found"
+}
+
+@test "a seed with 1 MiB of user-data takes no more of the heap than the limit" {
+    local profile=$BATS_TEST_TMPDIR/massif
+
+    bench_seed_domain "$uuid" 1048576 >"$root/domain.xml"
+    env -i LC_ALL=C PATH=/usr/bin:/bin valgrind --tool=massif --massif-out-file="$profile" \
+        "$top_builddir/virt-seed-lifecycle" --root="$root" web1 prepare begin - <"$root/domain.xml"
+    [[ -s $root$rundir/$uuid.iso ]]
+    within_limit lifecycle-prepare-heap \
+        "$(sed -n 's/^mem_heap_B=//p' "$profile" | sort --numeric-sort | tail -n 1)"
 }

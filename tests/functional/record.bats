@@ -264,6 +264,18 @@ begun() {
     [[ $(in_record '.boot."identity-alone"') = null ]]
 }
 
+@test "a guest that is done keeps what the attributes of <cloud-init> ask for" {
+    # machine-id= acts again if someone runs 'cloud-init clean' in the guest.
+    sed 's/<ci:cloud-init /&boots="until-done" cache="keep" machine-id="per-instance" /' wired.xml \
+        >until.xml
+    virt-seed --root="$root" --quiet 'done' until.xml
+    virt-seed --root="$root" --quiet dump --full until.xml >dumped
+    for words in 'manual_cache_clean: true' 'gives each new instance a machine-id' \
+        'org.virt-seed.report.0'; do
+        grep -F "$words" dumped
+    done
+}
+
 @test "records at the next boot what the guest reported before the host crashed" {
     sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
     start until.xml

@@ -24,6 +24,7 @@ libvirt_tests = \
 	%D%/shim.bats \
 	%D%/start-command.bats \
 	%D%/start.bats \
+	%D%/try.bats \
 	%D%/vdsm.bats \
 	%D%/wait.bats \
 	%D%/watch.bats \
