@@ -204,12 +204,14 @@ pipes_to_virtlogd() {
         done' "$1"
 }
 
-# flood FILE: whatever the guest of the domain evil could say through a channel, without an end; the
+# flood FILE: what the guest of the domain evil could say through a channel, for many minutes; the
 # test's guests boot nothing.
 flood() {
     # shellcheck disable=SC2016  # for the shell in the lab
     lab_run bash -c 'echo $$ >/run/flood.pid
-        while yes "the bytes of evil" | head -c 1M; do sleep 0.$((RANDOM % 5)); done >"$0"' "$1" 3>&- 4>&- &
+        for i in {1..5000}; do
+            yes "the bytes of evil" | head -c 1M && sleep 0.$((RANDOM % 5)) || exit
+        done >"$0"' "$1" 3>&- 4>&- &
 }
 
 # has_own_seed: what the victim's QEMU reads begins with the bytes of its seed.
