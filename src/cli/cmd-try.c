@@ -44,6 +44,7 @@
 #include "store/own-directory.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
+#include "store/storage.h"
 #include "wire/wire.h"
 
 /* Others may pass, as QEMU's user must, but not list the rehearsals. */

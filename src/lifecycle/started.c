@@ -20,7 +20,6 @@
 #include "base/names.h"
 #include "domain/documents.h"
 #include "domain/request.h"
-#include "image/image.h"
 #include "lifecycle/lifecycle.h"
 #include "store/forbidden-paths.h"
 #include "store/record.h"
