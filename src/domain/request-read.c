@@ -143,7 +143,7 @@ read_own_reference(struct request *request, enum part_kind kind, const xmlNode *
         !xmlHasProp(node, (const xmlChar *)"file") &&
         !xmlHasProp(node, (const xmlChar *)"key"))
         return 0;
-    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+    return parts_add(&request->parts, kind, node, false, failure) ? 0 : -1;
 }
 
 static int
@@ -164,7 +164,7 @@ read_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
             return -1;
         if (xmlHasProp(key, (const xmlChar *)"secret") ||
             xmlHasProp(key, (const xmlChar *)"file")) {
-            if (!parts_add(&request->parts, PART_SSH_KEYS, key, failure))
+            if (!parts_add(&request->parts, PART_SSH_KEYS, key, false, failure))
                 return -1;
             continue;
         }
@@ -194,7 +194,7 @@ read_secret_only(void *data, const xmlNode *node, struct failure **failure)
                                "has no secret=\n"
                                "store it as a secret on the host, and write "
                                "secret=\"NAME\"");
-    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+    return parts_add(&request->parts, kind, node, false, failure) ? 0 : -1;
 }
 
 static int
@@ -261,7 +261,7 @@ read_document(void *data, const xmlNode *node, struct failure **failure)
                                "combine them into a MIME message or a "
                                "#cloud-config-archive",
                                LIMIT_USER_DATA);
-    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+    return parts_add(&request->parts, kind, node, false, failure) ? 0 : -1;
 }
 
 static int
@@ -272,7 +272,8 @@ read_network_config(void *data, const xmlNode *node, struct failure **failure)
 
     if (!from)
         return vocabulary_check_no_children(node, failure) < 0 ||
-                       !parts_add(&request->parts, PART_NETWORK_CONFIG, node, failure)
+                       !parts_add(&request->parts, PART_NETWORK_CONFIG, node, false,
+                                  failure)
                    ? -1
                    : 0;
     if (strcmp(from, "interfaces") != 0)
