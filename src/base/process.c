@@ -218,11 +218,16 @@ read_output(const struct run *run, struct buffer *buffer)
     size_t room = run->child->output;
 
     while (room > 0) {
-        struct pollfd ready = {.fd = run->output, .events = POLLIN};
+        struct pollfd ready[] = {
+            {.fd = run->output, .events = POLLIN},
+            {.fd = run->child->interrupt > 0 ? run->child->interrupt : -1,
+             .events = POLLIN},
+        };
         char block[4096];
         ssize_t size;
 
-        if (poll(&ready, 1, milliseconds_left(run)) <= 0)
+        if (poll(ready, ARRAY_SIZE(ready), milliseconds_left(run)) <= 0 ||
+            ready[1].revents != 0)
             return false;
         size = read(run->output, block, room < sizeof(block) ? room : sizeof(block));
         if (size <= 0)

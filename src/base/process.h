@@ -49,6 +49,7 @@ struct child {
     size_t output;            /* bytes that it may print */
     unsigned long memory;     /* bytes that it may have */
     int seconds;              /* that it may take */
+    int interrupt;            /* a descriptor, or 0: when it can be read, it is killed */
     bool silent;              /* drop what it prints on standard error */
     bool unprivileged;        /* if the caller is root, it runs as nobody: setpriv(1) */
 };
