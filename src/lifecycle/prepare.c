@@ -56,20 +56,21 @@ static int
 without_request(const struct start *start, struct failure **failure)
 {
     const struct domain *domain = start->domain;
+    const struct delivery *delivery = delivery_wired(start->facts);
     cleanup_free char *name = xshellquote(domain->name);
 
     if (start->facts->report_of_another)
         return wire_report_check(domain, failure);
-    /* Another domain's URL counts, too: with it, this guest would read that domain's
-     * seed. */
-    if (start->resumes ||
-        (!wire_facts_are_wired(start->facts) && !start->facts->seed_of_another))
+    /* Another domain's disk or URL counts, too: with it, this guest would read that
+     * domain's seed. */
+    if (start->resumes || (!delivery && !start->facts->seed_of_another))
         return 0;
     return failure_set(
         failure, FAILURE_UNASKED_SEED,
-        "has virt-seed's %s, but no <cloud-init> in its <metadata>\n"
+        "has %s %s, but no <cloud-init> in its <metadata>\n"
         "remove the wiring with 'virt-seed unset %s', or restore the request",
-        start->facts->disk ? "disk" : "address", name);
+        delivery ? "virt-seed's" : "another domain's",
+        delivery ? delivery->wiring : "seed", name);
 }
 
 /* Required of a cold boot, but not of a resumed guest. */

@@ -534,7 +534,7 @@ clone_xml() {
 
 @test "refuses a domain with another's URL and without a request" {
     clone_xml | sed '/<ci:cloud-init/d' >unasked.xml
-    refuses_start unasked.xml "has virt-seed's address" 'virt-seed unset web1'
+    refuses_start unasked.xml "has another domain's seed" 'virt-seed unset web1'
     virt-seed --quiet unset unasked.xml >unset.xml
     lifecycle unset.xml prepare
 }
