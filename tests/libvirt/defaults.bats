@@ -57,9 +57,9 @@ seed_text() {
     lab_virsh start web1
     run -0 seed_text
     [[ $output = *'label: config-2'* && $output = *"$key host"* && $output = *admin* ]]
-    run -0 --separate-stderr virt_seed dump web1
-    [[ $stderr = *'from /etc/virt-seed/virt-seed.conf: default-user = admin'* ]]
-    [[ $stderr = *'from /etc/virt-seed/conf.d/10-site.conf: default-ssh-keys = keys'* ]]
+    run -0 virt_seed dump web1
+    [[ $output = *'from /etc/virt-seed/virt-seed.conf: default-user = admin'* ]]
+    [[ $output = *'from /etc/virt-seed/conf.d/10-site.conf: default-ssh-keys = keys'* ]]
 }
 
 @test "a domain's own user and keys win, and the host's do not reach its seed" {
@@ -73,17 +73,17 @@ seed_text() {
 }
 
 @test "a changed default counts from the next start, but a wired domain keeps its datasource" {
-    configure conf.d/site.conf 'default-user = first' 'default-datasource = configdrive'
+    configure conf.d/site.conf 'default-user = adminone' 'default-datasource = configdrive'
     define
     virt_seed wire web1
     lab_virsh start web1
-    configure conf.d/site.conf 'default-user = second' 'default-datasource = nocloud'
+    configure conf.d/site.conf 'default-user = admintwo' 'default-datasource = nocloud'
     run -0 seed_text
-    [[ $output = *'label: config-2'* && $output = *first* ]]
+    [[ $output = *'label: config-2'* && $output = *adminone* ]]
     lab_virsh destroy web1
     lab_virsh start web1
     run -0 seed_text
-    [[ $output = *'label: config-2'* && $output = *second* && $output != *first* ]]
+    [[ $output = *'label: config-2'* && $output = *admintwo* && $output != *adminone* ]]
 }
 
 @test "keys of a file that does not exist refuse the start with the configuration's name" {
