@@ -293,6 +293,7 @@ replace(const struct replacement *replacement, struct failure **failure)
 
 const struct delivery delivery_drive = {
     .storage = &storage_image,
+    .wiring = "disk",
     .is_for = is_for,
     .is_wired = is_wired,
     .make_report = delivery_make_report,
