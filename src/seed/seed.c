@@ -20,9 +20,9 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
     size_t size = 0;
 
     if (request->payload) {
-        /* It is a seed already. */
+        /* It is a seed already. Its label stays, for request_serial(). */
         *seed = *request->payload;
-        *request->payload = (struct seed){0};
+        *request->payload = (struct seed){.label = xstrdup(seed->label)};
     } else {
         const struct layout *layout = layout_find(request->datasource->label);
 

@@ -15,7 +15,7 @@
 #include "domain/request.h"
 
 /*
- * Makes the seed of a request, whose parts must have been resolved; their content is
+ * Makes the seed of a request, whose parts must have been read; their content is
  * moved into the seed (seed_check_part() comes before).
  */
 int seed_make(struct seed *seed, struct request *request, struct failure **failure);
