@@ -13,8 +13,8 @@
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/io.h"
-#include "cli/replace.h"
 #include "import/element.h"
+#include "store/delivery.h"
 
 struct options {
     bool show_secrets;

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
-#include "cli/replace.h"
+#include "cli/running-seed.h"
 #include "domain/request.h"
 #include "seed/layout.h"
 #include "store/record.h"
@@ -128,7 +128,7 @@ update(const struct context *context, const struct definition *source, bool dry_
         return OUTCOME_FAILURE;
     delivery = delivery_of_running(&running.domain);
     *where = delivery->storage->location;
-    if (replace_check_caller(context, failure) < 0 ||
+    if (running_seed_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
         definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
                              failure) < 0 ||
@@ -140,7 +140,8 @@ update(const struct context *context, const struct definition *source, bool dry_
         delivery->is_readable(context->root, &running.domain) &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
-    if (!dry_run && replace_seed(context, source, &running, &request, &seed, failure) < 0)
+    if (!dry_run &&
+        running_seed_replace(context, source, &running, &request, &seed, failure) < 0)
         return OUTCOME_FAILURE;
     return judge(context, running.domain.uuid, &old, &seed);
 }
