@@ -47,7 +47,7 @@ static const char too_late[] =
 /* --- one operation ---------------------------------------------------------------- */
 
 static int
-run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
+run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *operation_name,
               struct failure **failure)
 {
     cleanup_domain struct domain domain = {0};
@@ -56,7 +56,7 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
     struct lifecycle lifecycle = {
         .root = root,
         .config = &config,
-        .operation = name,
+        .operation = operation_name,
         .domain = &domain,
     };
 
@@ -88,7 +88,7 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
 }
 
 static int
-run(const char *root_path, enum operation operation, const char *name,
+run(const char *root_path, enum operation operation, const char *operation_name,
     struct failure **failure)
 {
     /* Not freed: the process ends soon. */
@@ -112,7 +112,7 @@ run(const char *root_path, enum operation operation, const char *name,
             LIMIT_DOMAIN_XML / MIB);
     doc = xml_parse(text.data, text.size, "standard input", failure);
     buffer_clear(&text);
-    return doc ? run_on_domain(root, doc, operation, name, failure) : -1;
+    return doc ? run_on_domain(root, doc, operation, operation_name, failure) : -1;
 }
 
 static void

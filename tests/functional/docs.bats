@@ -157,6 +157,13 @@ uses() {
         <(sed -n 's/^@test "\(.*\)" {$/\1/p' "$tests/events.bats" | sort)
 }
 
+@test "virt-seed-xml(5) and the recipes clean a golden image with the same commands" {
+    manual_examples "$top_srcdir/docs/virt-seed-xml.5" examples CLONES
+    cat examples/* | grep -v '^ *<' |
+        diff - <(sed -n '/^## A golden image/,/^## /p' "$top_srcdir/docs/recipes.md" |
+            sed -n '/^```sh$/,/^```$/p' | sed -e 1d -e '/^```$/,$d')
+}
+
 @test "the schema, set and the manual pages name the datasources that the programs take" {
     local docs=$top_srcdir/docs
 

@@ -60,7 +60,7 @@ seed_has() {
     [[ $(virt_seed dump web1 user-data) = "$(<user-data)" ]]
 }
 
-# So says the README.
+# The README says so.
 @test "virt-install --cloud-init leaves no seed in the definition" {
     local directory=$LAB_DIR/root/var/lib/libvirt/boot
 
@@ -112,7 +112,7 @@ seed_has() {
     [[ $(seed_has "$uuid" '."instance-id", ."local-hostname"') = $uuid$'\nweb2' ]]
 }
 
-# So says the README, and that what is in the image can be read there.
+# The README says so, and that passwords are in the image.
 @test "a clone with an image of cloud-localds boots with the original's instance-id" {
     local image=$LAB_DIR/root/var/lib/libvirt/images/seed.img
 
@@ -130,6 +130,26 @@ seed_has() {
     run -0 "$builddir/virt-seed" inspect "$image"
     [[ $output = *'instance-id iid-local01'* ]]
     grep -qa correct-horse "$image"
+}
+
+# The README says this, too.
+@test "with cloud-localds a change takes a new image, which has the same instance-id" {
+    local image=$LAB_DIR/root/var/lib/libvirt/images/seed.img
+
+    need cloud-localds
+    cloud-localds "$image" user-data
+    devices="<disk type='file' device='cdrom'><source file='$image'/><target dev='sda' bus='sata'/>
+<readonly/></disk>" domain_define web1 $web1
+    echo 'timezone: UTC' >>user-data
+    lab_virsh start web1
+    lab_virsh destroy web1
+    run -1 grep -qa 'timezone: UTC' "$image"
+    # It stays when the domain is gone: whoever made it deletes it.
+    lab_virsh undefine web1
+    cloud-localds "$image" user-data
+    grep -qa 'timezone: UTC' "$image"
+    run -0 "$builddir/virt-seed" inspect "$image"
+    [[ $output = *'instance-id iid-local01'* ]]
 }
 
 # guest_answers: a guest says that it is set up, as soon as its domain runs.
