@@ -303,6 +303,7 @@ virt_seed_SOURCES = \
 	%D%/cli/cmd-set.c \
 	%D%/cli/cmd-start.c \
 	%D%/cli/cmd-status.c \
+	%D%/cli/cmd-try.c \
 	%D%/cli/cmd-unset.c \
 	%D%/cli/cmd-update.c \
 	%D%/cli/cmd-wait.c \
@@ -332,6 +333,8 @@ virt_seed_SOURCES = \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \
+	%D%/cli/rehearsal.c \
+	%D%/cli/rehearsal.h \
 	%D%/cli/remote.c \
 	%D%/cli/replace.c \
 	%D%/cli/replace.h \

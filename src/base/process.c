@@ -143,6 +143,7 @@ struct run {
     pid_t pid;
     int output;
     int64_t end; /* by clock_milliseconds(): it is killed then */
+    bool drops;  /* it becomes nobody */
 };
 
 static int
@@ -153,12 +154,38 @@ milliseconds_left(const struct run *run)
     return left > 0 ? (int)left : 0;
 }
 
+/* As setpriv(1) says if there is no such program. */
+#define SETPRIV_MISSING 127
+
+/* Return: the words of setpriv(1), which takes everything from root and then becomes the
+ * program; owned by the caller (free). */
+static char **
+without_privileges(char *const *words)
+{
+    static const char *const setpriv[] = {
+        "setpriv",        "--reuid=65534",   "--regid=65534",       "--clear-groups",
+        "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--",
+    };
+    char **all = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(setpriv); i++)
+        *array_add(all, count) = (char *)setpriv[i];
+    for (; *words; words++)
+        *array_add(all, count) = *words;
+    *array_add(all, count) = NULL;
+    return all;
+}
+
 /* Return: 0 or an errno. */
 static int
 spawn(struct run *run, int output)
 {
     const struct child *child = run->child;
     char *const *environment = child->environment ? child->environment : environ;
+    cleanup_free char **unprivileged =
+        run->drops ? without_privileges(child->words) : NULL;
+    char *const *words = unprivileged ? unprivileged : child->words;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int error;
@@ -178,8 +205,7 @@ spawn(struct run *run, int output)
     for (const int *document = child->documents; *document >= 0; document++)
         posix_spawn_file_actions_adddup2(&actions, *document, *document);
     run->end = clock_milliseconds() + child->seconds * 1000L;
-    error = posix_spawnp(&run->pid, child->words[0], &actions, &attributes, child->words,
-                         environment);
+    error = posix_spawnp(&run->pid, words[0], &actions, &attributes, words, environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return error;
@@ -192,11 +218,16 @@ read_output(const struct run *run, struct buffer *buffer)
     size_t room = run->child->output;
 
     while (room > 0) {
-        struct pollfd ready = {.fd = run->output, .events = POLLIN};
+        struct pollfd ready[] = {
+            {.fd = run->output, .events = POLLIN},
+            {.fd = run->child->interrupt > 0 ? run->child->interrupt : -1,
+             .events = POLLIN},
+        };
         char block[4096];
         ssize_t size;
 
-        if (poll(&ready, 1, milliseconds_left(run)) <= 0)
+        if (poll(ready, ARRAY_SIZE(ready), milliseconds_left(run)) <= 0 ||
+            ready[1].revents != 0)
             return false;
         size = read(run->output, block, room < sizeof(block) ? room : sizeof(block));
         if (size <= 0)
@@ -211,7 +242,7 @@ int
 child_run(const struct child *child, struct buffer *output)
 {
     const struct rlimit memory = {child->memory, child->memory};
-    struct run run = {.child = child};
+    struct run run = {.child = child, .drops = child->unprivileged && geteuid() == 0};
     struct pollfd ended = {.events = POLLIN};
     cleanup_close int process = -1;
     cleanup_close int reading = -1;
@@ -234,14 +265,20 @@ child_run(const struct child *child, struct buffer *output)
         if (errno != EINTR)
             return CHILD_KILLED;
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_KILLED;
+    if (!WIFEXITED(status))
+        return CHILD_KILLED;
+    return run.drops && WEXITSTATUS(status) == SETPRIV_MISSING ? CHILD_MISSING
+                                                               : WEXITSTATUS(status);
 }
 
 int
 child_document(const char *name, const struct buffer *content)
 {
-    cleanup_close int fd = memfd_create(name, MFD_CLOEXEC);
+    const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+    cleanup_close int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int error = fd < 0 ? -errno : fs_write_all(fd, content->data, content->size);
 
+    if (error == 0 && (fchmod(fd, 0444) < 0 || fcntl(fd, F_ADD_SEALS, seals) < 0))
+        error = -errno;
     return error < 0 ? error : steal_fd(fd);
 }

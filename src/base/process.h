@@ -49,7 +49,9 @@ struct child {
     size_t output;            /* bytes that it may print */
     unsigned long memory;     /* bytes that it may have */
     int seconds;              /* that it may take */
+    int interrupt;            /* a descriptor, or 0: when it can be read, it is killed */
     bool silent;              /* drop what it prints on standard error */
+    bool unprivileged;        /* if the caller is root, it runs as nobody: setpriv(1) */
 };
 
 /* What child_run() returns besides an exit status. */
@@ -62,5 +64,6 @@ struct child {
  */
 int child_run(const struct child *child, struct buffer *output);
 
-/* Return: a memfd with that content, owned by the caller, or -errno. */
+/* Return: a memfd with that content, which every user can read and nobody can change, owned
+ * by the caller, or -errno. */
 int child_document(const char *name, const struct buffer *content);

@@ -46,6 +46,7 @@ check_part_schema(const struct check *check, const struct part *part, const char
         .output = LIMIT_SCHEMA_OUTPUT,
         .memory = LIMIT_SCHEMA_MEMORY,
         .seconds = LIMIT_SCHEMA_SECONDS,
+        .unprivileged = true,
     };
     cleanup_buffer struct buffer output = {0};
     int status = file < 0 ? CHILD_MISSING : child_run(&child, &output);
@@ -131,6 +132,7 @@ check_part_by_file(const struct check *check, const struct part *part,
         .output = LIMIT_SCHEMA_OUTPUT,
         .memory = LIMIT_SCHEMA_MEMORY,
         .seconds = LIMIT_SCHEMA_SECONDS,
+        .unprivileged = true,
     };
     int status;
     char *rest;

@@ -135,6 +135,7 @@ extern const struct command cmd_pending;
 extern const struct command cmd_set;
 extern const struct command cmd_start;
 extern const struct command cmd_status;
+extern const struct command cmd_try;
 extern const struct command cmd_unset;
 extern const struct command cmd_update;
 extern const struct command cmd_wait;

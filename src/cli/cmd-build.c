@@ -15,6 +15,7 @@
 #include "cli/definition.h"
 #include "cli/io.h"
 #include "image/image.h"
+#include "store/storage.h"
 
 struct options {
     const char *output;

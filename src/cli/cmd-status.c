@@ -90,9 +90,10 @@ static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    const struct storage *storage =
-        view->has_request ? delivery_for(&view->request, &view->domain)->storage
-                          : &storage_image;
+    const struct delivery *delivery = view->has_request
+                                          ? delivery_for(&view->request, &view->domain)
+                                          : delivery_of_running(&view->domain);
+    const struct storage *storage = delivery->storage;
     cleanup_free char *name = storage->name(status->uuid);
     cleanup_failure struct failure *failure = NULL;
     struct stat found;

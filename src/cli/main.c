@@ -29,6 +29,7 @@ const struct command_row commands[] = {
     {&cmd_pending, NULL, "virt-seed pending web1"},
     {&cmd_build, NULL, "virt-seed build --output=seed.iso web1.xml"},
     {&cmd_inspect, NULL, "virt-seed inspect seed.iso"},
+    {&cmd_try, NULL, "virt-seed try --timeout=900 web1"},
 
     {&cmd_start, "Run guests", "virt-seed start --timeout=600 web1"},
     {&cmd_wait, NULL, "virt-seed wait --timeout=600 web1"},

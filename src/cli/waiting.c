@@ -25,14 +25,22 @@
 /* What libvirt's daemon is asked when the time is over may take so long. */
 #define GRACE_SECONDS 10
 
-/* The output of the commands in user-data, and cloud-init's own errors. */
-#define GUEST_LOGS                                                                       \
-    "in the guest, see /var/log/cloud-init-output.log and /var/log/cloud-init.log"
-
 static const char *
 name_of(const struct waited *waited)
 {
     return virDomainGetName(waited->followed->domain);
+}
+
+/* Return: where the output of the commands in user-data and cloud-init's own errors
+ * are. */
+static const char *
+logs_of(const struct waited *waited)
+{
+    const char *logs = waited->waiting->options->logs;
+
+    return logs ? logs
+                : "in the guest, see /var/log/cloud-init-output.log and "
+                  "/var/log/cloud-init.log";
 }
 
 /* --- how it ends ------------------------------------------------------------------ */
@@ -79,8 +87,9 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
 
     if (report->state != GUEST_STATE_DONE) {
         failure_set(&failure, FAILURE_DOMAIN,
-                    "domain '%s': cloud-init has finished with %zu %s\n" GUEST_LOGS,
-                    name_of(waited), errors, errors == 1 ? "error" : "errors");
+                    "domain '%s': cloud-init has finished with %zu %s\n%s",
+                    name_of(waited), errors, errors == 1 ? "error" : "errors",
+                    logs_of(waited));
     } else if (waiting->options->scrub) {
         if (replace_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
             outcome = "error";
@@ -123,7 +132,7 @@ finish_by_time(struct waited *waited)
     if (hint)
         failure_hint(&failure, "%s", hint);
     else if (was_heard)
-        failure_hint(&failure, GUEST_LOGS);
+        failure_hint(&failure, "%s", logs_of(waited));
     else
         failure_hint(&failure, "a guest never reports if its image has no cloud-init, or "
                                "does not read vendor-data");

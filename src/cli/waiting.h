@@ -18,6 +18,8 @@ struct waiting_options {
     bool scrub;   /* replace the seed of a guest that is done */
     bool json;
     bool no_wait; /* the caller ends it as soon as the domain runs */
+    /* Where the guest's own logs can be read; NULL: in the guest. */
+    const char *logs;
 };
 
 /* The rows of a command's options for it, whose member is `waiting`. */

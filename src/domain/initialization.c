@@ -112,7 +112,7 @@ read_password(struct part **password, struct parts *parts, const xmlNode *node,
 {
     cleanup_free char *word = NULL;
 
-    *password = node ? parts_add(parts, PART_VALUE, node, failure) : NULL;
+    *password = node ? parts_add(parts, PART_VALUE, node, false, failure) : NULL;
     if (!*password)
         return node ? -1 : 0;
     word = part_word(*password);
@@ -324,8 +324,7 @@ read_file(void *data, const xmlNode *node, struct failure **failure)
         return vocabulary_fail(element, failure, FAILURE_REQUEST,
                                "is of type BASE64, which is for text in the element\n"
                                "remove <type>: files and secrets are not decoded");
-    content = base64 ? parts_add_base64(reading->parts, PART_VALUE, element, failure)
-                     : parts_add(reading->parts, PART_VALUE, element, failure);
+    content = parts_add(reading->parts, PART_VALUE, element, base64, failure);
     if (!content)
         return -1;
     *array_add(initialization->files, initialization->file_count) =
@@ -419,7 +418,7 @@ settle(struct reading *reading, const xmlNode *node, struct failure **failure)
             *regenerate == 't' ? INITIALIZATION_YES : INITIALIZATION_NO;
     if (script) {
         initialization->custom_script =
-            parts_add(reading->parts, PART_VALUE, script, failure);
+            parts_add(reading->parts, PART_VALUE, script, false, failure);
         if (!initialization->custom_script)
             return -1;
     }

@@ -25,6 +25,7 @@
 #include "store/report-file.h"
 #include "store/rundir.h"
 #include "store/storage.h"
+#include "wire/wire.h"
 
 #define DAYS 90
 #define DAY (24L * 60 * 60)
@@ -136,9 +137,13 @@ int
 lifecycle_release(struct lifecycle *lifecycle, struct failure **failure)
 {
     cleanup_failure struct failure *another = NULL;
+    cleanup_wire_facts struct wire_facts facts = {0};
     int result = remove_seed(lifecycle, failure);
 
-    lifecycle_record_result(lifecycle);
+    wire_facts_read(&facts, lifecycle->domain);
+    /* A rehearsal, which asks for nothing, reports to `virt-seed try` alone. */
+    if (facts.asks)
+        lifecycle_record_result(lifecycle);
     if (report_file_remove(lifecycle->root, lifecycle->domain->uuid,
                            result < 0 ? &another : failure) < 0)
         result = -1;

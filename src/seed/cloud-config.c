@@ -14,10 +14,7 @@
 
 /* --- users and passwords ---------------------------------------------------------- */
 
-/*
- * Users are created without a password, that is, locked; set_passwords() sets all
- * passwords. Without "default", the image's own user would not be created.
- */
+/* Without "default", the image's own user would not be created. */
 static void
 set_users(json_t *config, const struct initialization *initialization)
 {
@@ -81,9 +78,8 @@ add_password(json_t *list, const char *user, const struct part *part,
 }
 
 /*
- * Uses chpasswd's "users": "list" is deprecated, and cloud-init 22.4 would lock the
- * image's own user again if its password were in plain_text_passwd, because the image's
- * lock_passwd has precedence.
+ * Uses chpasswd's "users": "list" is deprecated, and plain_text_passwd alone would not do,
+ * because the lock_passwd of the image's own user has precedence and locks it again.
  */
 static int
 set_passwords(json_t *config, const struct initialization *initialization,
@@ -106,6 +102,44 @@ set_passwords(json_t *config, const struct initialization *initialization,
                                   json_pack("{s:b, s:O}", "expire", 0, "users", list)));
     json_must(json_object_set_new(config, "ssh_pwauth", json_true()));
     return 0;
+}
+
+/* cloud-init before 22.2 does not know chpasswd's "users", and would turn on password
+ * log-in with no password set. All versions take passwords from the list of users, too,
+ * and root's, who exists. There must be a list already: it replaces the image's own. */
+static void
+repeat_passwords(json_t *config)
+{
+    json_t *passwords = json_object_get(json_object_get(config, "chpasswd"), "users");
+    json_t *default_user = json_object_get(config, "user");
+    json_t *users = json_object_get(config, "users");
+    size_t index, i;
+    json_t *password, *user;
+
+    if (!users)
+        return;
+    json_array_foreach(passwords, index, password)
+    {
+        json_t *name = json_object_get(password, "name");
+        const char *type = json_string_value(json_object_get(password, "type"));
+        json_t *found = NULL;
+
+        json_array_foreach(users, i, user)
+        {
+            if (json_equal(json_object_get(user, "name"), name))
+                found = user;
+        }
+        if (!found) {
+            found = json_pack("{s:O}", "name", name);
+            json_must(json_array_append_new(users, found));
+        }
+        json_must(json_object_set(
+            found, strcmp(type, "hash") == 0 ? "hashed_passwd" : "plain_text_passwd",
+            json_object_get(password, "password")));
+        json_must(json_object_set_new(found, "lock_passwd", json_false()));
+        if (json_equal(json_object_get(default_user, "name"), name))
+            json_must(json_object_set_new(default_user, "lock_passwd", json_false()));
+    }
 }
 
 /* --- the document ----------------------------------------------------------------- */
@@ -191,6 +225,8 @@ cloud_config_write(struct buffer *buffer, const struct request *request,
             json_set_string(covered, "ssh_keys", "generate");
         instance_id_add_json(id, COVER_USER_DATA, "cloud-config", covered);
     }
+    /* After the instance-id, for it covers each password once. */
+    repeat_passwords(config);
     buffer_append_string(buffer, "#cloud-config\n");
     yaml_text_append(buffer, config);
     return 0;

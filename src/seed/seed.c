@@ -20,9 +20,9 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
     size_t size = 0;
 
     if (request->payload) {
-        /* It is a seed already. */
+        /* It is a seed already. Its label stays, for request_serial(). */
         *seed = *request->payload;
-        *request->payload = (struct seed){0};
+        *request->payload = (struct seed){.label = xstrdup(seed->label)};
     } else {
         const struct layout *layout = layout_find(request->datasource->label);
 
@@ -104,11 +104,14 @@ check_data(const struct request *request, const struct part *part,
 {
     const char *data = part->data.data;
     const size_t size = part->data.size;
+    /* By default, cloudbase-init reads a ConfigDrive, or the same documents over HTTP. */
+    const bool windows =
+        request->datasource->has_network_data || request->datasource->served;
 
     switch (part->kind) {
     case PART_USER_DATA:
     case PART_VENDOR_DATA:
-        return user_data_check(data, size, failure);
+        return user_data_check(data, size, windows, failure);
     case PART_NETWORK_CONFIG:
         return request->datasource->has_network_data
                    ? network_data_check(data, size, request->domain, failure)
@@ -129,7 +132,7 @@ check_data(const struct request *request, const struct part *part,
          * document. */
         return strcmp(user_data_kind(data, size), "unknown") == 0
                    ? yaml_check(data, size, YAML_ONE_MAPPING, failure)
-                   : user_data_check(data, size, failure);
+                   : user_data_check(data, size, windows, failure);
     case PART_SSH_HOST_KEYS:
         break;
     }

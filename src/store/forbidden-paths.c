@@ -22,13 +22,14 @@
 
 /* All of them have the same name. */
 static const char *const directories[] = {VIRT_SEED_RUNDIR, VIRT_SEED_REPORTDIR,
-                                          VIRT_SEED_STATEDIR, VIRT_SEED_CONFDIR};
+                                          VIRT_SEED_STATEDIR, VIRT_SEED_CONFDIR,
+                                          VIRT_SEED_TRYDIR};
 #define NAME "/virt-seed"
 
 struct check {
     int root;
     struct stat own[ARRAY_SIZE(directories)]; /* without an inode: it does not exist */
-    char *seed, *report;                      /* the domain's own */
+    char *seed, *report, *rehearsal;          /* the domain's own */
 };
 
 /* --- where a path leads ------------------------------------------------------------- */
@@ -115,6 +116,10 @@ is_own(const struct check *check, const xmlNode *node, const char *value)
 {
     const char *device = (const char *)node->parent->name;
 
+    /* The directory of a rehearsal, which `virt-seed try` makes for it alone. */
+    if (strncmp(value, check->rehearsal, strlen(check->rehearsal)) == 0 &&
+        !strchr(value + strlen(check->rehearsal), '/'))
+        return true;
     if (strcmp((const char *)node->name, "source") != 0)
         return false;
     return (strcmp(device, "disk") == 0 && strcmp(value, check->seed) == 0) ||
@@ -202,7 +207,9 @@ forbidden_paths_check(int root, const struct domain *domain, struct failure **fa
 {
     cleanup_free char *seed = seed_path(domain->uuid);
     cleanup_free char *report = wire_report_path(domain->uuid);
-    struct check check = {.root = root, .seed = seed, .report = report};
+    cleanup_free char *rehearsal = xasprintf("%s/%s/", VIRT_SEED_TRYDIR, domain->uuid);
+    struct check check = {
+        .root = root, .seed = seed, .report = report, .rehearsal = rehearsal};
 
     for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
         if (fs_stat_in_root(root, directories[i], &check.own[i]) < 0)

@@ -12,9 +12,10 @@
 
 /*
  * Fails if a value of the document leads into the directory of seeds, of reports, of what
- * is kept, or of the configuration with the secrets. The domain may name its own seed as
+ * is kept, of rehearsals, or of the configuration with the secrets. The domain may name its own seed as
  * the source of a disk and its own report as that of a channel, spelled as the wiring
- * does. <metadata>, <title> and <description> are not looked at.
+ * does, and, in a rehearsal, the files of its own directory. <metadata>, <title> and
+ * <description> are not looked at.
  *
  * Paths are resolved below `root`, so neither links nor ".." hide where they lead. Not
  * found: a link to a file that does not exist yet, a directory above ours, and what an

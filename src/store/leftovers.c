@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/fs.h"
@@ -31,6 +32,7 @@ static const struct {
      false,
      {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUME_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
       SECOND_NAME_INFIX}},
+    {VIRT_SEED_TRYDIR, false, {""}},
     {IMDS_TREE, false, {"", TEMPORARY_SUFFIX}},
 };
 
@@ -99,6 +101,16 @@ fail_at(const char *directory, int error, const char *what, struct failure **fai
                              directory, directory);
 }
 
+/* Return: whether it is the directory of a rehearsal, whose process still runs. */
+static bool
+is_locked(int directory, const char *name)
+{
+    cleanup_close int fd =
+        openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
 static int
 find_in(struct leftovers *leftovers, int root, size_t place, struct failure **failure)
 {
@@ -119,7 +131,8 @@ find_in(struct leftovers *leftovers, int root, size_t place, struct failure **fa
         struct stat status;
 
         if (!is_of_virt_seed(place, entry->d_name, leftover.uuid) ||
-            fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+            fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+            is_locked(dirfd(dir), entry->d_name))
             continue;
         if (leftovers->count == LIMIT_LEFTOVERS)
             return failure_set(failure, FAILURE_LIMIT,

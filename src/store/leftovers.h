@@ -9,6 +9,7 @@
  *   /var/log/libvirt/virt-seed/    reports
  *   /run/libvirt/virt-seed/        seeds, and what belongs to them
  *   /run/libvirt/virt-seed/imds/   what the metadata server serves
+ *   /var/lib/libvirt/virt-seed/    the files of rehearsals that have ended
  */
 #pragma once
 

@@ -22,8 +22,8 @@
 #define NOTE "smbios-was"
 
 /* The architectures where QEMU has -smbios and cloud-init reads DMI (cloudinit/dmi.py). */
-static bool
-has_smbios(const struct domain *domain)
+bool
+wire_has_smbios(const struct domain *domain)
 {
     static const char *const archs[] = {"x86_64", "i686", "aarch64", "armv7l"};
 
@@ -234,7 +234,7 @@ wire_serial(struct domain *domain, const struct request *request,
         wire_remove_serial(domain, wiring);
         return 0;
     }
-    if (!served && !(request->serial && has_smbios(domain))) {
+    if (!served && !(request->serial && wire_has_smbios(domain))) {
         /* A URL left by an earlier datasource would make the guest ignore its disk. */
         if (seed_url_find(&url, domain, NULL))
             wire_remove_serial(domain, wiring);
@@ -242,7 +242,7 @@ wire_serial(struct domain *domain, const struct request *request,
     }
     if (served && wire_url_check(domain, failure) < 0)
         return -1;
-    if (!has_smbios(domain))
+    if (!wire_has_smbios(domain))
         return failure_set(failure, FAILURE_SMBIOS,
                            "datasource=\"%s\" needs the SMBIOS serial, but '%s' does not "
                            "have one\n"
@@ -276,7 +276,7 @@ wire_shim_serial(const struct domain *domain, const struct request *request,
     const char *word = request_serial(request);
     cleanup_words struct words words = {.user = NULL};
 
-    if (!word || !request->serial || !has_smbios(domain))
+    if (!word || !request->serial || !wire_has_smbios(domain))
         return "";
     if (smbios && xml_attribute_is(smbios, "mode", "host")) {
         fail_host_mode(smbios, request, failure);

@@ -72,6 +72,10 @@ void wire_remove_request(struct domain *domain, struct wiring *wiring);
  * ec2_identify_platform; since 24.2). */
 bool wire_looks_like_amazon(const char *uuid);
 
+/* Return: whether QEMU has -smbios for the domain's architecture, and cloud-init reads
+ * it. */
+bool wire_has_smbios(const struct domain *domain);
+
 /* --- facts from a domain's XML -------------------------------------------------------- */
 
 /* Whether the domain asks for a seed, and by which disk, emulator or URL its guest gets

@@ -31,8 +31,13 @@ initialize() {
             {name: "root", password: "p: \"ä\" # \\ %", type: "text"},
             {name: "alice", password: "$6$salt$hash", type: "hash"},
             {name: "bob", password: "010", type: "text"}]}')"
-        understood '.users | keys' '["alice", "bob", "debian"]'
+        understood '.users | keys' '["alice", "bob", "debian", "root"]'
         understood '.users.debian.default' true
+        # Versions before 22.2 do not know chpasswd's "users".
+        understood_text .users.root.plain_text_passwd $'p: "ä" # \\ %'
+        understood_text .users.alice.hashed_passwd '$6$salt$hash'
+        understood_text .users.bob.plain_text_passwd 010
+        understood '[.users | .root, .alice, .bob | .lock_passwd]' '[false, false, false]'
         no_complaint
     done
 }

@@ -205,6 +205,9 @@ installs_cloud_init() {
     # shellcheck disable=SC2016  # they are for the script
     printf '#!/bin/bash\necho "$*" >>called\ncat "$3" >>read\n%s\n' "$1" >bin/cloud-init
     chmod +x bin/cloud-init
+    # It is not root that comes here.
+    rm -f called read
+    chmod o+rwx "$PWD"
     PATH=$PWD/bin:$PATH
     schema=
 }
@@ -229,6 +232,15 @@ pakages: [a]
         <ci:network-config>version: 2</ci:network-config>' >schema.xml
     finds schema.xml
     grep -q -- '--schema-type network-config$' called
+}
+
+@test "an installed cloud-init has no privileges, and cannot change what it reads" {
+    installs_cloud_init 'id -u >who; id -G >>who; grep -E "^(CapEff|NoNewPrivs):" /proc/self/status >>who
+        echo more >>"$3"; exit 0'
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+    run -0 check schema.xml
+    [[ $EUID -ne 0 || $(<who) = $'65534\n65534\nCapEff:\t0000000000000000\nNoNewPrivs:\t1' ]]
+    [[ $(<read) = '#cloud-config' ]]
 }
 
 @test "warns if an installed cloud-init fails or does not end" {
@@ -281,6 +293,8 @@ password: hunter2
 
 # makes_schema: a schema like cloud-init's in the file "cloud-config.json".
 makes_schema() {
+    # The system's own, which nobody can run, too.
+    PATH=/usr/bin:$PATH
     python3 -I -c 'import jsonschema' 2>/dev/null || skip 'jsonschema is not installed'
     schema=--schema=cloud-config.json
     cat >cloud-config.json <<'END'

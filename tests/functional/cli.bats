@@ -51,6 +51,11 @@ options_of_help() {
     diff <(options_of_source lifecycle/main.c) <(options_of_help virt-seed-lifecycle)
 }
 
+@test "wait --help lists the exit statuses that the manual lists" {
+    diff <(virt-seed wait --help | sed -n 's/^ *\([0-9]\+\)  .*/\1/p') \
+        <(sed -n '/^\.SS wait$/,/^\.TE$/s/^\([0-9]\+\)\t.*/\1/p' "$top_srcdir/docs/virt-seed.1")
+}
+
 @test "--help fits a terminal of 80 columns" {
     local command
 

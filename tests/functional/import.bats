@@ -336,6 +336,8 @@ END
     assert_refused 2 '--set and --output exclude each other'
     run virt-seed import --replace kubevirt c
     assert_refused 2 '--replace needs --set'
+    run virt-seed import --dry-run kubevirt c
+    assert_refused 2 '--dry-run needs --set'
     run virt-seed import kubevirt none.yaml
     assert_refused 1 "could not read 'none.yaml'"
     run virt-seed import kubevirt .

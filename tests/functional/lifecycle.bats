@@ -71,7 +71,7 @@ ends_guest() {
     assert_said 'virt-seed: error: ' 'virt-seed: hint: ' "$@"
 }
 
-@test "started ends a guest whose seed was written to or replaced, unless it was resumed" {
+@test "started ends a guest whose seed was written to, replaced or removed, unless it was resumed" {
     lifecycle wired.xml prepare
     lifecycle wired.xml started
     cat wired.xml >>"$seeds/$uuid.iso"
@@ -80,9 +80,15 @@ ends_guest() {
     echo another >"$seeds/another"
     mv "$seeds/another" "$seeds/$uuid.iso"
     ends_guest wired.xml 'another program wrote to the seed'
+    # virtlogd renames files that have become large.
+    lifecycle wired.xml prepare
+    mv "$seeds/$uuid.iso" "$seeds/$uuid.iso.0"
+    ends_guest wired.xml 'another program wrote to the seed, or replaced or removed it'
     lifecycle wired.xml restore
     lifecycle wired.xml prepare
     echo >>"$seeds/$uuid.iso"
+    lifecycle wired.xml started
+    rm "$seeds/$uuid.iso"
     lifecycle wired.xml started
 }
 

@@ -369,6 +369,32 @@ refuses_start_and_check() {
     run -0 virt-seed --root="$root" check --no-schema wired.xml
 }
 
+@test "refuses a start if another user listens in place of the server" {
+    [[ $EUID -eq 0 ]] || skip 'only root can become another user'
+    end_server
+    for address in "${imds_address%:*}" 0.0.0.0; do
+        coproc thief { exec python3 - "$address" "${imds_address#*:}" 3>&- <<'END'; }
+import os, socket, sys
+os.setgroups([])
+os.setresuid(65534, 65534, 65534)
+listener = socket.socket()
+listener.setsockopt(socket.SOL_IP, 15, 1)  # IP_FREEBIND: no interface has it
+listener.bind((sys.argv[1], int(sys.argv[2])))
+listener.listen()
+print(listener.getsockname(), flush=True)
+while True:
+    with listener.accept()[0] as connection:
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+END
+        read -r _ <&"${thief[0]}"
+        refuses_start_and_check wired.xml "a program of user 65534 is listening at $imds_address" \
+            'find out which one it is'
+        kill "$thief_PID"
+        wait "$thief_PID" || :
+    done
+}
+
 @test "check asks at the address that the guest will use once it is wired" {
     local server=$imds_address
 
@@ -508,7 +534,7 @@ clone_xml() {
 
 @test "refuses a domain with another's URL and without a request" {
     clone_xml | sed '/<ci:cloud-init/d' >unasked.xml
-    refuses_start unasked.xml "has virt-seed's address" 'virt-seed unset web1'
+    refuses_start unasked.xml "has another domain's seed" 'virt-seed unset web1'
     virt-seed --quiet unset unasked.xml >unset.xml
     lifecycle unset.xml prepare
 }

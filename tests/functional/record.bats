@@ -129,7 +129,7 @@ put_result() {
     start unwired.xml
     [[ ! -e $record ]]
     lifecycle_beside_journal wired.xml release
-    lifecycle_beside_journal wired.xml started
+    run ! lifecycle_beside_journal wired.xml started
     [[ ! -e $record ]]
 }
 

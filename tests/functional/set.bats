@@ -227,6 +227,16 @@ END
     assert_refused 2 '--print'
 }
 
+@test "--dry-run lists the changes and writes nothing" {
+    cp web1.xml before.xml
+    run --separate-stderr -0 virt-seed --root="$root" set --dry-run -i --hostname=one \
+        --root-password-file=password web1.xml
+    [[ ${lines[0]} == 'web1: would be changed' ]]
+    [[ $output == *$'\n  --hostname written\n'* && $output != *'<domain'* && $output != *hunter2* ]]
+    cmp web1.xml before.xml
+    [[ ! -e $root$confdir/secrets/web1 ]]
+}
+
 @test "refuses impossible settings and keeps the file unchanged" {
     cp web1.xml before.xml
     run virt-seed set -i --hostname=no_host web1.xml

@@ -7,9 +7,11 @@ fuzz_replays = \
 	%D%/replay-config \
 	%D%/replay-domain \
 	%D%/replay-iso \
+	%D%/replay-ovirt \
 	%D%/replay-paths \
 	%D%/replay-report \
 	%D%/replay-request \
+	%D%/replay-shim \
 	%D%/replay-yaml \
 	$(NULL)
 if WITH_IMDS
@@ -42,6 +44,9 @@ FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
 %C%_replay_iso_SOURCES = %D%/fuzz-iso.c %D%/replay.c
 %C%_replay_iso_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_iso_LDADD = $(FUZZ_LDADD)
+%C%_replay_ovirt_SOURCES = %D%/fuzz-ovirt.c %D%/replay.c
+%C%_replay_ovirt_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_ovirt_LDADD = libimport.a $(FUZZ_LDADD)
 %C%_replay_paths_SOURCES = %D%/fuzz-paths.c %D%/replay.c
 %C%_replay_paths_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_paths_LDADD = $(FUZZ_LDADD)
@@ -51,6 +56,9 @@ FUZZ_LDADD = libfuzz.a $(SEED_ARCHIVES) $(SEED_LIBS)
 %C%_replay_request_SOURCES = %D%/fuzz-request.c %D%/replay.c
 %C%_replay_request_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_request_LDADD = $(FUZZ_LDADD)
+%C%_replay_shim_SOURCES = %D%/fuzz-shim.c %D%/replay.c
+%C%_replay_shim_CFLAGS = $(FUZZ_CFLAGS)
+%C%_replay_shim_LDADD = libshim.a $(FUZZ_LDADD)
 %C%_replay_yaml_SOURCES = %D%/fuzz-yaml.c %D%/replay.c
 %C%_replay_yaml_CFLAGS = $(FUZZ_CFLAGS)
 %C%_replay_yaml_LDADD = $(FUZZ_LDADD)
@@ -61,9 +69,11 @@ fuzz_programs = \
 	%D%/fuzz-config \
 	%D%/fuzz-domain \
 	%D%/fuzz-iso \
+	%D%/fuzz-ovirt \
 	%D%/fuzz-paths \
 	%D%/fuzz-report \
 	%D%/fuzz-request \
+	%D%/fuzz-shim \
 	%D%/fuzz-yaml \
 	$(NULL)
 if WITH_IMDS
@@ -90,6 +100,10 @@ fuzzers: $(fuzz_programs)
 %C%_fuzz_iso_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_iso_LDADD = $(FUZZ_LDADD)
 %C%_fuzz_iso_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_ovirt_SOURCES = %D%/fuzz-ovirt.c
+%C%_fuzz_ovirt_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_ovirt_LDADD = libimport.a $(FUZZ_LDADD)
+%C%_fuzz_ovirt_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 %C%_fuzz_paths_SOURCES = %D%/fuzz-paths.c
 %C%_fuzz_paths_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_paths_LDADD = $(FUZZ_LDADD)
@@ -102,6 +116,10 @@ fuzzers: $(fuzz_programs)
 %C%_fuzz_request_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_request_LDADD = $(FUZZ_LDADD)
 %C%_fuzz_request_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+%C%_fuzz_shim_SOURCES = %D%/fuzz-shim.c
+%C%_fuzz_shim_CFLAGS = $(FUZZ_CFLAGS)
+%C%_fuzz_shim_LDADD = libshim.a $(FUZZ_LDADD)
+%C%_fuzz_shim_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 %C%_fuzz_yaml_SOURCES = %D%/fuzz-yaml.c
 %C%_fuzz_yaml_CFLAGS = $(FUZZ_CFLAGS)
 %C%_fuzz_yaml_LDADD = $(FUZZ_LDADD)
@@ -115,8 +133,10 @@ EXTRA_DIST += \
 	%D%/domain.dict \
 	%D%/imds.dict \
 	%D%/iso.dict \
+	%D%/ovirt.dict \
 	%D%/paths.dict \
 	%D%/report.dict \
 	%D%/request.dict \
+	%D%/shim.dict \
 	%D%/yaml.dict \
 	$(NULL)

@@ -6,6 +6,7 @@ guest_tests = \
 	%D%/medium.bats \
 	%D%/boot.bats \
 	%D%/report.bats \
+	%D%/try.bats \
 	%D%/imds.bats \
 	%D%/clone.bats \
 	%D%/doors.bats \

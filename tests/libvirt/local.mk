@@ -2,6 +2,7 @@
 # A real libvirtd and QEMU, private to the tests; needs root.
 
 libvirt_tests = \
+	%D%/defaults.bats \
 	%D%/doctor.bats \
 	%D%/edit.bats \
 	%D%/events.bats \
@@ -24,6 +25,7 @@ libvirt_tests = \
 	%D%/shim.bats \
 	%D%/start-command.bats \
 	%D%/start.bats \
+	%D%/try.bats \
 	%D%/vdsm.bats \
 	%D%/wait.bats \
 	%D%/watch.bats \

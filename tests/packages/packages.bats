@@ -107,6 +107,7 @@ runs() {
     # No library is linked statically: a security update would not reach it.
     [[ $(virt-seed-lifecycle --version) = "$(virt-seed --version)" ]]
     [[ $(stat -c '%a %U' /etc/virt-seed/secrets) = "700 root" ]]
+    [[ $(stat -c '%a %U' /etc/virt-seed/conf.d) = "755 root" ]]
 }
 
 @test "nothing of the metadata server's is enabled, and its directory is its own" {

@@ -110,7 +110,9 @@ makes_users_beside_the_images_own(void **state)
     assert_config("<ci:users><ci:user><ci:user_name>alice</ci:user_name>"
                   "<ci:password>p</ci:password></ci:user>"
                   "<ci:user><ci:user_name>bob</ci:user_name></ci:user></ci:users>",
-                  "{\"users\":[\"default\",{\"name\":\"alice\"},{\"name\":\"bob\"}],"
+                  "{\"users\":[\"default\",{\"name\":\"alice\","
+                  "\"plain_text_passwd\":\"p\",\"lock_passwd\":false},"
+                  "{\"name\":\"bob\"}],"
                   "\"chpasswd\":{\"expire\":false,\"users\":[{\"name\":\"alice\","
                   "\"password\":\"p\",\"type\":\"text\"}]},\"ssh_pwauth\":true}");
 }

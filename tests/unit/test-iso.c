@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed as an image: image/iso.h. */
+/* The seed as an image (image/image.h), and its publication (store/storage.h). */
 #include "config.h"
 
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "image/image.h"
+#include "store/storage.h"
 #include "unit.h"
 
 #define BLOCK 2048

@@ -13,7 +13,7 @@ assert_takes(const char *data, size_t size)
 {
     struct failure *failure = NULL;
 
-    if (user_data_check(data, size, &failure) < 0)
+    if (user_data_check(data, size, false, &failure) < 0)
         print_error("refused:\n%s\n", data);
     assert_no_failure(failure);
 }
@@ -23,7 +23,7 @@ assert_refuses(const char *text, enum failure_code code)
 {
     struct failure *failure = NULL;
 
-    if (user_data_check(text, strlen(text), &failure) == 0)
+    if (user_data_check(text, strlen(text), false, &failure) == 0)
         print_error("taken:\n%s\n", text);
     assert_failure(&failure, code);
 }
@@ -116,6 +116,36 @@ refuses_what_cloud_init_would_ignore(void **state)
         assert_refuses(texts[i], FAILURE_USER_DATA);
 }
 
+/* cloudbase-init's own pattern for each is in userdatautils.py. */
+static void
+takes_scripts_of_windows_for_windows_alone(void **state)
+{
+    const char *const texts[] = {
+        "rem cmd\r\ndir\r\n",
+        "#ps1\nGet-Date\n",
+        "#ps1_sysnative\r\nGet-Date\n",
+        "#ps1_x86\nGet-Date\n",
+        "<powershell>Get-Date</powershell>",
+        "<script>dir</script>",
+    };
+    const char *const bad[] = {"REM CMD\n", "#ps1", "#ps2\n", " #ps1\n", "\n<script>a"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct failure *failure = NULL;
+
+        user_data_check(texts[i], strlen(texts[i]), true, &failure);
+        assert_no_failure(failure);
+        assert_refuses(texts[i], FAILURE_USER_DATA);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        struct failure *failure = NULL;
+
+        assert_int_equal(user_data_check(bad[i], strlen(bad[i]), true, &failure), -1);
+        assert_failure(&failure, FAILURE_USER_DATA);
+    }
+}
+
 static void
 tells_of_the_space_in_the_header(void **state)
 {
@@ -123,7 +153,7 @@ tells_of_the_space_in_the_header(void **state)
     cleanup_failure struct failure *failure = NULL;
 
     (void)state;
-    assert_int_equal(user_data_check(text, strlen(text), &failure), -1);
+    assert_int_equal(user_data_check(text, strlen(text), false, &failure), -1);
     assert_int_equal(failure->code, FAILURE_USER_DATA);
     assert_non_null(strstr(failure->hint, "remove the space"));
 }
@@ -212,7 +242,8 @@ holds_nothing_of_the_data_in_its_messages(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_failure struct failure *failure = NULL;
 
-        assert_int_equal(user_data_check(texts[i], strlen(texts[i]), &failure), -1);
+        assert_int_equal(user_data_check(texts[i], strlen(texts[i]), false, &failure),
+                         -1);
         assert_null(strstr(failure->message, "hunter2"));
         assert_null(strstr(failure->hint, "hunter2"));
     }
@@ -227,6 +258,7 @@ main(void)
         cmocka_unit_test(takes_what_is_empty),
         cmocka_unit_test(takes_white_space_before_most_headers),
         cmocka_unit_test(refuses_what_cloud_init_would_ignore),
+        cmocka_unit_test(takes_scripts_of_windows_for_windows_alone),
         cmocka_unit_test(tells_of_the_space_in_the_header),
         cmocka_unit_test(reads_cloud_config_as_the_guest_would),
         cmocka_unit_test(has_a_word_for_each_kind),

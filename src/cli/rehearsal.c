@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How it works: only devices that are known to touch nothing of the host's stay, each as
+ * its row says. All others are left out, so that a device that libvirt adds one day cannot
+ * write to what belongs to the domain.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/names.h"
+#include "cli/rehearsal.h"
+#include "domain/xml.h"
+#include "wire/wire.h"
+
+/* Of elements that libvirt passes to QEMU as they are. */
+#define QEMU_NAMESPACE "http://libvirt.org/schemas/domain/qemu/1.0"
+
+static char *
+path_of(const struct rehearsal *rehearsal, const char *name)
+{
+    return xasprintf("%s/%s", rehearsal->directory, name);
+}
+
+/* Removes the children of that name. */
+static void
+remove_children(xmlNode *node, const char *name)
+{
+    xmlNode *child;
+
+    while ((child = xml_child(node, name)))
+        xml_remove(child);
+}
+
+/* Replaces the children of that name by one, with an attribute. */
+static void
+set_child(xmlNode *node, const char *name, const char *attribute, const char *value)
+{
+    remove_children(node, name);
+    xml_set_attribute(xml_add_child(node, name), attribute, value);
+}
+
+/* --- disks -------------------------------------------------------------------------- */
+
+static int
+fail_disk(const xmlNode *disk, const char *reason, struct failure **failure)
+{
+    cleanup_free char *target = xml_attribute(xml_child(disk, "target"), "dev");
+
+    return failure_set_at(failure, FAILURE_DOMAIN, xml_line(disk),
+                          "disk '%s' %s, so it cannot have an overlay\n"
+                          "a rehearsal needs disks in files or on block devices",
+                          target ? target : "", reason);
+}
+
+static int
+rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failure)
+{
+    xmlNode *source = xml_child(disk, "source");
+    xmlNode *driver = xml_child(disk, "driver");
+    cleanup_free char *file = xml_attribute(source, "file");
+    cleanup_free char *device = xml_attribute(source, "dev");
+    cleanup_free char *format = xml_attribute(driver, "type");
+    cleanup_free char *type = xml_attribute(disk, "type");
+    struct rehearsal_disk overlay;
+    cleanup_free char *path = NULL;
+
+    if (file && seed_path_is(file)) {
+        cleanup_free char *seed = path_of(rehearsal, REHEARSAL_SEED);
+
+        set_child(disk, "source", "file", seed);
+        return 0;
+    }
+    /* Nobody writes to these. */
+    if (!source || xml_attribute_is(disk, "device", "cdrom") ||
+        xml_child(disk, "readonly"))
+        return 0;
+    if (xml_attribute_is(disk, "device", "floppy")) {
+        remove_children(disk, "source");
+        return 0;
+    }
+    if (xml_attribute_is(disk, "device", "lun"))
+        return fail_disk(disk, "passes SCSI commands to its device", failure);
+    if (xml_child(disk, "encryption") || xml_child(source, "encryption"))
+        return fail_disk(disk, "is encrypted", failure);
+    if (!file && !device) {
+        cleanup_free char *reason = xasprintf("has type='%s'", type ? type : "");
+
+        return fail_disk(disk, reason, failure);
+    }
+    overlay = (struct rehearsal_disk){
+        .target = xml_attribute(xml_child(disk, "target"), "dev"),
+        .path = file ? steal(file) : steal(device),
+        .format = format ? steal(format) : xstrdup("raw"),
+        .name = xasprintf("%zu.qcow2", rehearsal->disk_count),
+    };
+    path = path_of(rehearsal, overlay.name);
+    *array_add(rehearsal->disks, rehearsal->disk_count) = overlay;
+    xml_set_attribute(disk, "type", "file");
+    set_child(disk, "source", "file", path);
+    xml_set_attribute(driver ? driver : xml_add_child(disk, "driver"), "type", "qcow2");
+    remove_children(disk, "backingStore");
+    remove_children(disk, "shareable");
+    remove_children(disk, "transient");
+    return 0;
+}
+
+/* --- other devices ------------------------------------------------------------------ */
+
+/*
+ * With a port, all that the guest sends ends in this process: the network is there, and
+ * nobody else is in it. An interface that is a device of the host's becomes an emulated
+ * one.
+ */
+static int
+rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface,
+                  struct failure **failure)
+{
+    static const char *const kept[] = {"mac", "model", "address", "boot", "alias",
+                                       "rom", "mtu",   "link",    "acpi"};
+    cleanup_free char *port = xasprintf("%d", rehearsal->port);
+    xmlNode *next, *source;
+
+    (void)failure;
+    if (rehearsal->port == 0) {
+        /* A name of a host's device that the domain may still have. */
+        remove_children(interface, "target");
+        return 0;
+    }
+    for (xmlNode *child = xml_first_element(interface); child; child = next) {
+        bool keep = false;
+
+        next = xml_next_element(child);
+        for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+            keep = keep || strcmp((const char *)child->name, kept[i]) == 0;
+        if (!keep)
+            xml_remove(child);
+    }
+    xml_set_attribute(interface, "type", "client");
+    source = xml_add_child(interface, "source");
+    xml_set_attribute(source, "address", "127.0.0.1");
+    xml_set_attribute(source, "port", port);
+    return 0;
+}
+
+/* The first serial port becomes a file, which is shown if the rehearsal fails. */
+static int
+rewrite_serial(struct rehearsal *rehearsal, xmlNode *serial, struct failure **failure)
+{
+    cleanup_free char *path = path_of(rehearsal, REHEARSAL_CONSOLE);
+    bool first = true;
+
+    (void)failure;
+    for (const xmlNode *other = xml_child(serial->parent, "serial"); other != serial;
+         other = xml_next(other, "serial"))
+        first = false;
+    remove_children(serial, "source");
+    remove_children(serial, "protocol");
+    remove_children(serial, "log");
+    xml_set_attribute(serial, "type", first ? "file" : "null");
+    if (first)
+        set_child(serial, "source", "path", path);
+    return 0;
+}
+
+/* Only the report's stays. */
+static int
+rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel, struct failure **failure)
+{
+    xmlNode *source = xml_child(channel, "source");
+    cleanup_free char *path = wire_report_path(rehearsal->uuid);
+    cleanup_free char *port = xml_attribute(xml_child(channel, "target"), "name");
+
+    (void)failure;
+    if (port && strcmp(port, REPORT_PORT) == 0)
+        xml_set_attribute(source, "path", path);
+    else
+        xml_remove(channel);
+    return 0;
+}
+
+/* What the domain's own process would use: other devices stay if they are only emulated. */
+static bool
+is_emulated(const xmlNode *device)
+{
+    const xmlNode *backend = xml_child(device, "backend");
+
+    if (strcmp((const char *)device->name, "input") == 0)
+        return !xml_attribute_is(device, "type", "passthrough") &&
+               !xml_attribute_is(device, "type", "evdev");
+    if (strcmp((const char *)device->name, "rng") == 0)
+        return xml_attribute_is(backend, "model", "random") ||
+               xml_attribute_is(backend, "model", "builtin");
+    if (strcmp((const char *)device->name, "tpm") == 0)
+        return xml_attribute_is(backend, "type", "emulator");
+    return true;
+}
+
+static const struct {
+    const char *name;
+    int (*rewrite)(struct rehearsal *rehearsal, xmlNode *device,
+                   struct failure **failure); /* NULL: it stays as it is */
+    bool needless; /* not needed by a guest that nobody looks at: left out, not told */
+} devices[] = {
+    {"disk", rewrite_disk, false},
+    {"interface", rewrite_interface, false},
+    {"serial", rewrite_serial, false},
+    {"channel", rewrite_channel, false},
+    {"emulator", NULL, false},
+    {"controller", NULL, false},
+    {"input", NULL, false},
+    {"video", NULL, false},
+    {"rng", NULL, false},
+    {"memballoon", NULL, false},
+    {"watchdog", NULL, false},
+    {"panic", NULL, false},
+    {"iommu", NULL, false},
+    {"tpm", NULL, false},
+    {"console", NULL, true},
+    {"parallel", NULL, true},
+    {"graphics", NULL, true},
+    {"sound", NULL, true},
+    {"audio", NULL, true},
+    {"redirdev", NULL, true},
+    {"redirfilter", NULL, true},
+    {"smartcard", NULL, true},
+};
+
+static void
+leave_out(struct rehearsal *rehearsal, xmlNode *node)
+{
+    cleanup_free char *name =
+        xasprintf("<%s%s>", node->ns ? "qemu:" : "", (const char *)node->name);
+
+    if (!texts_have(rehearsal->left_out, rehearsal->left_out_count, name))
+        texts_add(&rehearsal->left_out, &rehearsal->left_out_count, steal(name));
+    xml_remove(node);
+}
+
+static int
+rewrite_device(struct rehearsal *rehearsal, xmlNode *device, struct failure **failure)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
+        if (strcmp((const char *)device->name, devices[i].name) != 0)
+            continue;
+        if (devices[i].needless) {
+            xml_remove(device);
+            return 0;
+        }
+        if (devices[i].rewrite)
+            return devices[i].rewrite(rehearsal, device, failure);
+        if (is_emulated(device))
+            return 0;
+    }
+    leave_out(rehearsal, device);
+    return 0;
+}
+
+/* --- the machine -------------------------------------------------------------------- */
+
+/* Only QEMU itself can show the guest another UUID than libvirt's. */
+static void
+add_smbios_uuid(xmlNode *root, const char *uuid)
+{
+    cleanup_free char *value = xasprintf("type=1,uuid=%s", uuid);
+    xmlNs *ns = xmlNewNs(root, (const xmlChar *)QEMU_NAMESPACE, (const xmlChar *)"qemu");
+    xmlNode *line = xml_add_child(root, "commandline");
+    const char *const words[] = {"-smbios", value};
+
+    ns = ns ? ns : xmlSearchNsByHref(root->doc, root, (const xmlChar *)QEMU_NAMESPACE);
+    xmlSetNs(line, ns);
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+        xmlNode *argument = xml_add_child(line, "arg");
+
+        xmlSetNs(argument, ns);
+        xml_set_attribute(argument, "value", words[i]);
+    }
+}
+
+static void
+rewrite_identity(struct rehearsal *rehearsal, const struct domain *domain)
+{
+    xmlNode *root = domain->root;
+    xmlNode *system = xml_child(xml_child(root, "sysinfo"), "system");
+
+    if (wire_has_smbios(domain))
+        add_smbios_uuid(root, domain->uuid);
+    xmlNodeSetContent(xml_child(root, "uuid"), (const xmlChar *)rehearsal->uuid);
+    xmlNodeSetContent(xml_child(root, "name"), (const xmlChar *)rehearsal->name);
+    /* libvirt requires it to be the <uuid>. */
+    for (xmlNode *entry = xml_child(system, "entry"); entry;
+         entry = xml_next(entry, "entry")) {
+        if (xml_attribute_is(entry, "name", "uuid")) {
+            xml_remove(entry);
+            break;
+        }
+    }
+}
+
+static void
+rewrite_firmware(struct rehearsal *rehearsal, xmlNode *root)
+{
+    xmlNode *nvram = xml_child(xml_child(root, "os"), "nvram");
+    xmlNode *source = xml_child(nvram, "source");
+    cleanup_free char *path = path_of(rehearsal, REHEARSAL_NVRAM);
+
+    if (!nvram)
+        return;
+    rehearsal->nvram = source ? xml_attribute(source, "file") : xml_text(nvram);
+    if (source)
+        xml_set_attribute(source, "file", path);
+    else
+        xmlNodeSetContent(nvram, (const xmlChar *)path);
+}
+
+int
+rehearsal_rewrite(struct rehearsal *rehearsal, struct domain *domain,
+                  struct failure **failure)
+{
+    xmlNode *root = domain->root;
+    xmlNode *next;
+
+    for (xmlNode *child = xml_first_element(xml_child(root, "devices")); child;
+         child = next) {
+        next = xml_next_element(child);
+        if (rewrite_device(rehearsal, child, failure) < 0)
+            return -1;
+    }
+    for (xmlNode *child = xml_first_element(root); child; child = next) {
+        next = xml_next_element(child);
+        if (child->ns)
+            leave_out(rehearsal, child);
+    }
+    /* The request too: the seed is made already. */
+    remove_children(root, "metadata");
+    rewrite_identity(rehearsal, domain);
+    rewrite_firmware(rehearsal, root);
+    return 0;
+}
+
+void
+rehearsal_clear(struct rehearsal *rehearsal)
+{
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        free(rehearsal->disks[i].target);
+        free(rehearsal->disks[i].path);
+        free(rehearsal->disks[i].format);
+        free(rehearsal->disks[i].name);
+    }
+    free(rehearsal->disks);
+    free(rehearsal->name);
+    free(rehearsal->directory);
+    free(rehearsal->nvram);
+    texts_free(rehearsal->left_out, rehearsal->left_out_count);
+    *rehearsal = (struct rehearsal){0};
+}

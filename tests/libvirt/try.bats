@@ -1,0 +1,225 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of report.bash
+# try.bats: virt-seed try with a real libvirtd. The guests boot nothing: the test writes what they
+# report, as report.bash says.
+
+bats_require_minimum_version 1.5.0
+
+load lab
+load domains
+load common
+load report
+
+web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
+try_dir=/var/lib/libvirt/virt-seed
+
+teardown() {
+    lab_reset
+    lab_run sh -c 'rm -rf /var/lib/virt-seed/*'
+}
+
+# define [CHILDREN]: the domain web1, which asks, is not wired, and has a disk and an interface.
+define() {
+    local disk
+
+    disk=$(domain_disk_image web1)
+    printf 'the disk of web1' | dd of="$disk" conv=notrunc status=none
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'>${1-}</ci:cloud-init>" \
+        devices="$(domain_disk_xml "$disk")
+            <interface type='user'><mac address='52:54:00:00:00:01'/><model type='virtio'/></interface>
+            ${devices-}" domain_define web1 $web1
+}
+
+# begin_trying ARGUMENT...: virt-seed try in the background, until its guest runs.
+begin_trying() {
+    # Nothing that stays may have the descriptors for which bats waits.
+    lab_run timeout 300 "$builddir/virt-seed" try "$@" web1 \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
+    trying=$!
+    wait_until 60 runs || { cat "$BATS_TEST_TMPDIR/err" && false; }
+    uuid=$(lab_virsh domuuid web1-try | head -n 1)
+}
+
+runs() {
+    lab_virsh domstate web1-try 2>/dev/null | grep -q running
+}
+
+is_gone() {
+    ! runs
+}
+
+# end_trying STATUS: until it has ended with this status; $output and $stderr are what it printed.
+end_trying() {
+    local found=0
+
+    wait "$trying" || found=$?
+    output=$(<"$BATS_TEST_TMPDIR/out")
+    stderr=$(<"$BATS_TEST_TMPDIR/err")
+    if [[ $found -ne $1 ]]; then
+        printf 'expected status %s, found %s:\n%s\n%s\n' "$1" "$found" "$output" "$stderr"
+        return 1
+    fi
+}
+
+# xml XPATH: what the rehearsal's XML has there.
+xml() {
+    lab_virsh dumpxml web1-try | xmllint --xpath "string($1)" -
+}
+
+# Nothing is left, and the domain is as it was.
+assert_untouched() {
+    run -0 lab_virsh list --all --name
+    [[ $output = web1 ]]
+    run -0 lab_virsh domstate web1
+    [[ $output = 'shut off'* ]]
+    [[ -z $(find "$LAB_DIR/root$try_dir" -mindepth 1) ]]
+    [[ -z $(find "$LAB_DIR/root$report_dir" -mindepth 1 2>/dev/null) ]]
+    [[ -z $(find "$LAB_DIR/root/var/lib/virt-seed" -name '*.json') ]]
+    [[ $(lab_virsh dumpxml --inactive web1) = "$before" ]]
+    [[ $(sha256sum "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw) = "$digest" ]]
+    [[ $(stat -c %u:%g "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw) = "$owner" ]]
+}
+
+remember() {
+    before=$(lab_virsh dumpxml --inactive web1)
+    digest=$(sha256sum "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw)
+    owner=$(stat -c %u:%g "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw)
+}
+
+ended=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
+failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_result '"no such package"')")
+
+@test "the guest sees the same machine, with the seed of the next boot, on an overlay" {
+    define '<ci:hostname>web1.example.org</ci:hostname>'
+    remember
+    begin_trying
+    [[ $uuid != "$web1" ]]
+    run -0 lab_virsh qemu-monitor-command web1-try --hmp info uuid
+    [[ $output = "$web1"* ]]
+    [[ $(xml '//mac/@address') = 52:54:00:00:00:01 ]]
+    [[ $(xml '//sysinfo//entry[@name="serial"]') = 'ds=nocloud;dsmode=net' ]]
+    [[ $(xml '//disk[@device="disk"]/source/@file') = "$try_dir/$uuid/0.qcow2" ]]
+    [[ $(xml '//disk[@device="disk"]/backingStore/source/@file') = *web1.raw ]]
+    run -0 lab_run "$builddir/virt-seed" inspect --extract=/run/seed "$(xml '//disk[@device="cdrom"]/source/@file')"
+    run -0 lab_run cat /run/seed/meta-data
+    [[ $output = *"$web1"*web1.example.org* ]]
+    report_say "$uuid" "$ended"
+    end_trying 0
+    [[ $output = *'web1-try: done' && $stderr = "" ]]
+    assert_untouched
+}
+
+@test "a guest that ends with errors is told from one that does not" {
+    define
+    remember
+    begin_trying
+    report_say "$uuid" "$failed"
+    end_trying 1
+    [[ $output$stderr = *'no such package'* ]]
+    assert_untouched
+}
+
+@test "the network leads nowhere, and with --network to that of the domain" {
+    define
+    begin_trying
+    [[ $(xml '//interface/@type') = client && $(xml '//interface/source/@address') = 127.0.0.1 ]]
+    report_say "$uuid" "$ended"
+    end_trying 0
+    begin_trying --network
+    [[ $(xml '//interface/@type') = user ]]
+    report_say "$uuid" "$ended"
+    end_trying 0
+}
+
+@test "what would write to the host's files is left out, and it says so" {
+    devices="<filesystem type='mount'><source dir='/srv'/><target dir='srv'/></filesystem>
+        <channel type='unix'><target type='virtio' name='org.qemu.guest_agent.0'/></channel>
+        <serial type='file'><source path='$LAB_DIR/root/var/lib/libvirt/images/web1.console'/></serial>" define
+    remember
+    begin_trying
+    run -0 lab_virsh dumpxml web1-try
+    [[ $output != *filesystem* && $output != *web1.console* && $output != *guest_agent* ]]
+    printf 'first\nlast words\n' >>"$LAB_DIR/root$try_dir/$uuid/console.log"
+    report_say "$uuid" "$failed"
+    end_trying 1
+    [[ $output = *'web1-try: without <filesystem>'* && $stderr = *'last words'* ]]
+    assert_untouched
+}
+
+@test "a domain that runs, or is saved, is refused" {
+    define
+    virt_seed start --no-wait web1
+    run -1 virt_seed try web1
+    [[ $output = *"'web1' is running"*'hint: shut it down'* ]]
+    lab_virsh managedsave web1
+    run -1 virt_seed try web1
+    [[ $output = *"'web1' is saved"*'managedsave-remove'* ]]
+}
+
+@test "what a start would refuse is refused" {
+    define '<ci:user-data file="/nowhere"/>'
+    remember
+    run -1 virt_seed try web1
+    [[ $output = *'<user-data file='* ]]
+    assert_untouched
+    domain_define plain
+    run -1 virt_seed try plain
+    [[ $output = *'does not ask for cloud-init'* ]]
+    run -4 virt_seed try nobody
+}
+
+@test "an interrupt and the end of the time remove everything" {
+    define
+    remember
+    begin_trying
+    lab_run pkill -INT -f 'virt-seed try web1$'
+    end_trying 130
+    assert_untouched
+    run -124 virt_seed try --timeout=1 web1
+    assert_untouched
+}
+
+@test "a kill ends the guest, and gc removes the files" {
+    define
+    remember
+    begin_trying
+    run -0 virt_seed gc --dry-run
+    [[ $output != *"$uuid"* ]]
+    lab_run pkill -KILL -f 'virt-seed try web1$'
+    end_trying 137
+    wait_until 60 is_gone
+    run -0 virt_seed gc
+    [[ $output = *"removed $try_dir/$uuid"* ]]
+    # libvirt has given the image to QEMU's user, as it does with the image under any overlay.
+    owner=$(stat -c %u:%g "$LAB_DIR"/root/var/lib/libvirt/images/web1.raw)
+    assert_untouched
+}
+
+@test "no other domain can name a rehearsal's files" {
+    define
+    begin_trying
+    devices="<disk type='file' device='cdrom'><source file='$try_dir/$uuid/seed.iso'/><target dev='sda'/></disk>" \
+        domain_define thief
+    run -1 lab_virsh start thief
+    [[ $output = *"leads into $try_dir"* ]]
+    report_say "$uuid" "$ended"
+    end_trying 0
+}
+
+@test "a volume of a storage pool gets an overlay, and a disk that cannot have one is named" {
+    local volume="<disk type='volume' device='disk'><driver name='qemu' type='raw'/>
+        <source pool='images' volume='data.raw'/><target dev='vdb' bus='virtio'/></disk>"
+
+    lab_virsh pool-create-as images dir --target /var/lib/libvirt/images
+    lab_virsh vol-create-as images data.raw 1M --format raw
+    devices=$volume define
+    begin_trying
+    [[ $(xml '//disk[target/@dev="vdb"]/backingStore/source/@file') = /var/lib/libvirt/images/data.raw ]]
+    report_say "$uuid" "$ended"
+    end_trying 0
+    lab_virsh pool-destroy images
+    devices="<disk type='network' device='disk'><source protocol='nbd' name='data'><host name='192.0.2.1'/></source>
+        <target dev='vdb' bus='virtio'/></disk>" define
+    run -1 virt_seed try web1
+    [[ $output = *"disk 'vdb' has type='network', so it cannot have an overlay"* ]]
+}
