@@ -113,7 +113,7 @@ hook() {
 @test "keeps the exchange file of a VM without a request" {
     local exchange=$TMPDIR/vm.xml before
 
-    # Not even well-formed, for nobody parses it.
+    # It is not even well-formed, because nothing parses it.
     for xml in "$(vm_xml)" '<domain>' "$(<"$golden/payload-alone/in.xml")"; do
         printf '%s' "$xml" >"$exchange"
         touch -d '2001-01-01' "$exchange"
@@ -259,7 +259,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     assert_refused 2 "could not read '$file'"
 }
 
-# The alarm is there from the start, and blocked, as VDSM's threads may have it.
+# From the start, the alarm is pending and blocked, as VDSM's threads may leave it.
 @test "an alarm ends it with a message, even if the signal was blocked" {
     local file=$TMPDIR/vm.xml
 
