@@ -36,7 +36,7 @@ install-exec-hook:
 
 # The configuration; the directory of secrets is closed to others from the start.
 install-data-hook:
-	$(MKDIR_P) '$(DESTDIR)$(sysconfdir)/virt-seed/files'
+	$(MKDIR_P) '$(DESTDIR)$(sysconfdir)/virt-seed/files' '$(DESTDIR)$(sysconfdir)/virt-seed/conf.d'
 	test -d '$(DESTDIR)$(sysconfdir)/virt-seed/secrets' || \
 		$(INSTALL) -d -m 0700 '$(DESTDIR)$(sysconfdir)/virt-seed/secrets'
 	test -e '$(DESTDIR)$(sysconfdir)/virt-seed/virt-seed.conf' || \
@@ -48,7 +48,7 @@ uninstall-hook:
 	for name in $(shim_links); do rm -f '$(DESTDIR)$(bindir)'/$$name; done
 	if cmp -s '$(srcdir)/docs/virt-seed.conf' '$(DESTDIR)$(sysconfdir)/virt-seed/virt-seed.conf'; then \
 		rm -f '$(DESTDIR)$(sysconfdir)/virt-seed/virt-seed.conf'; fi
-	for dir in files secrets; do \
+	for dir in conf.d files secrets; do \
 		rmdir '$(DESTDIR)$(sysconfdir)/virt-seed'/$$dir 2>/dev/null || :; done
 	-rmdir '$(DESTDIR)$(sysconfdir)/virt-seed' 2>/dev/null
 

@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154  # what common.bash sets
 # readme.bash: a reader's first ten minutes with the README, for tests; loaded after lab.bash.
 #
-#   readme_walk   type what the README shows, in a home of its own in the lab; print each command, and
-#                 what was printed instead of what is shown
+#   readme_walk [SECONDS [FILE]]   type what the README, or the file, shows, in a home of its own in the
+#                                  lab, each command with so much time; print each command, and what it
+#                                  printed if that is not what is shown
 
 readme_walk() {
     local home=$BATS_TEST_TMPDIR/home
@@ -13,5 +14,5 @@ readme_walk() {
     cd "$home" || return
     lab_run HOME="$home" PATH="$builddir:$PATH" LC_ALL=C.UTF-8 LIBVIRT_DEFAULT_URI=qemu:///system \
         TRANSCRIPT_SECONDS="${1:-120}" \
-        python3 "$BATS_TEST_DIRNAME/../transcript.py" "$BATS_TEST_DIRNAME/../../README.md"
+        python3 "$BATS_TEST_DIRNAME/../transcript.py" "${2:-$BATS_TEST_DIRNAME/../../README.md}"
 }

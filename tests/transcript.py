@@ -4,9 +4,9 @@
 In each block of the kind "console", a line that begins with "$ " or "# " is a command, and the lines
 up to the next one are what it prints. They run in one directory, in order. "..." stands for any
 number of lines. UUIDs, times and durations may differ. A command fails if and only if the file
-shows an error. 'cat FILE' makes a file that does not exist: the reader has it.
+shows an error. A block of another kind is saved as NAME first if the text before it ends in "`NAME`:".
 
-transcript.py --commands FILE: prints the commands instead, one a line.
+transcript.py --commands FILE: saves those files, and prints the commands instead, one a line.
 """
 
 import os
@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 PROMPT = re.compile(r"[$#] (.*)")
+FILE = re.compile(r"`([\w.-]+)`:\n\n```(?!console\n)\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 VARIABLE = [
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
@@ -69,10 +70,6 @@ def matches(shown, printed):
 
 def run(command, shown):
     """Returns what the command printed, and whether that is as shown."""
-    words = command.split()
-    if words[0] == "cat" and len(words) == 2 and not os.path.exists(words[1]):
-        with open(words[1], "w", encoding="utf-8") as file:
-            file.write("\n".join(shown).rstrip("\n") + "\n")
     result = subprocess.run(
         ["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS, check=False)
@@ -83,9 +80,13 @@ def run(command, shown):
 
 def main(arguments):
     with open(arguments[-1], encoding="utf-8") as file:
-        found = list(commands(file.read().split("\n")))
+        text = file.read()
+    found = list(commands(text.split("\n")))
     if not found:
         sys.exit(f"{arguments[-1]}: no commands")
+    for name, content in FILE.findall(text):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(content)
     wrong = 0
     for number, command, shown in found:
         if arguments[0] == "--commands":

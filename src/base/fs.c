@@ -307,8 +307,7 @@ tmpfile_publish(struct tmpfile *tmpfile, const char *target)
 {
     if (renameat(tmpfile->dir, tmpfile->name, tmpfile->dir, target) < 0)
         return -errno;
-    free(tmpfile->name);
-    tmpfile->name = NULL;
+    free(steal(tmpfile->name));
     return 0;
 }
 
@@ -323,8 +322,7 @@ tmpfile_publish_new(struct tmpfile *tmpfile, const char *target)
         return linkat(tmpfile->dir, tmpfile->name, tmpfile->dir, target, 0) < 0 ? -errno
                                                                                 : 0;
     }
-    free(tmpfile->name);
-    tmpfile->name = NULL;
+    free(steal(tmpfile->name));
     return 0;
 }
 

@@ -153,6 +153,38 @@ milliseconds_left(const struct run *run)
     return left > 0 ? (int)left : 0;
 }
 
+/* setpriv keeps capabilities until it starts a program, so env looks for the child's. Both
+ * exit with 126 or 127 if they cannot start one. */
+static int
+run_as_nobody(const struct child *child, struct buffer *output)
+{
+    const char *search = getenv("PATH");
+    cleanup_free char *path = xasprintf("PATH=%s", search ? search : "/usr/bin:/bin");
+    char *const prefix[] = {(char *)"setpriv",
+                            (char *)"--reuid=65534",
+                            (char *)"--regid=65534",
+                            (char *)"--clear-groups",
+                            (char *)"--inh-caps=-all",
+                            (char *)"--no-new-privs",
+                            (char *)"env",
+                            (char *)"-i",
+                            path};
+    cleanup_free char **words = NULL;
+    struct child nobody = *child;
+    size_t count = 0;
+    int status;
+
+    for (size_t i = 0; i < ARRAY_SIZE(prefix); i++)
+        *array_add(words, count) = prefix[i];
+    for (char *const *word = child->words; *word; word++)
+        *array_add(words, count) = *word;
+    *array_add(words, count) = NULL;
+    nobody.words = words;
+    nobody.unprivileged = false;
+    status = child_run(&nobody, output);
+    return status == 126 || status == 127 ? CHILD_MISSING : status;
+}
+
 /* Return: 0 or an errno. */
 static int
 spawn(struct run *run, int output)
@@ -192,11 +224,16 @@ read_output(const struct run *run, struct buffer *buffer)
     size_t room = run->child->output;
 
     while (room > 0) {
-        struct pollfd ready = {.fd = run->output, .events = POLLIN};
+        struct pollfd ready[] = {
+            {.fd = run->output, .events = POLLIN},
+            {.fd = run->child->interrupt > 0 ? run->child->interrupt : -1,
+             .events = POLLIN},
+        };
         char block[4096];
         ssize_t size;
 
-        if (poll(&ready, 1, milliseconds_left(run)) <= 0)
+        if (poll(ready, ARRAY_SIZE(ready), milliseconds_left(run)) <= 0 ||
+            ready[1].revents != 0)
             return false;
         size = read(run->output, block, room < sizeof(block) ? room : sizeof(block));
         if (size <= 0)
@@ -217,6 +254,8 @@ child_run(const struct child *child, struct buffer *output)
     cleanup_close int reading = -1;
     int ends[2], error, status;
 
+    if (child->unprivileged && geteuid() == 0)
+        return run_as_nobody(child, output);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return CHILD_MISSING;
     reading = ends[0];
@@ -240,8 +279,14 @@ child_run(const struct child *child, struct buffer *output)
 int
 child_document(const char *name, const struct buffer *content)
 {
-    cleanup_close int fd = memfd_create(name, MFD_CLOEXEC);
+    cleanup_close int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int error = fd < 0 ? -errno : fs_write_all(fd, content->data, content->size);
 
-    return error < 0 ? error : steal_fd(fd);
+    if (error < 0)
+        return error;
+    if (fchmod(fd, 0444) < 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) <
+            0)
+        return -errno;
+    return steal_fd(fd);
 }

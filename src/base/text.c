@@ -82,8 +82,9 @@ static const struct {
     {"\xf3\xa0\x81", 0x80, 0xbf},
 };
 
-size_t
-utf8_unfit_length(const char *text, size_t size)
+/* Return: the length of the text's first character if it is unfit to be shown, else 0. */
+static size_t
+unfit_length(const char *text, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)text;
 
@@ -105,9 +106,9 @@ utf8_replace_controls(char *text)
     for (const char *end = text + strlen(text); text < end;) {
         size_t size = (size_t)(end - text);
         size_t length = character_length(text, size);
-        size_t unfit_length = length == 0 ? 1 : utf8_unfit_length(text, size);
+        size_t replaced = length == 0 ? 1 : unfit_length(text, size);
 
-        memset(text, '?', unfit_length);
+        memset(text, '?', replaced);
         text += length == 0 ? 1 : length;
     }
 }
@@ -122,7 +123,7 @@ print_outside_text(FILE *stream, const char *text, size_t size, const char *allo
 
     for (size_t i = 0; i < size;) {
         size_t length = character_length(text + i, size - i);
-        bool fit = length > 0 && utf8_unfit_length(text + i, size - i) == 0;
+        bool fit = length > 0 && unfit_length(text + i, size - i) == 0;
 
         if (fit || (text[i] && strchr(allowed, text[i])))
             buffer_append(&safe, &text[i], length);

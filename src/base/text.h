@@ -16,14 +16,11 @@ bool utf8_is_valid(const char *data, size_t size);
 void utf8_repair(char *text);
 
 /*
- * Return: the length of the text's first character if it is unfit to be shown, else 0.
- * Unfit are control characters (of ASCII, and U+0080 to U+009F), invisible characters,
- * and those that reverse the text after them.
+ * Replaces each byte of a character that is unfit to be shown, and each byte that is not
+ * UTF-8 (a terminal may take 0x9b for a control), with '?', in place. Unfit are control
+ * characters (of ASCII, and U+0080 to U+009F), invisible characters, and those that
+ * reverse the text after them.
  */
-size_t utf8_unfit_length(const char *text, size_t size);
-
-/* Replaces each byte of such a character, and each byte that is not UTF-8 (a terminal may take
- * 0x9b for a control), with '?', in place. */
 void utf8_replace_controls(char *text);
 
 /* --- printing --------------------------------------------------------------------- */

@@ -116,7 +116,7 @@ void check_domain(struct findings *findings, struct domain *domain,
 
 /* --- the subjects ------------------------------------------------------------------- */
 
-/* The input of each subject. Parts are resolved if possible. */
+/* The input of each subject. Parts are read if possible. */
 struct check {
     struct findings *findings;
     const struct domain *domain;    /* with the labels of its disks */

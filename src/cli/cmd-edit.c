@@ -173,7 +173,7 @@ read_document(const struct editing *editing, const struct domain *domain,
         return -1;
     if (!node)
         return 0;
-    part = parts_add(&parts, editing->subject->kind, node, failure);
+    part = parts_add(&parts, editing->subject->kind, node, false, failure);
     if (!part)
         return -1;
     buffer_append(text, part->data.data, part->data.size);

@@ -22,8 +22,8 @@ struct options {
     const char *name;
     const char *output;
     const char *set;
-    bool replace;
     bool secrets;
+    struct change_options change;
 };
 
 /* The systems whose documents can be read. */
@@ -103,12 +103,13 @@ write_secrets(struct import *import, const struct context *context,
 {
     for (size_t i = 0; i < import->secret_count; i++) {
         const struct import_secret *secret = &import->secrets[i];
+        const bool writes =
+            options->secrets && !options->change.dry_run && secret->key_count > 0;
 
-        if (options->secrets && secret->key_count > 0 &&
-            secret_write(context->root, secret->name, secret->keys, secret->key_count,
-                         failure) < 0)
+        if (writes && secret_write(context->root, secret->name, secret->keys,
+                                   secret->key_count, failure) < 0)
             return -1;
-        if (options->secrets && secret->key_count > 0)
+        if (writes)
             import_note(import, "secret '%s' is in " SECRET_DIRECTORY "/%s", secret->name,
                         secret->name);
         else if (secret->key_count > 0)
@@ -131,29 +132,21 @@ static int
 put_element(struct definition *definition, const struct import *import, bool replace,
             struct wiring *wiring, struct failure **failure)
 {
-    xmlNode *root = xmlDocGetRootElement(definition->doc);
     xmlNode *old = request_find(&definition->domain);
-    xmlNode *metadata = xml_child(root, "metadata");
-    xmlNode *node = xmlDocCopyNode(import->element, definition->doc, 1);
+    cleanup_free char *was = old ? xml_attribute(old, "smbios-was") : NULL;
+    xmlNode *element;
 
-    if (old && !replace) {
-        xmlFreeNode(node);
+    if (old && !replace)
         return failure_set(failure, FAILURE_DOMAIN,
                            "domain '%s' already has a <cloud-init> element\n"
                            "give --replace to replace it",
                            definition->domain.name);
-    }
-    if (old) {
-        cleanup_free char *was = xml_attribute(old, "smbios-was");
-
-        /* What 'wire' noted in the element that is replaced stays true. */
-        if (was)
-            element_set(node, "smbios-was", was);
+    if (old)
         xml_remove(old);
-    }
-    if (!metadata)
-        metadata = xml_add_child(root, "metadata");
-    xmlAddChild(metadata, node);
+    element = request_insert(&definition->domain, import->element);
+    /* What 'wire' noted in the element that is replaced stays true. */
+    if (was)
+        element_set(element, "smbios-was", was);
     wiring_note(wiring, old ? "request replaced" : "request added to <metadata>");
     return 0;
 }
@@ -168,24 +161,27 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (options->set && options->output)
         failure_set(failure, FAILURE_USAGE, "--set and --output exclude each other");
-    else if (options->replace && !options->set)
-        failure_set(failure, FAILURE_USAGE, "--replace needs --set");
+    else if ((options->change.replace || options->change.dry_run) && !options->set)
+        failure_set(failure, FAILURE_USAGE, "--%s needs --set",
+                    options->change.replace ? "replace" : "dry-run");
     if (*failure)
         return failure_hint(failure,
                             "print the element, or put it into a domain with --set");
     if (read_import(&import, context, options->name, failure) < 0)
         return -1;
     if (options->set) {
-        const struct change_options change = {.replace = options->replace};
+        struct change_options change = options->change;
         cleanup_definition struct definition definition = {0};
         cleanup_wiring struct wiring wiring = {0};
 
+        if (change.dry_run)
+            change.summary = "changed";
         /* What cannot be wired is not written, and no secret either. */
         if (definition_load_domain(&definition, context, options->set, DEFINITION_CHANGE,
                                    failure) < 0 ||
             (options->secrets &&
              libvirt_require_local(definition.connection, failure) < 0) ||
-            put_element(&definition, &import, options->replace, &wiring, failure) < 0 ||
+            put_element(&definition, &import, change.replace, &wiring, failure) < 0 ||
             definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
             write_secrets(&import, context, options, failure) < 0 ||
             definition_commit(&definition, context, &change, "", &wiring, failure) < 0)
@@ -208,8 +204,10 @@ static const struct option_row rows[] = {
     OPTION(
         0, "set", "DOMAIN", set,
         "put the element into the definition of this domain of libvirt's, and wire it"),
-    OPTION(0, "replace", NULL, replace,
+    OPTION(0, "replace", NULL, change.replace,
            "with --set: replace the domain's own element, and another tool's seed"),
+    OPTION(0, "dry-run", NULL, change.dry_run,
+           "with --set: list the changes, and make none"),
     OPTION(0, "secrets", NULL, secrets, "write the Secrets to this host's"),
     OPTION_END,
 };

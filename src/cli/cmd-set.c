@@ -422,6 +422,8 @@ run(const struct context *context, const void *data, struct failure **failure)
             "--print cannot be combined with -o or -i\nchoose one of them");
     if (options->print)
         change.output = "-";
+    if (change.dry_run)
+        change.summary = "changed";
     if (definition_load(&definition, context, DEFINITION_CHANGE, failure) < 0 ||
         definition_check_output(&definition, &change, failure) < 0 ||
         write_settings(&writing, &options->settings, &wiring, failure) < 0)
@@ -436,8 +438,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     for (size_t i = 0; i < writing.secret_count && !options->print; i++) {
         if ((definition.connection &&
              libvirt_require_local(definition.connection, failure) < 0) ||
-            secret_replace(context->root, &definition.domain, &writing.secrets[i],
-                           failure) < 0)
+            (!change.dry_run && secret_replace(context->root, &definition.domain,
+                                               &writing.secrets[i], failure) < 0))
             return -1;
         wiring_note(&wiring, "secret '%s' has the key %s now", definition.domain.name,
                     writing.secrets[i].name);
@@ -498,6 +500,7 @@ static const struct option_row rows[] = {
             add_attribute),
     OPTION_HEADING_ROW("Options:"),
     OPTION(0, "print", NULL, print, "print the XML; define nothing, and write no secret"),
+    DRY_RUN_ROW,
     OPTION(0, "replace", NULL, change.replace, "replace another tool's seed"),
     CHANGE_ROWS,
     OPTION_DOMAIN_ROW,

@@ -90,9 +90,10 @@ static enum answer
 find_seed(struct domain_status *status, int root, const struct domain_view *view)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
-    const struct storage *storage =
-        view->has_request ? delivery_for(&view->request, &view->domain)->storage
-                          : &storage_image;
+    const struct delivery *delivery = view->has_request
+                                          ? delivery_for(&view->request, &view->domain)
+                                          : delivery_of_running(&view->domain);
+    const struct storage *storage = delivery->storage;
     cleanup_free char *name = storage->name(status->uuid);
     cleanup_failure struct failure *failure = NULL;
     struct stat found;
@@ -399,7 +400,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
     if (!connection || collect(&rows, context, connection, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     if (options->json)
         print_json(&rows);
     else

@@ -23,6 +23,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <libvirt/libvirt.h>
@@ -44,6 +45,7 @@
 #include "store/own-directory.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
+#include "store/storage.h"
 #include "wire/wire.h"
 
 /* Others may pass, as QEMU's user must, but not list the rehearsals. */
@@ -56,6 +58,7 @@
 struct options {
     struct waiting_options waiting;
     bool network;
+    bool files;
 };
 
 /* A disk of the domain, whose owner libvirt changes when a guest reads it. */
@@ -78,6 +81,7 @@ struct trial {
     int listener;
     int listener_handle; /* libvirt's number */
     struct waiting waiting;
+    char *console; /* the last lines that the guest has printed by the end, or NULL */
 };
 
 /* --- the network ------------------------------------------------------------------ */
@@ -412,6 +416,100 @@ read_console(const struct trial *trial)
     return text;
 }
 
+/* --- what it has changed ------------------------------------------------------------ */
+
+static int
+run_virt_diff(const struct trial *trial, char *const *words, struct buffer *output)
+{
+    const struct child child = {
+        .words = words,
+        .documents = (const int[]){-1},
+        .output = LIMIT_VIRT_DIFF_OUTPUT,
+        .memory = LIMIT_VIRT_DIFF_MEMORY,
+        .seconds = LIMIT_VIRT_DIFF_SECONDS,
+        .interrupt = trial->waiting.follow.signals,
+        .silent = true,
+    };
+
+    return child_run(&child, output);
+}
+
+static int
+check_virt_diff(const struct trial *trial, struct failure **failure)
+{
+    char *const words[] = {(char *)"virt-diff", (char *)"--version", NULL};
+    cleanup_buffer struct buffer output = {0};
+
+    return run_virt_diff(trial, words, &output) == 0
+               ? 0
+               : failure_set(failure, FAILURE_SYSTEM,
+                             "--files needs virt-diff of libguestfs\n"
+                             "install it: apt install guestfs-tools");
+}
+
+/* So that its files are on the disks. One that does not shut down is ended: its journal
+ * has them. */
+static void
+shut_down(const struct trial *trial)
+{
+    const struct timespec pause = {.tv_nsec = 200L * 1000 * 1000};
+    const int64_t end = clock_milliseconds() + LIMIT_SHUTDOWN_SECONDS * 1000L;
+
+    virDomainShutdown(trial->domain);
+    while (virDomainIsActive(trial->domain) == 1 && clock_milliseconds() < end)
+        nanosleep(&pause, NULL);
+    virDomainDestroy(trial->domain);
+}
+
+/* Prints the files below /etc that are new, gone, or not the same. Their content may be
+ * secret. */
+static int
+print_files(const struct trial *trial, struct failure **failure)
+{
+    static const struct {
+        const char *mark;
+        const char *word;
+    } marks[] = {{"+ ", "added"}, {"- ", "removed"}, {"= ", "changed"}};
+    const struct rehearsal *rehearsal = &trial->rehearsal;
+    cleanup_buffer struct buffer output = {0};
+    char **words = NULL;
+    size_t count = 0;
+    char *rest;
+    int status;
+
+    texts_add(&words, &count, xstrdup("virt-diff"));
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        const struct rehearsal_disk *disk = &rehearsal->disks[i];
+
+        texts_add(&words, &count, xasprintf("--format=%s", disk->format));
+        texts_add(&words, &count, xstrdup("-a"));
+        texts_add(&words, &count, xstrdup(disk->path));
+        texts_add(&words, &count, xstrdup("--format=qcow2"));
+        texts_add(&words, &count, xstrdup("-A"));
+        texts_add(&words, &count, xasprintf("%s/%s", rehearsal->directory, disk->name));
+    }
+    texts_add(&words, &count, NULL);
+    /* Without it, libguestfs would ask libvirt for a machine of its own. */
+    setenv("LIBGUESTFS_BACKEND", "direct", 0);
+    status = run_virt_diff(trial, words, &output);
+    texts_free(words, count);
+    rest = output.data;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        const char *path = strstr(line, " /etc/");
+
+        /* "= - 0644   61 /etc/hosts" */
+        for (size_t i = 0; path && i < ARRAY_SIZE(marks); i++) {
+            if (strncmp(line, marks[i].mark, strlen(marks[i].mark)) == 0 &&
+                strncmp(line + 2, "- ", 2) == 0)
+                print_outside_line(stdout, "%s %s", marks[i].word, path + 1);
+        }
+    }
+    return status == 0 ? 0
+                       : failure_set(failure, FAILURE_SYSTEM,
+                                     "virt-diff could not compare the disks\n"
+                                     "find out why: libguestfs-test-tool");
+}
+
 /* --- from its start to its end ---------------------------------------------------- */
 
 static int
@@ -432,7 +530,13 @@ start(struct trial *trial, struct failure **failure)
     if (!waited)
         return -1;
     waiting_begin(waited);
-    return waiting_run(&trial->waiting, failure);
+    if (waiting_run(&trial->waiting, failure) < 0)
+        return -1;
+    trial->console = read_console(trial);
+    if (!trial->options->files || trial->waiting.follow.signal != 0)
+        return 0;
+    shut_down(trial);
+    return print_files(trial, failure);
 }
 
 static int
@@ -443,6 +547,8 @@ rehearse(struct trial *trial, struct failure **failure)
     struct rehearsal *rehearsal = &trial->rehearsal;
     cleanup_seed struct seed seed = {0};
 
+    if (options->files && check_virt_diff(trial, failure) < 0)
+        return -1;
     if (definition_load_domain(&trial->definition, context, context->operands[0],
                                DEFINITION_READ, failure) < 0)
         return -1;
@@ -520,28 +626,28 @@ run(const struct context *context, const void *data, struct failure **failure)
         .listener_handle = -1,
     };
     struct waiting_options waiting = trial.options->waiting;
-    cleanup_free char *console = NULL;
     int status;
 
     waiting.logs = "see the end of its console";
     if (waiting_open(&trial.waiting, context, &waiting, failure) == 0)
         rehearse(&trial, failure);
-    if (trial.domain)
-        console = read_console(&trial);
     end(&trial);
     status = waiting_close(&trial.waiting, *failure);
-    if (status != STATUS_OK && console && !context->quiet &&
+    if (status != STATUS_OK && trial.console && !context->quiet &&
         !trial.options->waiting.json) {
         fputs("the end of the guest's console:\n", stderr);
-        print_outside_text(stderr, console, strlen(console), "\n\t");
+        print_outside_text(stderr, trial.console, strlen(trial.console), "\n\t");
         fputc('\n', stderr);
     }
+    free(trial.console);
     return status;
 }
 
 static const struct option_row rows[] = {
     OPTION(0, "network", NULL, network,
            "connect the guest to the domain's networks, not to nothing"),
+    OPTION(0, "files", NULL, files,
+           "list the files below /etc that the guest has changed"),
     OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),
     OPTION(0, "json", NULL, waiting.json,
            "print each event as an object of JSON, one a line"),

@@ -44,10 +44,16 @@ const struct command cmd_wait = {
     .operands = "DOMAIN…",
     .summary = "wait until a guest is set up, and say whether it went well",
     .help =
-        "Follows what cloud-init in the guest reports, until it has finished. Exit\n"
-        "status: 0 done, 1 finished with errors, 3 the domain has stopped, 124 the time\n"
-        "is over. With several domains, it waits for all of them; the exit status is\n"
-        "the first of 1, 3, 124 that one of them has, or 0.\n",
+        "Follows what cloud-init in the guest reports, until it has finished. The exit\n"
+        "status is:\n"
+        "    0  cloud-init is done\n"
+        "    1  it finished with errors, or no report can ever come\n"
+        "    3  the domain has stopped, or is not running\n"
+        "    4  there is no such domain\n"
+        "    5  libvirt cannot be reached, or closes the connection\n"
+        "  124  the time is up\n"
+        "With several domains, it waits for all of them; the exit status is the first of\n"
+        "1, 3, 124 that one of them has, or 0.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .runs_on_host = true,

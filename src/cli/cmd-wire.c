@@ -24,7 +24,7 @@ struct options {
 /* --- after a refused start -------------------------------------------------------- */
 
 #define WAIT_MILLISECONDS 50
-#define WAIT_ROUNDS 400
+#define WAIT_ROUNDS (LIMIT_HOOK_SECONDS * 1000 / WAIT_MILLISECONDS)
 
 /*
  * The refused start may not be over yet. libvirt's lock makes us wait for it, and then

@@ -83,10 +83,12 @@ struct change_options {
         OPTION('i', "in-place", NULL, change.in_place, "write the XML back into FILE"),  \
         OPTION(0, "json", NULL, change.json, "say what was changed as JSON")
 
+#define DRY_RUN_ROW                                                                      \
+    OPTION(0, "dry-run", NULL, change.dry_run, "list the changes, and make none")
+
 /* The same of the commands that print one line for a domain. */
 #define SUMMARY_ROWS                                                                     \
-    OPTION(0, "dry-run", NULL, change.dry_run, "list the changes, and make none"),       \
-        OPTION(0, "verbose", NULL, change.verbose, "list the changes")
+    DRY_RUN_ROW, OPTION(0, "verbose", NULL, change.verbose, "list the changes")
 
 /* Return: the context of a command that has the operand `i` alone. */
 struct context definition_operand(const struct context *context, size_t i);

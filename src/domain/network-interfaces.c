@@ -63,17 +63,22 @@ find_named(const struct interfaces *interfaces, const xmlNode *node,
 
 /* --- reading the nic ---------------------------------------------------------------- */
 
+struct reading {
+    struct network *network;
+    const struct interfaces *interfaces;
+    bool named[LIMIT_NICS]; /* whether an element has named the interface */
+    struct nic *nic;        /* of the element being read */
+};
+
 static int
-read_route(struct nic *nic, const xmlNode *node, struct failure **failure)
+read_route(void *data, const xmlNode *node, struct failure **failure)
 {
-    const char *const attributes[] = {"to", "via", "metric", NULL};
+    const struct reading *reading = data;
     cleanup_free char *to = xml_attribute(node, "to");
     cleanup_free char *via = xml_attribute(node, "via");
     long metric = -1;
 
-    if (vocabulary_check_attributes(node, attributes, failure) < 0 ||
-        vocabulary_check_no_children(node, failure) < 0 ||
-        vocabulary_check_no_text(node, failure) < 0)
+    if (vocabulary_check_no_text(node, failure) < 0)
         return -1;
     if (!to || !via)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
@@ -81,39 +86,29 @@ read_route(struct nic *nic, const xmlNode *node, struct failure **failure)
                                "write <route to=\"198.51.100.0/24\" via=\"192.0.2.1\"/>");
     if (vocabulary_read_number(node, "metric", 1, LIMIT_METRIC, &metric, failure) < 0)
         return -1;
-    if (nic_add_route(nic, to, via, metric, failure) < 0)
+    if (nic_add_route(reading->nic, to, via, metric, failure) < 0)
         return failure_at_line(failure, xml_line(node));
     return 0;
 }
 
-/* <address>, <gateway>, <nameserver>, <search> or <route>. */
+/* <address>, <gateway>, <nameserver> or <search>. */
 static int
-read_child(const struct network *network, struct nic *nic, const xmlNode *parent,
-           const xmlNode *node, struct failure **failure)
+read_word(void *data, const xmlNode *node, struct failure **failure)
 {
-    const char *const none[] = {NULL};
-    const char *name = (const char *)node->name;
-    cleanup_free char *what = xasprintf("<%s>", name);
+    const struct reading *reading = data;
+    cleanup_free char *what = xasprintf("<%s>", node->name);
     cleanup_free char *text = vocabulary_word(node);
     struct address address;
     int result;
 
-    if (vocabulary_is(node, "route"))
-        return read_route(nic, node, failure);
-    if (!vocabulary_is(node, "address") && !vocabulary_is(node, "gateway") &&
-        !vocabulary_is(node, "nameserver") && !vocabulary_is(node, "search"))
-        return vocabulary_fail_unknown(parent, node, failure);
-    if (vocabulary_check_attributes(node, none, failure) < 0 ||
-        vocabulary_check_no_children(node, failure) < 0)
-        return -1;
-    if (strcmp(name, "gateway") == 0)
-        result = nic_set_gateway(nic, what, text, failure);
-    else if (strcmp(name, "nameserver") == 0)
-        result = nic_add_nameserver(nic, what, text, failure);
-    else if (strcmp(name, "search") == 0)
-        result = nic_add_search(nic, what, text, failure);
+    if (vocabulary_is(node, "gateway"))
+        result = nic_set_gateway(reading->nic, what, text, failure);
+    else if (vocabulary_is(node, "nameserver"))
+        result = nic_add_nameserver(reading->nic, what, text, failure);
+    else if (vocabulary_is(node, "search"))
+        result = nic_add_search(reading->nic, what, text, failure);
     else if (address_parse_with_prefix(&address, text))
-        result = nic_add_address(network, nic, what, &address, failure);
+        result = nic_add_address(reading->network, reading->nic, what, &address, failure);
     else
         result = nic_fail_text(
             failure, what, text,
@@ -121,22 +116,35 @@ read_child(const struct network *network, struct nic *nic, const xmlNode *parent
     return result < 0 ? failure_at_line(failure, xml_line(node)) : 0;
 }
 
-static int
-read_nic(const struct network *network, struct nic *nic, const xmlNode *node,
-         struct failure **failure)
-{
-    const char *const attributes[] = {"mac",       "alias",    "dhcp4", "dhcp6",
-                                      "accept-ra", "optional", "mtu",   NULL};
-    bool accept_ra = false;
+static const struct vocabulary_element nic_elements[] = {
+    {"address", .read = read_word, .flags = VOCABULARY_SEVERAL},
+    {"gateway", .read = read_word, .flags = VOCABULARY_SEVERAL},
+    {"nameserver", .read = read_word, .flags = VOCABULARY_SEVERAL},
+    {"search", .read = read_word, .flags = VOCABULARY_SEVERAL},
+    {"route", .read = read_route, .attributes = {"to", "via", "metric"},
+     .flags = VOCABULARY_SEVERAL},
+    {0},
+};
 
-    if (vocabulary_check_attributes(node, attributes, failure) < 0 ||
-        vocabulary_check_no_text(node, failure) < 0)
+/* Reads one of our <interface> elements into the nic that it names. */
+static int
+read_nic(void *data, const xmlNode *node, struct failure **failure)
+{
+    struct reading *reading = data;
+    const int index = find_named(reading->interfaces, node, failure);
+    bool accept_ra = false;
+    struct nic *nic;
+
+    if (index < 0)
         return -1;
-    for (const xmlNode *child = xml_first_element(node); child;
-         child = xml_next_element(child)) {
-        if (read_child(network, nic, node, child, failure) < 0)
-            return -1;
-    }
+    if (reading->named[index])
+        return vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
+                               "names the same interface as another <interface>\n"
+                               "merge them into one element");
+    reading->named[index] = true;
+    reading->nic = nic = &reading->network->nics[index];
+    if (vocabulary_read_children(node, nic_elements, reading, failure) < 0)
+        return -1;
     nic->dhcp4 = !nic_has_address(nic, AF_INET);
     if (vocabulary_read_yes_no(node, "dhcp4", &nic->dhcp4, failure) < 0 ||
         vocabulary_read_yes_no(node, "dhcp6", &nic->dhcp6, failure) < 0 ||
@@ -149,6 +157,13 @@ read_nic(const struct network *network, struct nic *nic, const xmlNode *node,
         nic->accept_ra = accept_ra ? ACCEPT_RA_YES : ACCEPT_RA_NO;
     return nic_finish(nic, failure) < 0 ? failure_at_line(failure, xml_line(node)) : 0;
 }
+
+static const struct vocabulary_element interface_elements[] = {
+    {"interface", .read = read_nic, .children = nic_elements,
+     .attributes = {"mac", "alias", "dhcp4", "dhcp6", "accept-ra", "optional", "mtu"},
+     .flags = VOCABULARY_SEVERAL},
+    {0},
+};
 
 /* --- the domain's interfaces -------------------------------------------------------- */
 
@@ -179,43 +194,16 @@ check_macs(const struct interfaces *interfaces, struct failure **failure)
     return 0;
 }
 
-/* Reads our <interface> elements into the nics that they name. */
-static int
-read_nics(struct network *network, const struct interfaces *interfaces,
-          const xmlNode *node, struct failure **failure)
-{
-    bool named[LIMIT_NICS] = {false};
-
-    for (const xmlNode *child = xml_first_element(node); child;
-         child = xml_next_element(child)) {
-        int index;
-
-        if (!vocabulary_is(child, "interface"))
-            return vocabulary_fail_unknown(node, child, failure);
-        index = find_named(interfaces, child, failure);
-        if (index < 0)
-            return -1;
-        if (named[index])
-            return vocabulary_fail(child, failure, FAILURE_NETWORK_CONFIG,
-                                   "names the same interface as another <interface>\n"
-                                   "merge them into one element");
-        named[index] = true;
-        if (read_nic(network, &network->nics[index], child, failure) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 struct network *
 network_read(const xmlNode *node, const struct domain *domain, struct failure **failure)
 {
     const char *const attributes[] = {"from", NULL};
     cleanup_interfaces struct interfaces interfaces = {0};
+    struct reading reading;
     struct network *network;
 
     if (interfaces_read(&interfaces, domain, failure) < 0 ||
-        vocabulary_check_attributes(node, attributes, failure) < 0 ||
-        vocabulary_check_no_text(node, failure) < 0)
+        vocabulary_check_attributes(node, attributes, failure) < 0)
         return NULL;
     if (interfaces.count == 0) {
         vocabulary_fail(node, failure, FAILURE_NETWORK_CONFIG,
@@ -233,7 +221,8 @@ network_read(const xmlNode *node, const struct domain *domain, struct failure **
         network->nics[i].mac = xstrdup(interfaces.items[i].mac);
         network->nics[i].dhcp4 = true;
     }
-    if (read_nics(network, &interfaces, node, failure) == 0)
+    reading = (struct reading){.network = network, .interfaces = &interfaces};
+    if (vocabulary_read_children(node, interface_elements, &reading, failure) == 0)
         return network;
     network_free(network);
     return NULL;

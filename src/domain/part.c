@@ -227,9 +227,9 @@ new_part(struct parts *parts, enum part_kind kind, const char *element)
     return part;
 }
 
-static struct part *
-add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
-    struct failure **failure)
+struct part *
+parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
+          struct failure **failure)
 {
     struct part *part;
 
@@ -252,20 +252,6 @@ add(struct parts *parts, enum part_kind kind, const xmlNode *node, bool base64,
         return NULL;
     }
     return take_inline(part, node, base64, failure) < 0 ? NULL : part;
-}
-
-struct part *
-parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
-          struct failure **failure)
-{
-    return add(parts, kind, node, false, failure);
-}
-
-struct part *
-parts_add_base64(struct parts *parts, enum part_kind kind, const xmlNode *node,
-                 struct failure **failure)
-{
-    return add(parts, kind, node, true, failure);
 }
 
 struct part *

@@ -59,17 +59,15 @@ struct parts {
 };
 
 /*
- * Reads the element as a part and adds it.
+ * Reads the element as a part and adds it; with `base64`, its text is base64 even without
+ * encoding=.
  *
  * Text is used unchanged, except for what XML editors add around it: empty lines at the
  * beginning, and blanks before the closing tag. Base64, files and secrets are used byte
  * for byte. Return: the part, owned by `parts`, or NULL.
  */
 struct part *parts_add(struct parts *parts, enum part_kind kind, const xmlNode *node,
-                       struct failure **failure);
-/* The same for an element whose text is base64 even without encoding=. */
-struct part *parts_add_base64(struct parts *parts, enum part_kind kind,
-                              const xmlNode *node, struct failure **failure);
+                       bool base64, struct failure **failure);
 
 /* Adds a file that the host's configuration sets, before all others; `setting` is its
  * name in the file `configuration`. */

@@ -131,55 +131,33 @@ read_hostname(void *data, const xmlNode *node, struct failure **failure)
     return failure_at_line(failure, xml_line(node));
 }
 
-/* Reads the attributes of an element that may also have children: <meta-data
- * secret="web1">. */
-static int
-read_own_reference(struct request *request, enum part_kind kind, const xmlNode *node,
-                   struct failure **failure)
-{
-    if (vocabulary_check_no_text(node, failure) < 0)
-        return -1;
-    if (!xmlHasProp(node, (const xmlChar *)"secret") &&
-        !xmlHasProp(node, (const xmlChar *)"file") &&
-        !xmlHasProp(node, (const xmlChar *)"key"))
-        return 0;
-    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
-}
+/* The attributes of what may be a file or a secret. */
+#define REFERENCE "file", "secret", "key"
 
 static int
-read_ssh_keys(void *data, const xmlNode *node, struct failure **failure)
+read_ssh_key(void *data, const xmlNode *node, struct failure **failure)
 {
-    const char *const attributes[] = {"file", "secret", "key", NULL};
     struct request *request = data;
+    char *text;
 
-    if (read_own_reference(request, PART_SSH_KEYS, node, failure) < 0)
-        return -1;
-    for (const xmlNode *key = xml_first_element(node); key; key = xml_next_element(key)) {
-        char *text;
-
-        if (!vocabulary_is(key, "key"))
-            return vocabulary_fail_unknown(node, key, failure);
-        if (vocabulary_check_attributes(key, attributes, failure) < 0 ||
-            vocabulary_check_no_children(key, failure) < 0)
-            return -1;
-        if (xmlHasProp(key, (const xmlChar *)"secret") ||
-            xmlHasProp(key, (const xmlChar *)"file")) {
-            if (!parts_add(&request->parts, PART_SSH_KEYS, key, failure))
-                return -1;
-            continue;
-        }
-        if (request->ssh_key_count == LIMIT_SSH_KEYS)
-            return vocabulary_fail(key, failure, FAILURE_LIMIT,
-                                   "is one too many, at most %d keys\n"
-                                   "remove some, or put them into a file: <key file=…/>",
-                                   LIMIT_SSH_KEYS);
-        text = vocabulary_word(key);
-        texts_add(&request->ssh_keys, &request->ssh_key_count, text);
-        if (ssh_key_check(text, failure) < 0)
-            return failure_at_line(failure, xml_line(key));
-    }
-    return 0;
+    if (xmlHasProp(node, (const xmlChar *)"secret") ||
+        xmlHasProp(node, (const xmlChar *)"file"))
+        return parts_add(&request->parts, PART_SSH_KEYS, node, false, failure) ? 0 : -1;
+    if (request->ssh_key_count == LIMIT_SSH_KEYS)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "is one too many, at most %d keys\n"
+                               "remove some, or put them into a file: <key file=…/>",
+                               LIMIT_SSH_KEYS);
+    text = vocabulary_word(node);
+    texts_add(&request->ssh_keys, &request->ssh_key_count, text);
+    return ssh_key_check(text, failure) < 0 ? failure_at_line(failure, xml_line(node))
+                                            : 0;
 }
+
+static const struct vocabulary_element ssh_keys_elements[] = {
+    {"key", .read = read_ssh_key, .attributes = {REFERENCE}, .flags = VOCABULARY_SEVERAL},
+    {0},
+};
 
 /* They must come from a secret: every local user may read the domain's XML. */
 static int
@@ -194,53 +172,63 @@ read_secret_only(void *data, const xmlNode *node, struct failure **failure)
                                "has no secret=\n"
                                "store it as a secret on the host, and write "
                                "secret=\"NAME\"");
-    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+    return parts_add(&request->parts, kind, node, false, failure) ? 0 : -1;
 }
 
 static int
-read_meta_data(void *data, const xmlNode *node, struct failure **failure)
+read_entry(void *data, const xmlNode *node, struct failure **failure)
 {
     struct request *request = data;
-    const char *const attributes[] = {"name", NULL};
+    cleanup_free char *key = xml_attribute(node, "name");
+    cleanup_free char *value = xml_text(node);
 
-    if (read_own_reference(request, PART_META_DATA, node, failure) < 0)
-        return -1;
-    for (const xmlNode *entry = xml_first_element(node); entry;
-         entry = xml_next_element(entry)) {
-        cleanup_free char *key = xml_attribute(entry, "name");
-        cleanup_free char *value = xml_text(entry);
-
-        if (!vocabulary_is(entry, "entry"))
-            return vocabulary_fail_unknown(node, entry, failure);
-        if (vocabulary_check_attributes(entry, attributes, failure) < 0 ||
-            vocabulary_check_no_children(entry, failure) < 0)
-            return -1;
-        if (!key || !*key || strlen(key) > LIMIT_ENTRY_KEY)
-            return vocabulary_fail(entry, failure, FAILURE_META_DATA,
-                                   "needs a name= of 1 to %d characters\n"
-                                   "write name=\"KEY\"",
-                                   LIMIT_ENTRY_KEY);
-        if (strlen(value) > LIMIT_ENTRY_VALUE)
-            return vocabulary_fail(entry, failure, FAILURE_LIMIT,
-                                   "has a value of more than %lu KiB\n"
-                                   "put large values into user-data",
-                                   LIMIT_ENTRY_VALUE / KIB);
-        if (request->meta_data_count == LIMIT_ENTRIES)
-            return vocabulary_fail(entry, failure, FAILURE_LIMIT,
-                                   "is one too many, at most %d entries\n"
-                                   "put the others into user-data",
-                                   LIMIT_ENTRIES);
-        for (size_t i = 0; i < request->meta_data_count; i++) {
-            if (strcmp(request->meta_data[i].key, key) != 0)
-                continue;
-            return failure_set_at(failure, FAILURE_META_DATA, xml_line(entry),
+    if (!key || !*key || strlen(key) > LIMIT_ENTRY_KEY)
+        return vocabulary_fail(node, failure, FAILURE_META_DATA,
+                               "needs a name= of 1 to %d characters\n"
+                               "write name=\"KEY\"",
+                               LIMIT_ENTRY_KEY);
+    if (strlen(value) > LIMIT_ENTRY_VALUE)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "has a value of more than %lu KiB\n"
+                               "put large values into user-data",
+                               LIMIT_ENTRY_VALUE / KIB);
+    if (request->meta_data_count == LIMIT_ENTRIES)
+        return vocabulary_fail(node, failure, FAILURE_LIMIT,
+                               "is one too many, at most %d entries\n"
+                               "put the others into user-data",
+                               LIMIT_ENTRIES);
+    for (size_t i = 0; i < request->meta_data_count; i++) {
+        if (strcmp(request->meta_data[i].key, key) == 0)
+            return failure_set_at(failure, FAILURE_META_DATA, xml_line(node),
                                   "duplicate <%s name=\"%s\">\nkeep one of them",
-                                  entry->name, key);
-        }
-        *array_add(request->meta_data, request->meta_data_count) =
-            (struct meta_data_entry){.key = steal(key), .value = steal(value)};
+                                  node->name, key);
     }
+    *array_add(request->meta_data, request->meta_data_count) =
+        (struct meta_data_entry){.key = steal(key), .value = steal(value)};
     return 0;
+}
+
+static const struct vocabulary_element meta_data_elements[] = {
+    {"entry", .read = read_entry, .attributes = {"name"}, .flags = VOCABULARY_SEVERAL},
+    {0},
+};
+
+/* Reads <ssh-authorized-keys> and <meta-data>, which may be a file or secret, and have
+ * children as well. */
+static int
+read_list(void *data, const xmlNode *node, struct failure **failure)
+{
+    struct request *request = data;
+    const bool keys = vocabulary_is(node, "ssh-authorized-keys");
+
+    if ((xmlHasProp(node, (const xmlChar *)"secret") ||
+         xmlHasProp(node, (const xmlChar *)"file") ||
+         xmlHasProp(node, (const xmlChar *)"key")) &&
+        !parts_add(&request->parts, keys ? PART_SSH_KEYS : PART_META_DATA, node, false,
+                   failure))
+        return -1;
+    return vocabulary_read_children(node, keys ? ssh_keys_elements : meta_data_elements,
+                                    request, failure);
 }
 
 /* Reads <user-data>, of which there may be several, and <vendor-data>. */
@@ -261,7 +249,7 @@ read_document(void *data, const xmlNode *node, struct failure **failure)
                                "combine them into a MIME message or a "
                                "#cloud-config-archive",
                                LIMIT_USER_DATA);
-    return parts_add(&request->parts, kind, node, failure) ? 0 : -1;
+    return parts_add(&request->parts, kind, node, false, failure) ? 0 : -1;
 }
 
 static int
@@ -272,7 +260,8 @@ read_network_config(void *data, const xmlNode *node, struct failure **failure)
 
     if (!from)
         return vocabulary_check_no_children(node, failure) < 0 ||
-                       !parts_add(&request->parts, PART_NETWORK_CONFIG, node, failure)
+                       !parts_add(&request->parts, PART_NETWORK_CONFIG, node, false,
+                                  failure)
                    ? -1
                    : 0;
     if (strcmp(from, "interfaces") != 0)
@@ -304,18 +293,14 @@ read_initialization(void *data, const xmlNode *node, struct failure **failure)
     return request->initialization ? 0 : -1;
 }
 
-#define REFERENCE "file", "secret", "key"
-
 static const struct vocabulary_element elements[] = {
     {"hostname", .read = read_hostname},
     {"instance-id", read_instance_id, .attributes = {"policy", "covers"}},
     {"instance-type", .read = read_instance_type},
     {"admin-password", read_secret_only, .attributes = {"secret", "key"}},
-    {"ssh-authorized-keys", read_ssh_keys, .attributes = {REFERENCE},
-     .flags = VOCABULARY_ANYTHING},
+    {"ssh-authorized-keys", read_list, ssh_keys_elements, .attributes = {REFERENCE}},
     {"ssh-host-keys", read_secret_only, .attributes = {"secret"}},
-    {"meta-data", read_meta_data, .attributes = {REFERENCE},
-     .flags = VOCABULARY_ANYTHING},
+    {"meta-data", read_list, meta_data_elements, .attributes = {REFERENCE}},
     {"user-data", read_document, .attributes = {REFERENCE, "encoding"},
      .flags = VOCABULARY_SEVERAL},
     {"vendor-data", read_document, .attributes = {REFERENCE, "encoding"}},

@@ -148,10 +148,8 @@ format(const xmlNode *element, bool canonical)
 {
     cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
     xmlNode *copy = xmlDocCopyNode((xmlNode *)element, doc, 1);
-    xmlBuffer *buffer = xmlBufferCreate();
-    char *text;
 
-    if (!doc || !copy || !buffer)
+    if (!doc || !copy)
         abort();
     xmlDocSetRootElement(doc, copy);
     leave_namespace(copy);
@@ -159,11 +157,7 @@ format(const xmlNode *element, bool canonical)
         xmlUnsetProp(copy, (const xmlChar *)"smbios-was");
         remove_blanks(copy);
     }
-    if (xmlNodeDump(buffer, doc, copy, 0, 0) < 0)
-        abort();
-    text = xstrdup((const char *)xmlBufferContent(buffer));
-    xmlBufferFree(buffer);
-    return text;
+    return xml_format_node(copy, false);
 }
 
 char *

@@ -72,7 +72,7 @@ struct vocabulary_element {
     size_t text;
     bool (*is_valid)(const char *text); /* NULL if any text is valid */
     const char *expected;               /* for the message if it is not */
-    const char *attributes[6];          /* ends with NULL */
+    const char *attributes[8];          /* ends with NULL */
     enum {
         VOCABULARY_ANYTHING = 1, /* it may contain elements that are not in a table */
         VOCABULARY_SEVERAL = 2,  /* there may be more than one */

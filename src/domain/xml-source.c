@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include <libxml/c14n.h>
-#include <libxml/xmlsave.h>
 
 #include "base/buffer.h"
 #include "base/failure.h"
@@ -239,13 +238,9 @@ copy(struct edit *edit, size_t start, size_t end)
 static void
 write_new(struct edit *edit, xmlNode *node)
 {
-    xmlBuffer *buffer = xmlBufferCreate();
-    xmlSaveCtxt *save = xmlSaveToBuffer(buffer, "UTF-8", XML_SAVE_NO_DECL);
-    const char *line;
+    cleanup_free char *text = xml_format_node(node, false);
+    const char *line = text;
 
-    if (!save || xmlSaveTree(save, node) < 0 || xmlSaveClose(save) < 0)
-        abort();
-    line = (const char *)xmlBufferContent(buffer);
     while (edit->crlf && strchr(line, '\n')) {
         size_t length = strcspn(line, "\n");
 
@@ -254,7 +249,6 @@ write_new(struct edit *edit, xmlNode *node)
         line += length + 1;
     }
     buffer_append_string(edit->result, line);
-    xmlBufferFree(buffer);
 }
 
 /* --- start tags --------------------------------------------------------------------- */

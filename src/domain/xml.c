@@ -160,6 +160,19 @@ xml_format(xmlDoc *doc, size_t *size, struct failure **failure)
     return text;
 }
 
+char *
+xml_format_node(const xmlNode *node, bool indent)
+{
+    xmlBuffer *buffer = xmlBufferCreate();
+    char *text;
+
+    if (!buffer || xmlNodeDump(buffer, node->doc, (xmlNode *)node, 0, indent) < 0)
+        abort();
+    text = xstrdup((const char *)xmlBufferContent(buffer));
+    xmlBufferFree(buffer);
+    return text;
+}
+
 /* --- looking around --------------------------------------------------------------- */
 
 static xmlNode *

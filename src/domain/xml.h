@@ -30,6 +30,10 @@ xmlDoc *xml_parse(const char *data, size_t size, const char *origin,
  */
 char *xml_format(xmlDoc *doc, size_t *size, struct failure **failure);
 
+/* Return: the node, without a declaration, as UTF-8 text, owned by the caller (free).
+ * `indent` is for a tree that has no white space of its own. */
+char *xml_format_node(const xmlNode *node, bool indent);
+
 /* Return: the first child, or the next sibling, of that name, or NULL; `parent` may be
  * NULL. */
 xmlNode *xml_child(const xmlNode *parent, const char *name);

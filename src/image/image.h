@@ -7,10 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-
 #include "base/failure.h"
 #include "domain/documents.h"
 #include "domain/domain.h"
@@ -45,28 +41,6 @@ int image_read(int fd, struct seed *seed, struct failure **failure);
 
 /* Reads the image back and compares its label and each document with the seed. */
 int iso_verify(int fd, const struct seed *seed, struct failure **failure);
-
-/* The file's owner; with (uid_t)-1 and (gid_t)-1 it is the caller. */
-struct image_owner {
-    uid_t uid;
-    gid_t gid;
-};
-
-#define IMAGE_OWNER_CALLER ((struct image_owner){(uid_t)-1, (gid_t)-1})
-
-/*
- * Writes the seed's image to a temporary file below `dir`, reads it back, and renames it
- * to `name`, with mode 0600 and a modification time without a fraction of a second. On
- * failure, an existing file of that name stays.
- */
-int image_publish(int dir, const char *name, const struct image_owner *owner,
-                  const struct seed *seed, struct failure **failure);
-
-/*
- * Return: whether the file may be one that image_publish() made, and nobody has written to
- * since: a time of a write has a fraction. Changes of owner and mode do not count.
- */
-bool image_is_as_published(const struct stat *status);
 
 /* --- labels --------------------------------------------------------------------------- */
 

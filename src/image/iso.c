@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LIBISOFS_WITHOUT_LIBBURN 1
@@ -408,7 +407,7 @@ iso_read(int fd, struct seed *seed, struct failure **failure)
     return add_directory(seed, iso_image_get_root(image), "", 1, failure);
 }
 
-/* --- publishing ----------------------------------------------------------------------- */
+/* --- verifying ----------------------------------------------------------------------- */
 
 static int
 fail_different(struct failure **failure, const char *what)
@@ -439,45 +438,4 @@ iso_verify(int fd, const struct seed *seed, struct failure **failure)
             return fail_different(failure, document->path);
     }
     return 0;
-}
-
-static int
-set_whole_second(int fd)
-{
-    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
-
-    return futimens(fd, times) < 0 ? -errno : 0;
-}
-
-int
-image_publish(int dir, const char *name, const struct image_owner *owner,
-              const struct seed *seed, struct failure **failure)
-{
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = tmpfile_open(&tmpfile, dir, name);
-
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error,
-                                 "could not make a file for '%s'", name);
-    if (iso_write(tmpfile.fd, seed, failure) < 0 ||
-        iso_verify(tmpfile.fd, seed, failure) < 0)
-        return failure_prefix(failure, "%s", name);
-    if (owner->uid != (uid_t)-1 && fchown(tmpfile.fd, owner->uid, owner->gid) < 0) {
-        failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                          "could not give the image to user %ld", (long)owner->uid);
-        return failure_prefix(failure, "%s", name);
-    }
-    error = set_whole_second(tmpfile.fd);
-    if (error == 0)
-        error = tmpfile_publish(&tmpfile, name);
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not name '%s'",
-                                 name);
-    return 0;
-}
-
-bool
-image_is_as_published(const struct stat *status)
-{
-    return S_ISREG(status->st_mode) && status->st_mtim.tv_nsec == 0;
 }

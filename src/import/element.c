@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "domain/xml.h"
 #include "import/element.h"
 
 /* Bytes per line of base64(1), which writes 76 characters. */
@@ -117,13 +118,7 @@ element_set(xmlNode *node, const char *attribute, const char *value)
 char *
 element_format(const xmlDoc *doc)
 {
-    xmlBuffer *buffer = xmlBufferCreate();
-    char *text;
+    cleanup_free char *text = xml_format_node(xmlDocGetRootElement(doc), true);
 
-    if (!buffer ||
-        xmlNodeDump(buffer, (xmlDoc *)doc, xmlDocGetRootElement(doc), 0, 1) < 0)
-        abort();
-    text = xasprintf("%s\n", (const char *)xmlBufferContent(buffer));
-    xmlBufferFree(buffer);
-    return text;
+    return xasprintf("%s\n", text);
 }

@@ -38,15 +38,16 @@ static int (*const runs[])(struct lifecycle *lifecycle, struct failure **failure
 
 static volatile sig_atomic_t status_of_failure = EXIT_FAILURE;
 
+#define SECONDS DECIMAL(LIMIT_HOOK_SECONDS)
 static const char too_late[] =
-    "virt-seed: error: making the seed took more than 20 seconds\n"
+    "virt-seed: error: making the seed took more than " SECONDS " seconds\n"
     "virt-seed: hint: look for a file system that does not respond, or a very large "
     "domain XML\n";
 
 /* --- one operation ---------------------------------------------------------------- */
 
 static int
-run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
+run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *operation_name,
               struct failure **failure)
 {
     cleanup_domain struct domain domain = {0};
@@ -55,7 +56,7 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
     struct lifecycle lifecycle = {
         .root = root,
         .config = &config,
-        .operation = name,
+        .operation = operation_name,
         .domain = &domain,
     };
 
@@ -87,7 +88,7 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *name,
 }
 
 static int
-run(const char *root_path, enum operation operation, const char *name,
+run(const char *root_path, enum operation operation, const char *operation_name,
     struct failure **failure)
 {
     /* Not freed: the process ends soon. */
@@ -111,7 +112,7 @@ run(const char *root_path, enum operation operation, const char *name,
             LIMIT_DOMAIN_XML / MIB);
     doc = xml_parse(text.data, text.size, "standard input", failure);
     buffer_clear(&text);
-    return doc ? run_on_domain(root, doc, operation, name, failure) : -1;
+    return doc ? run_on_domain(root, doc, operation, operation_name, failure) : -1;
 }
 
 static void

@@ -20,7 +20,7 @@
 #include "store/report-file.h"
 #include "store/rundir.h"
 
-/* A start of the domain; the facts are those before check_wiring() wires it. */
+/* A start of the domain; the facts are those before wire_or_refuse() wires it. */
 struct start {
     const struct lifecycle *lifecycle;
     struct domain *domain;
@@ -31,7 +31,7 @@ struct start {
 
 /* Fails with the reason, if there is one. */
 static int
-refuse(struct failure **reason, struct failure **failure)
+fail_if(struct failure **reason, struct failure **failure)
 {
     *failure = steal(*reason);
     return *failure ? -1 : 0;
@@ -46,7 +46,7 @@ refuse_or_log(const struct start *start, const char *what, struct failure **reas
     if (!*reason)
         return 0;
     if (!start->resumes)
-        return refuse(reason, failure);
+        return fail_if(reason, failure);
     lifecycle_log_failure(start->lifecycle, what, *reason);
     return 0;
 }
@@ -56,26 +56,27 @@ static int
 without_request(const struct start *start, struct failure **failure)
 {
     const struct domain *domain = start->domain;
+    const struct delivery *delivery = delivery_wired(start->facts);
     cleanup_free char *name = xshellquote(domain->name);
 
     if (start->facts->report_of_another)
         return wire_report_check(domain, failure);
-    /* Another domain's URL counts, too: with it, this guest would read that domain's
-     * seed. */
-    if (start->resumes ||
-        (!wire_facts_are_wired(start->facts) && !start->facts->seed_of_another))
+    /* Another domain's disk or URL counts, too: with it, this guest would read that
+     * domain's seed. */
+    if (start->resumes || (!delivery && !start->facts->seed_of_another))
         return 0;
     return failure_set(
         failure, FAILURE_UNASKED_SEED,
-        "has virt-seed's %s, but no <cloud-init> in its <metadata>\n"
+        "has %s %s, but no <cloud-init> in its <metadata>\n"
         "remove the wiring with 'virt-seed unset %s', or restore the request",
-        start->facts->disk ? "disk" : "address", name);
+        delivery ? "virt-seed's" : "another domain's",
+        delivery ? delivery->wiring : "seed", name);
 }
 
 /* Required of a cold boot, but not of a resumed guest. */
 static int
-check_wiring(const struct start *start, const struct request *request,
-             struct failure **failure)
+wire_or_refuse(const struct start *start, const struct request *request,
+               struct failure **failure)
 {
     const struct lifecycle *lifecycle = start->lifecycle;
     const struct wire_facts *facts = start->facts;
@@ -132,7 +133,7 @@ check_delivery(const struct start *start, const struct delivery *delivery,
         delivery->check_server(start->facts->url.address, &reason) == 0)
         return 0;
     if (!request->cache && !start->lifecycle->config->warn_unwired)
-        return refuse(&reason, failure);
+        return fail_if(&reason, failure);
     lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
     return 0;
 }
@@ -157,11 +158,11 @@ deliver(const struct start *start, const struct request *request, struct seed *s
         withdraw_others(start, delivery->storage, failure) < 0 ||
         check_delivery(start, delivery, request, failure) < 0)
         return -1;
-    delivery->publish(&what, seed, &left_out, &reason);
+    if (delivery->publish(&what, seed, &left_out, &reason) < 0 &&
+        !delivery->may_resume_without)
+        return fail_if(&reason, failure);
     if (left_out)
         lifecycle_log_failure(start->lifecycle, delivery->incomplete, left_out);
-    if (!delivery->may_resume_without)
-        return refuse(&reason, failure);
     return refuse_or_log(start, "resuming without its documents", &reason, failure);
 }
 
@@ -213,12 +214,12 @@ prepare(struct start *start, struct failure **failure)
     if (!facts->asks && without_request(start, failure) < 0)
         return -1;
     if (!facts->asks || (start->resumes && !wire_facts_are_wired(facts)))
-        return refuse(&forbidden, failure);
+        return fail_if(&forbidden, failure);
     if (!start->resumes)
         record_boot_before(lifecycle);
     if (pipeline_read(&pipeline, start->domain, &request, failure) < 0 ||
-        (!start->resumes && check_wiring(start, &request, failure) < 0) ||
-        refuse(&forbidden, failure) < 0)
+        (!start->resumes && wire_or_refuse(start, &request, failure) < 0) ||
+        fail_if(&forbidden, failure) < 0)
         return -1;
     /* The request has its own copies; large documents need not be in memory twice. */
     node = request_find(start->domain);

@@ -11,13 +11,15 @@
  */
 #include "config.h"
 
+#include <errno.h>
+#include <time.h>
+
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "domain/documents.h"
 #include "domain/request.h"
-#include "image/image.h"
 #include "lifecycle/lifecycle.h"
 #include "store/forbidden-paths.h"
 #include "store/record.h"
@@ -96,27 +98,32 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
                : record_boot(lifecycle, &request, storage, seed, failure);
 }
 
-/* A resumed guest has read its seed long ago. */
+/* virtlogd renames a file before it makes another one, so the seed may be missing, too. A
+ * resumed guest has read it long ago. */
 static int
 check_seed(const struct lifecycle *lifecycle, struct failure **failure)
 {
+    const char *uuid = lifecycle->domain->uuid;
     cleanup_failure struct failure *reason = NULL;
     cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
     cleanup_close int seed = -1;
     const struct storage *storage = NULL;
-    struct stat status;
+    struct stat status = {.st_mtime = time(NULL)};
+    bool changed;
 
-    if (rundir >= 0)
-        seed = storage_open(rundir, lifecycle->domain->uuid, &storage, &status);
-    if (seed < 0 || !storage->has_image || image_is_as_published(&status) ||
-        rundir_is_resumed(rundir, lifecycle->domain->uuid, &status))
+    if (rundir < 0)
+        return 0;
+    seed = storage_open(rundir, uuid, &storage, &status);
+    changed = seed < 0 ? seed == -ENOENT && seed_path_find_disk(lifecycle->domain)
+                       : storage->has_image && !image_is_as_published(&status);
+    if (!changed || rundir_is_resumed(rundir, uuid, &status))
         return 0;
     return failure_set(
         failure, FAILURE_FORBIDDEN_PATH,
-        "another program wrote to the seed, or replaced it, while the "
-        "domain started\n"
+        "another program wrote to the seed, or replaced or removed it, while the domain "
+        "started\n"
         "look for a device of another domain that leads to %s/%s" SEED_SUFFIX,
-        VIRT_SEED_RUNDIR, lifecycle->domain->uuid);
+        VIRT_SEED_RUNDIR, uuid);
 }
 
 int

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How it works: all parts of the message are text/plain, so cloud-init examines each as if
- * it were the whole document (user_data.py, find_ctype). Only gzip has its own type, and
- * a user's MIME message becomes a part unchanged, with its own parts.
+ * How it works: each part of the message has the type by which cloud-init and
+ * cloudbase-init choose its handler. A user's MIME message becomes a part unchanged, with
+ * its own parts. gzip is unpacked before: as a part, cloud-init would take its content for
+ * Latin-1 and lose its headers.
  */
 #include "config.h"
 
@@ -73,11 +74,11 @@ pieces_clear(struct pieces *pieces)
 
 #define cleanup_pieces __attribute__((cleanup(pieces_clear)))
 
-/* Omits empty pieces. */
+/* Omits pieces without content. */
 static void
 add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
 {
-    if (data->size == 0)
+    if (user_data_is_empty(data->data, data->size))
         return;
     assert(pieces->count < PIECES_MAX);
     pieces->list[pieces->count++] =
@@ -121,28 +122,39 @@ choose_boundary(const struct pieces *pieces)
     return xasprintf(BOUNDARY "%lu==", number);
 }
 
+/* Return: whether a message may contain the data as they are. Python's email module takes
+ * text that is not ASCII for Latin-1 there, and a carriage return could get lost. */
+static bool
+is_plain(const struct buffer *data)
+{
+    for (size_t i = 0; i < data->size; i++) {
+        unsigned char c = (unsigned char)data->data[i];
+
+        if (c >= 0x7f || (c < ' ' && c != '\n' && c != '\t'))
+            return false;
+    }
+    return true;
+}
+
 static void
-append_piece(struct buffer *buffer, const struct piece *piece)
+append_piece(struct buffer *buffer, const struct piece *piece, size_t number)
 {
     const struct buffer *data = &piece->data;
+    const bool plain = is_plain(data);
     const char *kind = user_data_kind(data->data, data->size);
-    bool plain = true;
 
     if (strcmp(kind, "MIME") == 0) {
         buffer_append(buffer, data->data, data->size);
         buffer_append_string(buffer, "\n");
         return;
     }
-    /* Python's email module takes text that is not ASCII for Latin-1 here, and a carriage
-     * return could get lost. */
-    for (size_t i = 0; i < data->size && plain; i++) {
-        unsigned char c = (unsigned char)data->data[i];
-
-        plain = c < 0x7f && (c >= ' ' || c == '\n' || c == '\t');
-    }
-    buffer_append_string(buffer, strcmp(kind, "gzip") == 0
-                                     ? "Content-Type: application/gzip\n"
-                                     : "Content-Type: text/plain; charset=\"utf-8\"\n");
+    buffer_printf(buffer, "Content-Type: %s; charset=\"utf-8\"\n",
+                  user_data_type(data->data, data->size));
+    /* cloudbase-init runs no script without a name. cloud-init numbers its scripts itself:
+     * a name could be that of another. */
+    if (strcmp(kind, "Windows script") == 0)
+        buffer_printf(
+            buffer, "Content-Disposition: attachment; filename=\"script-%zu\"\n", number);
     if (!plain)
         buffer_append_string(buffer, "Content-Transfer-Encoding: base64\n");
     if (piece->merge_type)
@@ -163,16 +175,58 @@ append_piece(struct buffer *buffer, const struct piece *piece)
     }
 }
 
+/* Return: whether cloud-init would take the document for a damaged message. */
+static bool
+is_mistaken_for_mime(const struct buffer *data)
+{
+    return user_data_mentions_mime(data->data, data->size) && !is_plain(data) &&
+           strcmp(user_data_kind(data->data, data->size), "MIME") != 0;
+}
+
+/* Replaces gzip by its content, if it has none, is not alone or could be misread. */
+static int
+unpack(struct pieces *pieces, struct failure **failure)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < pieces->count; i++) {
+        struct buffer *data = &pieces->list[i].data;
+        cleanup_buffer struct buffer content = {0};
+
+        if (strcmp(user_data_kind(data->data, data->size), "gzip") != 0)
+            continue;
+        if (user_data_unpack(&content, data->data, data->size, failure) < 0)
+            return -1;
+        total += content.size;
+        if (total > LIMIT_SEED)
+            return failure_set(failure, FAILURE_LIMIT,
+                               "gzip holds more than %lu MiB in all when decompressed\n"
+                               "let the guest fetch large files itself",
+                               LIMIT_SEED / MIB);
+        if (user_data_is_empty(content.data, content.size)) {
+            data->size = 0;
+        } else if (pieces->count > 1 || is_mistaken_for_mime(&content)) {
+            buffer_clear(data);
+            *data = steal_buffer(&content);
+        }
+    }
+    return 0;
+}
+
 /* A single piece is the document itself; several become a message. */
-static void
-combine(struct buffer *buffer, struct pieces *pieces)
+static int
+combine(struct buffer *buffer, struct pieces *pieces, struct failure **failure)
 {
     cleanup_free char *boundary = NULL;
 
-    if (pieces->count == 1)
+    if (unpack(pieces, failure) < 0)
+        return -1;
+    if (pieces->count == 0)
+        return 0;
+    if (pieces->count == 1 && !is_mistaken_for_mime(&pieces->list[0].data)) {
         *buffer = steal_buffer(&pieces->list[0].data);
-    if (pieces->count <= 1)
-        return;
+        return 0;
+    }
     boundary = choose_boundary(pieces);
     buffer_printf(buffer,
                   "Content-Type: multipart/mixed; boundary=\"%s\"\n"
@@ -180,10 +234,13 @@ combine(struct buffer *buffer, struct pieces *pieces)
                   "\n",
                   boundary);
     for (size_t i = 0; i < pieces->count; i++) {
+        if (pieces->list[i].data.size == 0)
+            continue;
         buffer_printf(buffer, "--%s\n", boundary);
-        append_piece(buffer, &pieces->list[i]);
+        append_piece(buffer, &pieces->list[i], i + 1);
     }
     buffer_printf(buffer, "--%s--\n", boundary);
+    return 0;
 }
 
 /* --- the documents ---------------------------------------------------------------- */
@@ -214,13 +271,13 @@ combine_user_data(struct buffer *buffer, struct request *request, struct instanc
         add_piece(&pieces, &part->data, NULL);
     cover_pieces(id, COVER_USER_DATA, "user-data", &pieces);
     add_piece(&pieces, &generated, APPEND);
-    combine(buffer, &pieces);
-    return 0;
+    return combine(buffer, &pieces, failure) < 0 ? failure_prefix(failure, "<user-data>")
+                                                 : 0;
 }
 
-void
+int
 combine_vendor_data(struct buffer *buffer, struct request *request,
-                    struct instance_id *id)
+                    struct instance_id *id, struct failure **failure)
 {
     cleanup_pieces struct pieces pieces = {0};
     cleanup_buffer struct buffer cache = {0};
@@ -251,5 +308,7 @@ combine_vendor_data(struct buffer *buffer, struct request *request,
     if (request_wants_report(request))
         buffer_append(&reporter, reporter_script, sizeof(reporter_script) - 1);
     add_piece(&pieces, &reporter, NULL);
-    combine(buffer, &pieces);
+    return combine(buffer, &pieces, failure) < 0
+               ? failure_prefix(failure, "<vendor-data>")
+               : 0;
 }

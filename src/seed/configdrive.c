@@ -71,7 +71,8 @@ make(struct seed *seed, struct request *request, struct failure **failure)
         return -1;
     if (user_data.size > 0)
         seed_add_document(seed, LATEST "user_data")->data = steal_buffer(&user_data);
-    combine_vendor_data(&vendor_data, request, &id);
+    if (combine_vendor_data(&vendor_data, request, &id, failure) < 0)
+        return -1;
     if (vendor_data.size > 0 && !add_vendor_data(seed, &vendor_data))
         return failure_set(failure, FAILURE_USER_DATA,
                            "<vendor-data> is not text, but a ConfigDrive can only "

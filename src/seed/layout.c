@@ -118,7 +118,7 @@ layout_describe(const struct layout_document *document, const char *data, size_t
             return xasprintf("%s %s", id ? id_key : host_key, id ? id : host);
         return xasprintf("neither %s nor %s", id_key, host_key);
     case LAYOUT_USER_DATA:
-        if (user_data_check(data, size, failure) < 0)
+        if (user_data_check(data, size, true, failure) < 0)
             return NULL;
         return xstrdup(user_data_kind(data, size));
     case LAYOUT_VENDOR_DATA_JSON:

@@ -34,7 +34,7 @@ struct layout {
     /* The meta-data comes first; the list ends with a NULL path. */
     const struct layout_document *documents;
 
-    /* Makes the documents of a request, whose parts have been resolved; their content is
+    /* Makes the documents of a request, whose parts have been read; their content is
      * moved. */
     int (*make)(struct seed *seed, struct request *request, struct failure **failure);
 };

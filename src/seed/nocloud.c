@@ -31,7 +31,8 @@ make(struct seed *seed, struct request *request, struct failure **failure)
     if (combine_user_data(&seed_add_document(seed, "user-data")->data, request, &id,
                           failure) < 0)
         return -1;
-    combine_vendor_data(&vendor_data, request, &id);
+    if (combine_vendor_data(&vendor_data, request, &id, failure) < 0)
+        return -1;
     if (vendor_data.size > 0)
         seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
     if (request->network || has_network) {

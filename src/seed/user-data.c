@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,9 @@ gzip_is(const char *data, size_t size)
     return size >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
 }
 
-/* Appends the content of all members, at most LIMIT_SEED bytes. */
-static int
-gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure **failure)
+int
+user_data_unpack(struct buffer *buffer, const char *data, size_t size,
+                 struct failure **failure)
 {
     z_stream stream = {.next_in = (const Bytef *)data, .avail_in = (uInt)size};
     int code = inflateInit2(&stream, GZIP_WINDOW);
@@ -72,25 +73,35 @@ gzip_read(struct buffer *buffer, const char *data, size_t size, struct failure *
 struct header {
     const char *text;
     const char *name;
+    const char *type; /* of a part of MIME */
     enum {
         KIND_CLOUD_CONFIG,
         KIND_ARCHIVE,
+        KIND_INCLUDE,
         KIND_FIRST_LINE, /* works only without leading white space */
         KIND_TEMPLATE,   /* the same, and what it expands to has its own header */
+        KIND_WINDOWS,    /* cloudbase-init's alone */
         KIND_OTHER,
     } kind;
 };
 
 static const struct header headers[] = {
-    {"#cloud-config-archive", "cloud-config-archive", KIND_ARCHIVE},
-    {"#cloud-config-jsonp", "cloud-config-jsonp", KIND_OTHER},
-    {"#cloud-config", "cloud-config", KIND_CLOUD_CONFIG},
-    {"#cloud-boothook", "boothook", KIND_OTHER},
-    {"#include-once", "include-once", KIND_OTHER},
-    {"#include", "include", KIND_OTHER},
-    {"#part-handler", "part-handler", KIND_OTHER},
-    {"#!", "script", KIND_FIRST_LINE},
-    {"## template: jinja", "jinja template", KIND_TEMPLATE},
+    {"#cloud-config-archive", "cloud-config-archive", "text/cloud-config-archive",
+     KIND_ARCHIVE},
+    {"#cloud-config-jsonp", "cloud-config-jsonp", "text/cloud-config-jsonp", KIND_OTHER},
+    {"#cloud-config", "cloud-config", "text/cloud-config", KIND_CLOUD_CONFIG},
+    {"#cloud-boothook", "boothook", "text/cloud-boothook", KIND_OTHER},
+    {"#include-once", "include-once", "text/x-include-once-url", KIND_INCLUDE},
+    {"#include", "include", "text/x-include-url", KIND_INCLUDE},
+    {"#part-handler", "part-handler", "text/part-handler", KIND_OTHER},
+    {"#!", "script", "text/x-shellscript", KIND_FIRST_LINE},
+    {"## template: jinja", "jinja template", "text/jinja2", KIND_TEMPLATE},
+    {"rem cmd", "Windows script", "text/x-shellscript", KIND_WINDOWS},
+    {"#ps1_sysnative", "Windows script", "text/x-shellscript", KIND_WINDOWS},
+    {"#ps1_x86", "Windows script", "text/x-shellscript", KIND_WINDOWS},
+    {"#ps1", "Windows script", "text/x-shellscript", KIND_WINDOWS},
+    {"<powershell>", "Windows script", "text/x-shellscript", KIND_WINDOWS},
+    {"<script>", "Windows script", "text/x-shellscript", KIND_WINDOWS},
 };
 
 static bool
@@ -105,25 +116,32 @@ begins_with(const char *data, size_t size, const char *text)
  * (user_data.convert_string). */
 #define MIME_WINDOW 4096
 
-/* cloud-init parses other data, too, but then all of it is the body, and keeps its
- * kind. */
-static bool
-is_mime(const char *data, size_t size)
+bool
+user_data_mentions_mime(const char *data, size_t size)
 {
     static const char word[] = "mime-version";
     const size_t word_length = sizeof(word) - 1;
     const char *end = data + (size < MIME_WINDOW ? size : MIME_WINDOW);
     const char *colon = data;
-    size_t length = 0;
 
     /* Colons are rarer than letters. */
     while ((colon = memchr(colon, ':', (size_t)(end - colon)))) {
         if ((size_t)(colon - data) >= word_length &&
             strncasecmp(colon - word_length, word, word_length) == 0)
-            break;
+            return true;
         colon++;
     }
-    if (!colon)
+    return false;
+}
+
+/* cloud-init parses other data, too, but then all of it is the body, and keeps its
+ * kind. */
+static bool
+is_mime(const char *data, size_t size)
+{
+    size_t length = 0;
+
+    if (!user_data_mentions_mime(data, size))
         return false;
     /* To Python's email parser (feedparser.headerRE), the body begins at the first line
      * that is not a header; a line that begins with white space continues a header. */
@@ -135,11 +153,24 @@ is_mime(const char *data, size_t size)
            begins_with(data, size, "From ");
 }
 
+/* cloudbase-init does not ignore case, and wants a blank after a word (userdatautils.py,
+ * _SCRIPTS). */
+static bool
+is_windows(const struct header *header, const char *data, size_t size)
+{
+    const size_t length = strlen(header->text);
+
+    return header->kind == KIND_WINDOWS && size > length &&
+           memcmp(data, header->text, length) == 0 &&
+           (data[length - 1] == '>' || isspace((unsigned char)data[length]));
+}
+
 static const struct header *
 find_header(const char *data, size_t size)
 {
     for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-        if (begins_with(data, size, headers[i].text))
+        if (headers[i].kind == KIND_WINDOWS ? is_windows(&headers[i], data, size)
+                                            : begins_with(data, size, headers[i].text))
             return &headers[i];
     }
     return NULL;
@@ -168,6 +199,30 @@ user_data_kind(const char *data, size_t size)
     if (is_mime(data, size))
         return "MIME";
     return header ? header->name : "unknown";
+}
+
+bool
+user_data_is_empty(const char *data, size_t size)
+{
+    const char *end = data + size, *line = data + leading_space(data, size);
+    const struct header *header = find_header(line, (size_t)(end - line));
+
+    if (header && header->kind == KIND_CLOUD_CONFIG) {
+        while (line < end && *line == '#') {
+            line = memchr(line, '\n', (size_t)(end - line)) ?: end;
+            line += leading_space(line, (size_t)(end - line));
+        }
+    }
+    return line == end;
+}
+
+const char *
+user_data_type(const char *data, size_t size)
+{
+    const size_t space = leading_space(data, size);
+    const struct header *header = find_header(data + space, size - space);
+
+    return header ? header->type : "text/plain";
 }
 
 /* cloud-init accepts a template that expands to a cloud-config or a script
@@ -202,8 +257,83 @@ fail_space(const struct header *header, struct failure **failure)
                        header->text);
 }
 
+static bool
+is_text_or_nothing(const struct yaml_node *node)
+{
+    return !node || (node->kind == YAML_SCALAR &&
+                     (node->type == YAML_TEXT || node->type == YAML_NULL));
+}
+
+/* cloud-init takes each mapping apart without looking at its types, and stops its whole
+ * first stage if one is wrong (user_data.py, _explode_archive). */
 static int
-check_plain(const char *data, size_t size, struct failure **failure)
+check_archive(const char *data, size_t size, struct failure **failure)
+{
+    static const char hint[] = "write each item as {type: text/…, content: TEXT}";
+    cleanup_yaml struct yaml yaml = {0};
+
+    if (yaml_read(&yaml, data, size, YAML_ONE_SEQUENCE, failure) < 0)
+        return -1;
+    for (const struct yaml_item *item = yaml.root ? yaml.root->items : NULL; item;
+         item = item->next) {
+        const struct yaml_node *type = yaml_get(item->value, "type");
+        const struct yaml_node *content = yaml_get(item->value, "content");
+
+        if (item->value->kind != YAML_MAPPING)
+            continue;
+        if (!is_text_or_nothing(type) ||
+            (type && type->length > 0 && type->type == YAML_TEXT &&
+             !strchr(type->text, '/')))
+            return yaml_fail(type->line, FAILURE_YAML,
+                             "the type of an archive's item is not a MIME type", hint,
+                             failure);
+        if (content && (content->kind != YAML_SCALAR ||
+                        (content->type != YAML_TEXT && content->type != YAML_BINARY)))
+            return yaml_fail(content->line, FAILURE_YAML,
+                             "the content of an archive's item is not text", hint,
+                             failure);
+        for (const struct yaml_item *header = item->value->items; header;
+             header = header->next) {
+            if (header->key->type != YAML_TEXT ||
+                (header->value != type && header->value != content &&
+                 strcasecmp(header->key->text, "launch-index") != 0 &&
+                 strcasecmp(header->key->text, "filename") != 0 &&
+                 !is_text_or_nothing(header->value)))
+                return yaml_fail(header->key->line, FAILURE_YAML,
+                                 "a header of an archive's item is not text",
+                                 "put it in quotes", failure);
+        }
+    }
+    return 0;
+}
+
+/* cloud-init takes a line for a URL unless '#' is its first character, and stops its whole
+ * first stage if it cannot fetch that (user_data.py, _do_include). */
+static int
+check_include(const char *data, size_t size, struct failure **failure)
+{
+    const char *end = data + size;
+    int number = 1;
+
+    for (const char *line = data; line < end; number++) {
+        const char *next = memchr(line, '\n', (size_t)(end - line)) ?: end;
+        const char *text = line;
+
+        while (text < next && (*text == ' ' || *text == '\t'))
+            text++;
+        if (text > line && text < next && *text == '#')
+            return failure_set(failure, FAILURE_USER_DATA,
+                               "line %d: has white space before '#', so that cloud-init "
+                               "takes it for a URL\n"
+                               "let the '#' be the first character of the line",
+                               number);
+        line = next < end ? next + 1 : end;
+    }
+    return 0;
+}
+
+static int
+check_plain(const char *data, size_t size, bool windows, struct failure **failure)
 {
     size_t space = leading_space(data, size);
     const struct header *header;
@@ -217,8 +347,16 @@ check_plain(const char *data, size_t size, struct failure **failure)
         return 0;
     header = find_header(data + space, size - space);
     mime = is_mime(data, size);
-    if (mime && !header)
+    if (mime && !header) {
+        for (size_t i = 0; i < size; i++) {
+            if ((unsigned char)data[i] >= 0x80)
+                return failure_set(failure, FAILURE_USER_DATA,
+                                   "is MIME with characters that are not ASCII, which "
+                                   "cloud-init would damage\n"
+                                   "encode its parts with base64");
+        }
         return 0;
+    }
     if (mime)
         return failure_set(failure, FAILURE_USER_DATA,
                            "has the word 'mime-version:', which makes it MIME for "
@@ -238,14 +376,24 @@ check_plain(const char *data, size_t size, struct failure **failure)
                            "'#cloud-boothook', or another of cloud-init's formats");
     switch (header->kind) {
     case KIND_CLOUD_CONFIG:
-        return yaml_check(data, size, YAML_ONE_MAPPING, failure);
+        return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
     case KIND_ARCHIVE:
-        return yaml_check(data, size, YAML_ONE_SEQUENCE, failure);
+        return check_archive(data, size, failure);
+    case KIND_INCLUDE:
+        return check_include(data, size, failure);
     case KIND_FIRST_LINE:
         return space == 0 ? 0 : fail_space(header, failure);
     case KIND_TEMPLATE:
         return space == 0 ? check_template(data, size, failure)
                           : fail_space(header, failure);
+    case KIND_WINDOWS:
+        if (!windows)
+            return failure_set(failure, FAILURE_USER_DATA,
+                               "begins with '%s', which cloudbase-init takes on a "
+                               "ConfigDrive\n"
+                               "set datasource=\"configdrive\" for Windows",
+                               header->text);
+        return space == 0 ? 0 : fail_space(header, failure);
     case KIND_OTHER:
         break;
     }
@@ -253,13 +401,14 @@ check_plain(const char *data, size_t size, struct failure **failure)
 }
 
 int
-user_data_check(const char *data, size_t size, struct failure **failure)
+user_data_check(const char *data, size_t size, bool windows, struct failure **failure)
 {
     cleanup_buffer struct buffer content = {0};
 
     if (!gzip_is(data, size))
-        return check_plain(data, size, failure);
-    if (gzip_read(&content, data, size, failure) < 0)
+        return check_plain(data, size, windows, failure);
+    if (user_data_unpack(&content, data, size, failure) < 0)
         return -1;
-    return content.size == 0 ? 0 : check_plain(content.data, content.size, failure);
+    return content.size == 0 ? 0
+                             : check_plain(content.data, content.size, windows, failure);
 }

@@ -57,9 +57,10 @@ char *instance_id_end(struct instance_id *id);
  * Make user-data and vendor-data from the user's pieces, in order, and what virt-seed
  * adds.
  *
- * A single piece is the document, byte for byte. Several become a MIME message, which
- * every cloud-init (and cloudbase-init) takes apart again ("User-data formats: MIME
- * multi-part archive"); each piece keeps its kind. cloud-init's usual rules apply to
+ * A single piece is the document, byte for byte, unless it is text that cloud-init would
+ * mistake for MIME. Several become a MIME message, which every cloud-init (and
+ * cloudbase-init) takes apart again ("User-data formats: MIME multi-part archive"); each
+ * piece keeps its kind, and gzip is unpacked. cloud-init's usual rules apply to
  * several cloud-configs of the user. What virt-seed adds comes last, with a Merge-Type by
  * which it adds settings but never replaces any ("Merging user-data sections").
  *
@@ -67,8 +68,8 @@ char *instance_id_end(struct instance_id *id);
  */
 int combine_user_data(struct buffer *buffer, struct request *request,
                       struct instance_id *id, struct failure **failure);
-void combine_vendor_data(struct buffer *buffer, struct request *request,
-                         struct instance_id *id);
+int combine_vendor_data(struct buffer *buffer, struct request *request,
+                        struct instance_id *id, struct failure **failure);
 
 /*
  * The cloud-config for the request's elements: users, passwords, files, ssh host keys, …

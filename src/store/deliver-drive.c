@@ -115,19 +115,6 @@ check_replace(const struct domain *running, struct failure **failure)
         drive->target);
 }
 
-static char *
-format(xmlNode *node)
-{
-    xmlBuffer *buffer = xmlBufferCreate();
-    char *text;
-
-    if (!buffer || xmlNodeDump(buffer, node->doc, node, 0, 0) < 0)
-        abort();
-    text = xstrdup((const char *)xmlBufferContent(buffer));
-    xmlBufferFree(buffer);
-    return text;
-}
-
 /* Keeps the drive's alias, address, policy and labels: with any difference, libvirt takes
  * it for another drive. `index` counts the media that QEMU has had. */
 static void
@@ -153,9 +140,9 @@ describe_drive(struct medium *medium, const struct disk *drive)
         xml_set_attribute(source, "startupPolicy", "mandatory");
     }
     xmlUnsetProp(source, (const xmlChar *)"index");
-    medium->loaded = format(node);
+    medium->loaded = xml_format_node(node, false);
     xml_remove(source);
-    medium->empty = format(node);
+    medium->empty = xml_format_node(node, false);
     xmlFreeNode(node);
 }
 
@@ -306,6 +293,7 @@ replace(const struct replacement *replacement, struct failure **failure)
 
 const struct delivery delivery_drive = {
     .storage = &storage_image,
+    .wiring = "disk",
     .is_for = is_for,
     .is_wired = is_wired,
     .make_report = delivery_make_report,

@@ -287,6 +287,7 @@ replace(const struct replacement *replacement, struct failure **failure)
 
 const struct delivery delivery_server = {
     .storage = &storage_tree,
+    .wiring = "address",
     /* The guest read its documents long ago. */
     .may_resume_without = true,
     .incomplete = "not served in OpenStack's layout",

@@ -66,6 +66,7 @@ check_replace(const struct domain *running, struct failure **failure)
 
 const struct delivery delivery_shim = {
     .storage = &storage_image,
+    .wiring = "emulator",
     .incomplete = "resuming without virt-seed's serial",
     .is_for = is_for,
     .is_wired = is_wired,

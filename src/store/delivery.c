@@ -26,16 +26,24 @@ delivery_for(const struct request *request, const struct domain *domain)
 }
 
 const struct delivery *
+delivery_wired(const struct wire_facts *facts)
+{
+    const struct delivery *const *delivery = deliveries;
+
+    while (*delivery && !(*delivery)->is_wired(facts))
+        delivery++;
+    return *delivery;
+}
+
+const struct delivery *
 delivery_of_running(const struct domain *running)
 {
     cleanup_wire_facts struct wire_facts facts = {0};
+    const struct delivery *delivery;
 
     wire_facts_read(&facts, running);
-    for (size_t i = 0; deliveries[i]; i++) {
-        if (deliveries[i]->is_wired(&facts))
-            return deliveries[i];
-    }
-    return &delivery_drive;
+    delivery = delivery_wired(&facts);
+    return delivery ? delivery : &delivery_drive;
 }
 
 /* --- a start ---------------------------------------------------------------------- */

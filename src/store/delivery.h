@@ -57,6 +57,7 @@ struct replacement {
 
 struct delivery {
     const struct storage *storage;
+    const char *wiring;      /* what a wired domain has: "disk", "address" */
     bool may_resume_without; /* a resumed guest can do without its seed */
     const char *incomplete;  /* log text if publish() omits something */
 
@@ -101,6 +102,9 @@ extern const struct delivery delivery_drive;
 /* Return: how a domain with such a request gets its seed. */
 const struct delivery *delivery_for(const struct request *request,
                                     const struct domain *domain);
+
+/* Return: how a domain with such facts is wired, or NULL. */
+const struct delivery *delivery_wired(const struct wire_facts *facts);
 
 /* Return: how the guest got its seed, according to its running XML; the drive if the XML
  * does not tell, which the drive's check_replace() then reports. */

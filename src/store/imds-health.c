@@ -9,10 +9,19 @@
  * metadata server with the same address is not disturbed. Each step has its own time
  * limit, and a single read takes the answer, so a dead or slow server costs a few seconds
  * at most.
+ *
+ * Any user may listen on a port of 1024 and above, and answer as the server does. So the
+ * kernel is asked who made the sockets that listen there (sock_diag(7)): root, as systemd
+ * is, the user of the unit, or the user who asks.
  */
 #include "config.h"
 
 #include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/time.h>
@@ -25,6 +34,8 @@
 #include "wire/url.h"
 
 #define REQUEST "GET /healthz HTTP/1.1\r\nHost: virt-seed\r\nConnection: close\r\n\r\n"
+/* The user of virt-seed-imds.service. */
+#define IMDS_USER "virt-seed-imds"
 /* An answer begins with the version and the status. */
 #define VERSION_LENGTH (sizeof("HTTP/1.1 ") - 1)
 #define ANSWER_LENGTH (sizeof("HTTP/1.1 200") - 1)
@@ -62,6 +73,88 @@ connect_to(const union inet_address *address, socklen_t size)
         return -errno;
     return steal_fd(fd);
 }
+
+/* --- whose socket it is -------------------------------------------------------------- */
+
+static bool
+is_trusted(uid_t user)
+{
+    const struct passwd *server =
+        user == 0 || user == geteuid() ? NULL : getpwnam(IMDS_USER);
+
+    return user == 0 || user == geteuid() || (server && server->pw_uid == user);
+}
+
+/* Return: whether a socket that listens there takes connections to the address. */
+static bool
+is_for(const struct inet_diag_msg *socket, const union inet_address *address)
+{
+    const void *own = address->any.sa_family == AF_INET
+                          ? (const void *)&address->ipv4.sin_addr
+                          : (const void *)&address->ipv6.sin6_addr;
+    const size_t size = address->any.sa_family == AF_INET ? 4 : 16;
+    const unsigned char *bytes = (const unsigned char *)socket->id.idiag_src;
+    static const unsigned char none[16];
+
+    if (memcmp(bytes, none, socket->idiag_family == AF_INET ? 4 : 16) == 0)
+        return true;
+    /* An IPv6 socket may have an IPv4 address mapped. */
+    if (socket->idiag_family == AF_INET6 && size == 4)
+        bytes += 12;
+    return (socket->idiag_family == AF_INET6 || size == 4) &&
+           memcmp(bytes, own, size) == 0;
+}
+
+/*
+ * Asks the kernel for the sockets of that family that listen on the address's port.
+ * Return: the user of the first one for the address that is not trusted; 0 if there is
+ * none, or the kernel does not tell.
+ */
+static uid_t
+find_stranger(const union inet_address *address, sa_family_t family)
+{
+    const struct timeval patience = {.tv_sec = LIMIT_IMDS_PROBE_SECONDS};
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req_v2 request;
+    } question = {
+        .header = {.nlmsg_len = sizeof(question),
+                   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+        .request = {.sdiag_family = (uint8_t)family,
+                    .sdiag_protocol = IPPROTO_TCP,
+                    .idiag_states = 1U << TCP_LISTEN,
+                    .id.idiag_sport = address->any.sa_family == AF_INET
+                                          ? address->ipv4.sin_port
+                                          : address->ipv6.sin6_port},
+    };
+    _Alignas(struct nlmsghdr) char answer[16 * KIB];
+    cleanup_close int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+
+    if (fd < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
+        send(fd, &question, sizeof(question), 0) < 0)
+        return 0;
+    for (;;) {
+        ssize_t count = recv(fd, answer, sizeof(answer), 0);
+        size_t left = count < 0 ? 0 : (size_t)count;
+
+        if (left == 0)
+            return 0;
+        for (const struct nlmsghdr *header = (const void *)answer; NLMSG_OK(header, left);
+             header = NLMSG_NEXT(header, left)) {
+            const struct inet_diag_msg *socket = NLMSG_DATA(header);
+
+            if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+                header->nlmsg_len < NLMSG_LENGTH(sizeof(*socket)))
+                return 0;
+            if (is_for(socket, address) && !is_trusted(socket->idiag_uid))
+                return socket->idiag_uid;
+        }
+    }
+}
+
+/* --- what it answers ------------------------------------------------------------------ */
 
 static const char another_server[] = "it is another server";
 
@@ -118,11 +211,23 @@ imds_health_ask(const char *url_address, struct failure **failure)
                                    : xstrdup(url_address);
     cleanup_close int fd = -1;
     const char *wrong;
+    uid_t stranger;
 
     if (size > 0 && port < 0)
         inet_address_set_port(&address, SEED_URL_PORT);
     if (size > 0 && can_be_bound(&address, size))
         return absent(where, failure);
+    stranger = size > 0 ? find_stranger(&address, AF_INET6) : 0;
+    if (size > 0 && stranger == 0 && address.any.sa_family == AF_INET)
+        stranger = find_stranger(&address, AF_INET);
+    if (stranger != 0) {
+        failure_set(failure, FAILURE_IMDS,
+                    "a program of user %u is listening at %s, where guests look for the "
+                    "metadata server\n"
+                    "find out which one it is, and stop it: ss -ltnpe 'sport = :%d'",
+                    stranger, where, port < 0 ? SEED_URL_PORT : port);
+        return IMDS_FOREIGN;
+    }
     fd = size > 0 ? connect_to(&address, size) : -EADDRNOTAVAIL;
     if (fd == -ECONNREFUSED)
         return absent(where, failure);

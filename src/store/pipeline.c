@@ -149,11 +149,12 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
 }
 
 /*
- * Handles a failed part by the policy. A generated part may not exist yet, and only root
+ * By the policy. A generated part may not exist yet, and only root
  * can tell. Return: 0, with the failure cleared, to continue with the next part.
  */
 static int
-bear_failure(const struct pipeline *pipeline, struct part *part, struct failure **failure)
+handle_failed_part(const struct pipeline *pipeline, struct part *part,
+                   struct failure **failure)
 {
     enum failure_code code = (*failure)->code;
     bool missing = part->origin == PART_GENERATED && code == FAILURE_SECRET_MISSING;
@@ -241,7 +242,7 @@ pipeline_read(const struct pipeline *pipeline, const struct domain *domain,
          * the same. */
         if (!(pipeline->hides && part->origin == PART_GENERATED) &&
             pipeline_read_part(pipeline, request, part, failure) < 0 &&
-            bear_failure(pipeline, part, failure) < 0)
+            handle_failed_part(pipeline, part, failure) < 0)
             return -1;
         if (pipeline->hides)
             part_mask(part);

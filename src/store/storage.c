@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -22,6 +23,47 @@ open_image(int rundir, const char *uuid, struct stat *status)
     cleanup_free char *name = rundir_seed_name(uuid);
 
     return fs_open_regular_beneath(rundir, name, status);
+}
+
+static int
+set_whole_second(int fd)
+{
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
+
+    return futimens(fd, times) < 0 ? -errno : 0;
+}
+
+int
+image_publish(int dir, const char *name, const struct image_owner *owner,
+              const struct seed *seed, struct failure **failure)
+{
+    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
+    int error = tmpfile_open(&tmpfile, dir, name);
+
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not make a file for '%s'", name);
+    if (iso_write(tmpfile.fd, seed, failure) < 0 ||
+        iso_verify(tmpfile.fd, seed, failure) < 0)
+        return failure_prefix(failure, "%s", name);
+    if (owner->uid != (uid_t)-1 && fchown(tmpfile.fd, owner->uid, owner->gid) < 0) {
+        failure_set_errno(failure, FAILURE_SYSTEM, errno,
+                          "could not give the image to user %ld", (long)owner->uid);
+        return failure_prefix(failure, "%s", name);
+    }
+    error = set_whole_second(tmpfile.fd);
+    if (error == 0)
+        error = tmpfile_publish(&tmpfile, name);
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not name '%s'",
+                                 name);
+    return 0;
+}
+
+bool
+image_is_as_published(const struct stat *status)
+{
+    return S_ISREG(status->st_mode) && status->st_mtim.tv_nsec == 0;
 }
 
 int
@@ -43,6 +85,7 @@ const struct storage storage_image = {
     .kind = "on a disk",
     .location = "in its drive",
     .has_image = true,
+    .attempts = 1, /* an open file stays whole */
     .name = rundir_seed_name,
     .open = open_image,
     .read = iso_read,
@@ -63,7 +106,7 @@ open_documents(int rundir, const char *uuid, struct stat *status)
 }
 
 static int
-read_documents(int domain, struct seed *seed, struct failure **failure)
+read_documents(int directory, struct seed *seed, struct failure **failure)
 {
     static const char *const paths[] = {IMDS_META_DATA, IMDS_USER_DATA, IMDS_VENDOR_DATA,
                                         IMDS_NETWORK_CONFIG};
@@ -71,7 +114,7 @@ read_documents(int domain, struct seed *seed, struct failure **failure)
 
     *seed = (struct seed){.label = xstrdup(SEED_LABEL_NOCLOUD)};
     for (size_t i = 0; i < ARRAY_SIZE(paths) && error == 0; i++) {
-        cleanup_close int fd = fs_open_strictly_beneath(domain, paths[i], 0);
+        cleanup_close int fd = fs_open_strictly_beneath(directory, paths[i], 0);
 
         if (fd >= 0)
             error = fs_read_all(fd, LIMIT_SEED, &seed_add_document(seed, paths[i])->data);
@@ -108,6 +151,7 @@ const struct storage storage_tree = {
     .kind = "that is served",
     .location = "at its URL",
     .datasource = "nocloud-net",
+    .attempts = IMDS_ATTEMPTS,
     .name = imds_domain_name,
     .open = open_documents,
     .read = read_documents,
@@ -144,10 +188,12 @@ storage_read(int root, const char *uuid, const struct storage **storage,
              struct seed *seed, struct failure **failure)
 {
     cleanup_close int rundir = fs_open_directory_in_root(root, VIRT_SEED_RUNDIR);
+    const struct storage *place = NULL;
+    int attempt = 0;
 
     *storage = NULL;
-    for (int attempt = 0; attempt < IMDS_ATTEMPTS; attempt++) {
-        const struct storage *place, *place_again;
+    do {
+        const struct storage *place_again;
         struct stat opened, current;
         cleanup_close int fd =
             rundir < 0 ? rundir : storage_open(rundir, uuid, &place, &opened);
@@ -163,16 +209,15 @@ storage_read(int root, const char *uuid, const struct storage **storage,
         if (place->read(fd, seed, failure) < 0)
             return failure_prefix(failure, "the seed of domain %s in %s", uuid,
                                   VIRT_SEED_RUNDIR);
-        /* A directory that was replaced in the meantime is being emptied: files missing
-         * in it mean nothing. */
-        if (S_ISDIR(opened.st_mode))
+        /* What was replaced in the meantime may have been read while it was emptied. */
+        if (place->attempts > 1)
             again = storage_open(rundir, uuid, &place_again, &current);
-        if (!S_ISDIR(opened.st_mode) || (again >= 0 && current.st_ino == opened.st_ino)) {
+        if (place->attempts == 1 || (again >= 0 && current.st_ino == opened.st_ino)) {
             *storage = place;
             return 0;
         }
         seed_clear(seed);
-    }
+    } while (++attempt < place->attempts);
     return failure_set(failure, FAILURE_RUNDIR,
                        "the seed of domain %s keeps being replaced", uuid);
 }

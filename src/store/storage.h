@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/failure.h"
 #include "domain/documents.h"
@@ -17,7 +18,8 @@ struct storage {
     const char *kind;       /* "a seed on a disk" */
     const char *location;   /* for a running guest: "in its drive" */
     const char *datasource; /* the guest's datasource, unless a volume's label tells it */
-    bool has_image;
+    bool has_image;         /* an image in a file of QEMU's user */
+    int attempts;           /* to read a seed that is being replaced */
 
     /* Return: the name of the domain's seed below the run-time directory, owned by the
      * caller (free). */
@@ -36,6 +38,28 @@ struct storage {
 
 extern const struct storage storage_image;
 extern const struct storage storage_tree;
+
+/* The file's owner; with (uid_t)-1 and (gid_t)-1 it is the caller. */
+struct image_owner {
+    uid_t uid;
+    gid_t gid;
+};
+
+#define IMAGE_OWNER_CALLER ((struct image_owner){(uid_t)-1, (gid_t)-1})
+
+/*
+ * Writes the seed's image to a temporary file below `dir`, reads it back, and renames it
+ * to `name`, with mode 0600 and a modification time without a fraction of a second. On
+ * failure, an existing file of that name stays.
+ */
+int image_publish(int dir, const char *name, const struct image_owner *owner,
+                  const struct seed *seed, struct failure **failure);
+
+/*
+ * Return: whether the file may be one that image_publish() made, and nobody has written to
+ * since: a time of a write has a fraction. Changes of owner and mode do not count.
+ */
+bool image_is_as_published(const struct stat *status);
 
 /* Writes the domain's image for QEMU's user. imds_tree_publish() writes documents. */
 int storage_publish_image(int root, int rundir, const char *uuid, const struct seed *seed,

@@ -38,8 +38,9 @@
 
 static const volatile sig_atomic_t late_status = STATUS_STOP;
 
+#define SECONDS DECIMAL(LIMIT_HOOK_SECONDS)
 static const char too_late[] =
-    "virt-seed: error: wiring took more than 20 seconds\n"
+    "virt-seed: error: wiring took more than " SECONDS " seconds\n"
     "virt-seed: hint: check for a storage domain that does not respond\n";
 
 /* --- wiring ----------------------------------------------------------------------- */

@@ -36,6 +36,32 @@ types() {
     no_complaint
 }
 
+# message_types DOCUMENT: the type and the name of each part, as Python's email module reads them.
+message_types() {
+    /usr/bin/python3 -c 'import email, sys
+for part in email.message_from_binary_file(sys.stdin.buffer).walk():
+    print(part.get_content_type(), part.get_filename() or "-")' <"$1"
+}
+
+@test "each part has the type by which cloudbase-init chooses its plugin" {
+    domain_xml "$(piece $'#ps1\r\nGet-Date\r\n')$(piece $'#cloud-config\ntimezone: UTC')
+        $(piece $'<script>dir</script>')$(piece $'#!/bin/sh\n')$(piece $'#include\nhttp://192.0.2.1/')" |
+        sed "s|<ci:cloud-init |&datasource='configdrive' report='no' |" |
+        virt-seed --quiet wire - >"$BATS_TEST_TMPDIR/wired.xml"
+    virt-seed --quiet --root="$root" build -o "$BATS_TEST_TMPDIR/seed.iso" \
+        "$BATS_TEST_TMPDIR/wired.xml"
+    xorriso -osirrox on -indev "$BATS_TEST_TMPDIR/seed.iso" -extract \
+        /openstack/latest/user_data "$BATS_TEST_TMPDIR/user_data" 2>/dev/null
+    diff -u - <(message_types "$BATS_TEST_TMPDIR/user_data") <<'END'
+multipart/mixed -
+text/x-shellscript script-1
+text/cloud-config -
+text/x-shellscript script-3
+text/x-shellscript -
+text/x-include-url -
+END
+}
+
 @test "gzip and MIME can be pieces among others" {
     consume_request "$(piece $'#cloud-config\nruncmd: [one]')
         <ci:user-data encoding='base64'>$(gzip -9n <<<$'#!/bin/sh\necho packed' |
@@ -48,6 +74,37 @@ types() {
         text/cloud-config
     understood .config '{"runcmd": ["one"], "locale": "C.UTF-8", "package_update": true}'
     understood '.scripts | map(select(contains("packed"))) | length' 1
+    no_complaint
+}
+
+@test "gzip among others keeps its text, its parts and its place" {
+    local mime=$'MIME-Version: 1.0\nContent-Type: text/cloud-config\n\nlocale: C.UTF-8\n'
+
+    mkdir -p "$root$confdir/files"
+    echo 'vendor-data = all.yaml.gz' >"$root$confdir/virt-seed.conf"
+    gzip -9n <<<$'#cloud-config\ntimezone: UTC\nruncmd: [host]' >"$root$confdir/files/all.yaml.gz"
+    consume_request "$(piece $'#cloud-config\nruncmd: [one]')
+        <ci:user-data encoding='base64'>$(gzip -9n <<<$'#cloud-config
+write_files: [{path: /etc/motd, content: grüße}]' | base64)</ci:user-data>
+        <ci:user-data encoding='base64'>$(gzip -9n <<<"$mime" | base64)</ci:user-data>
+        <ci:vendor-data>#cloud-config
+timezone: Asia/Tokyo
+runcmd: [domain]</ci:vendor-data>"
+    understood '.files["/etc/motd"].content' '"grüße"'
+    understood '.config.locale' '"C.UTF-8"'
+    understood '.["vendor-config"]' '{"timezone": "Asia/Tokyo", "runcmd": ["host", "domain"]}'
+    no_complaint
+}
+
+@test "a document that mentions MIME-Version is not taken for MIME" {
+    local text=$'#cloud-config\nwrite_files:\n- path: /etc/mail.txt\n  content: |
+    MIME-Version: 1.0\n    Subject: grüße\n'
+
+    consume_request "$(piece "$text")" "report='no'"
+    understood '.files["/etc/mail.txt"].content' '"MIME-Version: 1.0\nSubject: grüße\n"'
+    no_complaint
+    consume_request "<ci:user-data encoding='base64'>$(gzip -9n <<<"$text" | base64)</ci:user-data>"
+    understood '.files["/etc/mail.txt"].content' '"MIME-Version: 1.0\nSubject: grüße\n"'
     no_complaint
 }
 

@@ -23,6 +23,8 @@ setup() {
 }
 
 teardown() {
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run sh -c '[ ! -e /run/flood.pid ] || { kill "$(cat /run/flood.pid)" || :; rm /run/flood.pid; }'
     lab_reset
     lab_run sh -c "rm -rf /etc/virt-seed/* $seeds/* /etc/libvirt/hooks/qemu.d/60-* $images/*link"
 }
@@ -163,7 +165,7 @@ add_hook() {
     # Others may give it another owner, as libvirt does.
     add_hook "chown root $seed; chmod 0644 $seed"
     lab_virsh start victim
-    # A reboot and a resumed start are none of this.
+    # A reboot and a resumed start are not affected.
     lab_virsh reset victim
     lab_virsh managedsave victim
     add_hook "touch $seed"
@@ -185,6 +187,74 @@ add_hook() {
     [[ $output = running* ]]
 }
 
+# attach_channel PATH: to the running domain evil.
+attach_channel() {
+    echo "<channel type='file'><source path='$1' append='on'/><target type='virtio' name='x'/></channel>" \
+        >"$BATS_TEST_TMPDIR/channel.xml"
+    lab_virsh attach-device evil "$BATS_TEST_TMPDIR/channel.xml"
+}
+
+# pipes_to_virtlogd PROCESS: prints the descriptors of the QEMU that lead there.
+pipes_to_virtlogd() {
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run bash -c 'reads=" $(readlink /proc/"$(cat /run/virtlogd.pid)"/fd/* | tr "\n" " ") "
+        for fd in /proc/"$0"/fd/*; do
+            link=$(readlink "$fd")
+            [[ $link != pipe:* || $reads != *" $link "* ]] || echo "$fd"
+        done' "$1"
+}
+
+# flood FILE: what the guest of the domain evil could say through a channel, for many minutes; the
+# test's guests boot nothing.
+flood() {
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run bash -c 'echo $$ >/run/flood.pid
+        for i in {1..5000}; do
+            yes "the bytes of evil" | head -c 1M && sleep 0.$((RANDOM % 5)) || exit
+        done >"$0"' "$1" 3>&- 4>&- &
+}
+
+# has_own_seed: what the victim's QEMU reads begins with the bytes of its seed.
+has_own_seed() {
+    # shellcheck disable=SC2016  # the same
+    lab_run bash -c 'found=1
+        for fd in /proc/"$(cat /run/libvirt/qemu/victim.pid)"/fd/*; do
+            [[ $(readlink "$fd") = "$0"* ]] || continue
+            cmp -n "$(stat -c %s "$1")" "$fd" "$1" || exit
+            found=0
+        done
+        exit "$found"' "$seed" $images/expected.iso
+}
+
+@test "no start boots what another domain's channel floods into the seed" {
+    local before number qemu refused=0
+
+    lab_virsh start victim
+    lab_run cp "$seed" $images/expected.iso
+    has_own_seed
+    lab_virsh destroy victim
+    devices="<controller type='virtio-serial'/>" define_evil
+    lab_virsh start evil
+    qemu=$(lab_run cat /run/libvirt/qemu/evil.pid)
+    before=$(pipes_to_virtlogd "$qemu")
+    attach_channel "$seed"
+    flood "$(pipes_to_virtlogd "$qemu" | grep -vxF "${before:-none}" | tail -n 1)"
+    # The first starts wait until virtlogd has replaced the seed. All others meet it at any moment.
+    add_hook "inode=\$(stat -c %i $seed); for i in \$(seq 600); do \
+        [ \"\$(stat -c %i $seed)\" = \"\$inode\" ] || break; sleep 0.1; done"
+    for ((number = 1; number <= 27; number++)); do
+        [[ $number -ne 4 ]] || lab_run rm /etc/libvirt/hooks/qemu.d/60-test
+        if lab_virsh start victim; then
+            has_own_seed
+            lab_virsh destroy victim
+        else
+            refused=$((refused + 1))
+        fi
+    done
+    echo "# $refused of 27 starts were refused" >&3
+    [[ $refused -ge 3 ]]
+}
+
 # restart_virtlogd PATH...: in namespaces where the PATHs cannot be reached, as systemd makes them.
 restart_virtlogd() {
     local pid
@@ -198,13 +268,6 @@ restart_virtlogd() {
             mount --bind /run/inaccessible "$path" && mount -o remount,ro,bind "$path" || exit
         done
         exec virtlogd --daemon </dev/null >/dev/null 2>&1 3>&- 4>&-' sh "$@"
-}
-
-# attach_channel PATH: to the running domain evil.
-attach_channel() {
-    echo "<channel type='file'><source path='$1' append='on'/><target type='virtio' name='x'/></channel>" \
-        >"$BATS_TEST_TMPDIR/channel.xml"
-    lab_virsh attach-device evil "$BATS_TEST_TMPDIR/channel.xml"
 }
 
 @test "SECURITY.md's lines for virtlogd protect what is attached later, and reports still work" {

@@ -48,6 +48,9 @@ canonical() {
     os="<smbios mode='emulate'/>" domain_define web1 >/dev/null
     virt_seed -q import --set=web1 kubevirt "$manifest"
     before=$(lab_virsh dumpxml --inactive web1)
+    run -0 virt_seed import --dry-run --replace --set=web1 kubevirt "$golden/import-kubevirt/json/in.yaml"
+    [[ $output == *'web1: would be changed'*'request replaced'* ]]
+    [[ $(lab_virsh dumpxml --inactive web1) == "$before" ]]
     run virt_seed import --set=web1 kubevirt "$golden/import-kubevirt/json/in.yaml"
     [[ $status -eq 1 && $output == *"domain 'web1' already has a <cloud-init> element"*'--replace'* ]]
     [[ $(lab_virsh dumpxml --inactive web1) == "$before" ]]

@@ -2,6 +2,7 @@
 # A real libvirtd and QEMU, private to the tests; needs root.
 
 libvirt_tests = \
+	%D%/defaults.bats \
 	%D%/doctor.bats \
 	%D%/edit.bats \
 	%D%/events.bats \

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of report.bash
-# recipes.bats: the ways of virt-seed(1) to have a domain with a seed, each with other tools of
-# libvirt's.
+# recipes.bats: the ways in virt-seed(1) to get a domain with a seed, with the other tools of libvirt.
 
 bats_require_minimum_version 1.5.0
 
@@ -24,7 +23,7 @@ need() {
     type -P "$1" >/dev/null || skip "$1 is not installed"
 }
 
-# seed_has UUID PATH: what the seed of that domain, which runs, says there (jq's words).
+# seed_has UUID FILTER: prints what this filter of jq finds in the meta-data of the running domain.
 seed_has() {
     local directory
 
@@ -60,7 +59,7 @@ seed_has() {
     [[ $(virt_seed dump web1 user-data) = "$(<user-data)" ]]
 }
 
-# So says the README.
+# The README says so.
 @test "virt-install --cloud-init leaves no seed in the definition" {
     local directory=$LAB_DIR/root/var/lib/libvirt/boot
 
@@ -112,7 +111,7 @@ seed_has() {
     [[ $(seed_has "$uuid" '."instance-id", ."local-hostname"') = $uuid$'\nweb2' ]]
 }
 
-# So says the README, and that what is in the image can be read there.
+# The README says so, and that passwords are in the image.
 @test "a clone with an image of cloud-localds boots with the original's instance-id" {
     local image=$LAB_DIR/root/var/lib/libvirt/images/seed.img
 
@@ -132,7 +131,27 @@ seed_has() {
     grep -qa correct-horse "$image"
 }
 
-# guest_answers: a guest says that it is set up, as soon as its domain runs.
+# The README says this, too.
+@test "with cloud-localds a change takes a new image, which has the same instance-id" {
+    local image=$LAB_DIR/root/var/lib/libvirt/images/seed.img
+
+    need cloud-localds
+    cloud-localds "$image" user-data
+    devices="<disk type='file' device='cdrom'><source file='$image'/><target dev='sda' bus='sata'/>
+<readonly/></disk>" domain_define web1 $web1
+    echo 'timezone: UTC' >>user-data
+    lab_virsh start web1
+    lab_virsh destroy web1
+    run -1 grep -qa 'timezone: UTC' "$image"
+    # It stays when the domain is gone: whoever made it deletes it.
+    lab_virsh undefine web1
+    cloud-localds "$image" user-data
+    grep -qa 'timezone: UTC' "$image"
+    run -0 "$builddir/virt-seed" inspect "$image"
+    [[ $output = *'instance-id iid-local01'* ]]
+}
+
+# guest_answers: reports that the guest is set up, as soon as its domain runs.
 guest_answers() {
     wait_until 100 lab_run test -e "$report_dir/$web1.report" &&
         report_say $web1 "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"

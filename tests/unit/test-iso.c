@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed as an image: image/iso.h. */
+/* The seed as an image (image/image.h), and its publication (store/storage.h). */
 #include "config.h"
 
 #include <fcntl.h>
@@ -12,13 +12,14 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "image/image.h"
+#include "store/storage.h"
 #include "unit.h"
 
 #define BLOCK 2048
 
 /* --- seeds and images ------------------------------------------------------------- */
 
-/* Adds a document of `size` bytes, none of which is like its neighbours. */
+/* Adds a document of `size` bytes, each of which differs from its neighbours. */
 static void
 add_document(struct seed *seed, const char *path, size_t size)
 {

@@ -30,8 +30,8 @@ static int
 read_element(struct read_part *read, const char *element, struct failure **failure)
 {
     read->doc = unit_parse(element);
-    read->part =
-        parts_add(&read->parts, PART_USER_DATA, xmlDocGetRootElement(read->doc), failure);
+    read->part = parts_add(&read->parts, PART_USER_DATA, xmlDocGetRootElement(read->doc),
+                           false, failure);
     return read->part ? 0 : -1;
 }
 

@@ -13,7 +13,7 @@ assert_takes(const char *data, size_t size)
 {
     struct failure *failure = NULL;
 
-    if (user_data_check(data, size, &failure) < 0)
+    if (user_data_check(data, size, false, &failure) < 0)
         print_error("refused:\n%s\n", data);
     assert_no_failure(failure);
 }
@@ -23,7 +23,7 @@ assert_refuses(const char *text, enum failure_code code)
 {
     struct failure *failure = NULL;
 
-    if (user_data_check(text, strlen(text), &failure) == 0)
+    if (user_data_check(text, strlen(text), false, &failure) == 0)
         print_error("taken:\n%s\n", text);
     assert_failure(&failure, code);
 }
@@ -116,6 +116,36 @@ refuses_what_cloud_init_would_ignore(void **state)
         assert_refuses(texts[i], FAILURE_USER_DATA);
 }
 
+/* cloudbase-init's own pattern for each is in userdatautils.py. */
+static void
+takes_scripts_of_windows_for_windows_alone(void **state)
+{
+    const char *const texts[] = {
+        "rem cmd\r\ndir\r\n",
+        "#ps1\nGet-Date\n",
+        "#ps1_sysnative\r\nGet-Date\n",
+        "#ps1_x86\nGet-Date\n",
+        "<powershell>Get-Date</powershell>",
+        "<script>dir</script>",
+    };
+    const char *const bad[] = {"REM CMD\n", "#ps1", "#ps2\n", " #ps1\n", "\n<script>a"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct failure *failure = NULL;
+
+        user_data_check(texts[i], strlen(texts[i]), true, &failure);
+        assert_no_failure(failure);
+        assert_refuses(texts[i], FAILURE_USER_DATA);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        struct failure *failure = NULL;
+
+        assert_int_equal(user_data_check(bad[i], strlen(bad[i]), true, &failure), -1);
+        assert_failure(&failure, FAILURE_USER_DATA);
+    }
+}
+
 static void
 tells_of_the_space_in_the_header(void **state)
 {
@@ -123,7 +153,7 @@ tells_of_the_space_in_the_header(void **state)
     cleanup_failure struct failure *failure = NULL;
 
     (void)state;
-    assert_int_equal(user_data_check(text, strlen(text), &failure), -1);
+    assert_int_equal(user_data_check(text, strlen(text), false, &failure), -1);
     assert_int_equal(failure->code, FAILURE_USER_DATA);
     assert_non_null(strstr(failure->hint, "remove the space"));
 }
@@ -137,6 +167,45 @@ reads_cloud_config_as_the_guest_would(void **state)
     assert_refuses("#cloud-config\na: 1\n---\nb: 2\n", FAILURE_YAML);
     assert_refuses("#cloud-config-archive\na: 1\n", FAILURE_YAML);
     assert_refuses("#cloud-config-archive\n[", FAILURE_YAML);
+}
+
+/* Its whole first stage: no users, no keys. */
+static void
+refuses_what_stops_cloud_init(void **state)
+{
+    const char *const bad[] = {
+        "#cloud-config-archive\n- {type: cloud-config, content: 'a: 1'}\n",
+        "#cloud-config-archive\n- {type: 1, content: 'a: 1'}\n",
+        "#cloud-config-archive\n- {type: [text/cloud-config]}\n",
+        "#cloud-config-archive\n- {type: text/cloud-config, content: {a: 1}}\n",
+        "#cloud-config-archive\n- {type: text/cloud-config, content: 1}\n",
+        "#cloud-config-archive\n- {content: null}\n",
+        "#cloud-config-archive\n- {content: 'a: 1', Merge-Type: 1}\n",
+        "#cloud-config-archive\n- {content: 'a: 1', 1: a}\n",
+        "#cloud-config\na: {on: 1, name: 2}\n",
+        "#cloud-config\na:\n  1: x\n  b: y\n",
+        "#cloud-config\na:\n- ~: x\n  b: y\n",
+        "#cloud-config\na: {2026-01-01: b}\n",
+        "#cloud-config\na: &a [*a]\n",
+    };
+    const char *const good[] = {
+        "#cloud-config-archive\n- {type: text/cloud-config, content: 'a: 1'}\n"
+        "- '#!/bin/sh'\n- {content: '#!/bin/sh', filename: 1, launch-index: 2}\n"
+        "- {type: ~, content: !!binary c2VlZA==, Merge-Type: list()}\n- [a]\n- {}\n",
+        "#cloud-config-archive\n",
+        "#cloud-config\na: {1: x, 2.5: y, on: z}\nb: {'on': 1, name: 2}\n",
+        "#cloud-config\na: &a {1: x}\nb: {<<: *a, 2: y}\n",
+        "#include # a\n# b\n\nhttp://192.0.2.1/\n  http://192.0.2.2/#a\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+        assert_refuses(bad[i], FAILURE_YAML);
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+        assert_takes(good[i], strlen(good[i]));
+    assert_refuses("#include\nhttp://192.0.2.1/\n # a\n", FAILURE_USER_DATA);
+    assert_refuses("#include-once\n\t#a\r\n", FAILURE_USER_DATA);
+    assert_refuses(" #include\nhttp://192.0.2.1/\n", FAILURE_USER_DATA);
 }
 
 static void
@@ -212,7 +281,8 @@ holds_nothing_of_the_data_in_its_messages(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         cleanup_failure struct failure *failure = NULL;
 
-        assert_int_equal(user_data_check(texts[i], strlen(texts[i]), &failure), -1);
+        assert_int_equal(user_data_check(texts[i], strlen(texts[i]), false, &failure),
+                         -1);
         assert_null(strstr(failure->message, "hunter2"));
         assert_null(strstr(failure->hint, "hunter2"));
     }
@@ -227,8 +297,10 @@ main(void)
         cmocka_unit_test(takes_what_is_empty),
         cmocka_unit_test(takes_white_space_before_most_headers),
         cmocka_unit_test(refuses_what_cloud_init_would_ignore),
+        cmocka_unit_test(takes_scripts_of_windows_for_windows_alone),
         cmocka_unit_test(tells_of_the_space_in_the_header),
         cmocka_unit_test(reads_cloud_config_as_the_guest_would),
+        cmocka_unit_test(refuses_what_stops_cloud_init),
         cmocka_unit_test(has_a_word_for_each_kind),
         cmocka_unit_test(looks_for_mime_at_the_beginning_alone),
         cmocka_unit_test(takes_the_word_of_mime_for_a_header_only_in_front),
