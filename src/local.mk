@@ -333,13 +333,13 @@ virt_seed_SOURCES = \
 	%D%/cli/libvirt.c \
 	%D%/cli/libvirt.h \
 	%D%/cli/main.c \
+	%D%/cli/progress.c \
+	%D%/cli/progress.h \
 	%D%/cli/rehearsal.c \
 	%D%/cli/rehearsal.h \
 	%D%/cli/remote.c \
-	%D%/cli/replace.c \
-	%D%/cli/replace.h \
-	%D%/cli/progress.c \
-	%D%/cli/progress.h \
+	%D%/cli/running-seed.c \
+	%D%/cli/running-seed.h \
 	%D%/cli/set-guest.c \
 	%D%/cli/set.h \
 	%D%/cli/waiting.c \

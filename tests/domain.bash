@@ -8,7 +8,7 @@
 #
 #   domain_xml NAME [UUID]     print a domain's XML
 #
-# Variables, all empty or as said by default; a test has none of these names for anything else:
+# Variables, empty by default unless a default is named; a test must not use these names for anything else:
 #
 #   metadata   XML within <metadata>
 #   os         XML within <os>, such as <smbios mode='sysinfo'/>

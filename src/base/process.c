@@ -143,7 +143,6 @@ struct run {
     pid_t pid;
     int output;
     int64_t end; /* by clock_milliseconds(): it is killed then */
-    bool drops;  /* it becomes nobody */
 };
 
 static int
@@ -154,27 +153,36 @@ milliseconds_left(const struct run *run)
     return left > 0 ? (int)left : 0;
 }
 
-/* As setpriv(1) says if there is no such program. */
-#define SETPRIV_MISSING 127
-
-/* Return: the words of setpriv(1), which takes everything from root and then becomes the
- * program; owned by the caller (free). */
-static char **
-without_privileges(char *const *words)
+/* setpriv keeps capabilities until it starts a program, so env looks for the child's. Both
+ * exit with 126 or 127 if they cannot start one. */
+static int
+run_as_nobody(const struct child *child, struct buffer *output)
 {
-    static const char *const setpriv[] = {
-        "setpriv",        "--reuid=65534",   "--regid=65534",       "--clear-groups",
-        "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--",
-    };
-    char **all = NULL;
+    const char *search = getenv("PATH");
+    cleanup_free char *path = xasprintf("PATH=%s", search ? search : "/usr/bin:/bin");
+    char *const prefix[] = {(char *)"setpriv",
+                            (char *)"--reuid=65534",
+                            (char *)"--regid=65534",
+                            (char *)"--clear-groups",
+                            (char *)"--inh-caps=-all",
+                            (char *)"--no-new-privs",
+                            (char *)"env",
+                            (char *)"-i",
+                            path};
+    cleanup_free char **words = NULL;
+    struct child nobody = *child;
     size_t count = 0;
+    int status;
 
-    for (size_t i = 0; i < ARRAY_SIZE(setpriv); i++)
-        *array_add(all, count) = (char *)setpriv[i];
-    for (; *words; words++)
-        *array_add(all, count) = *words;
-    *array_add(all, count) = NULL;
-    return all;
+    for (size_t i = 0; i < ARRAY_SIZE(prefix); i++)
+        *array_add(words, count) = prefix[i];
+    for (char *const *word = child->words; *word; word++)
+        *array_add(words, count) = *word;
+    *array_add(words, count) = NULL;
+    nobody.words = words;
+    nobody.unprivileged = false;
+    status = child_run(&nobody, output);
+    return status == 126 || status == 127 ? CHILD_MISSING : status;
 }
 
 /* Return: 0 or an errno. */
@@ -183,9 +191,6 @@ spawn(struct run *run, int output)
 {
     const struct child *child = run->child;
     char *const *environment = child->environment ? child->environment : environ;
-    cleanup_free char **unprivileged =
-        run->drops ? without_privileges(child->words) : NULL;
-    char *const *words = unprivileged ? unprivileged : child->words;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int error;
@@ -205,7 +210,8 @@ spawn(struct run *run, int output)
     for (const int *document = child->documents; *document >= 0; document++)
         posix_spawn_file_actions_adddup2(&actions, *document, *document);
     run->end = clock_milliseconds() + child->seconds * 1000L;
-    error = posix_spawnp(&run->pid, words[0], &actions, &attributes, words, environment);
+    error = posix_spawnp(&run->pid, child->words[0], &actions, &attributes, child->words,
+                         environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return error;
@@ -242,12 +248,14 @@ int
 child_run(const struct child *child, struct buffer *output)
 {
     const struct rlimit memory = {child->memory, child->memory};
-    struct run run = {.child = child, .drops = child->unprivileged && geteuid() == 0};
+    struct run run = {.child = child};
     struct pollfd ended = {.events = POLLIN};
     cleanup_close int process = -1;
     cleanup_close int reading = -1;
     int ends[2], error, status;
 
+    if (child->unprivileged && geteuid() == 0)
+        return run_as_nobody(child, output);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return CHILD_MISSING;
     reading = ends[0];
@@ -265,20 +273,20 @@ child_run(const struct child *child, struct buffer *output)
         if (errno != EINTR)
             return CHILD_KILLED;
     }
-    if (!WIFEXITED(status))
-        return CHILD_KILLED;
-    return run.drops && WEXITSTATUS(status) == SETPRIV_MISSING ? CHILD_MISSING
-                                                               : WEXITSTATUS(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CHILD_KILLED;
 }
 
 int
 child_document(const char *name, const struct buffer *content)
 {
-    const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
     cleanup_close int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int error = fd < 0 ? -errno : fs_write_all(fd, content->data, content->size);
 
-    if (error == 0 && (fchmod(fd, 0444) < 0 || fcntl(fd, F_ADD_SEALS, seals) < 0))
-        error = -errno;
-    return error < 0 ? error : steal_fd(fd);
+    if (error < 0)
+        return error;
+    if (fchmod(fd, 0444) < 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) <
+            0)
+        return -errno;
+    return steal_fd(fd);
 }

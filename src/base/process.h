@@ -51,12 +51,13 @@ struct child {
     int seconds;              /* that it may take */
     int interrupt;            /* a descriptor, or 0: when it can be read, it is killed */
     bool silent;              /* drop what it prints on standard error */
-    bool unprivileged;        /* if the caller is root, it runs as nobody: setpriv(1) */
+    bool unprivileged;        /* root runs it as nobody (setpriv), without privileges and
+                                 with $PATH alone, because others wrote the documents */
 };
 
 /* What child_run() returns besides an exit status. */
 #define CHILD_KILLED (-1)  /* it took too long, printed too much, or died of a signal */
-#define CHILD_MISSING (-2) /* it does not exist or could not be started */
+#define CHILD_MISSING (-2) /* it does not exist or could not be started (as nobody) */
 
 /*
  * Runs the child, and appends what it prints on standard output and standard error to
@@ -64,6 +65,6 @@ struct child {
  */
 int child_run(const struct child *child, struct buffer *output);
 
-/* Return: a memfd with that content, which every user can read and nobody can change, owned
- * by the caller, or -errno. */
+/* Return: a memfd with that content, which everybody who has it can read and nobody can
+ * change, owned by the caller, or -errno. */
 int child_document(const char *name, const struct buffer *content);

@@ -54,17 +54,16 @@ run(const struct context *context, const void *data, struct failure **failure)
     int result;
 
     if (definition_load_seed(&seed, &source, context, false, NULL, failure) < 0)
-        return STATUS_FAILURE;
-    if (seed.served) {
-        failure_set(failure, FAILURE_IMAGE,
-                    "domain '%s': datasource=\"nocloud-net\" has no image: the guest "
-                    "fetches its documents\n"
-                    "'virt-seed dump' prints them; an image has datasource=\"nocloud\"",
-                    source.domain.name);
-        return STATUS_FAILURE;
-    }
+        return -1;
+    if (seed.served)
+        return failure_set(
+            failure, FAILURE_IMAGE,
+            "domain '%s': datasource=\"nocloud-net\" has no image: the guest "
+            "fetches its documents\n"
+            "'virt-seed dump' prints them; an image has datasource=\"nocloud\"",
+            source.domain.name);
     if (!to_stdout && output_open(&output, path, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     if (!to_stdout && !output.stream && !options->force &&
         faccessat(output.directory, output.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return failure_set(failure, FAILURE_SYSTEM,
@@ -75,7 +74,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                  ? stream(&seed, path, failure)
                  : image_publish(output.directory, output.name, &caller, &seed, failure);
     if (result < 0)
-        return STATUS_FAILURE;
+        return -1;
     if (!context->quiet && !to_stdout)
         printf("%s: label %s, %zu documents\n", path, seed.label, seed.document_count);
     return STATUS_OK;

@@ -45,11 +45,9 @@ run(const struct context *context, const void *data, struct failure **failure)
     struct collection collection = {.context = context, .dry_run = options->dry_run};
 
     if (!connection || libvirt_require_system(connection, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     return garbage_find(connection, context->root, options->all, remove_one, &collection,
-                        failure) < 0
-               ? STATUS_FAILURE
-               : STATUS_OK;
+                        failure);
 }
 
 static const struct option_row rows[] = {

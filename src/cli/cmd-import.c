@@ -132,29 +132,21 @@ static int
 put_element(struct definition *definition, const struct import *import, bool replace,
             struct wiring *wiring, struct failure **failure)
 {
-    xmlNode *root = xmlDocGetRootElement(definition->doc);
     xmlNode *old = request_find(&definition->domain);
-    xmlNode *metadata = xml_child(root, "metadata");
-    xmlNode *node = xmlDocCopyNode(import->element, definition->doc, 1);
+    cleanup_free char *was = old ? xml_attribute(old, "smbios-was") : NULL;
+    xmlNode *element;
 
-    if (old && !replace) {
-        xmlFreeNode(node);
+    if (old && !replace)
         return failure_set(failure, FAILURE_DOMAIN,
                            "domain '%s' already has a <cloud-init> element\n"
                            "give --replace to replace it",
                            definition->domain.name);
-    }
-    if (old) {
-        cleanup_free char *was = xml_attribute(old, "smbios-was");
-
-        /* What 'wire' noted in the element that is replaced stays true. */
-        if (was)
-            element_set(node, "smbios-was", was);
+    if (old)
         xml_remove(old);
-    }
-    if (!metadata)
-        metadata = xml_add_child(root, "metadata");
-    xmlAddChild(metadata, node);
+    element = request_insert(&definition->domain, import->element);
+    /* What 'wire' noted in the element that is replaced stays true. */
+    if (was)
+        element_set(element, "smbios-was", was);
     wiring_note(wiring, old ? "request replaced" : "request added to <metadata>");
     return 0;
 }

@@ -13,8 +13,8 @@
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/io.h"
-#include "cli/replace.h"
 #include "import/element.h"
+#include "store/delivery.h"
 
 struct options {
     bool show_secrets;
@@ -332,7 +332,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
     cleanup_comparison struct comparison comparison = {0};
 
     if (comparison_read(&comparison, context, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     if (options->json) {
         print_json(&comparison, options->show_secrets);
     } else {
@@ -347,9 +347,8 @@ run_one(const struct context *context, const void *data, struct failure **failur
         return options->exit_code && is_anything_pending(&comparison) ? STATUS_CHANGES
                                                                       : STATUS_OK;
     *failure = steal(comparison.denied);
-    failure_prefix(failure, "domain '%s': not all could be compared",
-                   comparison.source.domain.name);
-    return STATUS_FAILURE;
+    return failure_prefix(failure, "domain '%s': not all could be compared",
+                          comparison.source.domain.name);
 }
 
 static int

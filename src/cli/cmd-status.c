@@ -400,7 +400,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     /* A mistake in it does not matter here; `check` reports it. */
     config_read(&config, context->root, &mistake);
     if (!connection || collect(&rows, context, connection, failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     if (options->json)
         print_json(&rows);
     else

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/libvirt.h"
-#include "cli/replace.h"
+#include "cli/running-seed.h"
 #include "domain/request.h"
 #include "seed/layout.h"
 #include "store/record.h"
@@ -18,8 +18,8 @@ struct options {
     bool dry_run;
 };
 
+/* What is, or would be, done about the seed of a domain. */
 enum outcome {
-    OUTCOME_FAILURE,
     OUTCOME_NOT_RUNNING,
     OUTCOME_UP_TO_DATE,
     OUTCOME_SAME_INSTANCE,
@@ -27,41 +27,15 @@ enum outcome {
     OUTCOME_KEPT,
 };
 
-/* --- the result --------------------------------------------------------------------- */
-
-static void
-print_outcome(enum outcome outcome, const char *where, bool dry_run)
-{
-    const char *verb = dry_run ? "would have" : "has";
-
-    switch (outcome) {
-    case OUTCOME_FAILURE:
-        break;
-    case OUTCOME_NOT_RUNNING:
-        puts("is not running: its next start makes the seed");
-        break;
-    case OUTCOME_UP_TO_DATE:
-        printf("has that seed %s already\n", where);
-        break;
-    case OUTCOME_SAME_INSTANCE:
-        printf("%s the new seed %s. It is the same instance: when the guest is rebooted, "
-               "cloud-init reads it, and does again what it does at every boot\n",
-               verb, where);
-        break;
-    case OUTCOME_NEW_INSTANCE:
-        printf("%s the new seed %s. It is another instance: when the guest is rebooted, "
-               "cloud-init sets it up again\n",
-               verb, where);
-        break;
-    case OUTCOME_KEPT:
-        printf(
-            "%s the new seed %s. The guest was told to keep what it had read "
-            "(cache=\"keep\"): it reads the new one when it is rebooted after 'cloud-init "
-            "clean' in it\n",
-            verb, where);
-        break;
-    }
-}
+/* What a new seed means for the guest. */
+static const char *const consequences[] = {
+    [OUTCOME_SAME_INSTANCE] =
+        "It is the same instance: when the guest is rebooted, cloud-init reads it, and does again what it does at every boot",
+    [OUTCOME_NEW_INSTANCE] =
+        "It is another instance: when the guest is rebooted, cloud-init sets it up again",
+    [OUTCOME_KEPT] =
+        "The guest was told to keep what it had read (cache=\"keep\"): it reads the new one when it is rebooted after 'cloud-init clean' in it",
+};
 
 /* --- updating ----------------------------------------------------------------------- */
 
@@ -110,8 +84,8 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
                : OUTCOME_NEW_INSTANCE;
 }
 
-/* `where` gets the place of the seed, in words. */
-static enum outcome
+/* `where` gets the place of the seed, in words. Return: an outcome, or -1. */
+static int
 update(const struct context *context, const struct definition *source, bool dry_run,
        const char **where, struct failure **failure)
 {
@@ -125,23 +99,24 @@ update(const struct context *context, const struct definition *source, bool dry_
     if (virDomainIsActive(source->libvirt) == 0)
         return OUTCOME_NOT_RUNNING;
     if (definition_load_running(&running, source, failure) < 0)
-        return OUTCOME_FAILURE;
+        return -1;
     delivery = delivery_of_running(&running.domain);
     *where = delivery->storage->location;
-    if (replace_check_caller(context, failure) < 0 ||
+    if (running_seed_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
         definition_make_seed(&seed, &request, &source->domain, context, false, NULL,
                              failure) < 0 ||
         storage_read(context->root, running.domain.uuid, &storage, &old, failure) < 0 ||
         check_datasource(delivery, delivery_for(&request, &source->domain), &old, &seed,
                          failure) < 0)
-        return OUTCOME_FAILURE;
+        return -1;
     if (storage && seed_is_same(&old, &seed) &&
         delivery->is_readable(context->root, &running.domain) &&
         request_is_same(request_find(&running.domain), request_find(&source->domain)))
         return OUTCOME_UP_TO_DATE;
-    if (!dry_run && replace_seed(context, source, &running, &request, &seed, failure) < 0)
-        return OUTCOME_FAILURE;
+    if (!dry_run &&
+        running_seed_replace(context, source, &running, &request, &seed, failure) < 0)
+        return -1;
     return judge(context, running.domain.uuid, &old, &seed);
 }
 
@@ -153,23 +128,26 @@ run_one(const struct context *context, const void *data, struct failure **failur
     const struct options *options = data;
     cleanup_definition struct definition source = {0};
     const char *where = NULL;
-    enum outcome outcome;
+    int outcome;
 
     /* There is no guest in a file. */
     if (definition_load_domain(&source, context, context->operands[0], DEFINITION_DEVICE,
                                failure) < 0)
-        return STATUS_FAILURE;
+        return -1;
     outcome = update(context, &source, options->dry_run, &where, failure);
-    if (outcome == OUTCOME_FAILURE) {
-        failure_prefix(failure, "domain '%s'", source.domain.name);
-        return STATUS_FAILURE;
-    }
-    if (!context->quiet) {
-        fputs("domain '", stdout);
-        print_outside_string(stdout, source.domain.name);
-        fputs("' ", stdout);
-        print_outcome(outcome, where, options->dry_run);
-    }
+    if (outcome < 0)
+        return failure_prefix(failure, "domain '%s'", source.domain.name);
+    if (context->quiet)
+        return STATUS_OK;
+    fputs("domain '", stdout);
+    print_outside_string(stdout, source.domain.name);
+    if (outcome == OUTCOME_NOT_RUNNING)
+        puts("' is not running: its next start makes the seed");
+    else if (outcome == OUTCOME_UP_TO_DATE)
+        printf("' has that seed %s already\n", where);
+    else
+        printf("' %s the new seed %s. %s\n", options->dry_run ? "would have" : "has",
+               where, consequences[outcome]);
     return STATUS_OK;
 }
 

@@ -18,7 +18,7 @@
 #include "cli/cli.h"
 #include "cli/definition.h"
 #include "cli/guest-signs.h"
-#include "cli/replace.h"
+#include "cli/running-seed.h"
 #include "cli/waiting.h"
 #include "store/record.h"
 
@@ -91,7 +91,7 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
                     name_of(waited), errors, errors == 1 ? "error" : "errors",
                     logs_of(waited));
     } else if (waiting->options->scrub) {
-        if (replace_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
+        if (running_seed_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
             outcome = "error";
         else
             progress_note(&waited->waiting->progress, waited->row, "scrubbed");
@@ -489,7 +489,7 @@ waiting_open(struct waiting *waiting, const struct context *context,
     waiting->follow.owner = waiting;
     progress_open(&waiting->progress, context->quiet, options->json);
     if (read_timeout(options->timeout, &waiting->milliseconds, failure) < 0 ||
-        (options->scrub && replace_check_caller(context, failure) < 0))
+        (options->scrub && running_seed_check_caller(context, failure) < 0))
         return -1;
     if (waiting->milliseconds >= 0) {
         signal(SIGALRM, end_unanswered);

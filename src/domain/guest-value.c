@@ -188,3 +188,20 @@ ssh_key_check(const char *text, struct failure **failure)
     return failure_set(failure, FAILURE_SSH_KEY, "a <key> is not an ssh public key\n%s",
                        hint);
 }
+
+char *
+ssh_key_next(char **rest, int *number)
+{
+    for (char *line = strsep(rest, "\n"); line; line = strsep(rest, "\n")) {
+        size_t length;
+
+        ++*number;
+        line += strspn(line, " \t");
+        length = strlen(line);
+        if (length > 0 && line[length - 1] == '\r')
+            line[length - 1] = '\0';
+        if (*line && *line != '#')
+            return line;
+    }
+    return NULL;
+}

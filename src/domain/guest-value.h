@@ -44,3 +44,10 @@ char *hostname_from_domain(const char *name, const char *uuid);
 /* Checks that the text is one line of an authorized_keys file (sshd(8)): options, if any,
  * the key's type, the key. */
 int ssh_key_check(const char *text, struct failure **failure);
+
+/*
+ * Return: the next key in the lines of an authorized_keys file, which strsep() splits, or
+ * NULL; it omits empty lines, comments, blanks before the key and a carriage return at its
+ * end. Counts the lines.
+ */
+char *ssh_key_next(char **rest, int *number);

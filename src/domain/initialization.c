@@ -105,16 +105,22 @@ find_user(struct initialization *initialization, const char *name, const xmlNode
     "user_name", .text = offsetof(type, member), .is_valid = guest_value_is_user_name,   \
                  .expected = GUEST_VALUE_USER_NAME
 
-/* Reads a password, if the element is there. */
+/* Reads the password of the user of that name, unless the element is NULL. */
 static int
 read_password(struct part **password, struct parts *parts, const xmlNode *node,
-              struct failure **failure)
+              const char *name, struct failure **failure)
 {
     cleanup_free char *word = NULL;
 
-    *password = node ? parts_add(parts, PART_VALUE, node, false, failure) : NULL;
+    if (!node)
+        return 0;
+    if (*password)
+        return vocabulary_fail(vocabulary_is(node, "password") ? node->parent : node,
+                               failure, FAILURE_REQUEST,
+                               "gives '%s' a second password\nkeep one of them", name);
+    *password = parts_add(parts, PART_VALUE, node, false, failure);
     if (!*password)
-        return node ? -1 : 0;
+        return -1;
     word = part_word(*password);
     if ((*password)->origin != PART_INLINE || strcmp(word, OVIRT_MASK) != 0)
         return 0;
@@ -124,28 +130,12 @@ read_password(struct part **password, struct parts *parts, const xmlNode *node,
 }
 
 static int
-set_password(struct part **slot, struct part *password, const xmlNode *node,
-             const char *name, struct failure **failure)
-{
-    if (!password)
-        return 0;
-    if (*slot)
-        return vocabulary_fail(node, failure, FAILURE_REQUEST,
-                               "gives '%s' a second password\nkeep one of them", name);
-    *slot = password;
-    return 0;
-}
-
-static int
 read_root_password(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    struct part *password;
 
-    if (read_password(&password, reading->parts, node, failure) < 0)
-        return -1;
-    return set_password(&reading->initialization.root_password, password, node, "root",
-                        failure);
+    return read_password(&reading->initialization.root_password, reading->parts, node,
+                         "root", failure);
 }
 
 static const struct vocabulary_element user_elements[] = {
@@ -159,24 +149,22 @@ static int
 read_user(void *data, const xmlNode *node, struct failure **failure)
 {
     struct reading *reading = data;
-    struct initialization *initialization = &reading->initialization;
     cleanup_user_reading struct user_reading read = {0};
+    const xmlNode *password = vocabulary_child(node, "password");
     struct initialization_user *user;
-    struct part *password;
 
-    if (vocabulary_read_children(node, user_elements, &read, failure) < 0 ||
-        read_password(&password, reading->parts, vocabulary_child(node, "password"),
-                      failure) < 0)
+    if (vocabulary_read_children(node, user_elements, &read, failure) < 0)
         return -1;
     if (!read.name)
         return vocabulary_fail(node, failure, FAILURE_REQUEST,
                                "has no <user_name>\n"
                                "write <user_name>NAME</user_name>");
     if (strcmp(read.name, "root") == 0)
-        return set_password(&initialization->root_password, password, node, "root",
-                            failure);
-    user = find_user(initialization, read.name, node, failure);
-    return user ? set_password(&user->password, password, node, user->name, failure) : -1;
+        return read_root_password(reading, password, failure);
+    user = find_user(&reading->initialization, read.name, node, failure);
+    return user ? read_password(&user->password, reading->parts, password, user->name,
+                                failure)
+                : -1;
 }
 
 static const struct vocabulary_element users_elements[] = {
@@ -253,17 +241,12 @@ read_authorized_ssh_keys(void *data, const xmlNode *node, struct failure **failu
     char *rest = text;
     int number = 0;
 
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        number++;
-        line += strspn(line, " \t\r");
-        line[strcspn(line, "\r")] = '\0';
-        if (*line == '\0' || *line == '#')
-            continue;
-        if (ssh_key_check(line, failure) < 0) {
+    for (char *key; (key = ssh_key_next(&rest, &number));) {
+        if (ssh_key_check(key, failure) < 0) {
             failure_prefix(failure, "<%s>: line %d", node->name, number);
             return failure_at_line(failure, xml_line(node));
         }
-        if (append_key(&initialization->ssh_keys, &initialization->ssh_key_count, line,
+        if (append_key(&initialization->ssh_keys, &initialization->ssh_key_count, key,
                        node, failure) < 0)
             return -1;
     }

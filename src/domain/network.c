@@ -181,13 +181,6 @@ nic_has_address(const struct nic *nic, int family)
     return false;
 }
 
-bool
-nic_has_dns(const struct nic *nic, const char *text)
-{
-    return texts_have(nic->nameservers, nic->nameserver_count, text) ||
-           texts_have(nic->searches, nic->search_count, text);
-}
-
 /* Return: whether the nic gets an address that is not known here. */
 static bool
 is_dynamic(const struct nic *nic, int family)

@@ -84,9 +84,6 @@ void network_free(struct network *network);
 /* Return: whether it has an address of the family (AF_UNSPEC: of any). */
 bool nic_has_address(const struct nic *nic, int family);
 
-/* Return: whether it has the name server, or the search domain. */
-bool nic_has_dns(const struct nic *nic, const char *text);
-
 /*
  * The rules for one nic, for the readers of both vocabularies. Text is checked and stored
  * in its usual form; `what` is its name in messages: "<address>". They return 0, or -1

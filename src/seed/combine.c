@@ -74,11 +74,11 @@ pieces_clear(struct pieces *pieces)
 
 #define cleanup_pieces __attribute__((cleanup(pieces_clear)))
 
-/* Omits empty pieces. */
+/* Omits pieces without content. */
 static void
 add_piece(struct pieces *pieces, struct buffer *data, const char *merge_type)
 {
-    if (data->size == 0)
+    if (user_data_is_empty(data->data, data->size))
         return;
     assert(pieces->count < PIECES_MAX);
     pieces->list[pieces->count++] =
@@ -183,7 +183,7 @@ is_mistaken_for_mime(const struct buffer *data)
            strcmp(user_data_kind(data->data, data->size), "MIME") != 0;
 }
 
-/* Replaces gzip by its content, if it is not alone or could be misread. */
+/* Replaces gzip by its content, if it has none, is not alone or could be misread. */
 static int
 unpack(struct pieces *pieces, struct failure **failure)
 {
@@ -203,7 +203,9 @@ unpack(struct pieces *pieces, struct failure **failure)
                                "gzip holds more than %lu MiB in all when decompressed\n"
                                "let the guest fetch large files itself",
                                LIMIT_SEED / MIB);
-        if (pieces->count > 1 || is_mistaken_for_mime(&content)) {
+        if (user_data_is_empty(content.data, content.size)) {
+            data->size = 0;
+        } else if (pieces->count > 1 || is_mistaken_for_mime(&content)) {
             buffer_clear(data);
             *data = steal_buffer(&content);
         }
@@ -232,6 +234,8 @@ combine(struct buffer *buffer, struct pieces *pieces, struct failure **failure)
                   "\n",
                   boundary);
     for (size_t i = 0; i < pieces->count; i++) {
+        if (pieces->list[i].data.size == 0)
+            continue;
         buffer_printf(buffer, "--%s\n", boundary);
         append_piece(buffer, &pieces->list[i], i + 1);
     }

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "domain/domain.h"
+#include "domain/guest-value.h"
 #include "domain/xml.h"
 #include "seed/json.h"
 #include "seed/seed.h"
@@ -296,13 +297,10 @@ add_lines(json_t *list, const struct buffer *data)
 {
     cleanup_free char *text = xstrndup(data->size > 0 ? data->data : "", data->size);
     char *rest = text;
+    int number = 0;
 
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        line[strcspn(line, "\r")] = '\0';
-        line += strspn(line, " \t");
-        if (*line && *line != '#')
-            json_must(json_array_append_new(list, json_outside_string(line)));
-    }
+    for (char *key; (key = ssh_key_next(&rest, &number));)
+        json_must(json_array_append_new(list, json_outside_string(key)));
 }
 
 /* Return: all keys, in the order of the request. */

@@ -21,6 +21,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/network.h"
@@ -68,9 +69,13 @@ are_carried(const struct network *network, char *const *list, size_t count)
     for (size_t i = 0; i < count; i++) {
         bool carried = false;
 
-        for (size_t n = 0; n < network->nic_count && !carried; n++)
-            carried = network->nics[n].address_count > 0 &&
-                      nic_has_dns(&network->nics[n], list[i]);
+        for (size_t n = 0; n < network->nic_count && !carried; n++) {
+            const struct nic *nic = &network->nics[n];
+
+            carried = nic->address_count > 0 &&
+                      (texts_have(nic->nameservers, nic->nameserver_count, list[i]) ||
+                       texts_have(nic->searches, nic->search_count, list[i]));
+        }
         if (!carried)
             return false;
     }

@@ -56,11 +56,8 @@ check_ssh_keys(const struct buffer *data, struct failure **failure)
         (!utf8_is_valid(data->data, data->size) || memchr(data->data, '\0', data->size)))
         return failure_set(failure, FAILURE_REQUEST,
                            "is not text in UTF-8\nsave it as UTF-8, without NUL");
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        number++;
-        line[strcspn(line, "\r")] = '\0';
-        line += strspn(line, " \t");
-        if (*line && *line != '#' && ssh_key_check(line, failure) < 0)
+    for (char *key; (key = ssh_key_next(&rest, &number));) {
+        if (ssh_key_check(key, failure) < 0)
             return failure_prefix(failure, "line %d", number);
     }
     return 0;
@@ -98,6 +95,24 @@ check_meta_data_value(const struct buffer *data, struct failure **failure)
                        LIMIT_ENTRY_VALUE / KIB);
 }
 
+/* oVirt's custom script: a cloud-config without its header, or a whole document. */
+static int
+check_custom_script(const char *data, size_t size, bool windows, struct failure **failure)
+{
+    cleanup_yaml struct yaml yaml = {0};
+
+    if (strcmp(user_data_kind(data, size), "unknown") != 0)
+        return user_data_check(data, size, windows, failure);
+    if (yaml_read(&yaml, data, size, YAML_ONE_MAPPING, failure) < 0)
+        return -1;
+    if (!yaml_get(yaml.root, "ignition"))
+        return 0;
+    return failure_set(failure, FAILURE_USER_DATA,
+                       "is a configuration for Ignition, which cloud-init does not know\n"
+                       "give it to the guest with <sysinfo type='fwcfg'>, as "
+                       "'opt/com.coreos/config'");
+}
+
 static int
 check_data(const struct request *request, const struct part *part,
            struct failure **failure)
@@ -126,13 +141,9 @@ check_data(const struct request *request, const struct part *part,
     case PART_VALUE:
         if (part_is_password(part))
             return check_password(part, failure);
-        if (strcmp(part->element, "custom_script") != 0)
-            return 0;
-        /* oVirt's custom script: a cloud-config without its header, or a whole
-         * document. */
-        return strcmp(user_data_kind(data, size), "unknown") == 0
-                   ? yaml_check(data, size, YAML_ONE_MAPPING, failure)
-                   : user_data_check(data, size, windows, failure);
+        return strcmp(part->element, "custom_script") == 0
+                   ? check_custom_script(data, size, windows, failure)
+                   : 0;
     case PART_SSH_HOST_KEYS:
         break;
     }

@@ -61,6 +61,10 @@ const char *user_data_kind(const char *data, size_t size);
  * document for it, and the guest has its own default. */
 bool network_config_is_none(const char *data, size_t size);
 
+/* Return: whether the data are white space, or a cloud-config of comments alone, of which
+ * cloud-init would warn. */
+bool user_data_is_empty(const char *data, size_t size);
+
 /* Return: the MIME type of such data, "text/plain" if cloud-init would ignore them. */
 const char *user_data_type(const char *data, size_t size);
 

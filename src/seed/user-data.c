@@ -77,6 +77,7 @@ struct header {
     enum {
         KIND_CLOUD_CONFIG,
         KIND_ARCHIVE,
+        KIND_INCLUDE,
         KIND_FIRST_LINE, /* works only without leading white space */
         KIND_TEMPLATE,   /* the same, and what it expands to has its own header */
         KIND_WINDOWS,    /* cloudbase-init's alone */
@@ -90,8 +91,8 @@ static const struct header headers[] = {
     {"#cloud-config-jsonp", "cloud-config-jsonp", "text/cloud-config-jsonp", KIND_OTHER},
     {"#cloud-config", "cloud-config", "text/cloud-config", KIND_CLOUD_CONFIG},
     {"#cloud-boothook", "boothook", "text/cloud-boothook", KIND_OTHER},
-    {"#include-once", "include-once", "text/x-include-once-url", KIND_OTHER},
-    {"#include", "include", "text/x-include-url", KIND_OTHER},
+    {"#include-once", "include-once", "text/x-include-once-url", KIND_INCLUDE},
+    {"#include", "include", "text/x-include-url", KIND_INCLUDE},
     {"#part-handler", "part-handler", "text/part-handler", KIND_OTHER},
     {"#!", "script", "text/x-shellscript", KIND_FIRST_LINE},
     {"## template: jinja", "jinja template", "text/jinja2", KIND_TEMPLATE},
@@ -200,6 +201,21 @@ user_data_kind(const char *data, size_t size)
     return header ? header->name : "unknown";
 }
 
+bool
+user_data_is_empty(const char *data, size_t size)
+{
+    const char *end = data + size, *line = data + leading_space(data, size);
+    const struct header *header = find_header(line, (size_t)(end - line));
+
+    if (header && header->kind == KIND_CLOUD_CONFIG) {
+        while (line < end && *line == '#') {
+            line = memchr(line, '\n', (size_t)(end - line)) ?: end;
+            line += leading_space(line, (size_t)(end - line));
+        }
+    }
+    return line == end;
+}
+
 const char *
 user_data_type(const char *data, size_t size)
 {
@@ -239,6 +255,81 @@ fail_space(const struct header *header, struct failure **failure)
                        "has white space before '%s'\n"
                        "let it begin in the first column of the first line",
                        header->text);
+}
+
+static bool
+is_text_or_nothing(const struct yaml_node *node)
+{
+    return !node || (node->kind == YAML_SCALAR &&
+                     (node->type == YAML_TEXT || node->type == YAML_NULL));
+}
+
+/* cloud-init takes each mapping apart without looking at its types, and stops its whole
+ * first stage if one is wrong (user_data.py, _explode_archive). */
+static int
+check_archive(const char *data, size_t size, struct failure **failure)
+{
+    static const char hint[] = "write each item as {type: text/…, content: TEXT}";
+    cleanup_yaml struct yaml yaml = {0};
+
+    if (yaml_read(&yaml, data, size, YAML_ONE_SEQUENCE, failure) < 0)
+        return -1;
+    for (const struct yaml_item *item = yaml.root ? yaml.root->items : NULL; item;
+         item = item->next) {
+        const struct yaml_node *type = yaml_get(item->value, "type");
+        const struct yaml_node *content = yaml_get(item->value, "content");
+
+        if (item->value->kind != YAML_MAPPING)
+            continue;
+        if (!is_text_or_nothing(type) ||
+            (type && type->length > 0 && type->type == YAML_TEXT &&
+             !strchr(type->text, '/')))
+            return yaml_fail(type->line, FAILURE_YAML,
+                             "the type of an archive's item is not a MIME type", hint,
+                             failure);
+        if (content && (content->kind != YAML_SCALAR ||
+                        (content->type != YAML_TEXT && content->type != YAML_BINARY)))
+            return yaml_fail(content->line, FAILURE_YAML,
+                             "the content of an archive's item is not text", hint,
+                             failure);
+        for (const struct yaml_item *header = item->value->items; header;
+             header = header->next) {
+            if (header->key->type != YAML_TEXT ||
+                (header->value != type && header->value != content &&
+                 strcasecmp(header->key->text, "launch-index") != 0 &&
+                 strcasecmp(header->key->text, "filename") != 0 &&
+                 !is_text_or_nothing(header->value)))
+                return yaml_fail(header->key->line, FAILURE_YAML,
+                                 "a header of an archive's item is not text",
+                                 "put it in quotes", failure);
+        }
+    }
+    return 0;
+}
+
+/* cloud-init takes a line for a URL unless '#' is its first character, and stops its whole
+ * first stage if it cannot fetch that (user_data.py, _do_include). */
+static int
+check_include(const char *data, size_t size, struct failure **failure)
+{
+    const char *end = data + size;
+    int number = 1;
+
+    for (const char *line = data; line < end; number++) {
+        const char *next = memchr(line, '\n', (size_t)(end - line)) ?: end;
+        const char *text = line;
+
+        while (text < next && (*text == ' ' || *text == '\t'))
+            text++;
+        if (text > line && text < next && *text == '#')
+            return failure_set(failure, FAILURE_USER_DATA,
+                               "line %d: has white space before '#', so that cloud-init "
+                               "takes it for a URL\n"
+                               "let the '#' be the first character of the line",
+                               number);
+        line = next < end ? next + 1 : end;
+    }
+    return 0;
 }
 
 static int
@@ -285,9 +376,11 @@ check_plain(const char *data, size_t size, bool windows, struct failure **failur
                            "'#cloud-boothook', or another of cloud-init's formats");
     switch (header->kind) {
     case KIND_CLOUD_CONFIG:
-        return yaml_check(data, size, YAML_ONE_MAPPING, failure);
+        return yaml_check(data, size, YAML_CLOUD_CONFIG, failure);
     case KIND_ARCHIVE:
-        return yaml_check(data, size, YAML_ONE_SEQUENCE, failure);
+        return check_archive(data, size, failure);
+    case KIND_INCLUDE:
+        return check_include(data, size, failure);
     case KIND_FIRST_LINE:
         return space == 0 ? 0 : fail_space(header, failure);
     case KIND_TEMPLATE:

@@ -45,7 +45,8 @@ struct anchor {
 struct reader {
     yaml_parser_t parser;
     struct yaml *yaml;
-    bool keep; /* the tree */
+    bool keep;      /* the tree */
+    bool sort_keys; /* refuse what Python cannot sort */
     struct anchor *anchors;
     int anchor_count;
     int alias_count;
@@ -368,12 +369,62 @@ read_item(struct reader *reader, yaml_event_t *event, enum yaml_kind kind,
     return item;
 }
 
+/* What Python can compare with each other. */
+enum key_group {
+    KEYS_NONE,
+    KEYS_TEXT,
+    KEYS_NUMBER,
+    KEYS_NULL,
+    KEYS_OTHER, /* not even alone: JSON has no such keys */
+};
+
+static enum key_group
+key_group(const struct yaml_node *key)
+{
+    switch (key->type) {
+    case YAML_MERGE:
+        return KEYS_NONE;
+    case YAML_TEXT:
+        return KEYS_TEXT;
+    case YAML_BOOLEAN:
+    case YAML_INTEGER:
+    case YAML_FLOAT:
+        return KEYS_NUMBER;
+    case YAML_NULL:
+        return KEYS_NULL;
+    case YAML_TIMESTAMP:
+    case YAML_BINARY:
+        break;
+    }
+    return KEYS_OTHER;
+}
+
+/* From 23.4 on, cloud-init writes its configuration as JSON with sorted keys, and stops if
+ * Python cannot compare them: text with 'on' or 'no', which are booleans, or with numbers.
+ * Adds the key to those of its mapping so far. */
+static int
+check_key(enum key_group *group, const struct yaml_node *key, struct failure **failure)
+{
+    const enum key_group own = key_group(key);
+
+    if (own == KEYS_NONE)
+        return 0;
+    if (own != KEYS_OTHER && (*group == KEYS_NONE || *group == own)) {
+        *group = own;
+        return 0;
+    }
+    return yaml_fail(key->line, FAILURE_YAML,
+                     "keys of different types, such as text and a number, in one mapping",
+                     "put keys such as 'on', 'no', '1' or a date in quotes", failure);
+}
+
 static int
 read_items(struct reader *reader, struct yaml_node *node, bool flow,
            struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     const bool outer_flow = reader->flow;
     const struct yaml_item **end = &node->items;
+    enum key_group keys = KEYS_NONE;
     cleanup_event yaml_event_t event = {0};
 
     if (check_depth(reader, node->line, 1, failure) < 0)
@@ -392,7 +443,8 @@ read_items(struct reader *reader, struct yaml_node *node, bool flow,
         if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
             break;
         item = read_item(reader, &event, node->kind, failure);
-        if (!item)
+        if (!item ||
+            (reader->sort_keys && item->key && check_key(&keys, item->key, failure) < 0))
             return -1;
         if (item->value->height >= node->height)
             node->height = item->value->height + 1;
@@ -504,7 +556,8 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
         item = read_item(reader, &event, YAML_SEQUENCE, failure);
         if (!item)
             return -1;
-        if (!nothing && shape == YAML_ONE_MAPPING && item->value->kind != YAML_MAPPING)
+        if (!nothing && (shape == YAML_ONE_MAPPING || shape == YAML_CLOUD_CONFIG) &&
+            item->value->kind != YAML_MAPPING)
             return yaml_fail(item->value->line, FAILURE_YAML,
                              "not a mapping of keys and values",
                              "write 'key: value' lines", failure);
@@ -527,7 +580,8 @@ read_data(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shap
           bool keep, struct failure **failure)
 {
     const size_t mark = strlen(BYTE_ORDER_MARK);
-    struct reader reader = {.yaml = yaml, .keep = keep};
+    struct reader reader = {
+        .yaml = yaml, .keep = keep, .sort_keys = shape == YAML_CLOUD_CONFIG};
     int result, directives = 0;
 
     *yaml = (struct yaml){0};

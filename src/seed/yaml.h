@@ -80,7 +80,8 @@ enum yaml_shape {
     YAML_ONE_DOCUMENT,
     YAML_ONE_MAPPING,
     YAML_ONE_SEQUENCE,
-    YAML_STREAM, /* any number of documents: the root is a sequence of them */
+    YAML_CLOUD_CONFIG, /* one mapping; the keys of each can be sorted in Python */
+    YAML_STREAM,       /* any number of documents: the root is a sequence of them */
 };
 
 int yaml_read(struct yaml *yaml, const char *data, size_t size, enum yaml_shape shape,

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,26 +20,6 @@
 #include "wire/wire.h"
 
 #define CONFIG_DROP_INS "conf.d"
-
-/* A mistake also discards an earlier line: false is the safer value. */
-static int
-take_choice(bool *choice, const char *value, const char *if_true, const char *if_false)
-{
-    *choice = strcmp(value, if_true) == 0;
-    return *choice || strcmp(value, if_false) == 0 ? 0 : -EINVAL;
-}
-
-static int
-take_autowire(struct config *config, const char *value)
-{
-    return take_choice(&config->autowire, value, "yes", "no");
-}
-
-static int
-take_unwired(struct config *config, const char *value)
-{
-    return take_choice(&config->warn_unwired, value, "warn", "refuse");
-}
 
 /* Cuts off and returns the next component, without a slash; NULL at the end. */
 static char *
@@ -85,58 +66,10 @@ clear_default(struct host_default *host_default)
     *host_default = (struct host_default){0};
 }
 
-/* An empty value takes back what an earlier file says. */
-static int
-take_default(const struct config *config, struct host_default *host_default,
-             const char *value)
-{
-    clear_default(host_default);
-    if (*value) {
-        host_default->value = xstrdup(value);
-        host_default->file = xstrdup(config->files[config->file_count - 1]);
-    }
-    return 0;
-}
-
-/* The same for a value that is checked; a mistake takes it back, too. */
-static int
-take_checked(const struct config *config, struct host_default *host_default,
-             const char *value, bool (*is_valid)(const char *value))
-{
-    bool well = !*value || is_valid(value);
-
-    take_default(config, host_default, well ? value : "");
-    return well ? 0 : -EINVAL;
-}
-
 static bool
 is_datasource(const char *value)
 {
     return datasource_find(value);
-}
-
-static int
-take_vendor_data(struct config *config, const char *value)
-{
-    return take_default(config, &config->vendor_data, value);
-}
-
-static int
-take_default_keys(struct config *config, const char *value)
-{
-    return take_default(config, &config->default_keys, value);
-}
-
-static int
-take_default_user(struct config *config, const char *value)
-{
-    return take_checked(config, &config->default_user, value, guest_value_is_user_name);
-}
-
-static int
-take_default_datasource(struct config *config, const char *value)
-{
-    return take_checked(config, &config->default_datasource, value, is_datasource);
 }
 
 static int
@@ -147,23 +80,60 @@ take_imds_address(struct config *config, const char *value)
     return config->imds_address ? 0 : -EINVAL;
 }
 
-static const struct {
+struct setting {
     const char *key;
-    int (*take)(struct config *config, const char *value);
     const char *expected;
-} settings[] = {
-    {"autowire", take_autowire, "yes or no"},
-    {"unwired", take_unwired, "refuse or warn"},
-    {"file-directory", take_file_directory,
-     "an absolute path without '..', neither above nor below the secrets directory"},
-    {"vendor-data", take_vendor_data, "a file"},
-    {"default-user", take_default_user, GUEST_VALUE_USER_NAME},
-    {"default-datasource", take_default_datasource, "a datasource of virt-seed-xml(5)"},
-    {"default-ssh-keys", take_default_keys, "a file"},
-    {"imds-address", take_imds_address,
-     "ADDRESS or ADDRESS:PORT that guests can reach, with [ADDRESS] for IPv6; not a "
-     "host name"},
+    size_t member; /* where it is in struct config */
+    /* The words for a bool; without them and take(), it is a host_default. */
+    const char *if_true, *if_false;
+    bool (*is_valid)(const char *value); /* NULL: any text is */
+    int (*take)(struct config *config, const char *value);
 };
+
+static const struct setting settings[] = {
+    {"autowire", "yes or no", .member = offsetof(struct config, autowire),
+     .if_true = "yes", .if_false = "no"},
+    {"unwired", "refuse or warn", .member = offsetof(struct config, warn_unwired),
+     .if_true = "warn", .if_false = "refuse"},
+    {"file-directory",
+     "an absolute path without '..', neither above nor below the secrets directory",
+     .take = take_file_directory},
+    {"vendor-data", "a file", .member = offsetof(struct config, vendor_data)},
+    {"default-user", GUEST_VALUE_USER_NAME,
+     .member = offsetof(struct config, default_user),
+     .is_valid = guest_value_is_user_name},
+    {"default-datasource", "a datasource of virt-seed-xml(5)",
+     .member = offsetof(struct config, default_datasource), .is_valid = is_datasource},
+    {"default-ssh-keys", "a file", .member = offsetof(struct config, default_keys)},
+    {"imds-address",
+     "ADDRESS or ADDRESS:PORT that guests can reach, with [ADDRESS] for IPv6; not a "
+     "host name",
+     .take = take_imds_address},
+};
+
+/* A mistake also takes back what an earlier line says: false, or no value, is safer. */
+static int
+take_value(struct config *config, const struct setting *setting, const char *value)
+{
+    void *member = (char *)config + setting->member;
+    struct host_default *host_default = member;
+    bool *choice = member;
+    bool well;
+
+    if (setting->take)
+        return setting->take(config, value);
+    if (setting->if_true) {
+        *choice = strcmp(value, setting->if_true) == 0;
+        return *choice || strcmp(value, setting->if_false) == 0 ? 0 : -EINVAL;
+    }
+    clear_default(host_default);
+    well = !*value || !setting->is_valid || setting->is_valid(value);
+    if (well && *value) {
+        host_default->value = xstrdup(value);
+        host_default->file = xstrdup(config->files[config->file_count - 1]);
+    }
+    return well ? 0 : -EINVAL;
+}
 
 /* Removes blanks from both ends, in place. */
 static char *
@@ -201,7 +171,7 @@ read_line(struct config *config, char *line, int number, struct failure **failur
     for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
         if (strcmp(settings[i].key, key) != 0)
             continue;
-        if (settings[i].take(config, value) == 0)
+        if (take_value(config, &settings[i], value) == 0)
             return 0;
         return failure_set(failure, FAILURE_CONFIG,
                            VIRT_SEED_CONFDIR "/%s: line %d: %s is '%.128s', expected %s\n"

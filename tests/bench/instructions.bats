@@ -31,15 +31,15 @@ is_debian_12() {
 }
 
 # count INPUT COMMAND...: prints how many instructions the command takes, which must succeed, in
-# the environment that libvirt gives to a hook. (Debian 12's valgrind lacks openat2(2), so that the
-# configuration counts as unreadable, and the defaults are taken; and release cannot look for a
-# report and a record, which is all that it may fail for.)
+# the environment that libvirt gives to a hook. (Debian 12's valgrind lacks openat2(2), so the configuration
+# counts as unreadable, and the defaults apply; and release cannot look for a report and a record, which is
+# the only failure that is allowed.)
 count() {
     local input=$1 log=$BATS_TEST_TMPDIR/log profile=$BATS_TEST_TMPDIR/profile
     local environment=(env -i LC_ALL=C PATH=/usr/bin:/bin)
 
     shift
-    # The hook does nothing for other users than root.
+    # The hook does nothing for users other than root.
     if [[ $EUID -ne 0 ]]; then
         environment=(unshare --user --map-root-user "${environment[@]}")
     fi
@@ -51,8 +51,8 @@ count() {
     sed -n 's/^totals: //p' "$profile"
 }
 
-# within_limit NAME COUNT: the count is not above the limit of that name; or it, and 5 % for what
-# the next point release of a library adds, becomes the limit.
+# within_limit NAME COUNT: the count does not exceed the limit of that name. If limits are regenerated, the
+# count and 5 % for the next point release of a library become the limit.
 within_limit() {
     local limit
 
@@ -64,7 +64,7 @@ within_limit() {
     [[ $2 -gt 0 && $2 -le $limit ]]
 }
 
-@test "the hook costs little at an operation that is none of ours" {
+@test "the hook costs little at an operation for which it has nothing to do" {
     bench_domain "$uuid" >"$root/domain.xml"
     found=$(count "$root/domain.xml" "$top_builddir/virt-seed-hook" web1 start begin -)
     within_limit hook-other-operation "$found"

@@ -173,6 +173,13 @@ users:
     no_complaint
 }
 
+@test "what has no content is left out, since newer guests would warn of it" {
+    consume_request "<ci:user-data>#cloud-config</ci:user-data>$(document user-data <<<' ')" \
+        "report='no'"
+    understood '[.["user-data"], .config]' '[[], {}]'
+    no_complaint
+}
+
 @test "no user-data is not an error and needs no handler" {
     consume_request '' "report='no'"
     understood '[.["user-data"], .["vendor-data"], .config]' '[[], [], {}]'

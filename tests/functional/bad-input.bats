@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# bad-input.bats: input that is wrong in a way that no file in tests/golden can be: its modes, its
-# kind, its size.
+# bad-input.bats: bad input that cannot be a file in tests/golden: wrong in its mode, its type or its
+# size.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -77,7 +77,7 @@ refused() {
 @test "a missing secret is an error whose hint says how to create it" {
     rm -r "$secret"
     refused "$confdir/secrets/web1 does not exist"
-    # What the hint says is what helps.
+    # Following the hint helps.
     hint=$(sed -n 's/^virt-seed: hint: [^:]*: //p' <<<"$refusal")
     echo '#cloud-config' >content
     hint=${hint//"$confdir"/"$root$confdir"}
@@ -105,7 +105,7 @@ refused() {
     mkdir "$root$confdir/files"
     { echo '#!/bin/sh'; head -c 4194000 /dev/zero; } >"$root$confdir/files/large"
     wired_xml '<ci:user-data file="large"/><ci:vendor-data file="large"/>' >web1.xml
-    # Two of them are not: the limit of the whole is above what the parts can hold.
+    # These two are not: the limit for a whole seed is more than two documents can have.
     virt-seed --quiet --root="$root" build --force -o seed.iso web1.xml
 }
 

@@ -198,6 +198,21 @@ label_image() {
 
 # --- an installed cloud-init ------------------------------------------------------------------
 
+# as_child COMMAND...: runs it as the user who runs cloud-init and Python: nobody, instead of root.
+as_child() {
+    if [[ $EUID -eq 0 ]]; then
+        set -- setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+    fi
+    env "$@"
+}
+
+# open_directory: lets nobody read and write in the test's directory.
+open_directory() {
+    chmod go+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test"
+    chmod go+rwx .
+    as_child test -w . || skip "the test's directory is closed to other users"
+}
+
 # installs_cloud_init COMMANDS: a cloud-init that does this is in the path; it notes what it is
 # called with, and what it reads.
 installs_cloud_init() {
@@ -205,11 +220,9 @@ installs_cloud_init() {
     # shellcheck disable=SC2016  # they are for the script
     printf '#!/bin/bash\necho "$*" >>called\ncat "$3" >>read\n%s\n' "$1" >bin/cloud-init
     chmod +x bin/cloud-init
-    # It is not root that comes here.
-    rm -f called read
-    chmod o+rwx "$PWD"
     PATH=$PWD/bin:$PATH
     schema=
+    open_directory
 }
 
 @test "passes on as a warning what an installed cloud-init says of a document" {
@@ -234,15 +247,6 @@ pakages: [a]
     grep -q -- '--schema-type network-config$' called
 }
 
-@test "an installed cloud-init has no privileges, and cannot change what it reads" {
-    installs_cloud_init 'id -u >who; id -G >>who; grep -E "^(CapEff|NoNewPrivs):" /proc/self/status >>who
-        echo more >>"$3"; exit 0'
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
-    run -0 check schema.xml
-    [[ $EUID -ne 0 || $(<who) = $'65534\n65534\nCapEff:\t0000000000000000\nNoNewPrivs:\t1' ]]
-    [[ $(<read) = '#cloud-config' ]]
-}
-
 @test "warns if an installed cloud-init fails or does not end" {
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
     installs_cloud_init 'exit 1'
@@ -258,6 +262,37 @@ pakages: [a]
 password: hunter2
 </ci:user-data><ci:user-data>#!/bin/sh</ci:user-data>' >secret.xml
     finds secret.xml warning/inline-secret
+    [[ ! -e called ]]
+}
+
+@test "root has an installed cloud-init run as nobody, who can read the document but not change it" {
+    [[ $EUID -eq 0 ]] || skip 'needs root'
+    # shellcheck disable=SC2016  # it is for the script
+    installs_cloud_init 'grep -E "^(Uid|Gid|CapPrm|NoNewPrivs):" /proc/self/status >status
+        printenv >environment
+        ! echo changed 2>/dev/null >"$3" || touch changed
+        ! echo changed 2>/dev/null >"/proc/$PPID/fd/${3##*/}" || touch changed'
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+    TOKEN=hunter2 finds schema.xml
+    diff status - <<END
+Uid:	65534	65534	65534	65534
+Gid:	65534	65534	65534	65534
+CapPrm:	0000000000000000
+NoNewPrivs:	1
+END
+    [[ $(cat read) = "#cloud-config" && ! -e changed ]]
+    run ! grep TOKEN environment
+}
+
+@test "root does not run a cloud-init that nobody can reach" {
+    [[ $EUID -eq 0 ]] || skip 'needs root'
+    installs_cloud_init ''
+    mkdir tools
+    ln -s "$(type -P virt-seed)" "$(type -P setpriv)" "$(type -P env)" tools
+    chmod go-rwx bin
+    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
+    PATH=$PWD/bin:$PWD/tools run -0 check schema.xml
+    assert_said "note: cloud-init's schema was not checked"
     [[ ! -e called ]]
 }
 
@@ -293,9 +328,10 @@ password: hunter2
 
 # makes_schema: a schema like cloud-init's in the file "cloud-config.json".
 makes_schema() {
-    # The system's own, which nobody can run, too.
+    open_directory
+    # The system's own, which every user can run.
     PATH=/usr/bin:$PATH
-    python3 -I -c 'import jsonschema' 2>/dev/null || skip 'jsonschema is not installed'
+    as_child env python3 -I -c 'import jsonschema' 2>/dev/null || skip 'jsonschema is not installed'
     schema=--schema=cloud-config.json
     cat >cloud-config.json <<'END'
 {"$schema": "http://json-schema.org/draft-04/schema#",
@@ -339,6 +375,21 @@ packages: [a]
     assert_refused 1 "'none'" 'schema-cloud-config-v1.json'
     run virt-seed check --no-schema --schema=cloud-config.json schema.xml
     assert_refused 2 'exclude each other'
+}
+
+@test "root has Python run as nobody for a schema in a file" {
+    [[ $EUID -eq 0 ]] || skip 'needs root'
+    makes_schema
+    mkdir bin
+    # shellcheck disable=SC2016  # it is for the script
+    printf '#!/bin/bash\nid -u >uid\nPATH=${PATH#*:}\nexec env python3 "$@"\n' >bin/python3
+    chmod +x bin/python3
+    chmod go-r cloud-config.json
+    wired_xml '<ci:user-data>#cloud-config
+pakages: [b]
+</ci:user-data>' >schema.xml
+    PATH=$PWD/bin:$PATH finds schema.xml warning/schema
+    [[ $(<uid) -eq 65534 ]]
 }
 
 @test "a schema in a file needs Python's jsonschema, and says so" {

@@ -77,8 +77,8 @@ options_of_help() {
         [[ ${lines[-2]} == Example: ]]
         read -ra example <<<"${lines[-1]}"
         [[ ${example[*]:0:2} == "virt-seed $command" ]]
-        # Whatever it lacks here, its words are right.
-        # watch would wait for libvirt for ever.
+        # It may fail here for lack of something, but not for its arguments.
+        # watch would wait for libvirt forever.
         run timeout 3 "${example[@]}" -c test:///no-such-file.xml --root="$root"
         [[ $status -ne 2 ]]
     done
@@ -152,7 +152,7 @@ options_of_help() {
     run -0 virt-seed wire -V
     [[ $output =~ ^virt-seed\ [0-9]+\.[0-9]+ ]]
     run -0 virt-seed -V
-    # What follows -- is no option.
+    # What follows -- is not an option.
     run virt-seed dump -- --json
     assert_refused 1 "no file '--json'"
 }
@@ -171,7 +171,7 @@ options_of_help() {
     for command in $(commands); do
         run virt-seed "$command" --no-such-option
         assert_refused 2 "hint: virt-seed $command "
-        # Whatever is said is said by virt-seed.
+        # Every message is virt-seed's own.
         run ! grep -v '^virt-seed: ' <<<"$output"
     done
     run virt-seed --no-such-option
@@ -255,7 +255,7 @@ options_of_help() {
     [[ ${lines[0]} == 'DOMAIN  STATE    WIRED  SEED  '* ]]
     [[ ${lines[1]} == 'test    running  ?      no    -           '* ]]
     [[ ${lines[2]} == "${lines[1]}" ]]
-    # What is unknown has a reason, which is said once.
+    # If something is unknown, the reason is printed once.
     [[ ${#stderr_lines[@]} -eq 2 ]]
     [[ ${stderr_lines[0]} == "virt-seed: warning: domain 'test': "* ]]
     [[ ${stderr_lines[1]} == 'virt-seed: hint: '* ]]
@@ -359,13 +359,13 @@ options_of_help() {
 
     mkfifo pipe
     ln -s pipe link
-    # A reader, should somebody write.
+    # A reader, in case somebody writes.
     exec 9<>pipe
     for command in wire unset; do
         run timeout 10 virt-seed "$command" -o pipe wired.xml
         run timeout 10 virt-seed "$command" -o link wired.xml
     done
-    # Images are larger than what a pipe holds.
+    # An image does not fit into a pipe.
     run timeout 2 virt-seed build -o pipe wired.xml
     exec 9>&-
     [[ -p pipe && -L link ]]
@@ -384,7 +384,7 @@ options_of_help() {
 
     for command in 'dump wired.xml' 'wire unwired.xml' 'check --json wired.xml' 'build -o - wired.xml' '--help'; do
         mkfifo pipe
-        # The one reader is gone before anything is written.
+        # The only reader has gone before anything is written.
         # shellcheck disable=SC2086  # a command and its arguments
         { sleep 0.2 && virt-seed $command; } >pipe 2>said &
         : <pipe

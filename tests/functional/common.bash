@@ -22,7 +22,7 @@ source "$top_srcdir/tests/wait.bash"
 
 umask 022
 export LC_ALL=C.UTF-8
-# Nothing here talks to libvirt; where something does by mistake, it shall fail.
+# Nothing here talks to libvirt; if something does by mistake, it fails.
 export LIBVIRT_DEFAULT_URI=test:///no-libvirt-in-these-tests
 
 bats_require_minimum_version 1.5.0
@@ -78,7 +78,7 @@ make_root() {
 }
 
 # make_server: makes the directory of what the metadata server serves in $root, as systemd-tmpfiles
-# does; and somebody listens, at an address that is in $root's configuration and in $imds_address.
+# does, and starts a listener whose address is in $root's configuration and in $imds_address.
 make_server() {
     install -d -m 0711 "$root$rundir"
     install -d -m 0750 "$root$rundir/imds"
@@ -89,7 +89,7 @@ make_server() {
     echo "imds-address = $imds_address" >>"$root$confdir/virt-seed.conf"
 }
 
-# end_server: nobody listens any more.
+# end_server: ends the listener.
 end_server() {
     local process=$listener_PID
 
@@ -141,7 +141,7 @@ make_host_of_examples() {
     printf '#cloud-config\ntimezone: UTC\n' >"$root$confdir/files/site/base.yaml"
 }
 
-# assert_said PATTERN...: each is a part of what the last `run` printed.
+# assert_said PATTERN...: the output of the last `run` contains each of them.
 assert_said() {
     local pattern
 
@@ -161,8 +161,8 @@ lifecycle() {
     [[ ! -s printed ]]
 }
 
-# wait_for_alarm PROCESS: until it has become virt-seed-lifecycle, and that has its handler for SIGALRM
-# (SigCgt, bit 13), as the bash that it was has one, too.
+# wait_for_alarm PROCESS: waits until it has become virt-seed-lifecycle and has a handler for SIGALRM
+# (SigCgt, bit 13). The bash that it was before has one as well.
 wait_for_alarm() {
     wait_until 60 grep -qx 'Name:.virt-seed-lifec' "/proc/$1/status"
     wait_until 60 grep -q '^SigCgt:.*[2367abef]...$' "/proc/$1/status"
@@ -184,8 +184,8 @@ journal_field() {
     sed -n "s/^$1=//p" entries
 }
 
-# become_nobody: sets ${as_nobody[@]}, words to put before a command that an ordinary user shall run;
-# none where the tests are run by one. That user may read what is open to all in the test's directory.
+# become_nobody: sets ${as_nobody[@]}, words to put before a command to run it as an ordinary user; none if
+# the tests are run by one. That user can read what is open to all in the test's directory.
 become_nobody() {
     as_nobody=()
     if [[ $EUID -eq 0 ]]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# completion.bats: what bash, zsh and fish offer for a command line of virt-seed's.
+# completion.bats: what bash, zsh and fish offer to complete a command line of virt-seed.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -9,7 +9,7 @@ source "$top_srcdir/scripts/completion/virt-seed"
 
 completions=$top_srcdir/scripts/completion
 
-# offers LINE [WORD]...: at the end of this line the completion offers these words.
+# offers LINE [WORD]...: at the end of this line, completion offers these words.
 offers() {
     local COMP_LINE=$1 COMP_POINT=${#1} COMPREPLY=()
 
@@ -40,7 +40,7 @@ offers() {
     offers 'virt-seed dump --connect=test:///default t' test
     offers 'virt-seed -c test:///default wait test t' test
     offers 'virt-seed -c test:///default dump test t'
-    # bash replaces what is after the "=" alone.
+    # bash replaces only what follows the "=".
     offers 'virt-seed -c test:///default dump --domain=t' test
     offers 'virt-seed -c test:///default import --set t' test
     offers 'virt-seed -c test:///default import --set=' test
@@ -122,7 +122,7 @@ fish_offers() {
     [[ $output == $'check\t'*' '* ]]
 }
 
-# zsh_completes LINE RESULT: the tabulator makes the line this in zsh.
+# zsh_completes LINE RESULT: in zsh, the tab key turns the line into this.
 zsh_completes() {
     python3 "$top_srcdir/tests/functional/zsh-complete.py" "$completions" "$1" >completed
     diff <(printf '%s\n' "$2") completed

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# docs.bats: what the manual pages show is what the programs take.
+# docs.bats: the programs take what the manual pages show.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -23,14 +23,14 @@ make_key() {
     ssh-keygen -q -t ed25519 -N '' -C '' -f key
 }
 
-# asks EXAMPLE: prints the <cloud-init> element that the example is, or is a part of. A key that is cut
-# short becomes one that is not.
+# asks EXAMPLE: prints the <cloud-init> element that the example is, or is a part of, with a whole key for
+# one that is abbreviated.
 asks() {
     local key=AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx
     local start="<ci:cloud-init xmlns:ci='$namespace'" text
 
     text=$(sed "s|AAAA\.\.\.|$key|" "$1")
-    # Of oVirt's words the page leaves the prefix out.
+    # The page omits the prefix of oVirt's words.
     case $text in
     '<metadata>'*) sed '1d;$d' <<<"$text" ;;
     '<ci:cloud-init'*'/>' | *'</ci:cloud-init>') echo "$text" ;;
@@ -39,7 +39,7 @@ asks() {
         echo "$start><ci:network-config from='interfaces'>$text</ci:network-config></ci:cloud-init>"
         ;;
     '<ci:'*)
-        # The one attribute that an element depends on.
+        # The only attribute on which an element depends.
         [[ $text != *'<ci:admin-password'* ]] || start+=" datasource='configdrive'"
         echo "$start>$text</ci:cloud-init>"
         ;;
@@ -101,7 +101,7 @@ domain_of() {
         run -0 virt-seed --root="$root" check --no-schema domain.xml
         assert_said 'no problems found'
     done
-    # And a mistake would have been found.
+    # A mistake is found.
     echo 'autowire = perhaps' >>"$root$confdir/virt-seed.conf"
     run -1 virt-seed --root="$root" check --no-schema domain.xml
 }
@@ -134,7 +134,7 @@ uses() {
             [[ $use =~ virt-seed( -q)?\ ([a-z-]+)(.*) ]]
             command=${BASH_REMATCH[2]}
             if [[ ! -e $command.options ]]; then
-                # In prose it may be any word, in Markdown's code only a command.
+                # In prose it may be any word, in Markdown's code it must be a command.
                 [[ $use != '`'* ]] || { echo "$page: $use" && return 1; }
                 continue
             fi

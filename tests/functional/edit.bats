@@ -222,7 +222,7 @@ assert_nothing_left() {
     mkfifo typed
     editor_runs 'echo "{" >>"$1"'
     for signal in HUP TERM INT; do
-        # Ctrl-C and the end of the session may be ignored where the tests run.
+        # The tests may run with Ctrl-C and the end of the session ignored.
         env --default-signal=HUP,TERM,INT script -qefc "sh -c 'echo \$\$ >process; exec virt-seed \
             --root=$root edit web1.xml 2>errors'" /dev/null <typed >log 2>&1 3>&- &
         terminal=$!

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# examples.bats: the schema, the examples, and what the programs take.
+# examples.bats: the schema allows the examples, and the programs take them.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -33,8 +33,8 @@ valid() {
     done
 }
 
-# The provider, which would make the domain's XML of it, is not here: what is checked is the syntax,
-# and what the example says to virt-seed.
+# The provider, which makes the domain's XML of it, is not available: these tests check the syntax, and what
+# concerns virt-seed.
 @test "Terraform's example is in canonical form" {
     local example=$top_srcdir/xml/examples/virt-seed-qemu.tf
 

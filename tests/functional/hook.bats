@@ -42,14 +42,14 @@ hook_does_nothing() {
     [[ -z $output && ! -e arguments ]]
 }
 
-# The libraries that a program names itself; a sanitizer's are none of its own.
+# The libraries that a program links, without those of a sanitizer.
 libraries_of() {
     readelf --dynamic "$top_builddir/$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
         grep -v -e '^lib[at]san' -e '^libubsan' -e '^libm\.' -e '^libgcc_s' -e '^ld-linux'
 }
 
 @test "the hook and the emulator shim link only libc" {
-    # Of its archive, where there is one.
+    # Or nothing, if libc's static archive is installed.
     [[ $(libraries_of virt-seed-hook) =~ ^(libc\.so\.6)?$ ]]
     [[ $(libraries_of virt-seed-qemu) =~ ^(libc\.so\.6)?$ ]]
 }
@@ -137,7 +137,7 @@ libraries_of() {
     exec 8>&1
     run_as_root 0 bin/virt-seed-hook web1 started begin - <ours.xml
     exec 8>&-
-    # ls has one of its own, for the directory.
+    # ls itself opens one, for the directory.
     [[ $(<outputs) = $'/dev/null\n0\n1\n2\n3' || $(<outputs) = *$'/dev/null\n0\n1\n2\n3' ]]
 }
 
@@ -210,7 +210,7 @@ libraries_of() {
 @test "the hook becomes virt-seed-lifecycle for a domain with our URL and no request" {
     domain_xml | sed -e "s|<ci:cloud-init |&datasource='nocloud-net' |" \
         -e "s|</devices>|<interface type='user'/>&|" | virt-seed --quiet wire - >url.xml
-    # The URL alone is left.
+    # Only the URL is left.
     sed -i -e '/<metadata>/,/<\/metadata>/d' -e '/<channel/,/<\/channel>/d' \
         -e '/<controller/,/<\/controller>/d' url.xml
     run ! grep virt-seed url.xml
@@ -270,7 +270,7 @@ libraries_of() {
 }
 
 @test "the hook reads only the input that it needs" {
-    # Nobody ever writes into the pipe: reading from it would wait for ever.
+    # Nobody ever writes into the pipe, so reading from it would wait forever.
     mkfifo pipe
     exec 9<>pipe
     for operation in start stopped reconnect attach; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # hostile-environment.bats: a host that fails: descriptors, limits, a full disk, each system call in
-# its turn, the end of the process at any moment, and others that do the same at the same time.
+# turn, a process killed at any moment, and others that do the same at the same time.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 # shellcheck disable=SC2030,SC2031  # each test is a subshell, and has its own variables
 
@@ -10,7 +10,7 @@ source "$BATS_TEST_DIRNAME/common.bash"
 source "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
 
 fault=$top_builddir/tests/hostile/fault # which `make check` makes
-# LeakSanitizer cannot work in a process that somebody traces; the other sanitizers do.
+# LeakSanitizer does not work in a traced process; the other sanitizers do.
 export ASAN_OPTIONS=detect_leaks=0
 
 # large.xml is a domain whose seed, large.iso, needs several writes; old.iso is the seed of another
@@ -33,7 +33,7 @@ prepare() {
     virt-seed-lifecycle --root="$root" web1 prepare begin - <"${1-wired.xml}"
 }
 
-# an_old_seed: of a start before, after a crash of the host, say.
+# an_old_seed: left over from an earlier start, for example by a crash of the host.
 an_old_seed() {
     (umask 022 && mkdir -p "$seeds")
     cp old.iso "$seed"
@@ -43,7 +43,7 @@ begin() {
     an_old_seed
 }
 
-# only_a_seed: nothing but the seed is in the run-time directory.
+# only_a_seed: the run-time directory contains the seed and nothing else.
 only_a_seed() {
     local -a found=("$seeds"/*)
 
@@ -63,7 +63,7 @@ only_a_seed() {
             [[ $status -le 1 && ! -s out ]] || complain 'not as expected'
             if [[ $closed == *'<&-'* ]]; then
                 nothing_is_left
-                # No XML: the program refuses that, the hook has nothing to do.
+                # Input that is not XML: the program refuses it, and the hook has nothing to do.
                 if [[ $closed != *'2>&-'* ]]; then
                     [[ $program == *hook ]] || refused empty
                     [[ $program != *hook ]] || succeeded
@@ -77,7 +77,7 @@ only_a_seed() {
     done
 }
 
-# root_option PROGRAM: the hook does not have the option; the stand-in gives it.
+# root_option PROGRAM: the hook does not have the option, so its stand-in adds it.
 root_option() {
     [[ $1 == *hook ]] || printf -- '--root=%q' "$root"
 }
@@ -140,7 +140,7 @@ hook_limited() {
     limited "$1" "${as_root[@]}" bin/virt-seed-hook web1 prepare begin - <"$2"
 }
 
-# not_begun: the dynamic linker or prlimit ended it, before a line of ours ran.
+# not_begun: the dynamic linker or prlimit ended it before any of our code ran.
 not_begun() {
     [[ $status -eq 127 || $status -eq 126 ]] || grep -q -e '^prlimit: ' -e 'shared libraries' err
 }
@@ -185,7 +185,7 @@ not_begun() {
         whole_or_none large.iso
         released
         hook_limited --nofile="$files" large.xml
-        # The stand-in is a shell, which has its own words.
+        # The stand-in is a shell, which has its own messages.
         not_begun || grep -q '^/bin/sh\|bin/virt-seed-lifecycle: ' err || succeeded_or_refused
         whole_or_none large.iso
         released
@@ -262,7 +262,7 @@ not_begun() {
     ' bash "$BATS_TEST_DIRNAME/../hostile/hostile.bash" "$root" "$seeds" "$uuid"
 }
 
-# --- the process's surroundings ---------------------------------------------------------------
+# --- the process's environment ----------------------------------------------------------------
 
 @test "the seed and its mode do not depend on the environment" {
     local change
@@ -457,7 +457,7 @@ END
 
 # --- the end at any moment --------------------------------------------------------------------
 
-# killed_or_done SIGNAL: the old seed or the new one is there; what else there is, release removes.
+# killed_or_done SIGNAL: either the old seed or the new one is there; release removes everything else.
 killed() {
     [[ $status -eq $((128 + $1)) ]]
     [[ ! -s out && ! -s err ]]
@@ -502,7 +502,7 @@ killed() {
     [[ $points -ge 4 ]]
 }
 
-# unfinished: prints what a killed process has left, wherever it wrote.
+# unfinished: prints the files that a killed process has left half-written.
 unfinished() {
     find "$root" -name '*.new*'
 }
@@ -545,7 +545,7 @@ unfinished() {
 # --- at the same time -------------------------------------------------------------------------
 
 # together COMMAND...: each argument is a shell's command; $ends are their exit statuses, the files
-# err.0 and so on what they said.
+# err.0, err.1 and so on are what they printed on standard error.
 together() {
     local -a children=()
     local command
@@ -597,7 +597,7 @@ together() {
     done
 }
 
-# at_once OPERATION: of each domain, many at a time.
+# at_once OPERATION: runs it for every domain, many at a time.
 at_once() {
     # shellcheck disable=SC2016  # the words are the inner shell's
     xargs -P 50 -n 1 sh -c 'exec virt-seed-lifecycle --root="$1" web1 "$2" begin - <"$3.xml"' \
@@ -618,7 +618,7 @@ at_once() {
     done <uuids
     at_once prepare
     [[ $(find "$seeds" -type f | wc -l) -eq $count ]]
-    # The seeds differ in the UUID alone, which is as long in each.
+    # The seeds differ only in the UUID, so they have the same size.
     (cd "$seeds" && grep -aoE "[0-9]{8}${uuid:8}" ./*.iso) | sort -u >found
     diff found <(sed 's|.*|./&.iso:&|' uuids)
     sed -i -E "s/[0-9]{8}${uuid:8}/$uuid/g" "$seeds"/*.iso

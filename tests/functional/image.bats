@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
-# image.bats: the image, as programs that others wrote read it; and images that others wrote, as
-# virt-seed reads them.
+# image.bats: other programs read our image, and virt-seed reads images of other programs.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -120,7 +119,7 @@ vfat() {
 @test "inspect refuses a damaged vfat image, and needs mtools for one" {
     vfat seed.img
     mmd -i seed.img ::a ::a/b
-    # The directory a/b is a itself.
+    # This makes a/b the directory a itself.
     python3 - <<'END'
 image = bytearray(open('seed.img', 'rb').read())
 entry = image.index(b'B          \x10')

@@ -8,7 +8,7 @@ source "$BATS_TEST_DIRNAME/common.bash"
 # shellcheck source-path=SCRIPTDIR/../imds source=../imds/imds.bash
 source "$top_srcdir/tests/imds/imds.bash"
 
-# LeakSanitizer cannot work in a process that somebody traces; the other sanitizers do.
+# LeakSanitizer does not work in a traced process; the other sanitizers do.
 export ASAN_OPTIONS=detect_leaks=0
 
 setup() {
@@ -24,7 +24,7 @@ setup() {
 }
 
 teardown() {
-    # What is stopped ends when it goes on; what is traced ends with its tracer.
+    # A stopped process ends once it continues, and a traced one with its tracer.
     for process in $imds $publisher; do
         kill "$process" || :
         kill -CONT "$process" || :
@@ -33,7 +33,7 @@ teardown() {
     [[ ! -e $log ]] || cat "$log"
 }
 
-# next_version: all of the domain's documents say it.
+# next_version: makes documents that all contain the next number.
 next_version() {
     local document
 
@@ -64,7 +64,7 @@ listens_or_goes_on() {
     return 1
 }
 
-# start_stopping: the server, which stops before each file that it opens.
+# start_stopping: starts the server so that it stops before each file that it opens.
 start_stopping() {
     : >"$log"
     "$fault" openat2 1+ stop virt-seed-imds --listen 127.0.0.1:0 --root "$root" >"$log" 2>&1 3>&- &
@@ -75,8 +75,8 @@ start_stopping() {
     fetch_with : 0 /healthz
 }
 
-# fetch_with COMMAND MOMENT PATH: runs the command when the server has stopped for that request the
-# MOMENT'th time; sets $stops, how often it did, $status and $body.
+# fetch_with COMMAND MOMENT PATH: fetches the path, and runs the command when the server has stopped for
+# the MOMENT-th time; sets $stops, how often it stopped, $status and $body.
 fetch_with() {
     local answer=$BATS_TEST_TMPDIR/answer client end=$((SECONDS + 90))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# imds-units.bats: what systemd is told of the metadata server: its units, its user and its directory. What
-# a server is and does under its unit, tests/host/imds.bats sees.
+# imds-units.bats: what systemd knows of the metadata server: its units, its user and its directory.
+# tests/host/imds.bats tests the server as it runs in its unit.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -15,7 +15,7 @@ setup() {
 }
 
 teardown() {
-    # What a sanitizer finds, it says at the end.
+    # Sanitizers report at the end.
     imds_stop || { cat "$log" && return 1; }
 }
 
@@ -42,7 +42,7 @@ make_units() {
     [[ $(systemd-analyze --help) == *--offline* ]] || skip 'systemd-analyze wants a systemd that runs'
     # Tenths: version 252 says 1.6, of 10.
     run -0 systemd-analyze security --offline=true --no-pager --threshold=20 "$units/virt-seed-imds.service"
-    # What weighs little there.
+    # These have little weight there.
     for setting in User=/DynamicUser= NoNewPrivileges= ProtectSystem= ProtectHome= \
         CapabilityBoundingSet=~CAP_SYS_ADMIN SystemCallFilter=~@privileged; do
         assert_said "✓ $setting "
@@ -79,7 +79,7 @@ modes() {
 @test "systemd creates the tree for root, readable only by the server's group" {
     make_user_and_tree
     [[ $(modes) = "755 0 0"$'\n'"711 0 0"$'\n'"750 0 $group" ]]
-    # Again, at each start of the server: where the hook was first, too.
+    # Again, as at each start of the server, and if the hook came first.
     chmod 0700 "$tree"
     chgrp 0 "$tree"
     systemd-tmpfiles --root="$root" --create "$made/virt-seed-imds.tmpfiles"
@@ -102,7 +102,7 @@ modes() {
     [[ $(find "$tree" ! -uid 0 -o ! -gid "$group") = '' ]]
     run ! "${as_nobody[@]}" ls "$tree"
     run ! "${as_nobody[@]}" cat "$tree/$uuid/access"
-    # It cannot change it, either.
+    # Nor can it change anything.
     run ! setpriv --reuid="$user" --regid="$group" --clear-groups touch "$tree/$uuid/user-data"
     run ! setpriv --reuid="$user" --regid="$group" --clear-groups mkdir "$tree/new"
 }

@@ -15,7 +15,7 @@ setup() {
 }
 
 teardown() {
-    # What a sanitizer finds, it says at the end.
+    # Sanitizers report at the end.
     imds_stop || { cat "$log" && return 1; }
 }
 
@@ -24,7 +24,8 @@ storm() {
     python3 "$top_srcdir/tests/imds/raw.py" storm "$port" "$@"
 }
 
-# occupy COUNT [PATH]: opens that many connections that say nothing, or ask for it and do not take it.
+# occupy COUNT [PATH]: opens that many connections that send nothing, or ask for the path and do not read
+# the answer.
 occupy() {
     coproc idle { exec python3 "$top_srcdir/tests/imds/raw.py" idle "$port" "$@" 3>&-; }
     read -r -u "${idle[0]}" _
@@ -35,7 +36,7 @@ vacate() {
     kill "$idle_PID"
 }
 
-# is_served PATH SECONDS: again and again, within the time.
+# is_served PATH SECONDS: the path is served again and again, within the time.
 is_served() {
     local i
 
@@ -60,7 +61,7 @@ activate() {
     await_activated
 }
 
-# await_activated: until the server is ready that comes next.
+# await_activated: waits until the next server is ready.
 await_activated() {
     read -r -u "${activated[0]}" server || { cat "$log" && return 1; }
 }
@@ -303,7 +304,7 @@ deactivate() {
     for half in "${halves[@]}"; do
         wait "$half"
     done
-    # A byte now and then is no way to stay, either.
+    # A byte now and then does not keep a connection open, either.
     wait "$drip"
     [[ $(<"$BATS_TEST_TMPDIR/drip") = closed ]]
 }
@@ -338,7 +339,8 @@ deactivate() {
     vacate
 }
 
-# is_limited STATUS: the last storm, since SECONDS was 0, got that as often as one may, and then 429.
+# is_limited STATUS: the last storm, which began when SECONDS was 0, got this status as often as the limit
+# allows, and then 429.
 is_limited() {
     echo "$output"
     [[ $output =~ ^"$1 "([0-9]+)$'\n429 with Retry-After '[0-9]+$ ]]
@@ -353,7 +355,7 @@ is_limited() {
     is_limited 200
     fetch "/$other_uuid/$other_token/meta-data"
     expect 200
-    # Even while the one goes on.
+    # Even while the first one goes on.
     python3 "$top_srcdir/tests/imds/raw.py" storm "$port" "$base/meta-data" 1000000 0 \
         >"$BATS_TEST_TMPDIR/storm" 3>&- &
     storm=$!
@@ -533,7 +535,7 @@ is_limited() {
     imds_start
     run -22 "${as_nobody[@]}" curl --silent --fail "$url$base/meta-data"
     [[ $(imds_log) == *"not of QEMU's user"* ]]
-    # And where it is the one that QEMU runs as, it does.
+    # And if QEMU runs as that user, it does.
     chown 65534 "$root$qemu_home"
     run -0 "${as_nobody[@]}" curl --silent --fail "$url$base/meta-data"
     [[ $output = 'instance-id: web1' ]]
@@ -553,7 +555,7 @@ is_limited() {
     # Not QEMU's user.
     diff <(echo "$expected") <(answer_to "$base/user-data" "${as_nobody[@]}")
     diff <(echo "$expected") <(answer_to "/$uuid/$other_token/user-data" "${as_nobody[@]}")
-    # And where nobody knows which one is.
+    # Nor if the host does not tell who QEMU's user is.
     rmdir "$root$qemu_home"
     diff <(echo "$expected") <(answer_to "$base/user-data")
 }
@@ -654,7 +656,7 @@ connection.close()"
     fetch /healthz
     grep -Eqx 'Max core file size +0 +0 +bytes *' "/proc/$imds/limits"
     grep -Pqx 'Umask:\t0022' "/proc/$imds/status"
-    # What of a process nobody may trace is root's; but LeakSanitizer is such a tracer.
+    # The files in /proc of a process that cannot be traced belong to root. LeakSanitizer has to trace.
     ldd "$(type -P virt-seed-imds)" | grep -q libasan || [[ $(stat -c %u "/proc/$imds/status") -eq 0 ]]
     # SIGPIPE and SIGXFSZ.
     ignored=0x$(sed -n 's/^SigIgn:\t//p' "/proc/$imds/status")

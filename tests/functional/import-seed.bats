@@ -72,7 +72,7 @@ seeded_domain() {
     assert_said "<cloud-init> made from the seed '$PWD/my seed.iso'" "foreign seed 'sdb'"
     run ! grep -q 'my seed' domain.xml
     virt-seed dump domain.xml user-data | cmp - files/user-data
-    # What the domain asks for itself counts.
+    # The domain's own request counts.
     seeded_domain "$PWD/my seed.iso" | virt-seed --quiet set --replace --hostname two -o domain.xml -
     run -0 virt-seed dump --full domain.xml
     [[ $output == *two* && $output != *'locale: C.UTF-8'* ]]
@@ -193,7 +193,7 @@ prints_xml() {
     mkdir -p kept bin
     cat >bin/xorrisofs <<END
 #!/bin/bash
-# Keeps a copy of the image that it makes.
+# This keeps a copy of the image that it makes.
 $(type -P xorrisofs) "\$@" || exit
 while [[ \$# -gt 1 && \$1 != -o ]]; do
     shift

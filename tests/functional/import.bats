@@ -24,7 +24,7 @@ END
 user_data='cloudInitNoCloud: {userData: "#cloud-config\n"}'
 volume='spec.volumes[0].cloudInitNoCloud'
 
-# refuses PATTERN...: standard input is refused with these words.
+# refuses PATTERN...: import refuses standard input with these words.
 refuses() {
     run --separate-stderr virt-seed import kubevirt -
     only_stderr
@@ -34,7 +34,7 @@ refuses() {
     }
 }
 
-# imported NAME: what is in the element of that name, of what the last 'run' printed.
+# imported NAME: prints the content of this element in the output of the last 'run'.
 imported() {
     xmllint --xpath "string(//*[local-name() = '$1'])" - <<<"$output"
 }
@@ -214,7 +214,7 @@ END
     run -0 virt-seed import kubevirt - < <(machine 'cloudInitNoCloud: {userData: "#!/bin/sh\n# \xe4 ]]> & \u2028\n"}')
     [[ $(imported user-data) == $'#!/bin/sh\n# \u00e4 ]]> & \u2028' ]]
     machine 'cloudInitNoCloud: {userData: "a\x00"}' | refuses 'a text has a NUL character'
-    # YAML's escapes of these are those of bash.
+    # YAML and bash escape these in the same way.
     for text in 'a\x07' '\na' ' \na' 'a\n ' ' ' 'a\r\n' 'a\uFFFE'; do
         run -0 virt-seed import kubevirt - < <(machine "cloudInitNoCloud: {userData: \"$text\"}")
         assert_said 'encoding="base64"'
@@ -369,8 +369,8 @@ END
 
 # --- limits -----------------------------------------------------------------------------------
 
-# frugally COMMAND...: in ten seconds of processor time; the sanitizers' own memory allows no limit on
-# the memory where they are in.
+# frugally COMMAND...: with ten seconds of processor time. The memory has no limit, because sanitizers need
+# too much.
 frugally() {
     (
         ulimit -t 10

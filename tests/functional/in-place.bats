@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# in-place.bats: what wire, unset and set leave as it is in a file that they write back.
+# in-place.bats: what wire, unset and set do not change in a file that they write back.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -141,7 +141,7 @@ canonical() {
 }
 
 # A text in another encoding is reformatted, as UTF-8.
-@test "each domain of the tests and examples means what it does if it is written anew" {
+@test "each domain of the tests and examples means the same as if it were formatted from scratch" {
     local file name status_of_bytes
     local -a wired=()
     local -i count=0

@@ -32,13 +32,13 @@ start() {
 }
 
 @test "the journal does not have the digest of a seed with a secret" {
-    make_secret web1 userdata '#cloud-config'
+    make_secret web1 userdata '#!/bin/sh'
     wired_xml '<ci:user-data secret="web1"/>' >secret.xml
     start secret.xml
     [[ $(journal_field MESSAGE) == *'seed made' ]]
     run ! grep DIGEST entries
     # The record, which others cannot read, has the documents'.
-    [[ $(jq -r '.boot.documents["user-data"]' "$root$statedir/$uuid.json") = "$(printf '#cloud-config' | sha256sum |
+    [[ $(jq -r '.boot.documents["user-data"]' "$root$statedir/$uuid.json") = "$(printf '#!/bin/sh' | sha256sum |
         cut -d ' ' -f 1)" ]]
 }
 

@@ -14,13 +14,13 @@ setup() {
     wired_xml >wired.xml
 }
 
-# Nothing of the domain's is in the run-time directory, but the mark that its start resumes a guest;
-# release takes that.
+# The run-time directory has no file of the domain, except the mark that its start resumes a guest, which
+# release removes.
 nothing_is_left() {
     ! compgen -G "$seeds/$uuid*" | grep -v '\.resumed$'
 }
 
-# refuses_start FILE PATTERN...: as assert_start_refused, and nothing is left behind.
+# refuses_start FILE PATTERN...: as assert_start_refused, and no file is left.
 refuses_start() {
     assert_start_refused "$@"
     nothing_is_left
@@ -140,7 +140,7 @@ END
     refuses_start unwired.xml 'wiring it now; run: virsh start web1'
     wait_until 60 test -e noted
     [[ $(head -n 1 noted) = "wire --after-refusal --domain $uuid" ]]
-    # It holds none of the descriptors that libvirt reads to their end.
+    # It has none of the descriptors that libvirt reads until they are closed.
     [[ $(tail -n 1 noted) = /dev/null ]]
 }
 
@@ -165,12 +165,12 @@ END
     offers_no_emulator 's|<ci:cloud-init |&bus="sata" |'
     offers_no_emulator "s|<ci:cloud-init |&datasource='nocloud-net' |
         s|</devices>|<interface type='user'/>&|"
-    # Its wiring in part would be in the way.
+    # A domain that is wired in part cannot use the emulator.
     sed 's|<smbios[^>]*/>||' wired.xml >unwired.xml
     offers_no_emulator ''
 }
 
-# offers_no_emulator SCRIPT: sed's, that makes a domain of unwired.xml.
+# offers_no_emulator SCRIPT: the hint for unwired.xml, edited by this script of sed, names no emulator.
 offers_no_emulator() {
     sed "$1" unwired.xml >other.xml
     refuses_start other.xml 'virt-seed wire FILE | virsh create'
@@ -193,9 +193,9 @@ offers_no_emulator() {
 @test "a mistake in the configuration prevents no start" {
     printf '%s\n' 'unwired = perhaps' 'vendor-data = base' >"$root$confdir/virt-seed.conf"
     mkdir -p "$root$confdir/files"
-    echo '#cloud-config-of-the-host' >"$root$confdir/files/base"
+    echo '#!/bin/script-of-the-host' >"$root$confdir/files/base"
     lifecycle wired.xml prepare
-    grep -q cloud-config-of-the-host "$seeds/$uuid.iso"
+    grep -q script-of-the-host "$seeds/$uuid.iso"
     lifecycle wired.xml release end
 }
 
@@ -534,7 +534,7 @@ with_device() {
     run -0 virt-seed --root="$root" dump --json until.xml
     [[ $(jq -r '.documents[] | select(.path != "vendor-data") | "\(.path) \(.size)"' \
         <<<"$output") == $'meta-data 87\nuser-data 0' ]]
-    # It still says how far it is.
+    # The guest still reports.
     [[ $(jq -r '.documents[] | select(.path == "vendor-data").text' <<<"$output") == \
         '#cloud-boothook'$'\n''#!/bin/sh'* ]]
     [[ $(jq -r '.documents[0].text | fromjson | .["instance-id"], .["local-hostname"]' \

@@ -76,7 +76,7 @@ options() {
     manual=$top_srcdir/docs/virt-seed-check.7
     while read -r id; do
         plain | grep -qE "^\.B (.*, )?(R, )?$id(R?,.*)?\$" || case $id in
-        # These are no findings: they end the command.
+        # These are not findings: they end the command.
         usage | libvirt | libvirt-missing | domain-missing | image | system | xml | domain-uuid | unasked-seed | \
             forbidden-path) ;;
         *)

@@ -30,7 +30,7 @@ wired_net_xml() {
     net_xml "$@" | virt-seed --quiet --root="$root" wire -
 }
 
-# refuses_start FILE PATTERN...: as assert_start_refused, and nothing is left behind.
+# refuses_start FILE PATTERN...: as assert_start_refused, and no file is left.
 refuses_start() {
     assert_start_refused "$@"
     [[ ! -e $tree/$uuid && ! -e $seeds/$uuid.iso ]]
@@ -67,7 +67,7 @@ token() {
 @test "a domain keeps its token if it is wired again" {
     virt-seed --quiet --root="$root" wire wired.xml >again.xml
     cmp wired.xml again.xml
-    # Also where something else of the wiring is missing.
+    # Also if something else is missing from the wiring.
     sed 's|<smbios mode="sysinfo"/>||' wired.xml | virt-seed --quiet --root="$root" wire - >again.xml
     [[ $(token again.xml) = "$(token wired.xml)" ]]
 }
@@ -127,7 +127,7 @@ assert_wired_to() {
     run virt-seed --root="$root" check --no-schema wired.xml
     [[ $output == *"changed to"* ]]
     run ! grep -F "$(token wired.xml)" <<<"$output"
-    # Also one that somebody has put into a word of his own.
+    # Also a URL that somebody has written as part of another word.
     sed "s|dsmode=net;||" wired.xml >foreign.xml
     run virt-seed --root="$root" check --no-schema foreign.xml
     assert_said "has 'ds=nocloud;s=http://$imds_address/"
@@ -163,7 +163,7 @@ assert_wired_to() {
     cmp "$latest/user_data" "$tree/$uuid/user-data"
     jq -j '.["cloud-init"]' "$latest/vendor_data.json" | cmp - "$tree/$uuid/vendor-data"
     jq -e '.links[0].ethernet_mac_address == "52:54:00:00:00:01"' "$latest/network_data.json"
-    # What means something else there is no reason to refuse the start.
+    # A key that has another meaning there does not make the start fail.
     wired_net_xml '<ci:meta-data><ci:entry name="name">x</ci:entry></ci:meta-data>' >other.xml
     lifecycle other.xml prepare
     [[ -e $tree/$uuid/meta-data && ! -e $tree/$uuid/openstack ]]
@@ -237,7 +237,7 @@ END
     run virt-seed-lifecycle --root="$root" web1 release end - <disk.xml
     assert_refused 1 'others may write to it'
     [[ ! -e $seeds/$uuid.iso ]]
-    # Of what is none of its own a domain hears nothing.
+    # A domain is told nothing about the files of another.
     mv "$tree/$uuid.new.0123abcd" "$tree/$other_uuid"
     chmod 0755 "$tree"
     lifecycle disk.xml prepare
@@ -329,7 +329,7 @@ refuses_start_and_check() {
     refuses_start_and_check wired.xml "there is no metadata server: $rundir/imds does not exist" \
         'systemd-sysusers && systemd-tmpfiles --create virt-seed-imds.conf && systemctl enable --now virt-seed-imds.socket virt-seed-imds.service; or use datasource="nocloud"'
     [[ ! -e $tree ]]
-    # Where nobody listens either, that is the first thing to do.
+    # If nobody listens either, the directory comes first.
     end_server
     refuses_start wired.xml 'there is no metadata server'
 }
@@ -362,7 +362,7 @@ refuses_start_and_check() {
     end_server
     refuses_start_and_check wired.xml "nothing is listening at $imds_address: the guest would come up as a new machine" \
         'systemctl enable --now virt-seed-imds.socket virt-seed-imds.service'
-    # Who listens on all addresses listens there.
+    # A server on all addresses is also on this one.
     coproc others { exec python3 "$top_srcdir/tests/imds/raw.py" listen "${imds_address#*:}" 0.0.0.0 3>&-; }
     read -r _ <&"${others[0]}"
     lifecycle wired.xml prepare
@@ -398,13 +398,13 @@ END
 @test "check asks at the address that the guest will use once it is wired" {
     local server=$imds_address
 
-    # The last line holds. In the one that is wired, the address that is there is no more.
+    # The last line counts, also for a domain that is wired for the old address.
     echo "imds-address = 192.0.2.2:${imds_address#*:}" >>"$root$confdir/virt-seed.conf"
     run -1 virt-seed --root="$root" check --no-schema wired.xml
     assert_said '[unwired]' "nothing is listening at 192.0.2.2:${imds_address#*:}"
     run -1 virt-seed --root="$root" check --no-schema unwired.xml
     assert_said '[unwired]' "nothing is listening at 192.0.2.2:${imds_address#*:}"
-    # Where nobody knows, it is the one that is there.
+    # If the setting is not valid, the address in the wiring counts.
     echo 'imds-address = host' >"$root$confdir/virt-seed.conf"
     run -1 virt-seed --root="$root" check --no-schema wired.xml
     [[ $output != *'nothing is listening'* ]]
@@ -417,7 +417,7 @@ END
     become_nobody
     echo 'imds-address = 192.0.2.1' >"$root$confdir/virt-seed.conf"
     wired_net_xml >usual.xml
-    # Of a port below 1024 the kernel does not tell.
+    # An ordinary user cannot find out whether a port below 1024 is taken.
     if [[ $(</proc/sys/net/ipv4/ip_unprivileged_port_start) -gt 80 ]]; then
         run -0 "${as_nobody[@]}" virt-seed --root="$root" check --no-schema usual.xml
         assert_said 'no problems found'
@@ -543,7 +543,7 @@ clone_xml() {
     mkdir -p "$root$definitions"
     cp wired.xml "$root$definitions/web1.xml"
     refuses_start unwired.xml 'its definition is wired' 'unwired = warn'
-    # Another address is no snapshot.
+    # A domain with another address is not a snapshot's.
     echo 'imds-address = 192.0.2.1' >"$root$confdir/virt-seed.conf"
     echo 'autowire = no' >>"$root$confdir/virt-seed.conf"
     refuses_start wired.xml 'virt-seed wire web1 && virsh start web1'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# pending.bats: what 'virt-seed pending' foretells of the next start.
+# pending.bats: what 'virt-seed pending' says about the next start.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -17,25 +17,25 @@ setup() {
     record=$root$statedir/$uuid.json
 }
 
-# wired [REQUEST]: a definition, with nothing in its seed but what it asks for.
+# wired [REQUEST]: a definition whose seed contains only what it asks for.
 wired() {
     domain_xml "$@" | sed -e "s/<ci:cloud-init /&report='no' ${attributes-} /" \
         -e "s|</devices>|${devices-}&|" | virt-seed --quiet --root="$root" wire -
 }
 
-# start [REQUEST]: the domain is started with it.
+# start [REQUEST]: starts the domain with it.
 start() {
     wired "$@" >start.xml
     virt-seed-lifecycle --root="$root" web1 prepare begin - <start.xml
     virt-seed-lifecycle --root="$root" web1 started begin - <start.xml
 }
 
-# stop: and ended.
+# stop: ends the domain.
 stop() {
     virt-seed-lifecycle --root="$root" web1 release end - <start.xml
 }
 
-# pending [OPTION…] REQUEST: what is foretold of a definition with that request.
+# pending [OPTION…] REQUEST: what pending says about a definition with that request.
 pending() {
     wired "${@: -1}" >next.xml
     virt-seed --root="$root" pending "${@:1:$#-1}" ./next.xml
@@ -50,14 +50,14 @@ pending() {
 user-data: unchanged
 instance-id: $uuid
 the next start is the same instance, and changes nothing for cloud-init" ]]
-    # By the record alone, too.
+    # Also with only the record.
     stop
     run -0 pending "$cloud_config"
     assert_said 'user-data: unchanged' 'changes nothing'
 }
 
 @test "compares text line by line while the domain runs" {
-    start "$cloud_config<ci:vendor-data>#cloud-config</ci:vendor-data>"
+    start "$cloud_config<ci:vendor-data>#!/bin/sh</ci:vendor-data>"
     run -0 pending --show-secrets "${cloud_config/Etc\/UTC/Europe\/Rome}<ci:network-config>version: 2
 </ci:network-config>"
     diff - <(sed '/^instance-id/,$d' <<<"$output") <<'END'
@@ -71,7 +71,7 @@ user-data: changed, 48 bytes, then 52
 +timezone: Europe/Rome
  locale: C.UTF-8
 network-config: new, 11 bytes
-vendor-data: gone, 13 bytes
+vendor-data: gone, 9 bytes
 END
 }
 
@@ -124,7 +124,7 @@ END
     run -0 pending --show-secrets "${cloud_config/Etc\/UTC/Europe\/Rome}"
     assert_said 'user-data: changed, 48 bytes, then 52' '-timezone: Etc/UTC' \
         '+timezone: Europe/Rome' 'the same instance'
-    # Replaced since.
+    # The seed has been replaced since.
     cp "$seeds/imds/$uuid/meta-data" "$seeds/imds/$uuid/user-data"
     run -0 pending --show-secrets "$cloud_config"
     assert_said 'user-data: unchanged' 'the seed at its URL has been replaced since it was started'
@@ -194,7 +194,7 @@ END
     assert_said 'meta-data: changed' 'instance-id: second' "the same instance, whatever has changed" \
         "until 'cloud-init clean' is run in it"
     [[ $output != *'a first boot'* && $output != *'hint:'* ]]
-    # Also when it is not told so any more, which it does not hear.
+    # Also if the seed no longer says so: the guest does not read it.
     run -0 pending "$cloud_config"
     assert_said 'the same instance, whatever has changed'
     stop
@@ -251,7 +251,7 @@ END
     [[ $output != *hunter* ]]
     [[ $(jq -r '.documents[] | select(.path == "user-data") | .state, .secret' <<<"$output") = \
         $'changed\ntrue' ]]
-    # Nor of what it was, when the request names no secret any more.
+    # Nor of its old content, once the request no longer names the secret.
     run -0 pending '<ci:user-data>#cloud-config</ci:user-data>'
     [[ $output != *hunter* ]]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# record.bats: what the host remembers of a boot.
+# record.bats: what the host remembers of a boot, and for how long.
 # shellcheck disable=SC2119  # the functions of common.bash take arguments of their own
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
@@ -11,7 +11,7 @@ setup() {
     seeds=$root$rundir
     record=$root$statedir/$uuid.json
     domain_xml >unwired.xml
-    wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >wired.xml
+    wired_xml $'<ci:user-data>#cloud-config\nlocale: C.UTF-8</ci:user-data>' >wired.xml
 }
 
 # in_record FILTER: prints what jq finds in the record.
@@ -19,7 +19,7 @@ in_record() {
     jq -r "$1" "$record"
 }
 
-# start FILE: prepare and started.
+# start FILE: runs prepare and started.
 start() {
     lifecycle_beside_journal "$1" prepare
     lifecycle_beside_journal "$1" started
@@ -108,7 +108,7 @@ put_result() {
         start wired.xml
         cmp "$record" before
     done
-    # The next is a boot again.
+    # The next start is a boot again.
     lifecycle_beside_journal wired.xml release
     start wired.xml
     [[ $(in_record .result) = null ]]
@@ -152,7 +152,7 @@ release() {
 @test "ignores the mark of a guest that was resumed long ago" {
     start wired.xml
     put_result
-    # The daemon has crashed, so no release took it away.
+    # The daemon has crashed, so no release has removed it.
     touch "$seeds/$uuid.resumed"
     touch -d "@$(($(date +%s) + 62))" "$seeds/$uuid.iso"
     lifecycle_beside_journal wired.xml started
@@ -248,7 +248,7 @@ begun() {
     report "$(ended)"
     lifecycle_beside_journal wired.xml release
     [[ $(in_record .result.state) = 'done' ]]
-    # And once more, with nothing to say any more.
+    # And once more, when the guest has nothing new to report.
     lifecycle_beside_journal wired.xml restore
     start wired.xml
     lifecycle_beside_journal wired.xml release
@@ -289,7 +289,7 @@ begun() {
     start until.xml
     virt-seed inspect "$seeds/$uuid.iso" | grep '^user-data: 0 bytes'
     [[ $(in_record '.boot."identity-alone"') = true ]]
-    # Taken back while it runs with that: what this boot reports says nothing of the full seed.
+    # Undone while the guest runs with that seed: this boot's report does not count for the full seed.
     virt-seed --root="$root" --quiet 'done' --undo until.xml
     report "$(ended)"
     lifecycle_beside_journal until.xml release
@@ -315,7 +315,7 @@ begun() {
     sed 's/<ci:cloud-init /&boots="until-done" /' wired.xml >until.xml
     start until.xml
     report "$(begun)" "$(ended)"
-    # No release: libvirt never saw the domain end.
+    # There was no release, because libvirt never saw the domain end.
     lifecycle_beside_journal until.xml prepare
     [[ $(in_record '.result.state, (.done | type)') == $'done\nstring' ]]
     [[ $(journal_field VIRT_SEED_RESULT) = 'done' ]]
@@ -367,8 +367,8 @@ begun() {
 
 # --- domains that are gone --------------------------------------------------------------------
 
-# forgotten UUID [MEMBER]: a record of a domain "gone" that was there 91 days ago, with a member
-# more.
+# forgotten UUID [MEMBER]: makes a record of a domain "gone" that last ran 91 days ago, with one more
+# member.
 forgotten() {
     local file=$root$statedir/$1.json
 
@@ -453,7 +453,7 @@ child_of() {
     [[ $EUID -eq 0 ]] || skip 'only root has rights to give up'
     "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
     lifecycle wired.xml prepare
-    # LeakSanitizer cannot work in a process that somebody traces. Only the image's reader calls pread(2).
+    # LeakSanitizer does not work in a traced process. Only the reader of the image calls pread(2).
     ASAN_OPTIONS=detect_leaks=0 "$fault" pread 1 stop virt-seed-lifecycle --root="$root" web1 \
         started begin - <wired.xml 3>&- &
     tracer=$!

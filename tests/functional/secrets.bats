@@ -41,12 +41,12 @@ request='<ci:user-data secret="s"/><ci:vendor-data secret="s"/><ci:network-confi
     <ci:files><ci:file><ci:name>/etc/app</ci:name><ci:content secret="s" key="file"/></ci:file></ci:files>
   </ci:initialization>'
 
-# no_marker FILE...: none of them, and no argument of what was printed, holds anything of a secret.
+# no_marker FILE...: no file contains any part of a secret.
 no_marker() {
     ! grep -a "$marker" "$@"
 }
 
-# The host's files but for the secrets themselves and the seed.
+# no_marker_is_left: nor does any file of the host, except for the secrets themselves and the seed.
 no_marker_is_left() {
     local found
 
@@ -127,7 +127,7 @@ no_marker_is_left() {
 }
 
 # Others read a program's arguments while it runs. Ours are names of domains and files, and a
-# domain's UUID where the hook starts 'virt-seed wire'.
+# domain's UUID when the hook starts 'virt-seed wire'.
 @test "starts an installed cloud-init without secrets in its arguments" {
     every_secret
     wired_xml "$request<ci:user-data>#cloud-config
@@ -141,14 +141,14 @@ no_marker_is_left() {
     no_marker started
 }
 
-# awaits_input PROCESS PROGRAM: it has become the program, of which an ordinary user may know nothing but
-# its name, cut; and has nothing to do.
+# awaits_input PROCESS PROGRAM: the process has become the program and sleeps. An ordinary user may know
+# only the first characters of its name.
 awaits_input() {
     [[ $(<"/proc/$1/comm") = "${2:0:15}" ]] && grep -q '^State:.S' "/proc/$1/status"
 }
 
-# ends_without_core COMMAND...: waits for its input, is killed as by a mistake of its own, and
-# leaves no core.
+# ends_without_core COMMAND...: while it waits for input, it is killed as by a fault of its own, and leaves
+# no core.
 ends_without_core() {
     local pid
 
@@ -169,7 +169,7 @@ ends_without_core() {
         skip 'cores go elsewhere on this host'
     fi
     ulimit -c unlimited || skip 'cores are forbidden here'
-    # The proof that one would be there.
+    # Another program leaves one.
     run ! ends_without_core cat
     rm -f core*
     ends_without_core virt-seed-lifecycle --root="$root" web1 prepare begin -

@@ -15,7 +15,7 @@ setup_file() {
 
     export policy=
     [[ -e /usr/share/selinux/devel/Makefile ]] || return 0
-    # Without the job server of the make that runs this: its descriptors are not here.
+    # Without the job server of the make that runs this: its descriptors are closed here.
     env -u MAKEFLAGS -u MFLAGS make -s -C "$top_builddir" selinux 3>&-
     if [[ -r $installed/active/modules ]] && type -P sesearch >/dev/null; then
         mkdir -p "$store/var/lib/selinux" "$store/etc/selinux/default"
@@ -39,7 +39,7 @@ may() {
     sed -n -e '/]:True$/d' -e "s/^allow \\([^ ]*\\) .*[{:][^:]*\\<$1\\>.*/\\1/p" "$rules" | sort -u
 }
 
-# only PERMISSION TYPE DOMAIN...: nobody else may, but for those who may do it to /etc/shadow.
+# only PERMISSION TYPE DOMAIN...: no other domain has it, except those that have it for /etc/shadow.
 only() {
     local permission=$1 type=$2
 

@@ -131,7 +131,7 @@ END
     [[ $output = *'name="a">1<'* && $output = *'name="b">3<'* && $output != *'>2<'* ]]
     [[ $(grep -c '<ci:user-data>' <<<"$output") -eq 2 && $output != *"$key one"* ]]
     [[ $output = *'#!/bin/sh'*'#cloud-config'* ]]
-    # A secret takes the document's place, and the other way round.
+    # A secret replaces the document, and the other way round.
     virt-seed --quiet set --secret=user-data=web1/userdata out.xml | request >element
     [[ $(grep -c user-data element) -eq 1 && $(<element) = *'secret="web1" key="userdata"'* ]]
 }
@@ -160,7 +160,7 @@ END
     assert_said "asks for that already"
     run -0 virt-seed set --hostname=two --json --in-place out.xml
     [[ $(jq -c .changes <<<"$output") = '["--hostname written"]' ]]
-    # Only blanks differ, but they are the value's, and the document's.
+    # Only blanks differ, but they are part of the value and of the document.
     virt-seed --quiet set --meta-data=a=' ' --in-place out.xml
     run -0 virt-seed set --meta-data=a='  ' --in-place out.xml
     assert_said '--meta-data written'
@@ -193,7 +193,7 @@ END
     run -0 virt-seed --root="$root" dump --show-secrets out.xml user-data
     assert_said hunter2
 
-    # Another one takes its place.
+    # Another one replaces it.
     echo 'correct horse' >password
     run -0 virt-seed --root="$root" set --root-password-file=password --in-place out.xml
     assert_said "secret 'web1' has the key root-password now"
@@ -297,7 +297,7 @@ END
     [[ $output != *'/isos/seed.iso'* ]]
 }
 
-# --- what is said every day -------------------------------------------------------------------
+# --- everyday settings ------------------------------------------------------------------------
 
 # with_interfaces MAC...: gives web1.xml these interfaces.
 with_interfaces() {
@@ -327,7 +327,7 @@ runcmd:
   - "true"
 END
     document user-data <out.xml | grep -q Europe/Berlin
-    # Another setting leaves the rest, and an empty value removes it.
+    # Another setting keeps the rest, and an empty value removes its part.
     virt-seed --quiet set --package=curl --user-data=user-data - <out.xml >other.xml
     request <other.xml >element
     grep -q curl element
@@ -401,7 +401,7 @@ END
         [[ $(perl -e 'print crypt("hunter2", $ARGV[0])' "$hash") = "$hash" ]]
     fi
     virt-seed --root="$root" dump --show-secrets - user-data <out.xml | grep -q 'expire: false'
-    # Another password takes its place, and none is left in the request.
+    # Another password replaces it, and the request contains neither.
     virt-seed --quiet --root="$root" set --password-file=password - <out.xml >other.xml
     [[ $(request <other.xml | grep -c user-password) -eq 1 ]]
     virt-seed --quiet --root="$root" set --password-file= - <other.xml >none.xml

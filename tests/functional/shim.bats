@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shim.bats: what virt-seed-qemu makes of the command lines that libvirt starts QEMU with.
+# shim.bats: what virt-seed-qemu makes of the command lines with which libvirt starts QEMU.
 #
 # A case is a directory of tests/golden/shim: "arguments", as libvirt gave them, a line each, the
 # program's path first; "order", which the hook wrote; and the expected "out" or "stderr".
@@ -27,23 +27,23 @@ setup() {
     : >"$report"
 }
 
-# shim [FILE]: what becomes of its arguments; else of the usual ones.
+# shim [FILE]: prints what becomes of the arguments in the file, or of the usual ones.
 shim() {
     to_build <"${1-$golden/q35/arguments}" | "$shim_command" "$root"
 }
 
-# The pipe's number is whatever is free.
+# The pipe has whatever number is free.
 without_number() {
     sed 's|^\(set=[0-9]*,fd=\)[0-9]*|\1N|'
 }
 
-# shim_with SED-SCRIPT...: the usual arguments, changed.
+# shim_with SED-SCRIPT...: the same of the usual arguments, edited by sed.
 shim_with() {
     sed "$@" "$golden/q35/arguments" >"$BATS_TEST_TMPDIR/arguments"
     shim "$BATS_TEST_TMPDIR/arguments"
 }
 
-# same_as FILE: standard input is the file's content; or becomes it.
+# same_as FILE: standard input is the file's content, or replaces it if cases are regenerated.
 same_as() {
     if [[ -n ${VIRT_SEED_REGENERATE-} ]]; then
         cat >"$1"
@@ -252,7 +252,7 @@ END
     to_build <"$golden/q35/arguments" | "$shim_command" --run "$root"
 }
 
-# find_copier: $copier is who has the report as its standard output.
+# find_copier: sets $copier, the process that has the report as its standard output.
 find_copier() {
     local process
 
@@ -297,7 +297,7 @@ has_size() {
     local emulator shell
 
     mkfifo fifo
-    # It ends by itself where the test fails, and bats does not wait for it.
+    # If the test fails, it ends by itself, and bats does not wait for it.
     # shellcheck disable=SC2016  # the emulator's $$
     shim_runs 'echo $$; read -r -t 120 word <>'"$PWD/fifo" 3>&- 5>other &
     shell=$!
@@ -321,7 +321,7 @@ has_size() {
     wait_until 60 has_gone "$copier"
 }
 
-# devices: those that the emulator would have, whatever their backends are.
+# devices: prints only the -device options, without their backends.
 devices() {
     grep -A 1 -x -e -device | grep -v -e '^-'
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# source.bats: what holds for the source itself.
+# source.bats: rules for the source itself.
 
 # shellcheck source-path=SCRIPTDIR source=common.bash
 source "$BATS_TEST_DIRNAME/common.bash"
@@ -17,7 +17,7 @@ plant() {
     printf '%s\n' "${@:2}" >"$1"
 }
 
-# finds RULE... FILE: that the rule prints the one file, and nothing else.
+# finds RULE... FILE: the rule prints this file, and nothing else.
 finds() {
     run "${@:1:$#-1}"
     echo "$output"
@@ -40,7 +40,7 @@ foreign_includes() {
         grep -vE "include \"($layers)/" || :
 }
 
-# may_include LAYER OTHER...: those, and itself.
+# may_include LAYER OTHER...: the layer includes only from those and itself.
 may_include() {
     finds_nothing foreign_includes "$@"
 }
@@ -59,7 +59,7 @@ may_include() {
     may_include vdsm base domain wire image store
     may_include shim base
     may_include imds base store
-    # And there are no others.
+    # There are no other layers.
     [[ $(printf '%s\n' */) = $'base/\ncheck/\ncli/\ndomain/\nimage/\nimds/\nimport/\nlifecycle/\nseed/\nshim/\nstore/\nvdsm/\nwire/' ]]
 
     plant cli/deep/planted.c '#include "cli/cli.h"' '#include "imds/path.h"'
@@ -78,7 +78,7 @@ includes_of_libvirt() {
     finds includes_of_libvirt lifecycle/deep/planted.c
 }
 
-# A head that no file but this may have: the licence, one guard, config.h before all else.
+# wrong_heads: prints the files that do not begin with the licence and then a guard or config.h.
 wrong_heads() {
     local file
 
@@ -148,7 +148,7 @@ endless_waits() {
 
 @test "each waiting loop in the tests has an end" {
     cd ../tests || return
-    # A lab's first process stays until the lab ends; this file has what is to be found.
+    # A lab's first process stays until the lab ends; this file has examples of such loops.
     mapfile -t files < <(find . '(' -name '*.bats' -o -name '*.bash' ')' ! -name wait.bash \
         ! -name lab-namespace.bash ! -name source.bats)
     run endless_waits "${files[@]}"

@@ -98,8 +98,8 @@ hook() {
     starts "$(vm_xml "$element")"
     run -0 virt-seed wire - <<<"$vdsm_xml"
     assert_said 'already wired'
-    starts "$(vm_xml)" "$(property <<<"#cloud-config")"
-    [[ $(virt-seed dump - user-data <<<"$vdsm_xml") = '#cloud-config' ]]
+    starts "$(vm_xml)" "$(property <<<"#!/bin/sh")"
+    [[ $(virt-seed dump - user-data <<<"$vdsm_xml") = '#!/bin/sh' ]]
 }
 
 @test "a VM with a served seed gets a URL at each start and no disk" {
@@ -113,7 +113,7 @@ hook() {
 @test "keeps the exchange file of a VM without a request" {
     local exchange=$TMPDIR/vm.xml before
 
-    # Not even well-formed, for nobody parses it.
+    # It is not even well-formed, because nothing parses it.
     for xml in "$(vm_xml)" '<domain>' "$(<"$golden/payload-alone/in.xml")"; do
         printf '%s' "$xml" >"$exchange"
         touch -d '2001-01-01' "$exchange"
@@ -259,7 +259,7 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
     assert_refused 2 "could not read '$file'"
 }
 
-# The alarm is there from the start, and blocked, as VDSM's threads may have it.
+# From the start, the alarm is pending and blocked, as VDSM's threads may leave it.
 @test "an alarm ends it with a message, even if the signal was blocked" {
     local file=$TMPDIR/vm.xml
 

@@ -115,9 +115,9 @@ unwire(const struct buffer *text, size_t *changes)
 }
 
 /*
- * Return: whether there is nothing of the wiring in the text, not even remnants. Nor may
- * there be a <sysinfo> or its mode: wire_remove() takes away what is empty of the one,
- * and the other where it is left without it.
+ * Return: whether nothing is left of the wiring in the text. There must be no <sysinfo>
+ * and no mode for it either: wire_remove() removes an empty <sysinfo>, and the mode that
+ * is left without it.
  */
 static bool
 is_untouched(const struct buffer *text)

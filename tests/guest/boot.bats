@@ -16,11 +16,11 @@ ide_uuid=c2a1f0de-9a76-4d0b-9c6b-0c7b2bd3ce11
 drive_uuid=e5b1b2d6-7f0c-4b57-9d53-0f4f1c9e6a02
 
 key='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx alice@example.org'
-# Of "correct horse".
+# The hash of "correct horse".
 # shellcheck disable=SC2016  # no variables
 hash='$6$seed$bpMIJyaGDXAu6s9aSD0jrlWdAQzoBtoxUYGUNsKoFFaTgQp5e/Xkdln2te6RrKrjiSwODK5NdtO6WKnXVq6Md/'
 
-# Everything a request can say, user-data from a secret, vendor-data from a file.
+# A request with everything that it can have; user-data from a secret, vendor-data from a file.
 metadata_serial() {
     cat <<END
 <ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1">
@@ -58,7 +58,7 @@ write_files:
 END
 }
 
-# runcmd is no list that user-data sets: the vendor's is kept.
+# User-data does not set runcmd, so the vendor's is kept.
 vendor_data() {
     cat <<'END'
 #cloud-config
@@ -79,7 +79,7 @@ metadata_ide() {
 END
 }
 
-# A ConfigDrive: the network of the interfaces, a user, files, and metadata to be queried.
+# A ConfigDrive: the network of the interfaces, a user, files, and metadata to query.
 metadata_drive() {
     cat <<END
 <ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1" datasource="configdrive">
@@ -183,7 +183,7 @@ print crypt("myPass", $word) eq $word ? "yes\n" : "no\n"' >password
 END
 }
 
-# nics MAC...: as many interfaces.
+# nics MAC...: prints interfaces with these addresses.
 nics() {
     printf "<interface type='user'><mac address='%s'/><model type='virtio'/></interface>" "$@"
 }
@@ -208,7 +208,7 @@ setup_file() {
     done
 }
 
-# start_guest NAME UUID: refused at first, then wired by the hook.
+# start_guest NAME UUID: the first start is refused, then the hook wires the domain.
 start_guest() {
     local name=$1 uuid=$2
 
@@ -300,7 +300,7 @@ assert_network() {
 @test "by label only, oVirt's example: its three nics" {
     assert_reported by-label 'address=eth0 192.168.2.11/24' 'address=eth0 2001::1234/64' \
         'address=eth1 10.0.2.15/24'
-    # QEMU's routers announce themselves, too: the default route of IPv6 has several hops.
+    # QEMU's routers also announce themselves, so the default route of IPv6 has several hops.
     assert_network by-label 'default via 192.168.2.1 dev eth0 ' \
         '(default|.*nexthop) via 2001::fffa dev eth0 ' '.* eth2 .* inet6 fec0:'
     run -1 grep -F 'address=eth2 ' <(last_report by-label)

@@ -16,7 +16,7 @@ shim1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 vdsm1=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
 vdsms_serial=30353036-3837-4247-3831-303946454633
 
-# request NAME: what the guest of that name is to become.
+# request NAME: prints what the guest of that name asks for.
 request() {
     cat <<END
 <ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1">
@@ -33,20 +33,20 @@ setup_file() {
     common_start_lab
     start_with_shim
     start_by_vdsm
-    # Both of their ways to say that they have ended.
+    # Both ways in which they say that cloud-init has ended.
     wait_for_report shim1
     wait_for_report vdsm1
     wait_until "$boot_seconds" has_result "$shim1"
     wait_until "$boot_seconds" has_result "$vdsm1"
 }
 
-# xml NAME UUID: the guest's domain, its <metadata> on standard input.
+# xml NAME UUID: prints the guest's domain; its <metadata> is read from standard input.
 xml() {
     guest_overlay "$images" "$1"
     append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$(console "$1")"
 }
 
-# QEMU's user must be able to come to the shim, under its installed name.
+# QEMU's user must be able to reach the shim, under its installed name.
 start_with_shim() {
     local emulator=$LAB_DIR/bin/virt-seed-qemu-system-x86_64
 
@@ -76,23 +76,23 @@ start_by_vdsm() {
     lab_virsh start vdsm1
 }
 
-# report UUID: what the guest has reported to the host.
+# report UUID: prints what the guest has reported to the host.
 report() {
     lab_run cat "/var/log/libvirt/virt-seed/$1.report"
 }
 
-# assert_applied NAME LINE...: what every guest here must show, and lines of its own.
+# assert_applied NAME LINE...: the guest's report has the lines that all guests here must have, and these.
 assert_applied() {
     assert_reported "$1" 'datasource=DataSourceNoCloud [seed=dmi,/dev/sr0]' \
         'errors=[]' "hostname=$1" 'timezone=Asia/Tokyo' "${@:2}"
 }
 
-# has_result UUID: whether cloud-init's end is among what the guest has reported to the host.
+# has_result UUID: whether the guest has reported cloud-init's end to the host.
 has_result() {
     report "$1" | tail -n 1 | jq -e .result >/dev/null 2>&1
 }
 
-# assert_stages UUID: each stage, and the end without errors.
+# assert_stages UUID: the guest has reported each stage, and the end without errors.
 assert_stages() {
     report "$1"
     run -0 report "$1"

@@ -16,7 +16,7 @@ plain_uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 keeper_uuid=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
 key='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx alice@example.org'
 
-# request ATTRIBUTES: what both ask for. The files count the boots, and those that were a first one.
+# request ATTRIBUTES: what both ask for. The files count all boots, and first boots.
 request() {
     cat <<END
 <ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1" datasource="nocloud-net" $1>
@@ -53,8 +53,7 @@ setup_file() {
     wait_for_report keeper
 }
 
-# As a user of its own, and without capabilities. The lab's own process id of it is kept: it is ended
-# from within.
+# Runs it as an ordinary user without capabilities, and keeps the process id that it has in the lab.
 start_server() {
     # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
     lab_run bash -c 'echo $$ >/run/server.pid; exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
@@ -78,7 +77,7 @@ start_guest() {
     lab_virsh start "$1"
 }
 
-# assert_boots NAME COUNT: so many boots, of which one was a first one.
+# assert_boots NAME COUNT: it has booted that often, and once for the first time.
 assert_boots() {
     local found
 
@@ -122,12 +121,12 @@ assert_boots() {
 }
 
 @test "a guest that is restored and reset keeps its identity, even if the server was killed" {
-    # What it does not share the processors with is booted sooner.
+    # The other guest boots faster without it.
     lab_virsh destroy keeper
     kill_server
     start_server
-    # Saved and restored it is in a new QEMU. In the old one, under software emulation, each write to
-    # memory that had code of the first boot takes milliseconds: a reset guest needs a quarter of an hour.
+    # Once saved and restored, it is in a new QEMU. In the old one, under software emulation, each write to
+    # memory that held code of the first boot takes milliseconds, and the reset guest needs a quarter of an hour.
     lab_virsh managedsave plain
     rm "$(console plain)"
     lab_virsh start plain

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of common.bash
-# medium.bats: a guest whose medium is replaced while it runs, and what cloud-init makes of it when
-# the guest is reset.
+# medium.bats: the medium of a running guest is replaced; what cloud-init makes of it when the guest is
+# reset.
 
 bats_require_minimum_version 1.5.0
 
@@ -12,8 +12,8 @@ load common
 update_uuid=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 scrub_uuid=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
 
-# What each seed has: a file that is written once for an instance, and one at every boot. What is
-# written is on the disk soon, so that a reset does not harm.
+# Each seed writes one file once for each instance, and one at every boot. They are flushed to the disk soon,
+# so that a reset does no harm.
 user_data() {
     cat <<END
 #cloud-config
@@ -35,7 +35,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# start_guest NAME UUID: with the user-data of the working directory.
+# start_guest NAME UUID: starts it with the user-data in the working directory.
 start_guest() {
     guest_overlay "$images" "$1"
     append=virt_seed_probe=stay guest_xml "$images" "$1" "$2" "$(console "$1")" </dev/null |
@@ -44,7 +44,7 @@ start_guest() {
     lab_virsh start "$1"
 }
 
-# wait_for_boot NAME NUMBER: until the guest has reported that often, and its disk has it all.
+# wait_for_boot NAME NUMBER: waits until the guest has reported that often, and everything is on its disk.
 wait_for_boot() {
     wait_for_report "$@"
     # The journal of the file system is written every five seconds.
@@ -71,7 +71,7 @@ wait_for_boot() {
     assert_reported update1 "instance-id=$update_uuid" hostname=second \
         'text=/etc/virt-seed-probe/once: first' 'text=/etc/virt-seed-probe/always: second'
 
-    # Another instance-id, and all of it is applied.
+    # With another instance-id, everything is applied.
     virt_seed set update1 --instance-id=third
     run -0 virt_seed update update1
     [[ $output = *'It is another instance'* ]]
@@ -84,7 +84,7 @@ wait_for_boot() {
 
 @test "a guest whose seed was scrubbed is not a new instance after a reset" {
     user_data first >user-data
-    # Each boot adds the host key that it has.
+    # Each boot adds a line with its host key.
     cat >>user-data <<'END'
   - mkdir -p /var/lib/cloud/scripts/per-boot
   - echo '#!/bin/sh' >/var/lib/cloud/scripts/per-boot/keys
@@ -102,7 +102,7 @@ END
     wait_for_boot scrub1 2
     assert_reported scrub1 "instance-id=$scrub_uuid" hostname=first \
         'text=/etc/virt-seed-probe/once: first'
-    # The same key twice.
+    # Both have the same key.
     last_report scrub1 | grep '^text=/etc/virt-seed-probe/keys: ' >keys
     [[ $(wc -l <keys) -eq 2 && $(sort -u keys | wc -l) -eq 1 ]]
     lab_virsh destroy scrub1

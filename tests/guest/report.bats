@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of common.bash
-# report.bats: what guests report of themselves, and whether `virt-seed wait` and `virt-seed pending`
-# are right about them.
+# report.bats: guests report, and what `virt-seed wait` and `virt-seed pending` say about them is true.
 #
 # The guests boot side by side: one that succeeds, and is rebooted and started again by the tests;
 # one whose user-data fails; one that finds no package; one that hangs.
@@ -29,7 +28,7 @@ changed=${ready/Tokyo/Seoul}
 # cloud-init makes one script of the commands, and looks at how the last one ends.
 failing='#cloud-config
 runcmd: ["true", [sh, -c, "exit 3"]]'
-# No archive to ask: it fails at once.
+# There is no archive to ask, so this fails at once.
 packageless='#cloud-config
 bootcmd: [[sh, -c, "rm -rf /etc/apt/sources.list*"]]
 packages: [virt-seed-no-such-package]'
@@ -65,13 +64,13 @@ setup_file() {
     done
 }
 
-# The guest's word for the end of its last stage, in seconds since 1970.
+# When its last stage ended according to the guest, in seconds since 1970.
 end_of_boot() {
     tail -n 1 "$LAB_DIR/root/var/log/libvirt/virt-seed/$(uuid_of "$1").report" |
         jq '.status.v1."modules-final".finished'
 }
 
-# zone NAME: the time zone that the probe has seen in the last boot.
+# zone NAME: prints the time zone that the probe has seen in the last boot.
 zone() {
     wait_for_report "$1"
     last_report "$1" | sed -n 's/^timezone=//p'

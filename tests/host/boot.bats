@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# boot.bats: a whole host is switched off and on under guests that start with it: one with its seed on a
-# disk, one that fetches it, one by virt-seed-qemu.
+# boot.bats: a whole host with guests that start with it is switched off and on: one has its seed on a disk,
+# one fetches it, one uses virt-seed-qemu.
 
 bats_require_minimum_version 1.5.0
 
@@ -11,7 +11,7 @@ disk1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 served1=7c3ed0b8-6bb1-4c7e-8a0c-0f5b0e9d2a57
 shim1=0b5c9d1f-7a10-4b5e-9a53-0d1f5f3a6a4b
 
-# The guests here do not hear that they are to shut down, and are not waited for.
+# The guests here cannot react to a shutdown request, so libvirt-guests does not wait for them.
 setup_file() {
     host_start
     on_host sh -c 'cat >>/etc/default/libvirt-guests' <<'END'
@@ -41,7 +41,7 @@ all_run() {
     [[ $(on_host virsh list --name | grep . | sort | paste -sd ' ') = 'disk1 served1 shim1' ]]
 }
 
-# All three run, with a seed that is not older than this boot of the host.
+# All three run, with seeds made since this boot of the host.
 assert_seeded() {
     wait_until 1200 all_run
     on_host test -e /run/libvirt/virt-seed/$disk1.iso

@@ -12,7 +12,7 @@ web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seed=/run/libvirt/virt-seed/$web1.iso
 report=/var/log/libvirt/virt-seed/$web1.report
 
-# assert_runs_on: web1 is the process of $1, and its seed is there for it.
+# assert_runs_on PROCESS: web1 still is this process, and still has its seed.
 assert_runs_on() {
     [[ $(on_host cat /run/libvirt/qemu/web1.pid) = "$1" ]]
     on_host kill -0 "$1"
@@ -53,7 +53,7 @@ is_wired() {
     assert_no_denials
 }
 
-# as USER COMMAND…: with the user's environment of a login.
+# as USER COMMAND…: runs it as the user, with the environment of a login.
 as() {
     on_host runuser -u "$1" -- env LIBVIRT_DEFAULT_URI=qemu:///system "${@:2}"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # guest.bats: a guest with the real cloud-init on a whole host, from its start to the end of `virt-seed
-# wait`. It is a guest of an emulated machine, and takes minutes.
+# wait`. The host is itself an emulated machine, so this takes minutes.
 
 bats_require_minimum_version 1.5.0
 
@@ -37,14 +37,14 @@ write_files:
 END
 }
 
-# The guest's own words, on its console.
+# What the guest prints on its console.
 assert_reported() {
     on_host cat $images/web1.console >"$BATS_TEST_TMPDIR/console"
     guest_report "$BATS_TEST_TMPDIR/console" | grep -xF -e "$1"
 }
 
 @test "virt-seed wait sees the guest's cloud-init finish" {
-    # QEMU emulates AMD's virtualisation: quicker than an emulated machine that emulates another one.
+    # QEMU emulates AMD's virtualisation, which is faster than to emulate a machine in an emulated one.
     if on_host sh -c 'modprobe kvm_amd && udevadm settle && test -c /dev/kvm'; then
         export virt_type=kvm
     fi

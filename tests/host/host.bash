@@ -15,7 +15,7 @@
 #   assert_no_denials     AppArmor has denied nothing to virt-seed and to guests
 #
 # Besides domain_xml's variables, tiny_xml has mac. Its card has no boot ROM, which would ask the network
-# for ever.
+# forever.
 
 host=${VIRT_SEED_HOST:?the directory that scripts/build-host made}
 debs=${VIRT_SEED_DEBS:?the directory with the packages for that host}
@@ -89,7 +89,7 @@ _host_install() {
     exec {lock}>&-
 }
 
-# host_install_packages DIR: as a person does it.
+# host_install_packages DIR: installs the packages there as a person would.
 host_install_packages() {
     on_host rm -rf /root/debs
     on_host mkdir /root/debs
@@ -97,7 +97,7 @@ host_install_packages() {
         seconds=600 on_host sh -c 'apt-get install --yes /root/debs/*.deb'
 }
 
-# To the same ones, with a version that is later.
+# The new packages have the same content and a later version.
 host_upgrade() {
     local name tree=$BATS_TEST_TMPDIR/later
 

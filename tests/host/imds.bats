@@ -16,12 +16,12 @@ request() {
     echo "<ci:cloud-init xmlns:ci='$namespace' datasource='nocloud-net'>$*</ci:cloud-init>"
 }
 
-# define_wired: the domain of standard input.
+# define_wired: wires and defines the domain on standard input.
 define_wired() {
     on_host sh -c 'virt-seed --quiet wire - >/root/wired.xml && virsh define /root/wired.xml'
 }
 
-# url NAME: the URL of the domain's seed.
+# url NAME: prints the URL of the domain's seed.
 url() {
     on_host virsh dumpxml "$1" | grep -o 'http://[^<]*'
 }
@@ -48,7 +48,7 @@ answers() {
     on_host virt-seed doctor
 }
 
-# field NAME: of the server's process, as the kernel has it.
+# field NAME: prints this field of the server's process in /proc.
 field() {
     on_host sed -n "s/^$1:[[:space:]]*//p" "/proc/$(server)/status"
 }
@@ -115,7 +115,7 @@ is_off() {
     [[ $(on_host virsh domstate "$1") = 'shut off'* ]]
 }
 
-# with_mac MAC COMMAND…: on libvirt's bridge, as a guest with that MAC. The domain's own link is down.
+# with_mac MAC COMMAND…: runs it on libvirt's bridge as a guest with that MAC. The domain's own link is down.
 with_mac() {
     on_host ip netns add peer
     on_host ip link add peer-bridge type veth peer name eth0 address "$1" netns peer
@@ -125,7 +125,7 @@ with_mac() {
     on_host ip -n peer route add default via 192.168.122.1
     run on_host ip netns exec peer "${@:2}"
     on_host ip netns delete peer
-    # The neighbour is another one next time.
+    # The next one has to be a new neighbour for the kernel.
     on_host ip neighbour flush dev virbr0
 }
 

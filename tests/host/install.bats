@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# install.bats: virt-seed's packages come to a host with libvirt and AppArmor, and go again.
+# install.bats: virt-seed's packages are installed on a host with libvirt and AppArmor, and removed again.
 
 bats_require_minimum_version 1.5.0
 
@@ -11,8 +11,8 @@ setup_file() {
     tree >"$BATS_FILE_TMPDIR/before"
 }
 
-# tree: what is on the host: each file's kind, mode and owner, or its target; users, groups, and who
-# listens. Not the logs, and what dpkg, apt, ld.so and the programs of this test write.
+# tree: prints the type, mode and owner of each file on the host, or its target; users, groups, and who
+# listens. It omits logs and what dpkg, apt, ld.so and the programs of this test write.
 tree() {
     on_host sh -c 'find / -xdev \( -path /var/log/journal -o -path "/var/log/apt*" \
         -o -path /var/log/dpkg.log -o -path "/var/log/libvirt/qemu/*" -o -path "/var/cache/*" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# watch.bats: virt-seed-watch.service on a whole host, with all that systemd takes away from it.
+# watch.bats: virt-seed-watch.service on a whole host, with the privileges that its unit leaves it.
 
 bats_require_minimum_version 1.5.0
 

@@ -227,7 +227,7 @@ is_due(void)
     return fault.and_all_that_follow ? count >= fault.first : count == fault.first;
 }
 
-/* Return: whether its result is to be replaced. */
+/* Return: whether to replace its result. */
 static bool
 enter_call(pid_t process, pid_t thread)
 {

@@ -1,9 +1,9 @@
 # shellcheck shell=bats disable=SC2034,SC2154  # variables for those that source this, and of bats
 # hostile.bash: what must hold after each hostile event, whatever the event was.
 #
-# The run-time directory holds one of the seeds whole, or none; under the seed's name there is never
-# a part of one. What did not end well said so in two lines, or was killed. Standard output stays
-# empty: libvirt would take it for the domain's XML.
+# The run-time directory contains a complete seed or none; never a part of one under the seed's name. A
+# program that failed said so in two lines, or was killed. Standard output stays empty: libvirt would take it
+# for the domain's XML.
 
 # hostile_setup: $seeds is the run-time directory below $root, wired.xml a domain and expected.iso
 # its seed.
@@ -22,7 +22,7 @@ sanitized() {
     readelf --dynamic "$top_builddir/virt-seed-lifecycle" | grep -q '\[libasan'
 }
 
-# in_a_namespace COMMAND...: with the capabilities of root over mounts of its own.
+# in_a_namespace COMMAND...: runs it in a mount namespace in which it has root's capabilities.
 in_a_namespace() {
     unshare --user --map-root-user --mount "$@"
 }
@@ -42,14 +42,14 @@ lifecycle() {
     virt-seed-lifecycle --root="$root" web1 "$1" begin - <"${2-wired.xml}"
 }
 
-# complain WHAT: says what is wrong with the last attempt; $point, where it is set, says which.
+# complain WHAT: says what is wrong with the last attempt; $point, if it is set, says with which one.
 complain() {
     printf '%s%s; status %s, standard error:\n' "${point:+$point: }" "$*" "$status"
     head -c 2000 err
     return 1
 }
 
-# succeeded: the last attempt ended well and had nothing to say.
+# succeeded: the last attempt succeeded and printed nothing.
 succeeded() {
     [[ $status -eq 0 ]] || complain 'expected success' || return
     [[ ! -s out ]] || complain 'something is on standard output' || return
@@ -76,7 +76,7 @@ refused() {
     done
 }
 
-# succeeded_or_refused, ended_or_killed SIGNAL...: either way is a good one.
+# succeeded_or_refused, ended_or_killed SIGNAL...: both outcomes are allowed.
 succeeded_or_refused() {
     if [[ $status -eq 0 ]]; then
         succeeded
@@ -112,12 +112,12 @@ whole() {
     whole_or_none "$@"
 }
 
-# nothing_is_left: what does not end well cleans up after itself.
+# nothing_is_left: an attempt that failed has cleaned up after itself.
 nothing_is_left() {
     ! compgen -G "$seeds/*" >left || complain "left over: $(<left)" || return
 }
 
-# released [FILE]: nothing of the domain's outlives it, whatever happened before.
+# released [FILE]: release removes everything of the domain, whatever happened before.
 released() {
     attempt lifecycle release "$@"
     succeeded

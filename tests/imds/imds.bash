@@ -3,13 +3,13 @@
 #
 #   imds_setup                     make $root, whose QEMU is run by the test's user, and $docs
 #   imds_publish [UUID TOKEN MACS] publish what is in $docs, by default as $uuid
-#   imds_start [OPTION...]         start the server, with $descriptors where that is set; sets $imds, its
-#                                  process, $port and $url
+#   imds_start [OPTION...]         start the server, with at most $descriptors if that is set; sets $imds,
+#                                  its process, $port and $url
 #   imds_stop                      end it, and wait until it has ended
 #   fetch PATH [OPTION...]         curl; sets $status (of HTTP), $header and $body
-#   answer_to PATH [COMMAND...]    print the whole answer but its date that curl gets, which COMMAND starts
+#   answer_to PATH [COMMAND...]    print the answer that curl gets, without its date; COMMAND runs curl
 #   raw TEXT                       send the text as printf %b makes it; sets $header and $body
-#   imds_asks_once                 whether all that was asked of a server that is --verbose was so once
+#   imds_asks_once                 whether a server that is --verbose was asked for everything only once
 #   imds_log                       print what the server said
 
 token=0123456789abcdef0123456789abcdef
@@ -67,7 +67,7 @@ imds_log() {
     cat "$log"
 }
 
-# imds_asks_once: nothing has been asked for twice, as it would be after an answer that is none yet.
+# imds_asks_once: nothing was requested twice, as it would be after a preliminary answer.
 imds_asks_once() {
     local asked
 
@@ -110,7 +110,7 @@ raw() {
     body=${answer#*$'\n\n'}
 }
 
-# expect STATUS [BODY]: what the last fetch or raw got, with its length.
+# expect STATUS [BODY]: the last fetch or raw got this, with its length.
 expect() {
     if [[ $status != "$1" || ($# -gt 1 && $body != "$2") ]]; then
         printf 'expected %s, found %s:\n%s\n\n%s\n' "$*" "$status" "$header" "$body"

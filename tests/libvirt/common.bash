@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# common.bash: what most files here begin with; loaded after lab.bash and domains.bash.
+# common.bash: what most test files here share; loaded after lab.bash and domains.bash.
 #
-# A file has one lab, with the hook, and no domain is left between two tests. A file that needs more
-# defines functions of bats's by the same names after the load.
+# A file has one lab, with the hook, and no domain is left between two tests. A file that needs something
+# else defines setup_file, teardown_file or teardown itself after the load.
 
 builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 
@@ -21,18 +21,18 @@ teardown() {
 # common_start_lab: the tests of the file share one libvirtd.
 common_start_lab() {
     export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    # A leak in a hook would be reported to whoever starts a domain.
+    # A leak in a hook would be reported to the user who starts a domain.
     LAB_HOOK=$builddir/virt-seed-hook lab_start
 }
 
-# common_make_server: makes a host on which guests may fetch their seeds: the directory, as
-# systemd-tmpfiles does, and somebody who listens at the usual address.
+# common_make_server: makes a host on which guests can fetch their seeds: the directory, as systemd-tmpfiles
+# does, and a listener at the usual address.
 common_make_server() {
     common_make_imds_directory
     common_listen
 }
 
-# common_make_imds_directory: the same, but nobody listens.
+# common_make_imds_directory: the same without the listener.
 common_make_imds_directory() {
     lab_run install -d -m 0711 /run/libvirt/virt-seed
     lab_run install -d -m 0750 /run/libvirt/virt-seed/imds

@@ -35,7 +35,7 @@ doctor() {
     lab_run "$builddir/virt-seed" doctor "$@"
 }
 
-# finds [STATE/SUBJECT]...: these are not as they should be, and nothing else.
+# finds [STATE/SUBJECT]...: doctor reports exactly these.
 finds() {
     run doctor --json
     echo "$output"
@@ -48,12 +48,12 @@ finds() {
     fi
 }
 
-# fix_of SUBJECT: what the last `finds` says to do.
+# fix_of SUBJECT: prints the fix that the last `finds` has shown.
 fix_of() {
     jq -r --arg subject "$1" '.diagnoses[] | select(.subject == $subject and .fix) | .fix' <<<"$output"
 }
 
-# link_hook: as `make install` does; libvirtd is not told.
+# link_hook: links the hook as `make install` does, and does not tell libvirtd.
 link_hook() {
     ln -sfn "$builddir/virt-seed-hook" "$LAB_DIR/root/etc/libvirt/hooks/qemu.d/50-virt-seed"
 }
@@ -63,13 +63,13 @@ define() {
         lab_run "$builddir/virt-seed" --quiet wire - | lab_virsh define /dev/stdin
 }
 
-# end_daemon NAME: until it is gone.
+# end_daemon NAME: ends it, and waits until it has gone.
 end_daemon() {
     lab_run sh -c 'kill "$(cat "/run/$1.pid")"' sh "$1"
     wait_until 60 lab_run test ! -e "/run/$1.pid"
 }
 
-# start_server, end_server: the real one, with what its units make for it.
+# start_server, end_server: the real server, with what its units set up for it.
 start_server() {
     [[ -x $builddir/virt-seed-imds ]] || skip 'the metadata server is not built'
     lab_run install -d -m 0711 /run/libvirt/virt-seed
@@ -89,7 +89,7 @@ end_server() {
 @test "names a hook that was installed while libvirtd ran, until libvirtd has noticed it" {
     finds problem/hook
     link_hook
-    # So it is: nobody makes the seed.
+    # That is true: nothing makes the seed.
     define web1 'report="no"'
     finds unknown/hook-noticed
     fix=$(fix_of hook-noticed)
@@ -153,13 +153,13 @@ end_server() {
     start_server
     finds
     [[ $output == *'the metadata server answers at 169.254.169.254'* ]]
-    # It listens, and does not answer: the kernel takes the connection for it.
+    # It listens but does not answer: the kernel accepts the connection for it.
     lab_run sh -c 'kill -STOP $(cat /run/server.pid)'
     SECONDS=0
     finds problem/metadata-server
     [[ $output == *'the metadata server at 169.254.169.254, port 80 does not answer'* ]]
     ((SECONDS < 20))
-    # What runs and is of no use is named, also where no domain needs it.
+    # A server that runs but does not work is reported even if no domain needs it.
     lab_virsh undefine web1
     finds problem/metadata-server
 }

@@ -53,7 +53,7 @@ edit() {
 
     edit 'echo >begun; read line <go; echo "timezone: UTC" >>"$1"' >log 2>&1 &
     read -r _ <begun
-    echo '#cloud-config' >user-data
+    echo '#!/bin/sh' >user-data
     virt_seed set web1 --user-data=user-data
     echo >go
     wait $! || status=$?
@@ -63,5 +63,5 @@ edit() {
     file=$(sed -n 's/^virt-seed: the text that you edited is in //p' log)
     grep -q '^timezone: UTC' "$file"
     rm "$file"
-    [[ $(virt_seed dump web1 user-data) = '#cloud-config' ]]
+    [[ $(virt_seed dump web1 user-data) = '#!/bin/sh' ]]
 }

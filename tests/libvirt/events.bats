@@ -33,7 +33,7 @@ wired_domain() {
         domain_xml web1 $web1 | virt_seed --quiet wire -
 }
 
-# begin: the domain runs, and its guest has reported something.
+# begin: starts the domain, whose guest reports something.
 begin() {
     wired_domain | lab_virsh define /dev/stdin
     lab_virsh start web1
@@ -87,7 +87,7 @@ record_now() {
     fi
 }
 
-# expect_row: all is as the line of the test's name says, soon.
+# expect_row: before long, everything is as the line with the test's name says.
 expect_row() {
     local row name=$BATS_TEST_DESCRIPTION
 
@@ -128,7 +128,7 @@ crashing_image() {
 
 begin_crashing() {
     wired_domain | lab_virsh define /dev/stdin
-    # It crashes whenever it is resumed.
+    # It crashes each time it is resumed.
     lab_virsh start --paused web1
     note_state
     lab_virsh resume web1
@@ -138,7 +138,7 @@ has_crashed() {
     [[ $(lab_virsh domstate --reason web1) = 'running (crashed)'* ]]
 }
 
-# Nothing that runs is left, and /run is empty when the host comes up again.
+# Afterwards no process is left, and /run is empty, as when the host comes up again.
 crash_host() {
     crash_host_off
     lab_start_libvirtd

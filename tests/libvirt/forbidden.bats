@@ -165,7 +165,7 @@ add_hook() {
     # Others may give it another owner, as libvirt does.
     add_hook "chown root $seed; chmod 0644 $seed"
     lab_virsh start victim
-    # A reboot and a resumed start are none of this.
+    # A reboot and a resumed start are not affected.
     lab_virsh reset victim
     lab_virsh managedsave victim
     add_hook "touch $seed"

@@ -59,7 +59,7 @@ on_host() {
     ip netns exec "$host" "$@"
 }
 
-# run_unit SETTING: what the unit that brings the address has there.
+# run_unit SETTING: runs the command of this setting in the unit that adds the address.
 run_unit() {
     local unit=$builddir/scripts/systemd/virt-seed-imds-address.service command
 
@@ -90,7 +90,7 @@ plug() {
     in_guest "$1" ip route add default via 192.168.150.1
 }
 
-# make_tree: of two domains, of which the first has a filter. The server is no owner of it.
+# make_tree: publishes two domains, the first of which has a filter. The server does not own the tree.
 make_tree() {
     mkdir -p "$root$rundir/imds" "$root$qemu_home" "$docs"
     chown "$qemu_user" "$root$qemu_home"
@@ -113,7 +113,7 @@ start_server() {
     wait_until 60 server_listens 2
 }
 
-# server_listens ADDRESSES: on so many.
+# server_listens COUNT: the server listens on that many addresses.
 server_listens() {
     [[ $(grep -c 'listening on' "$log") -eq $1 ]]
 }
@@ -129,8 +129,8 @@ get() {
     rm -f "$BATS_TEST_TMPDIR/body"
 }
 
-# assert_stolen_token_is_wrong COMMAND...: whoever the command asks as gets the very answer to a wrong
-# token with a right one.
+# assert_stolen_token_is_wrong COMMAND...: run by this command, a request with a right token gets the same
+# answer as one with a wrong token.
 assert_stolen_token_is_wrong() {
     local wrong
 
@@ -200,7 +200,7 @@ filter() {
     get 2 "$base/user-data"
     expect 404
     [[ $(<"$log") == *"192.168.150.12 ($mac2): 404 for user-data of domain $uuid: right token, but the domain does not have the peer's MAC"* ]]
-    # And says not even that it is right.
+    # The answer does not even tell that it is right.
     assert_stolen_token_is_wrong in_guest 2
 }
 
@@ -215,7 +215,7 @@ filter() {
         curl --silent --fail "$url$base/user-data"
 }
 
-# note STATE: somebody has told the kernel the first guest's MAC.
+# note STATE: the kernel has an entry with the first guest's MAC in this state.
 note() {
     on_host ip neighbour replace 192.168.150.11 lladdr "$mac1" dev br0 nud "$1"
 }
@@ -273,7 +273,7 @@ note() {
     publish "$other_uuid" "$other_token" "$mac2,$mac1+"
     get 1 /v1/user-data
     expect 403 'more than one guest has your MAC'
-    # Nor where the other has no filter.
+    # Nor if the other has no filter.
     publish "$other_uuid" "$other_token" "$mac2,$mac1"
     get 1 /v1/user-data
     expect 403 'more than one guest has your MAC'
@@ -332,7 +332,7 @@ END
     wait_until 60 server_listens 1
 }
 
-# move_to_other_bridge: the second guest, which takes the first one's address there.
+# move_to_other_bridge: moves the second guest, which takes the first one's address there.
 move_to_other_bridge() {
     on_host ip link add br1 type bridge
     on_host ip link set br1 up
@@ -345,7 +345,7 @@ move_to_other_bridge() {
     expect 200 "of $uuid"
 }
 
-# assert_other_bridge_alone: that it is served, and as what it is.
+# assert_other_bridge_alone: only the other bridge is served, and its guest as the one it is.
 assert_other_bridge_alone() {
     get 1 "$base/user-data" --max-time 2
     expect 000

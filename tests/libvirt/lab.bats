@@ -27,7 +27,7 @@ setup() {
 }
 
 teardown() {
-    # bats shows this with a failed test only.
+    # bats shows this only if the test fails.
     lab_daemon_log | tail -n "+$((logged_before + 1))"
     lab_reset
 }
@@ -213,7 +213,7 @@ END
     forget_calls
     lab_restart_libvirtd
 
-    # The state is known only when the domain's reconnect is over.
+    # The state is known only after libvirtd has reconnected to the domain.
     [[ $(lab_virsh domstate web1) = running ]]
     [[ $(calls) = 'web1 reconnect begin -' ]]
 }

@@ -33,7 +33,7 @@ DONE
 sed -i "s|<ci:cloud-init[^>]*>|&<ci:hostname>edited</ci:hostname>|" "$1"
 DONE
     chmod +x bin/*
-    # QEMU's user must be able to come to the disk.
+    # QEMU's user must be able to reach the disk.
     chmod o+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR" || :
 }
 
@@ -43,7 +43,7 @@ examples_of() {
     manual_examples "$BATS_TEST_DIRNAME/../../docs/$1" examples "${2-EXAMPLES}"
 }
 
-# make_domain: another example may have changed what there was.
+# make_domain: defines the domain again, because another example may have changed it.
 make_domain() {
     lab_reset
     lab_run find /etc/virt-seed /var/lib/virt-seed -mindepth 1 -delete
@@ -54,7 +54,7 @@ locale: C.UTF-8
     lab_virsh define --validate web1.xml
 }
 
-# type_example FILE: as a reader types it; a command that fails ends it.
+# type_example FILE: runs it as a reader types it; the first command that fails ends it.
 type_example() {
     lab_run HOME="$BATS_TEST_TMPDIR" PATH="$BATS_TEST_TMPDIR/bin:$builddir:$PATH" LC_ALL=C.UTF-8 \
         LIBVIRT_DEFAULT_URI=qemu:///system EDITOR=editor timeout 100 bash -e -o pipefail "$1"
@@ -96,7 +96,6 @@ guest_answers() {
     [[ $count -ge 9 ]]
 }
 
-# A host of which only virt-seed's directory is there.
 @test "the commands in virt-seed-xml(5) give a domain its element, and its secret" {
     local example count=0
 
@@ -126,7 +125,7 @@ guest_answers() {
             echo "$other, line ${example#*/}:"
             make_domain
             [[ $other = *.7 ]] || virt_seed wire web1
-            # The page's directory is everybody's here.
+            # /tmp/test would be shared with others.
             sed -i "s|/tmp/test|$BATS_TEST_TMPDIR/root|" "$example"
             type_example "$example"
             count=$((count + 1))

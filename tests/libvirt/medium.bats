@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of common.bash
-# medium.bats: the medium of a domain that runs, replaced in a real QEMU.
+# medium.bats: the medium of a running domain is replaced in a real QEMU.
 
 bats_require_minimum_version 1.5.0
 
@@ -29,7 +29,7 @@ request() {
     echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${attributes-}>$*</ci:cloud-init>"
 }
 
-# start_web1 [ELEMENT…]: a wired domain that runs.
+# start_web1 [ELEMENT…]: starts a wired domain.
 start_web1() {
     metadata=$(request "$@") domain_define web1 $web1
     virt_seed wire web1
@@ -38,13 +38,13 @@ start_web1() {
     definition_before=$(drive --inactive)
 }
 
-# drive [OPTION]: the seed's drive in the domain's XML, without what counts its media.
+# drive [OPTION]: prints the seed's drive in the domain's XML, without the number of its medium.
 drive() {
     lab_virsh dumpxml "$@" web1 | xmllint --xpath "//disk[alias/@name='ua-virt-seed']" - |
         sed 's/ index="[0-9]*"//; /<backingStore/d'
 }
 
-# held: the inodes of the seeds that QEMU has open.
+# held: prints the inodes of the seeds that QEMU has open.
 held() {
     local pid
 
@@ -60,13 +60,13 @@ assert_medium_in() {
     [[ $(held | sort -u) = "$inode" ]]
     run -0 lab_virsh qemu-monitor-command web1 --hmp 'info block'
     [[ $output = *"$seed"* ]]
-    # Of everything else nothing has changed.
+    # Nothing else has changed.
     diff <(echo "$drive_before") <(drive)
     diff <(echo "$definition_before") <(drive --inactive)
     [[ $(lab_run ls "$seeds") = "$web1.iso" ]]
 }
 
-# document NAME: what the medium has.
+# document NAME: prints the document on the medium.
 document() {
     lab_run rm -rf "$BATS_TEST_TMPDIR/medium"
     virt_seed inspect --extract="$BATS_TEST_TMPDIR/medium" "$seed" >/dev/null
@@ -75,14 +75,14 @@ document() {
 
 @test "update puts the definition's seed into the drive of the running domain" {
     start_web1 '<ci:hostname>old</ci:hostname>'
-    echo '#cloud-config' >user-data
+    echo '#!/bin/sh' >user-data
     virt_seed set web1 --hostname=new --user-data=user-data
     [[ $(document meta-data) = *'"old"'* ]]
 
     run -0 virt_seed update web1
     [[ $output = *'It is the same instance'* ]]
     assert_medium_in
-    [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#cloud-config' ]]
+    [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#!/bin/sh' ]]
 
     run -0 virt_seed update web1
     [[ $output = *'has that seed in its drive already'* ]]
@@ -95,7 +95,7 @@ document() {
     virt_seed set web1 --hostname=new
     virt_seed update web1
     sum=$(lab_run sha256sum "$seed")
-    # What is changed in the definition after that is for the next start.
+    # A later change of the definition is for the next start.
     virt_seed set web1 --hostname=newer
     lab_virsh managedsave web1
     lab_virsh start web1
@@ -138,7 +138,7 @@ document() {
 @test "if a medium cannot be inserted, the old one comes back" {
     start_web1 '<ci:hostname>old</ci:hostname>'
     lab_virsh destroy web1
-    # Nobody hands the new image to QEMU's user: neither libvirt nor we.
+    # Neither libvirt nor virt-seed gives the new image to QEMU's user.
     lab_virsh dumpxml --inactive web1 |
         sed "s|\(<source file='$seed'.*\)/>|\1><seclabel model='dac' relabel='no'/></source>|" |
         lab_virsh define /dev/stdin
@@ -154,7 +154,7 @@ document() {
     [[ $output = *'could not insert the new medium'*'the drive has its old medium'* ]]
     assert_medium_in
     [[ $(document meta-data) = *'"old"'* ]]
-    # The XML as it runs says the same.
+    # The XML of the running domain says the same.
     run -0 lab_virsh metadata web1 urn:virt-seed:cloud-init:1 --live
     [[ $output = *'>old<'* ]]
 
@@ -180,7 +180,7 @@ document() {
     lab_run sh -c 'echo "#cloud-config" >/etc/virt-seed/files/user-data'
     start_web1 '<ci:user-data file="user-data"/>'
     lab_run sh -c 'echo "#cloud-config: new" >/etc/virt-seed/files/user-data'
-    # What it leaves when the image has its name, and libvirt has not heard of it.
+    # Killed when the image has its name, but before libvirt knows of it.
     lab_run ln "$seed" "$seed.old"
     virt_seed build --force --output="$seed" web1
     [[ $(held) != $(lab_run stat -c %i "$seed") ]]

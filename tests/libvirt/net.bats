@@ -32,7 +32,7 @@ has_a_serial() {
     [[ $(serial --inactive) ]]
 }
 
-# published: prints a digest of all that is published of the domain.
+# published: prints a digest of everything that is published for the domain.
 published() {
     lab_run sh -c "cd $tree/$uuid && cat access identity *-data" | sha256sum
 }

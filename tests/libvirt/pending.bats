@@ -19,7 +19,7 @@ teardown() {
     lab_run sh -c 'rm -rf /etc/virt-seed/* /var/lib/virt-seed/*'
 }
 
-# assert_second_if_rebooted: whether the guest is the instance 'second' is said to depend.
+# assert_second_if_rebooted: pending says that it depends whether the guest is the instance 'second'.
 assert_second_if_rebooted() {
     [[ $output = *"instance-id: second, at the last boot $web1, of the seed that was put there since second"* ]]
     [[ $output = *'a first boot for cloud-init, unless the guest has been rebooted since'* ]]
@@ -61,7 +61,7 @@ assert_second_if_rebooted() {
     run -0 virt_seed pending web1
     [[ $output = *'user-data: changed'*'contains secrets, or may; not shown'* ]]
     [[ $output != *hunter2* ]]
-    # The other documents have nothing of it.
+    # The other documents do not contain it.
     [[ $output = *'+  "role": "new"'* ]]
     run -0 virt_seed pending --show-secrets web1
     [[ $output = *'-#cloud-config: hunter2'* ]]
@@ -99,7 +99,7 @@ assert_second_if_rebooted() {
     run -0 virt_seed pending web1
     assert_second_if_rebooted
     [[ $output = *'the seed in its drive has been replaced since it was started, by that of the next'* ]]
-    # Also when nothing of it is there any more.
+    # Also when nothing of it is left.
     lab_virsh destroy web1
     run -0 virt_seed pending web1
     assert_second_if_rebooted

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of report.bash
-# recipes.bats: the ways of virt-seed(1) to have a domain with a seed, each with other tools of
-# libvirt's.
+# recipes.bats: the ways in virt-seed(1) to get a domain with a seed, with the other tools of libvirt.
 
 bats_require_minimum_version 1.5.0
 
@@ -24,7 +23,7 @@ need() {
     type -P "$1" >/dev/null || skip "$1 is not installed"
 }
 
-# seed_has UUID PATH: what the seed of that domain, which runs, says there (jq's words).
+# seed_has UUID FILTER: prints what this filter of jq finds in the meta-data of the running domain.
 seed_has() {
     local directory
 
@@ -152,7 +151,7 @@ seed_has() {
     [[ $output = *'instance-id iid-local01'* ]]
 }
 
-# guest_answers: a guest says that it is set up, as soon as its domain runs.
+# guest_answers: reports that the guest is set up, as soon as its domain runs.
 guest_answers() {
     wait_until 100 lab_run test -e "$report_dir/$web1.report" &&
         report_say $web1 "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"

@@ -57,7 +57,7 @@ report_success() {
 END
 }
 
-# leave AGE: leaves of the domain $gone what a host may have, of that age.
+# leave AGE: makes files of that age as the domain $gone may have left them on a host.
 leave() {
     lab_run sh -c "mkdir -p $records/secrets/$gone $reports $seeds
         echo '{\"boot\": {\"time\": \"T\", \"name\": \"gone\"}}' >$records/$gone.json
@@ -65,7 +65,7 @@ leave() {
         touch -d '$1' $records/$gone.json $records/secrets/$gone $reports/$gone.* $seeds/$gone.iso"
 }
 
-# left: prints what there is of $gone.
+# left: prints the files of $gone.
 left() {
     lab_run sh -c "ls -d $records/$gone* $records/secrets/$gone* $reports/$gone* $seeds/$gone*" \
         2>/dev/null
@@ -163,7 +163,7 @@ libvirt_tells_ends() {
     leave '6 days ago'
     run -0 virt_seed gc
     [[ $output == *"kept $records/$gone.json: "* ]]
-    # What it needs while it runs is of no use to it.
+    # It no longer needs the files that it had while it ran.
     [[ $(left) = "$records/$gone.json"$'\n'"$records/secrets/$gone" ]]
     virt_seed --quiet gc --all
     [[ -z $(left) ]]

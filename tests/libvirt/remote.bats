@@ -63,7 +63,7 @@ teardown() {
     run -124 virt_seed -q -c "$uri" wait --timeout=0 web1
 }
 
-@test "the name of a domain is no command" {
+@test "the name of a domain is not run as a command" {
     run virt_seed -q -c "$uri" check '$(touch injected)' "web1; touch injected"
     [[ $status -ne 0 && ! -e injected ]]
     run -1 virt_seed -q -c "$uri" check "web1; touch $PWD/injected"

@@ -24,7 +24,7 @@ teardown() {
     lab_run sh -c 'rm -rf /etc/virt-seed/* /var/lib/virt-seed/*'
 }
 
-# start_web1 [ELEMENT…]: a domain with a secret in its seed runs.
+# start_web1 [ELEMENT…]: starts a domain with a secret in its seed.
 start_web1() {
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${attributes-}>
         <ci:user-data secret='web1'/>$*</ci:cloud-init>" domain_define web1 $web1
@@ -38,7 +38,7 @@ start_web1() {
 
 done_line=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
 
-# instance: what the seed is called by, and its host.
+# instance: prints the instance-id and the host name in the seed.
 instance() {
     virt_seed inspect "$seed" | grep -E 'instance-id|uuid'
 }
@@ -47,7 +47,7 @@ has_secret() {
     lab_run grep -q hunter2 "$seed"
 }
 
-# assert_scrubbed: the guest has the same instance without content in its drive, and libvirt the
+# assert_scrubbed: the seed in the guest's drive has the same instance without content, and libvirt has the
 # same definition.
 assert_scrubbed() {
     local pid

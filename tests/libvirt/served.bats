@@ -95,7 +95,7 @@ fetch() {
     local definition
 
     start_web1 '<ci:hostname>old</ci:hostname>'
-    echo '#cloud-config' >user-data
+    echo '#!/bin/sh' >user-data
     virt_seed set web1 --hostname=new --user-data=user-data
     definition=$(lab_virsh dumpxml --inactive web1)
     [[ $(document meta-data) = *'"old"'* ]]
@@ -103,7 +103,7 @@ fetch() {
     run -0 virt_seed update web1
     [[ $output = *'has the new seed at its URL. It is the same instance'* ]]
     assert_published
-    [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#cloud-config' ]]
+    [[ $(document meta-data) = *'"new"'* && $(document user-data) = '#!/bin/sh' ]]
     [[ $(document openstack/latest/meta_data.json) = *'"new"'* ]]
     [[ $(lab_virsh dumpxml --inactive web1) = "$definition" ]]
 

@@ -16,7 +16,7 @@ builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 
 setup_file() {
     common_start_lab
-    # QEMU's user must be able to come to it, under its installed names.
+    # QEMU's user must be able to reach it, under its installed names.
     mkdir -m 0755 "$LAB_DIR/bin"
     install -m 0755 "$builddir/virt-seed-qemu" "$LAB_DIR/bin"
     for name in system-x86_64 system-none; do
@@ -32,7 +32,7 @@ setup() {
 }
 
 teardown() {
-    # bats shows this with a failed test only.
+    # bats shows this only if the test fails.
     lab_daemon_log | tail -n "+$((logged_before + 1))"
     lab_run chmod 0755 /var/log/libvirt
     lab_reset
@@ -54,7 +54,7 @@ qmp() {
     lab_virsh qemu-monitor-command web1 "$@"
 }
 
-# QEMU itself says that the seed is in its drive, and where the drive is.
+# assert_seeded: QEMU itself says that the seed is in its drive, and where the drive is.
 assert_seeded() {
     run -0 qmp '{"execute": "query-block"}'
     jq -e --arg file "$seeds/$web1.libvirt-$web1" '
@@ -67,7 +67,7 @@ assert_seeded() {
             .slot == 28 and .function == 0'
 }
 
-# The port is there, at its place, and who writes what comes out of it: $copier.
+# assert_reporting: the port is at its place; sets $copier, the process that writes what comes out of it.
 assert_reporting() {
     assert_port
     run -0 lab_run stat -c '%U %a' "$reports/$web1.report"
@@ -84,7 +84,7 @@ assert_port() {
         .return[] | select(.label == "virt-seed-report")'
 }
 
-# Whose standard output is the report.
+# copiers: prints the processes whose standard output is the report.
 copiers() {
     # shellcheck disable=SC2016  # the variables are the inner shell's
     lab_run sh -c 'for process in /proc/[0-9]*; do
@@ -103,8 +103,8 @@ has_gone() {
     ! lab_run test -e "/proc/$1"
 }
 
-# libvirt quotes QEMU's log only if QEMU's end reaches it before the monitor's; and what writes the log may
-# be behind.
+# libvirt quotes QEMU's log only if it notices QEMU's end before the end of the monitor, and the writer of
+# the log may be late.
 is_told() {
     local pattern said
 
@@ -120,13 +120,13 @@ assert_told() {
     wait_until 20 is_told "virt-seed: error: " "virt-seed: hint: " "$@"
 }
 
-# assert_refused PATTERN...: and nothing of the start is left.
+# assert_refused PATTERN...: as assert_told, and nothing is left of the start.
 assert_refused() {
     assert_told "$@"
     assert_nothing_left
 }
 
-# The table of the firmware, as the guest sees it.
+# Prints the firmware's table as the guest sees it.
 guest_memory() {
     qmp '{"execute": "pmemsave", "arguments": {"val": 917504, "size": 131072,
         "filename": "/var/lib/libvirt/qemu/memory"}}' >/dev/null
@@ -172,7 +172,7 @@ assert_smbios_has() {
 @test "a domain with autostart has its seed" {
     asking_xml | lab_virsh define /dev/stdin
     lab_virsh autostart web1
-    # Once a boot of the host.
+    # This happens once in each boot of the host.
     lab_run rm -f /run/libvirt/qemu/autostarted
     lab_restart_libvirtd
     run -0 lab_virsh domstate web1

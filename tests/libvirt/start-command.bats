@@ -17,13 +17,13 @@ teardown() {
     lab_run sh -c 'rm -rf /var/lib/virt-seed/*'
 }
 
-# define NAME UUID [ATTRIBUTES [CHILDREN]]: a domain that asks, and is not wired.
+# define NAME UUID [ATTRIBUTES [CHILDREN]]: defines a domain that asks for a seed and is not wired.
 define() {
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${3-}>${4-}</ci:cloud-init>" \
         domain_define "$1" "$2"
 }
 
-# uuid_of NUMBER: that of a domain of many.
+# uuid_of NUMBER: prints the UUID of one of many domains.
 uuid_of() {
     printf '5f1c3b0e-7a61-4c55-9d0a-%012d' "$1"
 }
@@ -31,9 +31,9 @@ uuid_of() {
 runs=$(report_line "$boot1" "$(report_runs)")
 ended=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
 
-# begin_starting ARGUMENT...: virt-seed start in the background.
+# begin_starting ARGUMENT...: runs virt-seed start in the background.
 begin_starting() {
-    # Nothing that stays may have the descriptors for which bats waits.
+    # A process that stays must not have the descriptors for which bats waits.
     lab_run timeout 120 "$builddir/virt-seed" start "$@" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     starting=$!
@@ -44,7 +44,7 @@ said() {
     grep -qxF -e "$1" "$BATS_TEST_TMPDIR/out"
 }
 
-# end_starting STATUS: until it has ended with this status; $output and $stderr are what it printed.
+# end_starting STATUS: waits until it has ended with this status; sets $output and $stderr.
 end_starting() {
     local found=0
 
@@ -76,7 +76,7 @@ end_starting() {
     local i
 
     for i in {1..20}; do define "many$i" "$(uuid_of "$i")"; done >/dev/null
-    # Its disk is not there.
+    # Its disk does not exist.
     devices=$(domain_disk_xml /var/lib/libvirt/images/missing.raw) define broken $web1
     begin_starting broken many{1..20}
     for i in {1..20}; do
@@ -200,7 +200,7 @@ end_starting() {
     run -124 lab_run TERM=xterm timeout 100 script -qefc \
         "stty cols 60 rows 8; exec $builddir/virt-seed start --timeout=20 --all" /dev/null </dev/null
     [[ $output = *'… and 6 more'* ]]
-    # The lines that are redrawn are never more than the terminal can go up.
+    # It never redraws more lines than the terminal has.
     [[ $output = *$'\e[7A'* ]]
     run ! grep -qE $'\e\\[([89]|[0-9]{2,})A' <<<"$output"
 }

@@ -18,7 +18,7 @@ setup() {
 }
 
 teardown() {
-    # bats shows this with a failed test only.
+    # bats shows this only if the test fails.
     lab_daemon_log | tail -n "+$((logged_before + 1))"
     lab_reset
     lab_run sh -c 'rm -rf /etc/virt-seed/*'
@@ -29,7 +29,7 @@ request() {
     echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'>$*</ci:cloud-init>"
 }
 
-# define_wired NAME UUID: a domain that needs no second start.
+# define_wired NAME UUID: defines a domain whose first start works.
 define_wired() {
     metadata=$(request "$user_data") domain_define "$@"
     virt_seed wire "$1"
@@ -151,7 +151,7 @@ assert_refused() {
     lab_virsh start web1
 }
 
-@test "finds a request behind character references" {
+@test "finds a request that is written with character references" {
     metadata='<ci:cloud-init xmlns:ci="urn:virt&#45;seed:cloud&#x2d;init:1"/>' \
         domain_define web1 $web1
     assert_refused web1 "not wired" "virsh start web1"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# update.bash: what 'virt-seed update' does wherever a running domain has its seed; a library to source,
-# beside common.bash. The domain web1 runs.
+# update.bash: tests of 'virt-seed update' for any place of the seed; a library to source, next to
+# common.bash. The domain web1 is running.
 #
 #   updates_at_once_leave_one IS_WHOLE   several updates at a time leave the seed of one; IS_WHOLE, a
 #                                        command, says that web1 has it, and document what is in it
@@ -24,7 +24,7 @@ updates_at_once_leave_one() {
 late_updates_leave_nothing() {
     local delay update
 
-    # It waits for us, then is too late.
+    # It waits for this test, and is then too late.
     lab_run flock /run/libvirt/virt-seed sleep 2 3>&- &
     sleep 0.5
     virt_seed update web1 >update.log 2>&1 3>&- &

@@ -19,13 +19,13 @@ teardown() {
     lab_run sh -c 'rm -rf /var/lib/virt-seed/*'
 }
 
-# define NAME UUID [ATTRIBUTES]: a wired domain.
+# define NAME UUID [ATTRIBUTES]: defines a wired domain.
 define() {
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${3-}/>" domain_define "$1" "$2"
     virt_seed --quiet wire "$1"
 }
 
-# start NAME UUID: the same, and it runs.
+# start NAME UUID: the same, and starts it.
 start() {
     define "$@"
     lab_virsh start "$1"
@@ -34,16 +34,16 @@ start() {
 runs=$(report_line "$boot1" "$(report_runs)")
 ended=$(report_line "$boot1" "$(report_ended)" "$(report_result)")
 
-# begin_waiting ARGUMENT...: virt-seed wait in the background, until it has printed something.
+# begin_waiting ARGUMENT...: runs virt-seed wait in the background, and waits until it has printed something.
 begin_waiting() {
-    # Nothing that stays may have the descriptors for which bats waits.
+    # A process that stays must not have the descriptors for which bats waits.
     lab_run timeout 60 "$builddir/virt-seed" wait "$@" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 4>&- &
     waiting=$!
     wait_until 60 test -s "$BATS_TEST_TMPDIR/out"
 }
 
-# end_waiting STATUS: until it has ended with this status; $output and $stderr are what it printed.
+# end_waiting STATUS: waits until it has ended with this status; sets $output and $stderr.
 end_waiting() {
     local found=0
 
@@ -56,7 +56,7 @@ end_waiting() {
     fi
 }
 
-# write_record UUID RESULT: what is remembered of the last boot.
+# write_record UUID RESULT: writes the record of a last boot with this result.
 write_record() {
     # shellcheck disable=SC2016  # the variable is the inner shell's
     lab_run sh -c 'mkdir -p /var/lib/virt-seed && cat >"/var/lib/virt-seed/$1.json"' sh "$1" <<END
@@ -86,7 +86,7 @@ web1: modules-final finished, 8.5 s
 web1: done
 END
     [[ $stderr = "" ]]
-    # What was said before the waiting counts, too.
+    # What the guest said before the command began counts, too.
     run -0 virt_seed --quiet wait --timeout=5 web1
     [[ $output = "" ]]
 }
@@ -361,13 +361,13 @@ waiting_is_over() {
 
 # --- how quick it is --------------------------------------------------------------------------
 
-# Half of it is the kernel's, which waits for all processors when inotify's file is closed; and what
-# else the machine does is no fault of ours.
+# Half of the time is the kernel's, which waits for all processors when inotify's file is closed. What other
+# processes do must not make the test fail.
 @test "ends less than 50 ms after the guest's last message" {
     local begin took=()
 
     start web1 $web1
-    # On a machine that has other things to do too, it is once in a while.
+    # On a busy machine, one attempt in a while is quick enough.
     for _ in {1..40}; do
         : >"$LAB_DIR/root$report_dir/$web1.report"
         report_say $web1 "$runs"
@@ -384,7 +384,7 @@ waiting_is_over() {
     [[ ${took[-1]} -lt 50000 ]]
 }
 
-# switches_of PROCESS: how often it has begun to run.
+# switches_of PROCESS: prints how often it has been switched to.
 switches_of() {
     # shellcheck disable=SC2016  # awk's field
     lab_run awk '/ctxt_switches/ { n += $2 } END { print n }' "/proc/$1/status"
@@ -431,8 +431,8 @@ END
         .stage == "modules-final" and (.datasource | startswith("DataSourceNoCloud"))' <<<"$output"
 }
 
-# on_terminal COLUMNS COMMAND...: in the lab, on a terminal of so many columns. Where the tests are a
-# shell's background job, Ctrl-C is ignored, and that is inherited.
+# on_terminal COLUMNS COMMAND...: runs it in the lab, on a terminal with that many columns. If the tests are
+# a shell's background job, they ignore Ctrl-C, and the command would inherit that.
 on_terminal() {
     local columns=$1
 
@@ -455,7 +455,7 @@ on_terminal() {
     [[ $output = *$'\e[2A\e[J'* ]]
     [[ $output = *'web1: done'*'web2-with-a-name-of-many-letters: done'* ||
         $output = *'web2-with-a-name-of-many-letters: done'*'web1: done'* ]]
-    # Nothing is left to be redrawn.
+    # Nothing is left to redraw.
     [[ ${output%$'\r'} = *$'\e[J' ]]
     sed -e $'s/\e\\[[0-9]*A//g' -e $'s/\e\\[J//g' -e 's/\r//g' <<<"$output" >"$BATS_TEST_TMPDIR/plain"
     run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]' "$BATS_TEST_TMPDIR/plain"

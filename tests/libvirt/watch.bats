@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154  # builddir is of common.bash
 # watch.bats: virt-seed watch wires what is defined in a real libvirtd, before it is started.
 #
-# VIRT_SEED_WATCH_ROUNDS says how many first starts are counted: 20, if nothing is said.
+# VIRT_SEED_WATCH_ROUNDS says how many first starts are counted, 20 by default.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,7 +13,7 @@ load common
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 rounds=${VIRT_SEED_WATCH_ROUNDS:-20}
 state=/var/lib/virt-seed
-# How long what was undefined is kept, and a second.
+# How long the files of an undefined domain are kept, and a second more.
 kept=6
 
 setup() {
@@ -32,9 +32,9 @@ request() {
     echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' $*/>"
 }
 
-# begin_watch: until it has looked at all definitions.
+# begin_watch: starts watch, and waits until it has looked at all definitions.
 begin_watch() {
-    # Nothing that stays may have the descriptors for which bats waits.
+    # A process that stays must not have the descriptors for which bats waits.
     # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
     lab_run sh -c 'echo $$ >/run/watch.pid; exec "$0" watch' "$builddir/virt-seed" \
         >"$log" 2>&1 3>&- 4>&- &
@@ -42,7 +42,7 @@ begin_watch() {
     wait_until 60 grep -q 'looked at' "$log"
 }
 
-# end_watch STATUS: it is told to end, and ends with this status.
+# end_watch STATUS: tells it to end, and expects this exit status.
 end_watch() {
     local found=0
 
@@ -58,7 +58,7 @@ is_wired() {
     [[ $(lab_virsh dumpxml --inactive "$1") = *"/run/libvirt/virt-seed/"* ]]
 }
 
-# write_files COUNT: domains many1 … that ask, and have never been defined.
+# write_files COUNT: writes the XML of domains many1, many2 …, which ask for a seed and are not defined yet.
 write_files() {
     local i
 
@@ -67,12 +67,12 @@ write_files() {
     done
 }
 
-# figures FILE: the least, the median and the most of its numbers.
+# figures FILE: prints the minimum, the median and the maximum of its numbers.
 figures() {
     sort -n "$1" | awk '{ n[NR] = $1 } END { print n[1] ", " n[int((NR + 1) / 2)] ", " n[NR] }'
 }
 
-# say TEXT: what a test has measured.
+# say TEXT: prints what a test has measured.
 say() {
     echo "# $*" >&3
 }
@@ -105,9 +105,9 @@ latencies() {
     say "define and start as two commands: $good of $rounds first starts"
     say "milliseconds from defined to wired: $(figures "$BATS_TEST_TMPDIR/latencies")"
     [[ -s $BATS_TEST_TMPDIR/latencies ]]
-    # A machine that is busy with other tests loses some.
+    # On a machine that is busy with other tests, some starts come too early.
     [[ $good -ge $((rounds / 2)) ]]
-    # Those that lost are wired, too.
+    # Those domains are wired, too.
     for ((i = 1; i <= rounds; i++)); do wait_until 20 is_wired "many$i"; done
 }
 
@@ -208,7 +208,7 @@ wired_or_left_alone() {
 
 # --- undefine ---------------------------------------------------------------------------------
 
-# keep_something: the domain has a generated host key, a record and a report.
+# keep_something: gives the domain a generated host key, a record and a report.
 keep_something() {
     metadata=$(request 'ssh-host-keys="generate"') domain_define web1 $web1
     wait_until 10 is_wired web1
@@ -216,7 +216,7 @@ keep_something() {
     [[ $(something) -ge 3 ]]
 }
 
-# something: how many files and directories of the domain's there are.
+# something: prints how many files and directories the domain has.
 something() {
     # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
     lab_run sh -c 'find /var/lib/virt-seed /var/log/libvirt/virt-seed /run/libvirt/virt-seed \
@@ -272,7 +272,7 @@ nothing_is_left() {
     lab_kill_libvirtd
     wait_until 10 grep -q 'closed the connection' "$log"
     cp "$BATS_TEST_TMPDIR/meanwhile.xml" "$LAB_DIR/root/etc/libvirt/qemu"
-    # It says once that there is none, however often it tries.
+    # It says only once that there is no daemon, however often it tries.
     sleep 2
     [[ $(grep -c 'trying again' "$log") -eq 1 ]]
     lab_start_libvirtd

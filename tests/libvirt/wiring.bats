@@ -14,7 +14,7 @@ request() {
     echo "<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' $*/>"
 }
 
-# Software emulation serves everywhere, hardware virtualisation does not.
+# Software emulation works everywhere, hardware virtualisation does not.
 emulated() {
     sed -E "s/<domain type=(.)kvm./<domain type=\1qemu\1/" "$1"
 }
@@ -82,7 +82,7 @@ emulated() {
     lab_virsh start full
     lab_virsh destroy full
 
-    # The lab's own path has our name, too.
+    # The lab's own path contains our name, too.
     before=$(lab_virsh dumpxml --inactive full | grep -cE 'ua-virt-seed|/run/libvirt/virt-seed')
     virt_seed unset full
     run -0 lab_virsh dumpxml --inactive full

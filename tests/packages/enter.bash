@@ -4,7 +4,7 @@
 #
 #   enter.bash ROOT WORK ARCHIVES COMMAND…
 #
-# What is written is lost, but for WORK, which is /debs, and ARCHIVES, where apt keeps what it has
+# Everything written is lost, except in WORK, which is /debs, and in ARCHIVES, where apt keeps what it has
 # downloaded. Started by scripts/test-packages.
 
 set -euo pipefail

@@ -3,7 +3,7 @@
 # packages.bats: Debian's packages on a host of their own, from installation to purge.
 #
 # scripts/test-packages runs this as root in a root file system that has libvirt and QEMU, but no
-# virt-seed and no init system. The tests build on one another: together they are one host's life.
+# virt-seed and no init system. Each test continues where the one before has ended.
 
 bats_require_minimum_version 1.5.0
 
@@ -22,7 +22,7 @@ setup_file() {
     define_domain plain ''
     virsh start plain
     virsh destroy plain
-    # What an administrator has there stays, even without an end of its line.
+    # An administrator's own line stays, even if it has no end of line.
     mkdir -p "${local_rules%/*}"
     printf '%s' 'deny /srv/private r,' >>"$local_rules"
     stop_daemons
@@ -56,7 +56,7 @@ is_gone() {
     ! kill -0 "$1" 2>/dev/null
 }
 
-# wait_until COMMAND…: half a minute at most.
+# wait_until COMMAND…: waits at most half a minute.
 wait_until() {
     for _ in {1..300}; do
         ! "$@" >/dev/null 2>&1 || return 0
@@ -81,15 +81,15 @@ END
     virsh define "$BATS_FILE_TMPDIR/$1.xml"
 }
 
-# Every file with its type, mode, owner and target, and what those in /etc say. dpkg's and apt's own notes
-# and the logs that libvirt writes of each domain are not virt-seed's.
+# Prints every file with its type, mode, owner and target, and the content of those in /etc. It omits the
+# files of dpkg and apt, and libvirt's logs of each domain, which are not virt-seed's.
 list_files() {
     find / \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /root -o -path /debs \
         -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache/apt -o -path /var/cache/debconf \
         -o -path /var/cache/man -o -path /var/log/apt -o -path /var/log/dpkg.log \
         -o -path /var/log/alternatives.log -o -path /var/log/libvirt/qemu \) -prune \
         -o -printf '%p %y %m %u %g %l\n' | sort
-    # useradd and userdel keep the former versions of their files, as passwd-.
+    # useradd and userdel keep the previous versions of their files, such as passwd-.
     find /etc -type f ! -name '*-' ! -path "$local_rules" -exec sha256sum {} + | sort -k 2
 }
 
@@ -104,7 +104,7 @@ runs() {
 @test "the packages install" {
     apt-get install --yes --no-install-recommends "$debs"/virt-seed*.deb
     virt-seed --version
-    # No library from an archive, which a security update would not reach.
+    # No library is linked statically: a security update would not reach it.
     [[ $(virt-seed-lifecycle --version) = "$(virt-seed --version)" ]]
     [[ $(stat -c '%a %U' /etc/virt-seed/secrets) = "700 root" ]]
     [[ $(stat -c '%a %U' /etc/virt-seed/conf.d) = "755 root" ]]
@@ -156,7 +156,7 @@ END
     runs
     [[ -e $seed && -e /etc/virt-seed/virt-seed.conf ]]
     [[ ! -e $hook && ! -L $hook ]]
-    # libvirtd finds the domain again, and no hook that could keep it from that.
+    # libvirtd finds the domain again, and there is no hook that could prevent it.
     stop_daemons
     start_daemons
     runs

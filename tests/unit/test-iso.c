@@ -19,7 +19,7 @@
 
 /* --- seeds and images ------------------------------------------------------------- */
 
-/* Adds a document of `size` bytes, none of which is like its neighbours. */
+/* Adds a document of `size` bytes, each of which differs from its neighbours. */
 static void
 add_document(struct seed *seed, const char *path, size_t size)
 {

@@ -16,7 +16,7 @@
     "<interface type='bridge'><mac address='52:54:00:aa:00:02'/><model type='virtio'/>"  \
     "<alias name='ua-wan'/></interface>"
 
-/* Reads a request for the domain with those devices; `children` stand in
+/* Reads a request for the domain with those devices; `children` are the content of
  * <network-config>. */
 static int
 read_network(struct unit_domain *unit, const char *devices, const char *children,
@@ -519,8 +519,8 @@ refuses_name_servers_and_domains_that_are_none(void **state)
                        "without a name server");
 }
 
-/* The element, whose '#' becomes a number, stands as often as the limit allows; and once
- * more. */
+/* Repeats the element, whose '#' becomes a number, as often as the limit allows, and then
+ * once more. */
 static void
 assert_limited(const char *element, int limit)
 {

@@ -178,7 +178,7 @@ refuses_a_secret_others_may_read(void **state)
     assert_reads(state, "web1", "userdata");
 }
 
-/* root's own group is nobody else; every other group is. */
+/* Only root is in root's group; another group can have other members. */
 static void
 refuses_a_secret_a_group_may_read(void **state)
 {

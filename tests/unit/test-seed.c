@@ -101,7 +101,7 @@ has_the_documents_in_the_same_order_always(void **state)
     (void)state;
     make(&seed,
          "<ci:network-config>version: 2\n</ci:network-config>"
-         "<ci:vendor-data>#cloud-config\n</ci:vendor-data>"
+         "<ci:vendor-data>#cloud-config\na: 1\n</ci:vendor-data>"
          "<ci:user-data>#!/bin/sh\n</ci:user-data>",
          &failure);
     assert_no_failure(failure);

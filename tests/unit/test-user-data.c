@@ -169,6 +169,45 @@ reads_cloud_config_as_the_guest_would(void **state)
     assert_refuses("#cloud-config-archive\n[", FAILURE_YAML);
 }
 
+/* Its whole first stage: no users, no keys. */
+static void
+refuses_what_stops_cloud_init(void **state)
+{
+    const char *const bad[] = {
+        "#cloud-config-archive\n- {type: cloud-config, content: 'a: 1'}\n",
+        "#cloud-config-archive\n- {type: 1, content: 'a: 1'}\n",
+        "#cloud-config-archive\n- {type: [text/cloud-config]}\n",
+        "#cloud-config-archive\n- {type: text/cloud-config, content: {a: 1}}\n",
+        "#cloud-config-archive\n- {type: text/cloud-config, content: 1}\n",
+        "#cloud-config-archive\n- {content: null}\n",
+        "#cloud-config-archive\n- {content: 'a: 1', Merge-Type: 1}\n",
+        "#cloud-config-archive\n- {content: 'a: 1', 1: a}\n",
+        "#cloud-config\na: {on: 1, name: 2}\n",
+        "#cloud-config\na:\n  1: x\n  b: y\n",
+        "#cloud-config\na:\n- ~: x\n  b: y\n",
+        "#cloud-config\na: {2026-01-01: b}\n",
+        "#cloud-config\na: &a [*a]\n",
+    };
+    const char *const good[] = {
+        "#cloud-config-archive\n- {type: text/cloud-config, content: 'a: 1'}\n"
+        "- '#!/bin/sh'\n- {content: '#!/bin/sh', filename: 1, launch-index: 2}\n"
+        "- {type: ~, content: !!binary c2VlZA==, Merge-Type: list()}\n- [a]\n- {}\n",
+        "#cloud-config-archive\n",
+        "#cloud-config\na: {1: x, 2.5: y, on: z}\nb: {'on': 1, name: 2}\n",
+        "#cloud-config\na: &a {1: x}\nb: {<<: *a, 2: y}\n",
+        "#include # a\n# b\n\nhttp://192.0.2.1/\n  http://192.0.2.2/#a\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+        assert_refuses(bad[i], FAILURE_YAML);
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+        assert_takes(good[i], strlen(good[i]));
+    assert_refuses("#include\nhttp://192.0.2.1/\n # a\n", FAILURE_USER_DATA);
+    assert_refuses("#include-once\n\t#a\r\n", FAILURE_USER_DATA);
+    assert_refuses(" #include\nhttp://192.0.2.1/\n", FAILURE_USER_DATA);
+}
+
 static void
 has_a_word_for_each_kind(void **state)
 {
@@ -261,6 +300,7 @@ main(void)
         cmocka_unit_test(takes_scripts_of_windows_for_windows_alone),
         cmocka_unit_test(tells_of_the_space_in_the_header),
         cmocka_unit_test(reads_cloud_config_as_the_guest_would),
+        cmocka_unit_test(refuses_what_stops_cloud_init),
         cmocka_unit_test(has_a_word_for_each_kind),
         cmocka_unit_test(looks_for_mime_at_the_beginning_alone),
         cmocka_unit_test(takes_the_word_of_mime_for_a_header_only_in_front),

@@ -87,8 +87,8 @@ struct unit_domain {
 /* Reads a whole domain; asserts that it can be read. */
 void unit_domain_read(struct unit_domain *unit, const char *xml);
 
-/* Reads the domain "web1" (UNIT_UUID) that asks for what stands in `request`: an element
- * <ci:cloud-init>, whose prefix is declared around it. */
+/* Reads the domain "web1" (UNIT_UUID) with `request`, an element <ci:cloud-init> whose
+ * prefix is declared around it. */
 int unit_request_read(struct unit_domain *unit, const char *request,
                       struct failure **failure);
 
@@ -99,7 +99,7 @@ void unit_domain_clear(struct unit_domain *unit);
 
 #define cleanup_unit_domain __attribute__((cleanup(unit_domain_clear)))
 
-/* For a part that is no list's: frees its entries, and nothing else. */
+/* For a part that is not in a list: frees its entries, and nothing else. */
 void unit_part_clear(struct part *part);
 
 #define cleanup_unit_part __attribute__((cleanup(unit_part_clear)))

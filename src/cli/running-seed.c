@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "cli/libvirt.h"
-#include "cli/replace.h"
+#include "cli/running-seed.h"
 #include "domain/domain.h"
 #include "domain/request.h"
 #include "domain/xml.h"
@@ -27,7 +27,7 @@
 #include "store/rundir.h"
 
 int
-replace_check_caller(const struct context *context, struct failure **failure)
+running_seed_check_caller(const struct context *context, struct failure **failure)
 {
     if (strcmp(context->root_path, "/") != 0)
         return failure_set(failure, FAILURE_USAGE,
@@ -117,9 +117,9 @@ record_replacement(const struct replacement *replacement)
 }
 
 int
-replace_seed(const struct context *context, const struct definition *source,
-             const struct definition *running, const struct request *request,
-             struct seed *seed, struct failure **failure)
+running_seed_replace(const struct context *context, const struct definition *source,
+                     const struct definition *running, const struct request *request,
+                     struct seed *seed, struct failure **failure)
 {
     cleanup_close int rundir = rundir_open(context->root, failure);
     const struct delivery_guest guest = {
@@ -211,7 +211,7 @@ scrub_domain(const struct context *context, const struct definition *source,
         return -1;
     uuid = running.domain.uuid;
     delivery = delivery_of_running(&running.domain);
-    if (replace_check_caller(context, failure) < 0 ||
+    if (running_seed_check_caller(context, failure) < 0 ||
         delivery->check_replace(&running.domain, failure) < 0 ||
         storage_read(context->root, uuid, &storage, &old, failure) < 0)
         return -1;
@@ -239,11 +239,12 @@ scrub_domain(const struct context *context, const struct definition *source,
     if (seed_is_same(&old, &seed) &&
         delivery->is_readable(context->root, &running.domain))
         return 0;
-    return replace_seed(context, source, &running, &request, &seed, failure);
+    return running_seed_replace(context, source, &running, &request, &seed, failure);
 }
 
 int
-replace_scrub(const struct context *context, const char *uuid, struct failure **failure)
+running_seed_scrub(const struct context *context, const char *uuid,
+                   struct failure **failure)
 {
     cleanup_definition struct definition source = {0};
 

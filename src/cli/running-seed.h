@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The seed of a running domain is replaced where the domain has it (store/delivery.h), through
+/* Replaces the seed of a running domain where the domain has it (store/delivery.h), through
  * libvirt. */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "store/delivery.h"
 
 /* Fails without the right to replace a seed. */
-int replace_check_caller(const struct context *context, struct failure **failure);
+int running_seed_check_caller(const struct context *context, struct failure **failure);
 
 /*
  * Replaces the seed of the domain, whose XML as it runs is `running`, and writes the request that
@@ -18,7 +18,7 @@ int replace_check_caller(const struct context *context, struct failure **failure
  *
  * On failure the domain has its old seed, or the message says what it has.
  */
-int replace_seed(const struct context *context, const struct definition *source,
+int running_seed_replace(const struct context *context, const struct definition *source,
                  const struct definition *running, const struct request *request,
                  struct seed *seed, struct failure **failure);
 
@@ -27,5 +27,5 @@ int replace_seed(const struct context *context, const struct definition *source,
  * else, for a guest that has been set up. So the guest stays the same instance when it is
  * rebooted; without any seed it would become a new one.
  */
-int replace_scrub(const struct context *context, const char *uuid,
+int running_seed_scrub(const struct context *context, const char *uuid,
                   struct failure **failure);
