@@ -81,7 +81,7 @@ read_import(struct import *import, const struct context *context, const char *ma
         access(file, F_OK) < 0)
         return failure_set(failure, FAILURE_USAGE,
                            "missing argument: FILE\nvirt-seed import %s FILE", file);
-    if (io_read(file, LIMIT_PART, "give the file of a manifest, or - for standard input",
+    if (io_read(file, LIMIT_PART, "give the file to import, or - for standard input",
                 &data, failure) < 0)
         return -1;
     if (!format)
@@ -147,7 +147,8 @@ put_element(struct definition *definition, const struct import *import, bool rep
     /* What 'wire' noted in the element that is replaced stays true. */
     if (was)
         element_set(element, "smbios-was", was);
-    wiring_note(wiring, old ? "request replaced" : "request added to <metadata>");
+    wiring_note(wiring,
+                old ? "<cloud-init> replaced" : "<cloud-init> added to <metadata>");
     return 0;
 }
 

@@ -441,8 +441,8 @@ run(const struct context *context, const void *data, struct failure **failure)
             (!change.dry_run && secret_replace(context->root, &definition.domain,
                                                &writing.secrets[i], failure) < 0))
             return -1;
-        wiring_note(&wiring, "secret '%s' has the key %s now", definition.domain.name,
-                    writing.secrets[i].name);
+        wiring_note(&wiring, "key %s of the secret '%s' written", writing.secrets[i].name,
+                    definition.domain.name);
     }
     return definition_commit(&definition, context, &change, "asks for that already",
                              &wiring, failure);

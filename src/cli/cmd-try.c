@@ -17,13 +17,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <libvirt/libvirt.h>
@@ -50,6 +51,9 @@
 
 /* Others may pass, as QEMU's user must, but not list the rehearsals. */
 #define TRYDIR_MODE 0711
+
+/* How often something is looked at for which there is no event. */
+#define WAKE_MILLISECONDS 200
 
 /* How much of the guest's console is shown after a failure. */
 #define CONSOLE_LINES 20
@@ -82,6 +86,10 @@ struct trial {
     int listener_handle; /* libvirt's number */
     struct waiting waiting;
     char *console; /* the last lines that the guest has printed by the end, or NULL */
+    /* The thread that starts the rehearsal, and what it has to say. */
+    char *text; /* the XML */
+    struct failure *start_failure;
+    atomic_bool started;
 };
 
 /* --- the network ------------------------------------------------------------------ */
@@ -416,6 +424,30 @@ read_console(const struct trial *trial)
     return text;
 }
 
+/* --- libvirt's event loop ------------------------------------------------------------- */
+
+static void
+wake(int timer, void *data)
+{
+    (void)timer;
+    (void)data;
+}
+
+/* Waits at most so many seconds, or, if there are none, as long as it takes. A connection
+ * whose events are not handled is closed by libvirt's daemon, which ends the rehearsal. */
+static void
+wait_until(const struct trial *trial, bool (*is_over)(const struct trial *trial),
+           int seconds)
+{
+    const int64_t end = clock_milliseconds() + seconds * 1000L;
+    int timer = virEventAddTimeout(WAKE_MILLISECONDS, wake, NULL, NULL);
+
+    while (!is_over(trial) && (seconds == 0 || clock_milliseconds() < end) &&
+           virEventRunDefaultImpl() == 0)
+        continue;
+    virEventRemoveTimeout(timer);
+}
+
 /* --- what it has changed ------------------------------------------------------------ */
 
 static int
@@ -447,17 +479,19 @@ check_virt_diff(const struct trial *trial, struct failure **failure)
                              "install it: apt install guestfs-tools");
 }
 
+static bool
+has_ended(const struct trial *trial)
+{
+    return virDomainIsActive(trial->domain) != 1;
+}
+
 /* So that its files are on the disks. One that does not shut down is ended: its journal
  * has them. */
 static void
 shut_down(const struct trial *trial)
 {
-    const struct timespec pause = {.tv_nsec = 200L * 1000 * 1000};
-    const int64_t end = clock_milliseconds() + LIMIT_SHUTDOWN_SECONDS * 1000L;
-
     virDomainShutdown(trial->domain);
-    while (virDomainIsActive(trial->domain) == 1 && clock_milliseconds() < end)
-        nanosleep(&pause, NULL);
+    wait_until(trial, has_ended, LIMIT_SHUTDOWN_SECONDS);
     virDomainDestroy(trial->domain);
 }
 
@@ -512,20 +546,48 @@ print_files(const struct trial *trial, struct failure **failure)
 
 /* --- from its start to its end ---------------------------------------------------- */
 
+static bool
+has_started(const struct trial *trial)
+{
+    return trial->started;
+}
+
+/* libvirt has no call that starts a domain and returns at once. */
+static void *
+run_start(void *data)
+{
+    struct trial *trial = data;
+
+    trial->domain =
+        virDomainCreateXML(trial->connection, trial->text, VIR_DOMAIN_START_AUTODESTROY);
+    if (!trial->domain)
+        libvirt_fail(&trial->start_failure, "the rehearsal '%s' could not be started",
+                     trial->rehearsal.name);
+    trial->started = true;
+    return NULL;
+}
+
 static int
 start(struct trial *trial, struct failure **failure)
 {
-    size_t size;
-    cleanup_free char *text = xml_format(trial->definition.doc, &size, failure);
+    const struct follow *follow = &trial->waiting.follow;
+    pthread_t thread;
     struct waited *waited;
+    size_t size;
+    int error;
 
-    if (!text)
+    trial->text = xml_format(trial->definition.doc, &size, failure);
+    if (!trial->text)
         return -1;
-    trial->domain =
-        virDomainCreateXML(trial->connection, text, VIR_DOMAIN_START_AUTODESTROY);
-    if (!trial->domain)
-        return libvirt_fail(failure, "the rehearsal '%s' could not be started",
-                            trial->rehearsal.name);
+    error = pthread_create(&thread, NULL, run_start, trial);
+    if (error != 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error,
+                                 "could not make a thread");
+    wait_until(trial, has_started, 0);
+    pthread_join(thread, NULL);
+    *failure = steal(trial->start_failure);
+    if (*failure || follow->signal != 0)
+        return *failure ? -1 : 0;
     waited = waiting_add(&trial->waiting, trial->rehearsal.uuid, failure);
     if (!waited)
         return -1;
@@ -533,7 +595,7 @@ start(struct trial *trial, struct failure **failure)
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
     trial->console = read_console(trial);
-    if (!trial->options->files || trial->waiting.follow.signal != 0)
+    if (!trial->options->files || follow->signal != 0)
         return 0;
     shut_down(trial);
     return print_files(trial, failure);
@@ -640,6 +702,7 @@ run(const struct context *context, const void *data, struct failure **failure)
         fputc('\n', stderr);
     }
     free(trial.console);
+    free(trial.text);
     return status;
 }
 

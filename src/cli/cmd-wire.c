@@ -63,11 +63,9 @@ adopt_seed(struct definition *definition, const struct context *context, bool re
     cleanup_free char *own = NULL;
     const char *path = definition->first_seed;
     cleanup_import struct import import = {0};
-    cleanup_request struct request request = {0};
-    cleanup_failure struct failure *missing = NULL;
+    const struct domain *domain = &definition->domain;
 
-    if (request_read(&request, &definition->domain, &missing) == 0 ||
-        missing->code != FAILURE_REQUEST_MISSING)
+    if (request_find(domain) || payload_find(domain) || domain_uses_shim(domain))
         return 0;
     if (!path && replace && !host)
         path = own = import_find_seed(&definition->domain);

@@ -146,15 +146,11 @@ definition_load_domain(struct definition *definition, const struct context *cont
     *definition = (struct definition){0};
     definition->connection =
         libvirt_connect(context->uri, use == DEFINITION_READ, failure);
-    if (!definition->connection)
-        return failure_prefix(failure, "no file '%s'; treating it as a domain name",
-                              argument);
-    if (!change && libvirt_require_local(definition->connection, failure) < 0)
+    if (!definition->connection ||
+        (!change && libvirt_require_local(definition->connection, failure) < 0))
         return -1;
     definition->libvirt = libvirt_find_domain(definition->connection, argument, failure);
-    if (!definition->libvirt)
-        return failure_prefix(failure, "'%s' is not a file", argument);
-    return read_libvirt(definition, change, failure);
+    return definition->libvirt ? read_libvirt(definition, change, failure) : -1;
 }
 
 int
@@ -166,7 +162,14 @@ definition_load(struct definition *definition, const struct context *context,
     *definition = (struct definition){0};
     if (definition_is_file(context))
         return load_file(definition, context, name, failure);
-    return definition_load_domain(definition, context, name, use, failure);
+    if (definition_load_domain(definition, context, name, use, failure) == 0)
+        return 0;
+    /* Perhaps a file was meant. */
+    if (!context->is_domain && (*failure)->code == FAILURE_DOMAIN_MISSING)
+        failure_prefix(failure, "'%s' is not a file", name);
+    else if (!context->is_domain && (*failure)->code == FAILURE_LIBVIRT_MISSING)
+        failure_prefix(failure, "no file '%s'; treating it as a domain name", name);
+    return -1;
 }
 
 int

@@ -19,8 +19,8 @@ int running_seed_check_caller(const struct context *context, struct failure **fa
  * On failure the domain has its old seed, or the message says what it has.
  */
 int running_seed_replace(const struct context *context, const struct definition *source,
-                 const struct definition *running, const struct request *request,
-                 struct seed *seed, struct failure **failure);
+                         const struct definition *running, const struct request *request,
+                         struct seed *seed, struct failure **failure);
 
 /*
  * Replaces the seed of the running domain by one with its instance-id and host name, and nothing
@@ -28,4 +28,4 @@ int running_seed_replace(const struct context *context, const struct definition 
  * rebooted; without any seed it would become a new one.
  */
 int running_seed_scrub(const struct context *context, const char *uuid,
-                  struct failure **failure);
+                       struct failure **failure);

@@ -2,7 +2,8 @@
 /*
  * How it works: elements that our own <initialization> has (domain/initialization.h) are
  * copied. The tables here translate the deprecated type CloudInit of oVirt's REST API, and
- * its types Dns and NetworkConfiguration. Anything else is refused.
+ * its types Dns and NetworkConfiguration. Anything else is refused. What oVirt's engine
+ * means by an element and ours does not is settled after that.
  */
 #include "config.h"
 
@@ -15,6 +16,7 @@
 #include "domain/request.h"
 #include "domain/xml.h"
 #include "import/import.h"
+#include "seed/json.h"
 #include "seed/yaml.h"
 
 /* How to translate an element that ours lacks or uses for something else. */
@@ -303,6 +305,84 @@ copy_children(struct import *import, const xmlNode *node,
 
 /* --- documents -------------------------------------------------------------------- */
 
+/* cloud-init's "password" is for the default user, whatever the image calls it. */
+static int
+add_password_script(struct import *import, xmlNode *target, const char *password,
+                    struct failure **failure)
+{
+    xmlNode *custom = vocabulary_child(target, "custom_script");
+    cleanup_free char *rest = custom ? xml_text(custom) : xstrdup("");
+    cleanup_json json_t *value = json_string(password);
+    cleanup_free char *quoted = json_dumps(value, JSON_ENCODE_ANY);
+    cleanup_free char *script = xasprintf("password: %s\n"
+                                          "chpasswd: {expire: false}\n"
+                                          "ssh_pwauth: true\n"
+                                          "%s",
+                                          quoted, rest);
+
+    if (vocabulary_child(target, "users") ||
+        yaml_check(script, strlen(script), YAML_ONE_MAPPING, failure) < 0) {
+        failure_free(steal(*failure));
+        return failure_set(failure, FAILURE_REQUEST,
+                           "<root_password> is the default user's, but it cannot be set "
+                           "together with <users> or this <custom_script>\n"
+                           "name the user in <user_name>; 'root' is possible, too");
+    }
+    if (custom)
+        xml_remove(custom);
+    element_add_text(target, "custom_script", script);
+    import_note(import, "root_password is the default user's, as in oVirt: it is in "
+                        "<custom_script>, because no <user_name> names that user");
+    return 0;
+}
+
+/* The engine makes <root_password> the password of the default user, who is root only if
+ * <user_name> says so (CloudInitHandler). Ours is root's. */
+static int
+move_password(struct import *import, xmlNode *target, struct failure **failure)
+{
+    xmlNode *node = vocabulary_child(target, "root_password");
+    xmlNode *user_name = vocabulary_child(target, "user_name");
+    xmlNode *users = vocabulary_child(target, "users");
+    cleanup_free char *password = node ? xml_text(node) : NULL;
+    cleanup_free char *name = user_name ? xml_text(user_name) : NULL;
+    xmlNode *user;
+
+    if (!password || (name && strcmp(name, "root") == 0))
+        return 0;
+    xml_remove(node);
+    if (!name)
+        return add_password_script(import, target, password, failure);
+    user = element_add(users ? users : element_add(target, "users"), "user");
+    element_add_text(user, "user_name", name);
+    element_add_text(user, "password", password);
+    import_note(import, "root_password is that of the default user '%s', as in oVirt",
+                name);
+    return 0;
+}
+
+/* The engine leaves out a netmask that is not set, and cloud-init has a default. */
+static void
+add_netmasks(struct import *import, xmlNode *target)
+{
+    xmlNode *configurations = vocabulary_child(target, "nic_configurations");
+
+    for (xmlNode *one = xml_first_element(configurations); one;
+         one = xml_next_element(one)) {
+        for (xmlNode *ip = xml_first_element(one); ip; ip = xml_next_element(ip)) {
+            const char *prefix = vocabulary_is(ip, "ipv6") ? "64" : "24";
+            const xmlNode *address = vocabulary_child(ip, "address");
+            cleanup_free char *text = address ? xml_text(address) : NULL;
+
+            if (!text || vocabulary_child(ip, "netmask"))
+                continue;
+            element_add_text(ip, "netmask", prefix);
+            import_note(import, "address %s has no netmask, and gets cloud-init's /%s",
+                        text, prefix);
+        }
+    }
+}
+
 static int
 read_initialization(struct import *import, const xmlNode *node, struct failure **failure)
 {
@@ -314,9 +394,11 @@ read_initialization(struct import *import, const xmlNode *node, struct failure *
         copy_children(import, node, initialization, initialization_elements, target,
                       failure) < 0)
         return -1;
-    return target->children ? 0
-                            : fail(node, "has no content",
-                                   "add content: there is nothing to import", failure);
+    if (!target->children)
+        return fail(node, "has no content", "add content: there is nothing to import",
+                    failure);
+    add_netmasks(import, target);
+    return move_password(import, target, failure);
 }
 
 /* `parent` has the <vm>s as children. */

@@ -20,6 +20,9 @@ struct lifecycle {
     int root; /* borrowed */
     const struct config *config;
     const char *operation; /* libvirt's name for it */
+    /* Why the guest has ended, in libvirt's word ("saved"); NULL before libvirt 10.5, which
+     * does not tell, and at other operations than release. */
+    const char *end;
     struct domain *domain; /* has a UUID */
 };
 

@@ -47,7 +47,7 @@ static const char too_late[] =
 /* --- one operation ---------------------------------------------------------------- */
 
 static int
-run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *operation_name,
+run_on_domain(int root, xmlDoc *doc, enum operation operation, char *const *arguments,
               struct failure **failure)
 {
     cleanup_domain struct domain domain = {0};
@@ -56,10 +56,13 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *opera
     struct lifecycle lifecycle = {
         .root = root,
         .config = &config,
-        .operation = operation_name,
+        .operation = arguments[1],
         .domain = &domain,
     };
 
+    if (operation == OPERATION_RELEASE && arguments[2] && arguments[3] &&
+        strcmp(arguments[3], "-") != 0)
+        lifecycle.end = arguments[3];
     if (domain_read(&domain, doc, failure) < 0 ||
         domain_require_uuid(&domain, failure) < 0)
         return -1;
@@ -88,7 +91,7 @@ run_on_domain(int root, xmlDoc *doc, enum operation operation, const char *opera
 }
 
 static int
-run(const char *root_path, enum operation operation, const char *operation_name,
+run(const char *root_path, enum operation operation, char *const *arguments,
     struct failure **failure)
 {
     /* Not freed: the process ends soon. */
@@ -112,7 +115,7 @@ run(const char *root_path, enum operation operation, const char *operation_name,
             LIMIT_DOMAIN_XML / MIB);
     doc = xml_parse(text.data, text.size, "standard input", failure);
     buffer_clear(&text);
-    return doc ? run_on_domain(root, doc, operation, operation_name, failure) : -1;
+    return doc ? run_on_domain(root, doc, operation, arguments, failure) : -1;
 }
 
 static void
@@ -188,7 +191,7 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     if (operation == OPERATION_STARTED)
         status_of_failure = EXIT_SUCCESS;
-    if (run(root, operation, argv[optind + 1], &failure) == 0)
+    if (run(root, operation, argv + optind, &failure) == 0)
         return EXIT_SUCCESS;
     print_failure(failure);
     /* libvirt discards the messages of a hook that succeeds. */

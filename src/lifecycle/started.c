@@ -70,6 +70,24 @@ record_boot(const struct lifecycle *lifecycle, const struct request *request,
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }
 
+/* A state that was saved before the last boot knows nothing of that boot. */
+static int
+record_resumed(const struct lifecycle *lifecycle, struct failure **failure)
+{
+    const char *uuid = lifecycle->domain->uuid;
+    cleanup_record struct record record = {0};
+    cleanup_close int lock = record_lock(lifecycle->root);
+
+    (void)lock;
+    if (record_read(lifecycle->root, uuid, &record, failure) < 0)
+        return -1;
+    if (!record_forget_later_boot(&record))
+        return 0;
+    lifecycle_log(lifecycle, "resumed from a state that is older than its last boot; the "
+                             "result of that boot is not this guest's");
+    return record_write(lifecycle->root, uuid, &record, failure);
+}
+
 /* This is another run of the hook, so it reads the request again: whether it names
  * secrets, and what it says about other boots (until_done, cache). */
 static int
@@ -94,7 +112,7 @@ record_start(const struct lifecycle *lifecycle, struct failure **failure)
         return -1;
     log_made(lifecycle, &request, storage, seed);
     return rundir_is_resumed(rundir, lifecycle->domain->uuid, &status)
-               ? 0
+               ? record_resumed(lifecycle, failure)
                : record_boot(lifecycle, &request, storage, seed, failure);
 }
 

@@ -103,7 +103,7 @@ check_custom_script(const char *data, size_t size, bool windows, struct failure 
 
     if (strcmp(user_data_kind(data, size), "unknown") != 0)
         return user_data_check(data, size, windows, failure);
-    if (yaml_read(&yaml, data, size, YAML_ONE_MAPPING, failure) < 0)
+    if (yaml_read(&yaml, data, size, YAML_CLOUD_CONFIG, failure) < 0)
         return -1;
     if (!yaml_get(yaml.root, "ignition"))
         return 0;

@@ -294,6 +294,8 @@ check_archive(const char *data, size_t size, struct failure **failure)
                              failure);
         for (const struct yaml_item *header = item->value->items; header;
              header = header->next) {
+            if (header->key->type == YAML_MERGE)
+                continue;
             if (header->key->type != YAML_TEXT ||
                 (header->value != type && header->value != content &&
                  strcasecmp(header->key->text, "launch-index") != 0 &&

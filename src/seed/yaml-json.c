@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -25,9 +26,13 @@ refuse(const struct yaml_node *node, const char *problem, const char *hint,
     return NULL;
 }
 
+/* In a stream, where others' fields may be unsigned, a number too large for an integer
+ * becomes a real one. */
 static json_t *
-load_scalar(const struct yaml_node *node, struct failure **failure)
+load_scalar(const struct yaml_node *node, enum yaml_shape shape, struct failure **failure)
 {
+    double real;
+
     switch (node->type) {
     case YAML_NULL:
         return own(json_null());
@@ -36,6 +41,9 @@ load_scalar(const struct yaml_node *node, struct failure **failure)
     case YAML_INTEGER:
         if (!node->huge)
             return own(json_integer(node->value.integer));
+        real = strtod(node->text, NULL);
+        if (shape == YAML_STREAM && isfinite(real))
+            return own(json_real(real));
         break;
     case YAML_FLOAT:
         if (isfinite(node->value.real))
@@ -55,10 +63,11 @@ load_scalar(const struct yaml_node *node, struct failure **failure)
                   failure);
 }
 
-static json_t *load_node(const struct yaml_node *node, struct failure **failure);
+static json_t *load_node(const struct yaml_node *node, enum yaml_shape shape,
+                         struct failure **failure);
 
 static json_t *
-load_mapping(const struct yaml_node *node,
+load_mapping(const struct yaml_node *node, enum yaml_shape shape,
              struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     cleanup_json json_t *object = own(json_object());
@@ -69,7 +78,7 @@ load_mapping(const struct yaml_node *node,
         json_t *value;
 
         if (key->type == YAML_MERGE) {
-            cleanup_json json_t *loaded = load_node(item->value, failure);
+            cleanup_json json_t *loaded = load_node(item->value, shape, failure);
 
             if (!loaded)
                 return NULL;
@@ -84,7 +93,7 @@ load_mapping(const struct yaml_node *node,
             return refuse(key, "a key has a NUL character", "remove it", failure);
         if (json_object_get(object, key->text))
             return refuse(key, "duplicate key", "keep one of them", failure);
-        value = load_node(item->value, failure);
+        value = load_node(item->value, shape, failure);
         if (!value)
             return NULL;
         json_must(json_object_set_new(object, key->text, value));
@@ -94,18 +103,18 @@ load_mapping(const struct yaml_node *node,
 }
 
 static json_t *
-load_node(const struct yaml_node *node,
+load_node(const struct yaml_node *node, enum yaml_shape shape,
           struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
     cleanup_json json_t *array = NULL;
 
     if (node->kind == YAML_SCALAR)
-        return load_scalar(node, failure);
+        return load_scalar(node, shape, failure);
     if (node->kind == YAML_MAPPING)
-        return load_mapping(node, failure);
+        return load_mapping(node, shape, failure);
     array = own(json_array());
     for (const struct yaml_item *item = node->items; item; item = item->next) {
-        json_t *value = load_node(item->value, failure);
+        json_t *value = load_node(item->value, shape, failure);
 
         if (!value)
             return NULL;
@@ -121,7 +130,7 @@ yaml_load(const char *data, size_t size, enum yaml_shape shape, struct failure *
 
     if (yaml_read(&yaml, data, size, shape, failure) < 0)
         return NULL;
-    return yaml.root ? load_node(yaml.root, failure) : json_null();
+    return yaml.root ? load_node(yaml.root, shape, failure) : json_null();
 }
 
 /* --- JSON for readers of YAML ----------------------------------------------------- */

@@ -118,7 +118,8 @@ const char *yaml_resolve(struct yaml_node *node, const char *tag, bool plain,
  * more than 64 bits, .nan and .inf, NUL in text, duplicate keys.
  *
  * Return: the value, null if there is none, owned by the caller (cleanup_json), or NULL.
- * A YAML_STREAM becomes an array of the documents.
+ * A YAML_STREAM becomes an array of the documents; an integer of more than 64 bits in it,
+ * a real number.
  */
 json_t *yaml_load(const char *data, size_t size, enum yaml_shape shape,
                   struct failure **failure);

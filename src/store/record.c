@@ -120,6 +120,7 @@ record_from_json(struct record *record, json_t *json)
 
     *record = (struct record){.others = json};
     take_text(json, "done", &record->done);
+    take_text(json, "end", &record->end);
     take_boot(json, "boot", &record->boot);
     take_boot(json, "update", &record->update);
     result->state = guest_state_find_end(json_string_value(word));
@@ -207,6 +208,7 @@ record_to_json(const struct record *record)
     json_t *json = start_object(record->others);
 
     add_text(json, "done", record->done);
+    add_text(json, "end", record->end);
     if (record->boot.time)
         add_boot(json, "boot", &record->boot);
     if (record->update.time)
@@ -352,7 +354,24 @@ record_set_boot(struct record *record, struct record_boot *boot)
     record_result_clear(&record->result);
     json_object_del(record->others, "result");
     record_set_update(record, &none);
+    free(steal(record->end));
     set_boot(record, "boot", &record->boot, boot);
+}
+
+bool
+record_forget_later_boot(struct record *record)
+{
+    static const char *const resumable[] = {"saved", "migrated", "from snapshot"};
+    struct record_boot none = {0};
+
+    if (!record->end)
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(resumable); i++) {
+        if (strcmp(record->end, resumable[i]) == 0)
+            return false;
+    }
+    record_set_boot(record, &none);
+    return true;
 }
 
 void
@@ -425,6 +444,7 @@ void
 record_clear(struct record *record)
 {
     free(record->done);
+    free(record->end);
     record_boot_clear(&record->boot);
     record_boot_clear(&record->update);
     record_result_clear(&record->result);

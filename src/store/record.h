@@ -67,6 +67,9 @@ struct record {
      * the guest has read it if it has rebooted since. It has no name. */
     struct record_boot update;
     struct record_result result;
+    /* How the guest has ended since that boot, in libvirt's word; NULL if it has not, or
+     * libvirt did not tell. */
+    char *end;
     struct json_t *others;
 };
 
@@ -96,8 +99,8 @@ int record_lock(int root);
 void record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
                           const struct seed *seed);
 
-/* Moves the boot into the record as the last one; drops the previous boot's update and
- * result. */
+/* Moves the boot into the record as the last one; drops the previous boot's update,
+ * result and end. */
 void record_set_boot(struct record *record, struct record_boot *boot);
 
 /* Moves the update of the last boot's seed into the record. */
@@ -105,6 +108,12 @@ void record_set_update(struct record *record, struct record_boot *update);
 
 /* Moves the last boot's result into the record. */
 void record_set_result(struct record *record, struct record_result *result);
+
+/*
+ * For a guest that is resumed: forgets the boot if it is a later one than that of the guest,
+ * since the last guest was not saved but has ended. Return: whether it was.
+ */
+bool record_forget_later_boot(struct record *record);
 
 /* Return: the time in a record's format, owned by the caller (free). */
 char *record_time(time_t seconds);

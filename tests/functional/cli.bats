@@ -238,6 +238,11 @@ options_of_help() {
     done
     run virt-seed -c test:///default wire web1
     assert_refused 1 "'web1' is not a file: there is no domain 'web1'" 'virsh list --all'
+    # What can only be a domain was never looked for as a file.
+    run virt-seed -c test:///default wire --domain=web1
+    assert_refused 1 "error: there is no domain 'web1'"
+    run virt-seed -c test:///default update unwired.xml
+    assert_refused 1 "error: there is no domain 'unwired.xml'"
 }
 
 @test "wait and status take several domains, and look for them in libvirt only" {

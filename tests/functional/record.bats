@@ -114,6 +114,41 @@ put_result() {
     [[ $(in_record .result) = null ]]
 }
 
+# release WHY: as libvirt calls it since 10.5.
+release() {
+    virt-seed-lifecycle --root="$root" web1 release end "$1" <wired.xml
+}
+
+@test "a state that was saved before a later boot does not count as that boot" {
+    start wired.xml
+    release saved
+    # The same guest goes on.
+    put_result
+    lifecycle_beside_journal wired.xml restore
+    start wired.xml
+    [[ $(in_record .result.state) = done ]]
+    release saved
+    start wired.xml
+    put_result
+    release shutdown
+    # A start that fails ends no guest.
+    release failed
+    [[ $(in_record .end) = shutdown ]]
+    lifecycle_beside_journal wired.xml restore
+    start wired.xml
+    # Nothing is known of it.
+    [[ ! -e $record ]]
+}
+
+@test "a libvirt that does not tell why a guest has ended changes nothing" {
+    start wired.xml
+    put_result
+    release -
+    lifecycle_beside_journal wired.xml restore
+    start wired.xml
+    [[ $(in_record .result.state) = done && $(in_record .end) = null ]]
+}
+
 @test "ignores the mark of a guest that was resumed long ago" {
     start wired.xml
     put_result

@@ -196,7 +196,7 @@ END
     # Another one replaces it.
     echo 'correct horse' >password
     run -0 virt-seed --root="$root" set --root-password-file=password --in-place out.xml
-    assert_said "secret 'web1' has the key root-password now"
+    assert_said "key root-password of the secret 'web1' written"
     [[ $(<"$secret") = 'correct horse' ]]
 }
 

@@ -15,14 +15,14 @@
 /* Return: the element as text, owned by the caller (free), or NULL if the document is
  * refused; `import` holds it. */
 static char *
-import_text(struct import *import, const char *data, size_t size)
+import_text(struct import *import, const struct buffer *document)
 {
     cleanup_failure struct failure *failure = NULL;
     int result;
 
     import->doc = request_new();
     import->element = xmlDocGetRootElement(import->doc);
-    result = import_ovirt(import, data, size, NULL, &failure);
+    result = import_ovirt(import, document->data, document->size, NULL, &failure);
     return fuzz_succeeded(result, &failure) ? element_format(import->doc) : NULL;
 }
 
@@ -42,6 +42,7 @@ import_again(const struct import *first, const char *text)
     cleanup_import struct import again = {0};
     cleanup_xml xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
     xmlNode *initialization = vocabulary_child(first->element, "initialization");
+    cleanup_buffer struct buffer document = {0};
     cleanup_free char *same = NULL, *copy = NULL;
 
     /* A payload has none. */
@@ -50,7 +51,8 @@ import_again(const struct import *first, const char *text)
     xmlDocSetRootElement(doc, xmlDocCopyNode(initialization, doc, 1));
     remove_namespace(xmlDocGetRootElement(doc));
     copy = element_format(doc);
-    same = import_text(&again, copy, strlen(copy));
+    buffer_append_string(&document, copy);
+    same = import_text(&again, &document);
     fuzz_require(same && strcmp(same, text) == 0);
 }
 
@@ -59,11 +61,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cleanup_import struct import import = {0};
     cleanup_failure struct failure *failure = NULL;
-    cleanup_free char *text = import_text(&import, (const char *)data, size);
-    cleanup_buffer struct buffer domain = {0};
+    cleanup_buffer struct buffer document = {0}, domain = {0};
     cleanup_seed struct seed seed = {0};
+    cleanup_free char *text = NULL;
     int result;
 
+    buffer_append(&document, data, size);
+    text = import_text(&import, &document);
     /* replay.c counts descriptors, and what is refused needs no root. */
     fuzz_root();
     if (!text)

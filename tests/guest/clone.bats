@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154  # the variables of common.bash
-# clone.bats: copies of a disk that a guest has booted from become guests of their own with
-# machine-id="per-instance".
+# clone.bats: copies of a disk that a guest has booted from become guests of their own, either with
+# machine-id="per-instance" or because the disk was cleaned as docs/recipes.md says.
 #
 # The original boots once and powers off. Two domains over its disk boot side by side: the DHCP client of
 # "by-mac" identifies itself by its MAC address, that of "by-duid" by the machine-id. Then by-duid boots
-# again.
+# again. In "golden" the recipe's commands run once it is set up; "web1" and "web2" boot from the disk that
+# it leaves.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,12 +14,14 @@ load ../libvirt/lab
 load ../../scripts/guest/guest
 load common
 
-# request [ELEMENT]: what each of the domains asks for. The file in D-Bus's folder is one of its own, as on
-# older systems.
+per_instance='machine-id="per-instance"'
+
+# request [ATTRIBUTE [ELEMENT [LINES]]]: what each of the domains asks for, with lines of its own in the
+# cloud-config. The file in D-Bus's folder is not a link to /etc/machine-id, as on older systems.
 request() {
     cat <<END
-<ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1" machine-id="per-instance">
-  ${1-}
+<ci:cloud-init xmlns:ci="urn:virt-seed:cloud-init:1" ${1-}>
+  ${2-}
   <ci:user-data>#cloud-config
 write_files:
   - path: /var/lib/cloud/scripts/per-boot/record
@@ -33,21 +36,23 @@ write_files:
       fi
       cat /etc/machine-id >machine-id
       cat /var/lib/dbus/machine-id >dbus
+      cut -d ' ' -f 2 /etc/ssh/ssh_host_ed25519_key.pub >host-key
       grep '^virt-seed: .*machine-id' /var/log/cloud-init-output.log >log
       for _ in \$(seq 120); do
           if grep -h ^CLIENTID= /run/systemd/netif/leases/* >lease; then break; fi
           sleep 1
       done
+${3-}
   </ci:user-data>
 </ci:cloud-init>
 END
 }
 
-# define NAME NUMBER [ELEMENT]
+# define NAME NUMBER [ATTRIBUTE [ELEMENT [LINES]]]
 define() {
     local mac=52:54:00:00:00:0$2
 
-    request "${3-}" |
+    request "${@:3}" |
         interfaces="<interface type='user'><mac address='$mac'/><model type='virtio'/></interface>" \
             guest_xml "$images" "$1" "00000000-0000-4000-8000-00000000000$2" "$(console "$1")" |
         virt_seed --quiet wire - >"$images/$1.xml"
@@ -56,6 +61,25 @@ define() {
 
 clone_disk() {
     qemu-img create -q -f qcow2 -F qcow2 -b "$images/original.qcow2" "$images/$1.qcow2"
+}
+
+# recipe NUMBER: prints one of the blocks of commands for a golden image.
+recipe() {
+    awk -v wanted="$1" '
+        /^## / { inside = $0 == "## A golden image" }
+        /^```$/ { wanted_block = 0 }
+        wanted_block
+        inside && /^```sh$/ { wanted_block = ++count == wanted }' "$BATS_TEST_DIRNAME/../../docs/recipes.md"
+}
+
+# cleaning: the lines of cloud-config with which a guest types what the recipe says, once it has reported.
+cleaning() {
+    cat <<END
+  - path: /root/typed
+    content: |
+$(recipe 1 | sed 's/^/      /')
+runcmd: [[systemd-run, --no-block, --property=After=virt-seed-probe.service, sh, -ex, /root/typed]]
+END
 }
 
 is_off() {
@@ -70,19 +94,52 @@ recorded() {
 setup_file() {
     common_start_lab
     guest_overlay "$images" original
-    define original 1
-    lab_virsh start original
-    wait_for_report original
+    guest_overlay "$images" golden
+    define original 1 "$per_instance"
+    append=virt_seed_probe=stay define golden 4 '' '' "$(cleaning)"
+    boot_both original golden
     wait_until 120 is_off original
+    wait_until "$boot_seconds" is_off golden
 
     clone_disk by-mac
     clone_disk by-duid
-    define by-mac 2 '<ci:network-config from="interfaces"/>'
-    define by-duid 3
-    lab_virsh start by-mac
-    lab_virsh start by-duid
-    wait_for_report by-mac
-    wait_for_report by-duid
+    recipe 2 >"$images/recipe"
+    lab_run sh -ex "$images/recipe"
+    sed s/web1/web2/ "$images/recipe" | lab_run sh -ex
+    define by-mac 2 "$per_instance" '<ci:network-config from="interfaces"/>'
+    define by-duid 3 "$per_instance"
+    define web1 5
+    define web2 6
+    boot_both by-mac by-duid
+    boot_both web1 web2
+}
+
+boot_both() {
+    lab_virsh start "$1"
+    lab_virsh start "$2"
+    wait_for_report "$1"
+    wait_for_report "$2"
+}
+
+# all_differ FILE NAME...: whether each of the guests has recorded something else there.
+all_differ() {
+    local name file=$1
+
+    shift
+    for name; do
+        recorded "$name" "$file" | tee "$BATS_TEST_TMPDIR/$name"
+        [[ -s $BATS_TEST_TMPDIR/$name ]] || return
+    done
+    [[ $(sort -u "${@/#/$BATS_TEST_TMPDIR/}" | wc -l) -eq $# ]]
+}
+
+@test "copies of a disk cleaned by the recipe have their own machine-id, DHCP identity and host keys" {
+    all_differ machine-id golden web1 web2
+    all_differ lease golden web1 web2
+    all_differ host-key golden web1 web2
+    [[ $(recorded web1 dbus) = "$(recorded web1 machine-id)" ]]
+    assert_reported web1 'instance-id=00000000-0000-4000-8000-000000000005' 'hostname=web1' 'errors=[]'
+    assert_reported web2 'instance-id=00000000-0000-4000-8000-000000000006' 'hostname=web2' 'errors=[]'
 }
 
 @test "the machine-id that systemd makes for a prepared disk stays" {

@@ -14,8 +14,8 @@
 builddir=${VIRT_SEED_BUILDDIR:?the build directory with the programs}
 guest=${VIRT_SEED_GUEST:?the directory that scripts/build-guest made}
 
-# Under software emulation on a slow and busy machine; a boot takes half a minute otherwise.
-boot_seconds=900
+# A boot takes half a minute, but a quarter of an hour under software emulation on a very busy machine.
+boot_seconds=1800
 
 teardown_file() {
     lab_stop

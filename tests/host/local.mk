@@ -9,6 +9,7 @@ host_tests = \
 	%D%/imds.bats \
 	%D%/disk.bats \
 	%D%/shim.bats \
+	%D%/try.bats \
 	%D%/install.bats \
 	%D%/watch.bats \
 	$(NULL)

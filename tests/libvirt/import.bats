@@ -49,13 +49,13 @@ canonical() {
     virt_seed -q import --set=web1 kubevirt "$manifest"
     before=$(lab_virsh dumpxml --inactive web1)
     run -0 virt_seed import --dry-run --replace --set=web1 kubevirt "$golden/import-kubevirt/json/in.yaml"
-    [[ $output == *'web1: would be changed'*'request replaced'* ]]
+    [[ $output == *'web1: would be changed'*'<cloud-init> replaced'* ]]
     [[ $(lab_virsh dumpxml --inactive web1) == "$before" ]]
     run virt_seed import --set=web1 kubevirt "$golden/import-kubevirt/json/in.yaml"
     [[ $status -eq 1 && $output == *"domain 'web1' already has a <cloud-init> element"*'--replace'* ]]
     [[ $(lab_virsh dumpxml --inactive web1) == "$before" ]]
     run -0 virt_seed import --replace --set=web1 kubevirt "$golden/import-kubevirt/json/in.yaml"
-    [[ $output == *"web1: request replaced"* ]]
+    [[ $output == *"web1: <cloud-init> replaced"* ]]
     virt_seed wire web1 | grep 'already wired'
     virt_seed unset web1
     run -0 lab_virsh dumpxml --inactive web1

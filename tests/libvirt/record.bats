@@ -102,6 +102,34 @@ left() {
     [[ $output == *'user-data: 0 bytes'* ]]
 }
 
+# libvirt_tells_ends: since 10.5, libvirt tells the hook why a guest has ended.
+libvirt_tells_ends() {
+    local version
+
+    version=$(lab_virsh version --daemon | sed -n 's/^Running against daemon: //p')
+    [[ $(printf '10.5.0\n%s\n' "$version" | sort --version-sort | head -n 1) = 10.5.0 ]]
+}
+
+@test "a state that was saved before a later boot does not count as that boot" {
+    libvirt_tells_ends || skip 'this libvirt does not tell why a guest has ended'
+    define
+    lab_virsh start web1
+    lab_virsh save web1 /var/lib/libvirt/images/early.save
+    lab_virsh restore /var/lib/libvirt/images/early.save
+    report_success
+    lab_virsh save web1 /var/lib/libvirt/images/early.save
+    lab_virsh restore /var/lib/libvirt/images/early.save
+    run -0 virt_seed wait --timeout=10 web1
+    lab_virsh save web1 /var/lib/libvirt/images/early.save
+    lab_virsh start web1
+    report_success
+    lab_virsh destroy web1
+    lab_virsh restore /var/lib/libvirt/images/early.save
+    run -124 virt_seed wait --timeout=1 web1
+    run -0 virt_seed status --json web1
+    [[ $(jq -r '.[0].result' <<<"$output") != done ]]
+}
+
 @test "a guest survives if its boot cannot be recorded" {
     define
     lab_run mkdir -p "$records/$web1.json"

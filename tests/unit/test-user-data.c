@@ -192,6 +192,7 @@ refuses_what_stops_cloud_init(void **state)
         "#cloud-config-archive\n- {type: text/cloud-config, content: 'a: 1'}\n"
         "- '#!/bin/sh'\n- {content: '#!/bin/sh', filename: 1, launch-index: 2}\n"
         "- {type: ~, content: !!binary c2VlZA==, Merge-Type: list()}\n- [a]\n- {}\n",
+        "#cloud-config-archive\n- &a {content: 'a: 1'}\n- {<<: *a, Merge-Type: list()}\n",
         "#cloud-config-archive\n",
         "#cloud-config\na: {1: x, 2.5: y, on: z}\nb: {'on': 1, name: 2}\n",
         "#cloud-config\na: &a {1: x}\nb: {<<: *a, 2: y}\n",
