@@ -48,6 +48,7 @@
     X(NO_NETWORK, "no-network")                                                          \
     X(APPARMOR, "apparmor")                                                              \
     X(IMDS, "metadata-server")                                                           \
+    X(IMDS_USER, "metadata-server-user")                                                 \
     X(FOREIGN_SEED, "foreign-seed")                                                      \
     X(FOREIGN_REPORT, "foreign-report")                                                  \
     X(FORBIDDEN_PATH, "forbidden-path")                                                  \

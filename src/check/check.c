@@ -160,7 +160,7 @@ check_delivery(const struct check *check)
         delivery->check_server(address, &failure) == 0)
         return;
     failure_at_line(&failure, request->line);
-    if (request->cache)
+    if (request->cache && failure->code != FAILURE_IMDS_USER)
         findings_warn(check->findings, WARNING_NOBODY_LISTENS, request->line,
                       failure->hint, "%s, unless it has cached its seed (cache=\"keep\")",
                       failure->message);

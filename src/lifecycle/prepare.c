@@ -118,7 +118,8 @@ withdraw_others(const struct start *start, const struct storage *own,
 }
 
 /* A guest that keeps what it has read (cache="keep") can start without a server, and so
- * can a running snapshot, for which people set unwired = warn. */
+ * can a running snapshot, for which people set unwired = warn; but not if another user
+ * answers in the server's place. */
 static int
 check_delivery(const struct start *start, const struct delivery *delivery,
                const struct request *request, struct failure **failure)
@@ -132,7 +133,8 @@ check_delivery(const struct start *start, const struct delivery *delivery,
     if (!delivery->check_server ||
         delivery->check_server(start->facts->url.address, &reason) == 0)
         return 0;
-    if (!request->cache && !start->lifecycle->config->warn_unwired)
+    if (reason->code == FAILURE_IMDS_USER ||
+        (!request->cache && !start->lifecycle->config->warn_unwired))
         return fail_if(&reason, failure);
     lifecycle_log_failure(start->lifecycle, "starting anyway", reason);
     return 0;

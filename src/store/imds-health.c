@@ -221,7 +221,7 @@ imds_health_ask(const char *url_address, struct failure **failure)
     if (size > 0 && stranger == 0 && address.any.sa_family == AF_INET)
         stranger = find_stranger(&address, AF_INET);
     if (stranger != 0) {
-        failure_set(failure, FAILURE_IMDS,
+        failure_set(failure, FAILURE_IMDS_USER,
                     "a program of user %u is listening at %s, where guests look for the "
                     "metadata server\n"
                     "find out which one it is, and stop it: ss -ltnpe 'sport = :%d'",
@@ -260,10 +260,11 @@ imds_health_check(const char *url_address, struct failure **failure)
 
     if (health == IMDS_HEALTHY || health == IMDS_UNKNOWN)
         return 0;
-    return failure_set(
-        failure, FAILURE_IMDS,
-        "asks for datasource=\"nocloud-net\", but %s: the guest would come up as a new "
-        "machine\n"
-        "%s",
-        reason->message, reason->hint);
+    return failure_set(failure, reason->code,
+                       "asks for datasource=\"nocloud-net\", but %s: the guest would %s\n"
+                       "%s",
+                       reason->message,
+                       reason->code == FAILURE_IMDS_USER ? "take its seed from it"
+                                                         : "come up as a new machine",
+                       reason->hint);
 }

@@ -8,7 +8,7 @@ enum imds_health {
     IMDS_HEALTHY,
     IMDS_ABSENT,  /* nothing is listening */
     IMDS_SILENT,  /* the server does not answer */
-    IMDS_FOREIGN, /* another server is listening */
+    IMDS_FOREIGN, /* another server, or another user's, is listening */
     IMDS_UNKNOWN, /* this host does not have the address, or asking is not allowed */
 };
 
@@ -20,7 +20,8 @@ enum imds_health {
 enum imds_health imds_health_ask(const char *url_address, struct failure **failure);
 
 /*
- * Refuses the start of a guest that would not get its seed and come up as a new machine.
+ * Refuses the start of a guest that would not get its seed and come up as a new machine,
+ * or with FAILURE_IMDS_USER, that would take another user's seed.
  * Accepts IMDS_UNKNOWN: the address may be added later, and SELinux may keep the hook
  * from asking.
  */

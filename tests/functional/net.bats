@@ -390,6 +390,11 @@ END
         read -r _ <&"${thief[0]}"
         refuses_start_and_check wired.xml "a program of user 65534 is listening at $imds_address" \
             'find out which one it is'
+        echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
+        refuses_start wired.xml "a program of user 65534 is listening"
+        sed -i '/^unwired/d' "$root$confdir/virt-seed.conf"
+        sed "s|<ci:cloud-init |&cache='keep' |" wired.xml >keep.xml
+        refuses_start_and_check keep.xml "a program of user 65534 is listening"
         kill "$thief_PID"
         wait "$thief_PID" || :
     done

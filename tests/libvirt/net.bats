@@ -143,6 +143,30 @@ assert_row() {
     lab_virsh start web1
 }
 
+@test "refuses a start if another user answers where guests look for the server" {
+    lab_run ip address add 192.0.2.1/32 dev lo
+    lab_run sh -c 'mkdir -p /etc/virt-seed; echo "imds-address = 192.0.2.1:8080" >/etc/virt-seed/virt-seed.conf'
+    lab_run "$builddir/virt-seed" wire web1
+    lab_run sh -c 'mkdir -p /run/poser && echo OK >/run/poser/healthz && cat >/run/poser/server.py' <<'END'
+import http.server
+http.server.SimpleHTTPRequestHandler.protocol_version = "HTTP/1.1"
+http.server.HTTPServer(("192.0.2.1", 8080), http.server.SimpleHTTPRequestHandler).serve_forever()
+END
+    # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
+    lab_run sh -c 'cd /run/poser && {
+        setpriv --reuid=65534 --regid=65534 --clear-groups /usr/bin/python3 server.py >/dev/null 2>&1 3>&- 4>&- &
+        echo $! >/run/poser.pid; }'
+    wait_until 60 lab_run curl --silent --fail --output /dev/null http://192.0.2.1:8080/healthz
+    run lab_virsh start web1
+    # shellcheck disable=SC2016  # the same
+    lab_run sh -c 'kill "$(cat /run/poser.pid)"'
+    lab_run ip address delete 192.0.2.1/32 dev lo
+    lab_run rm /etc/virt-seed/virt-seed.conf
+    [[ $status -ne 0 ]]
+    [[ $output == *'a program of user 65534 is listening at 192.0.2.1:8080'* ]]
+    [[ $(lab_run find $tree -mindepth 1) = '' ]]
+}
+
 @test "a domain with a changed datasource keeps nothing of the old one" {
     lab_run "$builddir/virt-seed" wire web1
     lab_run "$builddir/virt-seed" set --datasource=configdrive web1
