@@ -82,6 +82,7 @@ libseed_a_SOURCES = \
 	%D%/seed/cloud-config.c \
 	%D%/seed/combine.c \
 	%D%/seed/configdrive.c \
+	%D%/seed/content.h \
 	%D%/seed/instance-id.c \
 	%D%/seed/json.h \
 	%D%/seed/layout.c \

@@ -10,7 +10,7 @@
 #include "domain/domain.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
-#include "seed/seed.h"
+#include "seed/content.h"
 
 static bool
 lacks_mac(const struct check *check, const struct yaml_node *node)

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "check/check.h"
 #include "domain/xml.h"
-#include "seed/seed.h"
+#include "seed/content.h"
 
 #define MOVE_HINT                                                                        \
     "move it to " VIRT_SEED_CONFDIR "/secrets/NAME/KEY and write secret=\"NAME\""

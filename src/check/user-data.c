@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "check/check.h"
-#include "seed/seed.h"
+#include "seed/content.h"
 
 static void
 warn(const struct check *check, const struct part *part, enum warning id,

@@ -17,7 +17,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "seed/seed.h"
+#include "seed/content.h"
 #include "seed/writers.h"
 
 /* The user's, the custom script, the generated one; the domain's own vendor-data, the

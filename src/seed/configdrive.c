@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "base/memory.h"
+#include "seed/content.h"
 #include "seed/json.h"
 #include "seed/layout.h"
 #include "seed/seed.h"

@@ -7,9 +7,9 @@
 #include <jansson.h>
 
 #include "base/memory.h"
+#include "seed/content.h"
 #include "seed/json.h"
 #include "seed/layout.h"
-#include "seed/seed.h"
 #include "seed/yaml.h"
 
 static const struct layout *const layouts[] = {&layout_nocloud, &layout_configdrive};

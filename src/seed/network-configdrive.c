@@ -25,8 +25,8 @@
 #include "domain/address.h"
 #include "domain/domain.h"
 #include "domain/network.h"
+#include "seed/content.h"
 #include "seed/json.h"
-#include "seed/seed.h"
 #include "seed/writers.h"
 
 static bool

@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 #include "domain/network.h"
+#include "seed/content.h"
 #include "seed/json.h"
-#include "seed/seed.h"
 #include "seed/writers.h"
 #include "seed/yaml.h"
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "seed/content.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/writers.h"

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "domain/guest-value.h"
+#include "seed/content.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/ssh-host-keys.h"

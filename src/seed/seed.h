@@ -6,10 +6,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/buffer.h"
 #include "base/failure.h"
 #include "domain/documents.h"
 #include "domain/request.h"
@@ -37,64 +33,7 @@ char *nocloud_instance_id(const struct seed *seed);
 int openstack_add(struct seed *seed, const struct request *request,
                   struct failure **failure);
 
-/* --- what the guest would reject -------------------------------------------------- */
-/* No message contains any of the content. */
-
-/* Checks a part's content, which must have been read, as the guest would read it. */
+/* Checks a part's content, which must have been read, as the guest would read it. No
+ * message contains any of the content. */
 int seed_check_part(const struct request *request, const struct part *part,
                     struct failure **failure);
-
-/*
- * Checks that cloud-init would recognize user-data or vendor-data ("User-data formats" in
- * its documentation; cloudinit/handlers/__init__.py, INCLUSION_TYPES_MAP), and could read
- * a cloud-config as YAML. Looks into gzip. Empty data is fine, and so are cloudbase-init's
- * scripts if the guest may be Windows.
- */
-int user_data_check(const char *data, size_t size, bool windows,
-                    struct failure **failure);
-
-/* Return: what cloud-init takes the data for, in a word or two: "cloud-config", "script";
- * "nothing" if the data is empty, "unknown" if cloud-init would ignore it. */
-const char *user_data_kind(const char *data, size_t size);
-
-/* Return: whether a network-config has only white space and comments. A seed has no
- * document for it, and the guest has its own default. */
-bool network_config_is_none(const char *data, size_t size);
-
-/* Return: whether the data are white space, or a cloud-config of comments alone, of which
- * cloud-init would warn. */
-bool user_data_is_empty(const char *data, size_t size);
-
-/* Return: the MIME type of such data, "text/plain" if cloud-init would ignore them. */
-const char *user_data_type(const char *data, size_t size);
-
-/*
- * Appends the content of gzip, all its members; fails if the buffer then holds more than
- * LIMIT_SEED bytes.
- */
-int user_data_unpack(struct buffer *buffer, const char *data, size_t size,
-                     struct failure **failure);
-
-/* Return: whether cloud-init parses the data as MIME if they are the whole document: the
- * word "mime-version:" may be anywhere near its beginning. */
-bool user_data_mentions_mime(const char *data, size_t size);
-
-/*
- * Checks that a network-config is YAML with a version that cloud-init knows, 1 or 2, with
- * or without the wrapping `network:`; or that it turns the network off with
- * `config: disabled`.
- */
-int network_config_check(const char *data, size_t size, struct failure **failure);
-
-/*
- * Checks ConfigDrive's network_data.json: it must be strict JSON with its lists, with at
- * most LIMIT_NICS links, and each object must have the keys that cloud-init requires.
- * As for the guest (cloud-init's convert_net_json), a link with an address that none of
- * the domain's interfaces has, or with neither address nor name, is an error.
- */
-int network_data_check(const char *data, size_t size, const struct domain *domain,
-                       struct failure **failure);
-
-/* Return: whether each name server and search domain belongs to a nic with an address. On
- * a ConfigDrive, cloud-init's renderer for netplan ignores those of other nics. */
-bool network_carries_dns(const struct network *network);

@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "seed/seed.h"
+#include "seed/content.h"
 #include "seed/yaml.h"
 
 /* --- gzip (RFC 1952), which cloud-init takes, too (util.decomp_gzip) -------------- */

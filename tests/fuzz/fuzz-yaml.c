@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "fuzz.h"
+#include "seed/content.h"
 #include "seed/json.h"
 #include "seed/layout.h"
-#include "seed/seed.h"
 #include "seed/yaml.h"
 
 static void

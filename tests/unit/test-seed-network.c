@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 #include "base/memory.h"
+#include "seed/content.h"
 #include "seed/json.h"
-#include "seed/seed.h"
 #include "seed/writers.h"
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "seed/seed.h"
+#include "seed/content.h"
 #include "unit.h"
 
 static void
