@@ -370,10 +370,12 @@ refuses_start_and_check() {
 }
 
 @test "refuses a start if another user listens in place of the server" {
+    local address thief
+
     [[ $EUID -eq 0 ]] || skip 'only root can become another user'
     end_server
     for address in "${imds_address%:*}" 0.0.0.0; do
-        coproc thief { exec python3 - "$address" "${imds_address#*:}" 3>&- <<'END'; }
+        coproc others { exec python3 - "$address" "${imds_address#*:}" 3>&- <<'END'; }
 import os, socket, sys
 os.setgroups([])
 os.setresuid(65534, 65534, 65534)
@@ -387,7 +389,8 @@ while True:
         connection.recv(4096)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 END
-        read -r _ <&"${thief[0]}"
+        thief=$!
+        read -r _ <&"${others[0]}"
         refuses_start_and_check wired.xml "a program of user 65534 is listening at $imds_address" \
             'find out which one it is'
         echo 'unwired = warn' >>"$root$confdir/virt-seed.conf"
@@ -395,8 +398,8 @@ END
         sed -i '/^unwired/d' "$root$confdir/virt-seed.conf"
         sed "s|<ci:cloud-init |&cache='keep' |" wired.xml >keep.xml
         refuses_start_and_check keep.xml "a program of user 65534 is listening"
-        kill "$thief_PID"
-        wait "$thief_PID" || :
+        kill "$thief"
+        wait "$thief" || :
     done
 }
 

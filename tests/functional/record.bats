@@ -126,7 +126,7 @@ release() {
     put_result
     lifecycle_beside_journal wired.xml restore
     start wired.xml
-    [[ $(in_record .result.state) = done ]]
+    [[ $(in_record .result.state) = "done" ]]
     release saved
     start wired.xml
     put_result
@@ -146,7 +146,7 @@ release() {
     release -
     lifecycle_beside_journal wired.xml restore
     start wired.xml
-    [[ $(in_record .result.state) = done && $(in_record .end) = null ]]
+    [[ $(in_record .result.state) = "done" && $(in_record .end) = null ]]
 }
 
 @test "ignores the mark of a guest that was resumed long ago" {

@@ -45,12 +45,12 @@ END
 begin_trying() {
     local status=0
 
-    virt_seed try ${options-} --timeout "$boot_seconds" "$1" >"$images/$1.out" 2>"$images/$1.err" || status=$?
+    virt_seed try "${options[@]}" --timeout "$boot_seconds" "$1" >"$images/$1.out" 2>"$images/$1.err" || status=$?
     echo "$status" >"$images/$1.status"
 }
 
 setup_file() {
-    local name pids=()
+    local name pids=() options=()
 
     common_start_lab
     define good $good_uuid "$good"
@@ -58,7 +58,7 @@ setup_file() {
     define locked $locked_uuid "$locked"
     sha256sum "$images"/*.qcow2 >"$images/digests"
     # Nothing that stays may have the descriptors for which bats waits.
-    type -P virt-diff >/dev/null && options=--files
+    if type -P virt-diff >/dev/null; then options=(--files); fi
     for name in good failing locked; do
         begin_trying "$name" 3>&- 4>&- &
         pids+=("$!")

@@ -127,7 +127,7 @@ libvirt_tells_ends() {
     lab_virsh restore /var/lib/libvirt/images/early.save
     run -124 virt_seed wait --timeout=1 web1
     run -0 virt_seed status --json web1
-    [[ $(jq -r '.[0].result' <<<"$output") != done ]]
+    [[ $(jq -r '.[0].result' <<<"$output") != "done" ]]
 }
 
 @test "a guest survives if its boot cannot be recorded" {
