@@ -165,6 +165,24 @@ uses() {
             sed -n '/^```sh$/,/^```$/p' | sed -e 1d -e '/^```$/,$d')
 }
 
+# missing_tests FILE: prints the tests that it names and that are not there.
+missing_tests() {
+    local path
+
+    # shellcheck disable=SC2016  # Markdown's own
+    grep -oE '`tests/[^`]+`' "$1" | tr -d '`' | sort -u | while read -r path; do
+        [[ -e $top_srcdir/$path ]] || echo "$path"
+    done
+}
+
+@test "each test that SECURITY.md names is there" {
+    [[ $(grep -c '`tests/' "$top_srcdir/SECURITY.md") -gt 10 ]]
+    [[ -z $(missing_tests "$top_srcdir/SECURITY.md") ]]
+    # One that is not there is found.
+    sed 's|tests/functional/hook.bats|tests/functional/hooks.bats|' "$top_srcdir/SECURITY.md" >planted.md
+    [[ $(missing_tests planted.md) = tests/functional/hooks.bats ]]
+}
+
 @test "the schema, set and the manual pages name the datasources that the programs take" {
     local docs=$top_srcdir/docs
 
