@@ -43,6 +43,7 @@
 #include "cli/waiting.h"
 #include "domain/xml.h"
 #include "image/image.h"
+#include "store/forbidden-paths.h"
 #include "store/own-directory.h"
 #include "store/report-file.h"
 #include "store/rundir.h"
@@ -84,6 +85,7 @@ struct trial {
     size_t base_count;
     int listener;
     int listener_handle; /* libvirt's number */
+    int accepted;        /* connections */
     struct waiting waiting;
     char *console; /* the last lines that the guest has printed by the end, or NULL */
     /* The thread that starts the rehearsal, and what it has to say. */
@@ -108,17 +110,21 @@ drop(int handle, int fd, int events, void *data)
     }
 }
 
+/* Any user of the host could connect, too, but no more than there may be interfaces. */
 static void
 accept_interface(int handle, int fd, int events, void *data)
 {
+    struct trial *trial = data;
     int interface = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-    (void)handle;
     (void)events;
-    (void)data;
     if (interface >= 0 &&
         virEventAddHandle(interface, VIR_EVENT_HANDLE_READABLE, drop, NULL, NULL) < 0)
         close(interface);
+    if (++trial->accepted < LIMIT_NICS)
+        return;
+    virEventRemoveHandle(handle);
+    trial->listener_handle = -1;
 }
 
 static int
@@ -138,7 +144,7 @@ listen_for_interfaces(struct trial *trial, struct failure **failure)
         return failure_set_errno(failure, FAILURE_SYSTEM, errno,
                                  "could not make the rehearsal's network");
     trial->listener_handle =
-        virEventAddHandle(fd, VIR_EVENT_HANDLE_READABLE, accept_interface, NULL, NULL);
+        virEventAddHandle(fd, VIR_EVENT_HANDLE_READABLE, accept_interface, trial, NULL);
     if (trial->listener_handle < 0)
         return libvirt_fail(failure, "could not make the rehearsal's network");
     trial->rehearsal.port = ntohs(address.sin_port);
@@ -230,6 +236,9 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
     /* libvirt's own choice. */
     if (domain_uses_shim(domain))
         xml_remove(xml_child(devices, "emulator"));
+    /* Of the definition, since the hook sees only the overlays. */
+    if (forbidden_paths_check(trial->context->root, domain, failure) < 0)
+        return -1;
     label_read_disks(domain);
     if (wire_domain(domain, &request, &options, &wiring, failure) < 0)
         return -1;

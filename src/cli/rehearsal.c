@@ -85,6 +85,8 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
         return fail_disk(disk, "passes SCSI commands to its device", failure);
     if (xml_child(disk, "encryption") || xml_child(source, "encryption"))
         return fail_disk(disk, "is encrypted", failure);
+    if (xml_child(source, "slices"))
+        return fail_disk(disk, "is a slice of its file", failure);
     if (!file && !device) {
         cleanup_free char *reason = xasprintf("has type='%s'", type ? type : "");
 
@@ -181,6 +183,16 @@ rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel, struct failure **
     return 0;
 }
 
+/* Its state goes with the rehearsal. */
+static int
+rewrite_tpm(struct rehearsal *rehearsal, xmlNode *tpm, struct failure **failure)
+{
+    (void)rehearsal;
+    (void)failure;
+    xmlUnsetProp(xml_child(tpm, "backend"), (const xmlChar *)"persistent_state");
+    return 0;
+}
+
 /* What the domain's own process would use: other devices stay if they are only emulated. */
 static bool
 is_emulated(const xmlNode *device)
@@ -194,7 +206,8 @@ is_emulated(const xmlNode *device)
         return xml_attribute_is(backend, "model", "random") ||
                xml_attribute_is(backend, "model", "builtin");
     if (strcmp((const char *)device->name, "tpm") == 0)
-        return xml_attribute_is(backend, "type", "emulator");
+        return xml_attribute_is(backend, "type", "emulator") &&
+               !xml_child(backend, "source");
     return true;
 }
 
@@ -217,7 +230,7 @@ static const struct {
     {"watchdog", NULL, false},
     {"panic", NULL, false},
     {"iommu", NULL, false},
-    {"tpm", NULL, false},
+    {"tpm", rewrite_tpm, false},
     {"console", NULL, true},
     {"parallel", NULL, true},
     {"graphics", NULL, true},
@@ -249,10 +262,9 @@ rewrite_device(struct rehearsal *rehearsal, xmlNode *device, struct failure **fa
             xml_remove(device);
             return 0;
         }
-        if (devices[i].rewrite)
-            return devices[i].rewrite(rehearsal, device, failure);
-        if (is_emulated(device))
-            return 0;
+        if (!is_emulated(device))
+            break;
+        return devices[i].rewrite ? devices[i].rewrite(rehearsal, device, failure) : 0;
     }
     leave_out(rehearsal, device);
     return 0;

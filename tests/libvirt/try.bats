@@ -195,6 +195,15 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     assert_untouched
 }
 
+@test "a domain whose disk is another one's seed is not rehearsed" {
+    define
+    virt_seed start --no-wait web1
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" \
+        devices="$(domain_disk_xml /run/libvirt/../libvirt/virt-seed/$web1.iso)" domain_define thief
+    run -1 virt_seed try thief
+    [[ $output = *'leads into /run/libvirt/virt-seed'* ]]
+}
+
 @test "no other domain can name a rehearsal's files" {
     define
     begin_trying
