@@ -177,9 +177,9 @@ document() {
 }
 
 @test "an update that was killed halfway is completed by the next" {
-    lab_run sh -c 'echo "#cloud-config" >/etc/virt-seed/files/user-data'
+    lab_run sh -c 'printf "#cloud-config\nlocale: C\n" >/etc/virt-seed/files/user-data'
     start_web1 '<ci:user-data file="user-data"/>'
-    lab_run sh -c 'echo "#cloud-config: new" >/etc/virt-seed/files/user-data'
+    lab_run sh -c 'printf "#cloud-config\nlocale: new\n" >/etc/virt-seed/files/user-data'
     # Killed when the image has its name, but before libvirt knows of it.
     lab_run ln "$seed" "$seed.old"
     virt_seed build --force --output="$seed" web1

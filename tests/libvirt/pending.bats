@@ -53,10 +53,10 @@ assert_second_if_rebooted() {
 }
 
 @test "does not show a former secret after the request stops naming it" {
-    lab_make_secret web1 userdata '#cloud-config: hunter2'
+    lab_make_secret web1 userdata $'#cloud-config\nfinal_message: hunter2'
     virt_seed set web1 --secret=user-data=web1 --meta-data=role=old
     lab_virsh start web1
-    printf '#cloud-config\n' >user-data
+    printf '#cloud-config\nlocale: C.UTF-8\n' >user-data
     virt_seed set web1 --secret=user-data= --user-data=user-data --meta-data=role=new
     run -0 virt_seed pending web1
     [[ $output = *'user-data: changed'*'contains secrets, or may; not shown'* ]]
@@ -64,11 +64,11 @@ assert_second_if_rebooted() {
     # The other documents do not contain it.
     [[ $output = *'+  "role": "new"'* ]]
     run -0 virt_seed pending --show-secrets web1
-    [[ $output = *'-#cloud-config: hunter2'* ]]
+    [[ $output = *'-final_message: hunter2'* ]]
 
     # Not after an update, either: the running domain asks for what is in its drive.
     virt_seed update web1
-    lab_make_secret web1 userdata '#cloud-config: hunter3'
+    lab_make_secret web1 userdata $'#cloud-config\nfinal_message: hunter3'
     virt_seed set web1 --user-data= --secret=user-data=web1
     virt_seed update web1
     virt_seed set web1 --secret=user-data= --user-data=user-data

@@ -217,9 +217,10 @@ fetch() {
 
 @test "a domain that ends during an update leaves no seed" {
     # The request stays the same, and so libvirt has nothing to refuse.
-    lab_run sh -c 'mkdir -p /etc/virt-seed/files; echo "#cloud-config" >/etc/virt-seed/files/user-data'
+    lab_run mkdir -p /etc/virt-seed/files
+    lab_run sh -c 'printf "#cloud-config\nlocale: C\n" >/etc/virt-seed/files/user-data'
     start_web1 '<ci:user-data file="user-data"/>'
-    lab_run sh -c 'echo "#cloud-config: late" >/etc/virt-seed/files/user-data'
+    lab_run sh -c 'printf "#cloud-config\nlocale: late\n" >/etc/virt-seed/files/user-data'
     late_updates_leave_nothing lab_run find $tree -mindepth 1
 }
 
