@@ -42,6 +42,17 @@ set_child(xmlNode *node, const char *name, const char *attribute, const char *va
     xml_set_attribute(xml_add_child(node, name), attribute, value);
 }
 
+static void
+leave_out(struct rehearsal *rehearsal, xmlNode *node)
+{
+    cleanup_free char *name =
+        xasprintf("<%s%s>", node->ns ? "qemu:" : "", (const char *)node->name);
+
+    if (!texts_have(rehearsal->left_out, rehearsal->left_out_count, name))
+        texts_add(&rehearsal->left_out, &rehearsal->left_out_count, steal(name));
+    xml_remove(node);
+}
+
 /* --- disks -------------------------------------------------------------------------- */
 
 static int
@@ -114,7 +125,7 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
 /*
  * With a port, all that the guest sends ends in this process: the network is there, and
  * nobody else is in it. An interface that is a device of the host's becomes an emulated
- * one.
+ * one; in the domain's own network it is left out.
  */
 static int
 rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface,
@@ -126,6 +137,11 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface,
     xmlNode *next, *source;
 
     (void)failure;
+    if (rehearsal->port == 0 && (xml_attribute_is(interface, "type", "hostdev") ||
+                                 xml_attribute_is(interface, "type", "vdpa"))) {
+        leave_out(rehearsal, interface);
+        return 0;
+    }
     if (rehearsal->port == 0) {
         /* A name of a host's device that the domain may still have. */
         remove_children(interface, "target");
@@ -241,17 +257,6 @@ static const struct {
     {"smartcard", NULL, true},
 };
 
-static void
-leave_out(struct rehearsal *rehearsal, xmlNode *node)
-{
-    cleanup_free char *name =
-        xasprintf("<%s%s>", node->ns ? "qemu:" : "", (const char *)node->name);
-
-    if (!texts_have(rehearsal->left_out, rehearsal->left_out_count, name))
-        texts_add(&rehearsal->left_out, &rehearsal->left_out_count, steal(name));
-    xml_remove(node);
-}
-
 static int
 rewrite_device(struct rehearsal *rehearsal, xmlNode *device, struct failure **failure)
 {
@@ -311,20 +316,30 @@ rewrite_identity(struct rehearsal *rehearsal, const struct domain *domain)
     }
 }
 
-static void
-rewrite_firmware(struct rehearsal *rehearsal, xmlNode *root)
+static int
+rewrite_firmware(struct rehearsal *rehearsal, xmlNode *root, struct failure **failure)
 {
-    xmlNode *nvram = xml_child(xml_child(root, "os"), "nvram");
+    xmlNode *os = xml_child(root, "os");
+    xmlNode *nvram = xml_child(os, "nvram");
     xmlNode *source = xml_child(nvram, "source");
     cleanup_free char *path = path_of(rehearsal, REHEARSAL_NVRAM);
 
+    if (xml_attribute_is(xml_child(os, "loader"), "readonly", "no"))
+        return failure_set_at(failure, FAILURE_DOMAIN, xml_line(os),
+                              "its guest may write to the firmware itself\n"
+                              "a rehearsal needs <loader readonly='yes'>");
     if (!nvram)
-        return;
+        return 0;
     rehearsal->nvram = source ? xml_attribute(source, "file") : xml_text(nvram);
+    if (!rehearsal->nvram)
+        return failure_set_at(failure, FAILURE_DOMAIN, xml_line(nvram),
+                              "the firmware's variables are not in a file\n"
+                              "a rehearsal needs an <nvram> that is one");
     if (source)
         xml_set_attribute(source, "file", path);
     else
         xmlNodeSetContent(nvram, (const xmlChar *)path);
+    return 0;
 }
 
 int
@@ -348,8 +363,7 @@ rehearsal_rewrite(struct rehearsal *rehearsal, struct domain *domain,
     /* The request too: the seed is made already. */
     remove_children(root, "metadata");
     rewrite_identity(rehearsal, domain);
-    rewrite_firmware(rehearsal, root);
-    return 0;
+    return rewrite_firmware(rehearsal, root, failure);
 }
 
 void

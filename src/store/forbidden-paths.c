@@ -115,10 +115,11 @@ static bool
 is_own(const struct check *check, const xmlNode *node, const char *value)
 {
     const char *device = (const char *)node->parent->name;
+    const size_t length = strlen(check->rehearsal);
 
-    /* The directory of a rehearsal, which `virt-seed try` makes for it alone. */
-    if (strncmp(value, check->rehearsal, strlen(check->rehearsal)) == 0 &&
-        !strchr(value + strlen(check->rehearsal), '/'))
+    /* A file in the directory that `virt-seed try` makes for a rehearsal alone. */
+    if (strncmp(value, check->rehearsal, length) == 0 && value[length] != '\0' &&
+        value[length] != '.' && !strchr(value + length, '/'))
         return true;
     if (strcmp((const char *)node->name, "source") != 0)
         return false;
