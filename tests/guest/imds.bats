@@ -41,10 +41,10 @@ END
 # What systemd-tmpfiles and the server's units do on a host.
 setup_file() {
     [[ -x $builddir/virt-seed-imds ]] || skip 'the metadata server is not built'
+    grep -q 'HAVE_LIBSYSTEMD 1' "$builddir/config.h" || skip 'built without libsystemd'
     common_start_lab
     lab_run install -d -m 0711 /run/libvirt/virt-seed
     lab_run install -d -m 0750 -g nogroup /run/libvirt/virt-seed/imds
-    lab_run sh -c 'echo 80 >/proc/sys/net/ipv4/ip_unprivileged_port_start'
     lab_run ip address add 169.254.169.254/32 dev lo
     start_server
     start_guest plain $plain_uuid ''
@@ -53,12 +53,22 @@ setup_file() {
     wait_for_report keeper
 }
 
-# Runs it as an ordinary user without capabilities, and keeps the process id that it has in the lab.
+# As systemd does: root listens, and an ordinary user without capabilities serves. Keeps the process id
+# that it has in the lab.
 start_server() {
-    # shellcheck disable=SC2016  # the words are the inner shell's, in the lab
-    lab_run bash -c 'echo $$ >/run/server.pid; exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
-        --bounding-set=-all --inh-caps=-all --no-new-privs "$1" --verbose' - "$builddir/virt-seed-imds" \
-        >>"$LAB_DIR/imds.log" 2>&1 3>&- 4>&- &
+    lab_run python3 - setpriv --reuid=nobody --regid=nogroup --clear-groups --bounding-set=-all \
+        --inh-caps=-all --no-new-privs "$builddir/virt-seed-imds" --verbose \
+        >>"$LAB_DIR/imds.log" 2>&1 3>&- 4>&- <<'END' &
+import os, socket, sys
+listener = socket.create_server(("169.254.169.254", 80), backlog=1024)
+if listener.fileno() != 3:
+    os.dup2(listener.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+with open("/run/server.pid", "w") as file:
+    print(os.getpid(), file=file)
+os.execvp(sys.argv[1], sys.argv[1:])
+END
     disown
     wait_until 60 lab_run bash -c 'exec 9<>/dev/tcp/169.254.169.254/80'
 }
