@@ -163,6 +163,9 @@ guest_answers() {
     need ansible-playbook
     ansible-doc -t module community.libvirt.virt >/dev/null 2>&1 ||
         skip 'the collection community.libvirt is not installed'
+    # What its module needs; newer ones need lxml, too.
+    /usr/bin/python3 -c 'import libvirt, lxml' 2>/dev/null ||
+        skip 'python3-libvirt or python3-lxml is not installed'
     request="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'><ci:hostname>play</ci:hostname></ci:cloud-init>"
     metadata=$request domain_xml web1 $web1 >web1.xml
     guest_answers 3>&- &
