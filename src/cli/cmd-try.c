@@ -618,6 +618,8 @@ rehearse(struct trial *trial, struct failure **failure)
     struct rehearsal *rehearsal = &trial->rehearsal;
     cleanup_seed struct seed seed = {0};
 
+    /* What follows the waiting may take longer than the timeout. */
+    alarm(0);
     if (options->files && check_virt_diff(trial, failure) < 0)
         return -1;
     if (definition_load_domain(&trial->definition, context, context->operands[0],
@@ -663,9 +665,9 @@ end(struct trial *trial)
 
         if (fchownat(base->fd, "", base->status.st_uid, base->status.st_gid,
                      AT_EMPTY_PATH) < 0)
-            failure_set_errno(&failure, FAILURE_SYSTEM, errno,
-                              "could not give '%s' back to its owner",
-                              trial->rehearsal.disks[i].path);
+            print_outside_line(
+                stderr, "virt-seed: warning: could not give '%s' back to its owner",
+                trial->rehearsal.disks[i].path);
         close(base->fd);
     }
     free(trial->bases);
@@ -673,8 +675,7 @@ end(struct trial *trial)
         virEventRemoveHandle(trial->listener_handle);
     close_pointer(&trial->listener);
     if (trial->directory >= 0) {
-        if (!failure)
-            report_file_remove(trial->context->root, trial->rehearsal.uuid, &failure);
+        report_file_remove(trial->context->root, trial->rehearsal.uuid, &failure);
         fs_remove_tree(trial->parent, trial->rehearsal.uuid);
     }
     close_pointer(&trial->directory);

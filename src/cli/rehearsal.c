@@ -84,6 +84,8 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
         set_child(disk, "source", "file", seed);
         return 0;
     }
+    if (xml_attribute_is(disk, "device", "lun"))
+        return fail_disk(disk, "passes SCSI commands to its device", failure);
     /* Nobody writes to these. */
     if (!source || xml_attribute_is(disk, "device", "cdrom") ||
         xml_child(disk, "readonly"))
@@ -92,8 +94,6 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
         remove_children(disk, "source");
         return 0;
     }
-    if (xml_attribute_is(disk, "device", "lun"))
-        return fail_disk(disk, "passes SCSI commands to its device", failure);
     if (xml_child(disk, "encryption") || xml_child(source, "encryption"))
         return fail_disk(disk, "is encrypted", failure);
     if (xml_child(source, "slices"))
@@ -131,8 +131,8 @@ static int
 rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface,
                   struct failure **failure)
 {
-    static const char *const kept[] = {"mac", "model", "address", "boot", "alias",
-                                       "rom", "mtu",   "link",    "acpi"};
+    static const char *const kept[] = {"mac",   "model", "address", "boot",
+                                       "alias", "rom",   "link",    "acpi"};
     cleanup_free char *port = xasprintf("%d", rehearsal->port);
     xmlNode *next, *source;
 
