@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,7 @@ struct trial {
     int directory;       /* the rehearsal's, locked */
     struct base *bases;
     size_t base_count;
+    int signals; /* a descriptor: that end the command once everything is removed */
     int listener;
     int listener_handle; /* libvirt's number */
     int accepted;        /* connections */
@@ -468,7 +470,7 @@ run_virt_diff(const struct trial *trial, char *const *words, struct buffer *outp
         .output = LIMIT_VIRT_DIFF_OUTPUT,
         .memory = LIMIT_VIRT_DIFF_MEMORY,
         .seconds = LIMIT_VIRT_DIFF_SECONDS,
-        .interrupt = trial->waiting.follow.signals,
+        .interrupt = trial->signals,
         .silent = true,
     };
 
@@ -697,9 +699,13 @@ run(const struct context *context, const void *data, struct failure **failure)
         .listener = -1,
         .listener_handle = -1,
     };
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, 0};
     struct waiting_options waiting = trial.options->waiting;
+    sigset_t before;
     int status;
 
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    trial.signals = process_catch_signals(numbers);
     waiting.logs = "see the end of its console";
     if (waiting_open(&trial.waiting, context, &waiting, failure) == 0)
         rehearse(&trial, failure);
@@ -713,6 +719,10 @@ run(const struct context *context, const void *data, struct failure **failure)
     }
     free(trial.console);
     free(trial.text);
+    if (trial.signals >= 0)
+        close(trial.signals);
+    /* One that came while nothing waited for it ends us now. */
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }
 
