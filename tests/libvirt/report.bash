@@ -9,6 +9,9 @@
 #   report_runs                        print the status in which the stage init runs
 #   report_ended [ERROR...]            print one, of the last stage that has finished
 #   report_result [ERROR...]           print the result; each ERROR is a JSON string
+#   report_end_command PROCESS STATUS  wait until a command in the background has ended with this
+#                                      status; set $output and $stderr to what it has printed, to "out"
+#                                      and "err" in the test's directory
 
 report_dir=/var/log/libvirt/virt-seed
 boot1=0d1f5f3a-6a4b-4b5e-9a53-0b5c9d1f7a10
@@ -42,6 +45,18 @@ report_ended() {
 
 report_result() {
     printf '{"v1":{"datasource":"DataSourceNoCloud","errors":[%s]}}' "$(_report_list "$@")"
+}
+
+report_end_command() {
+    local found=0
+
+    wait "$1" || found=$?
+    output=$(<"$BATS_TEST_TMPDIR/out")
+    stderr=$(<"$BATS_TEST_TMPDIR/err")
+    if [[ $found -ne $2 ]]; then
+        printf 'expected status %s, found %s:\n%s\n%s\n' "$2" "$found" "$output" "$stderr"
+        return 1
+    fi
 }
 
 _report_list() {

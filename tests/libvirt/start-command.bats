@@ -46,15 +46,7 @@ said() {
 
 # end_starting STATUS: waits until it has ended with this status; sets $output and $stderr.
 end_starting() {
-    local found=0
-
-    wait "$starting" || found=$?
-    output=$(<"$BATS_TEST_TMPDIR/out")
-    stderr=$(<"$BATS_TEST_TMPDIR/err")
-    if [[ $found -ne $1 ]]; then
-        printf 'expected status %s, found %s:\n%s\n%s\n' "$1" "$found" "$output" "$stderr"
-        return 1
-    fi
+    report_end_command "$starting" "$1"
 }
 
 @test "an unwired domain is wired, started and waited for" {

@@ -50,15 +50,7 @@ is_gone() {
 
 # end_trying STATUS: until it has ended with this status; $output and $stderr are what it printed.
 end_trying() {
-    local found=0
-
-    wait "$trying" || found=$?
-    output=$(<"$BATS_TEST_TMPDIR/out")
-    stderr=$(<"$BATS_TEST_TMPDIR/err")
-    if [[ $found -ne $1 ]]; then
-        printf 'expected status %s, found %s:\n%s\n%s\n' "$1" "$found" "$output" "$stderr"
-        return 1
-    fi
+    report_end_command "$trying" "$1"
 }
 
 # xml XPATH: what the rehearsal's XML has there.

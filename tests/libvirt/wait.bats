@@ -45,15 +45,7 @@ begin_waiting() {
 
 # end_waiting STATUS: waits until it has ended with this status; sets $output and $stderr.
 end_waiting() {
-    local found=0
-
-    wait "$waiting" || found=$?
-    output=$(<"$BATS_TEST_TMPDIR/out")
-    stderr=$(<"$BATS_TEST_TMPDIR/err")
-    if [[ $found -ne $1 ]]; then
-        printf 'expected status %s, found %s:\n%s\n%s\n' "$1" "$found" "$output" "$stderr"
-        return 1
-    fi
+    report_end_command "$waiting" "$1"
 }
 
 # write_record UUID RESULT: writes the record of a last boot with this result.
