@@ -581,7 +581,6 @@ run_start(void *data)
 static int
 start(struct trial *trial, struct failure **failure)
 {
-    const struct follow *follow = &trial->waiting.follow;
     pthread_t thread;
     struct waited *waited;
     size_t size;
@@ -597,8 +596,8 @@ start(struct trial *trial, struct failure **failure)
     wait_until(trial, has_started, 0);
     pthread_join(thread, NULL);
     *failure = steal(trial->start_failure);
-    if (*failure || follow->signal != 0)
-        return *failure ? -1 : 0;
+    if (*failure)
+        return -1;
     waited = waiting_add(&trial->waiting, trial->rehearsal.uuid, failure);
     if (!waited)
         return -1;
@@ -606,7 +605,7 @@ start(struct trial *trial, struct failure **failure)
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
     trial->console = read_console(trial);
-    if (!trial->options->files || follow->signal != 0)
+    if (!trial->options->files || trial->waiting.follow.signal != 0)
         return 0;
     shut_down(trial);
     return print_files(trial, failure);
@@ -655,10 +654,10 @@ end(struct trial *trial)
     cleanup_failure struct failure *failure = NULL;
 
     /* It may have ended by itself. */
-    if (trial->domain)
+    if (trial->domain) {
         virDomainDestroy(trial->domain);
-    if (trial->domain)
         virDomainFree(trial->domain);
+    }
     if (trial->connection)
         virConnectClose(trial->connection);
     /* libvirt does that only for the disks of the domain itself. */
