@@ -88,8 +88,8 @@ unfit_length(const char *text, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)text;
 
-    if (size > 0 && (bytes[0] < ' ' || bytes[0] == 0x7f))
-        return 1;
+    if (size > 0 && bytes[0] < 0x80)
+        return bytes[0] < ' ' || bytes[0] == 0x7f;
     for (size_t i = 0; i < ARRAY_SIZE(unfit); i++) {
         size_t length = strlen(unfit[i].beginning);
 
