@@ -42,7 +42,7 @@ bool
 utf8_is_valid(const char *data, size_t size)
 {
     while (size > 0) {
-        size_t length = character_length(data, size);
+        size_t length = (unsigned char)*data < 0x80 ? 1 : character_length(data, size);
 
         if (length == 0)
             return false;
