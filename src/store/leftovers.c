@@ -171,6 +171,7 @@ int
 leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
 {
     cleanup_close int directory = -1;
+    cleanup_close int lock = -1;
     int error;
 
     /* Of served documents, remove everything of the domain and its index entries. */
@@ -180,7 +181,15 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
         return rundir < 0 ? -1 : storage_tree.withdraw(rundir, leftover->uuid, failure);
     }
     directory = fs_open_directory_in_root(root, leftover->directory);
-    error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);
+    error = directory < 0 ? directory : 0;
+    /* A rehearsal that has begun meanwhile has it; one that begins now makes another. */
+    lock = error < 0 ? -1
+                     : openat(directory, leftover->name,
+                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0)
+        error = -errno;
+    if (error == 0)
+        error = fs_remove_tree(directory, leftover->name);
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_SYSTEM, error,
