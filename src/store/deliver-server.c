@@ -7,8 +7,6 @@
  *
  * How it works in a running guest: the served documents are replaced in one step. The
  * guest's URL stays, because the token comes from the serial that the domain runs with.
- * The domain may end at any time, and the hook then withdraws its documents. Documents
- * published after that are withdrawn here.
  */
 #include "config.h"
 
@@ -243,46 +241,20 @@ check_replace(const struct domain *running, struct failure **failure)
     return 0;
 }
 
-/* Return: 0 if nothing is published for the domain. */
-static ino_t
-find_published(const struct replacement *replacement)
-{
-    cleanup_free char *path = imds_domain_name(replacement->running->uuid);
-
-    return replace_find_inode(replacement, path);
-}
-
 static int
-replace(const struct replacement *replacement, struct failure **failure)
+replace(const struct replacement *replacement, ino_t *published, struct failure **failure)
 {
+    const struct domain *running = replacement->running;
     cleanup_seed_url struct seed_url url = {.address = NULL};
     /* The next start logs it. */
     cleanup_failure struct failure *unsaid = NULL;
-    ino_t published;
 
-    if (replace_request(replacement, failure) < 0)
+    seed_url_find_own(&url, running);
+    if (publish_documents(replacement->rundir, running, url.token, replacement->request,
+                          replacement->seed, &unsaid, failure) < 0)
         return -1;
-    seed_url_find_own(&url, replacement->running);
-    if (publish_documents(replacement->rundir, replacement->running, url.token,
-                          replacement->request, replacement->seed, &unsaid,
-                          failure) < 0) {
-        replace_request_back(replacement);
-        replace_has_ended(replacement, failure);
-        return -1;
-    }
-    published = find_published(replacement);
-    if (!replacement->guest->has_ended(replacement->guest->data))
-        return 0;
-    /* libvirt does not answer while the hook works on the domain. So the hook's removal
-     * is either still to come, or came before this was published. A new start's directory
-     * has another inode. */
-    if (find_published(replacement) == published &&
-        storage_tree.withdraw(replacement->rundir, replacement->running->uuid, failure) <
-            0)
-        return -1;
-    failure_set(failure, FAILURE_DOMAIN, "its seed was replaced too late");
-    replace_has_ended(replacement, failure);
-    return -1;
+    *published = storage_inode(&storage_tree, replacement->rundir, running->uuid);
+    return 0;
 }
 
 const struct delivery delivery_server = {

@@ -50,9 +50,6 @@ path_of(const xmlNode *node, const char *attribute)
 static bool
 has_of_another(const xmlNode *node, const char *own)
 {
-    bool by_channel = xmlStrEqual(node->name, BAD_CAST "source") &&
-                      xmlStrEqual(node->parent->name, BAD_CAST "channel");
-
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
@@ -60,7 +57,9 @@ has_of_another(const xmlNode *node, const char *own)
         if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
             cleanup_free char *path = path_of(node, name);
 
-            if (path && !(by_channel && strcmp(path, own) == 0))
+            if (path &&
+                !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
+                  xmlStrEqual(node->parent->name, BAD_CAST "channel")))
                 return true;
         }
     }
