@@ -93,6 +93,17 @@ list_files() {
     find /etc -type f ! -name '*-' ! -path "$local_rules" -exec sha256sum {} + | sort -k 2
 }
 
+# guest_answers: once web1 runs, says in its place what a guest says that is set up; the domain boots nothing.
+guest_answers() {
+    # shellcheck source=tests/libvirt/report.bash
+    source "$BATS_TEST_DIRNAME/../libvirt/report.bash"
+    LAB_DIR=$BATS_TEST_TMPDIR
+    ln -s / "$LAB_DIR/root"
+    wait_until test -e "$report_dir/$uuid.report" &&
+        report_say "$uuid" "$(report_line "$boot1" "$(report_runs)")" \
+            "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
+}
+
 is_wired() {
     virsh dumpxml --inactive web1 | grep -qF "$seed"
 }
@@ -136,6 +147,24 @@ END
 @test "the packages' own tests pass" {
     "$package_tests/seed"
     "$package_tests/domain"
+}
+
+# As a reader does who has just installed the packages; the README's own files are written first.
+@test "what the README shows is what its commands print" {
+    local home=$BATS_TEST_TMPDIR/home guest
+
+    mkdir -p "$home/.ssh"
+    echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx you@example.org' \
+        >"$home/.ssh/id_ed25519.pub"
+    define_domain web1 ''
+    guest_answers 3>&- 4>&- &
+    guest=$!
+    cd "$home"
+    HOME=$home python3 "$BATS_TEST_DIRNAME/../transcript.py" "$BATS_TEST_DIRNAME/../../README.md"
+    wait $guest
+    virsh undefine web1
+    rm -r /etc/virt-seed/secrets/web1
+    virt-seed gc --all
 }
 
 @test "a domain that runs goes on through an upgrade, and its seed goes when it ends" {
