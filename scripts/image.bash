@@ -86,11 +86,10 @@ run() {
 }
 
 image_make_tree() {
-    local release=$1 packages=$2 http_proxy='' sources
+    local release=$1 packages=$2 options sources
 
     shift 2
-    eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
-    [ -z "$http_proxy" ] || export http_proxy
+    mapfile -t options < <(apt_options)
     mapfile -t sources < <(packages_sources "$release")
     printf 'Package: usrmerge\nPin: release *\nPin-Priority: -1\n' >"$work/no-usrmerge"
     # shellcheck disable=SC2016  # the variables are for the hooks' shell
@@ -99,7 +98,7 @@ image_make_tree() {
         --setup-hook='mkdir -p "$1/etc/apt/preferences.d"' \
         --setup-hook='cp "$work/no-usrmerge" "$1/etc/apt/preferences.d"' \
         --aptopt='APT::Install-Recommends "false"' --aptopt='APT::Sandbox::User "root"' \
-        "$@" "$release" "$work/root" "${sources[@]}"
+        "${options[@]}" "$@" "$release" "$work/root" "${sources[@]}"
 }
 
 # shellcheck disable=SC2154  # here is the other script's

@@ -364,11 +364,12 @@ start(struct trial *trial, struct failure **failure)
         return 0;
     shut_down(trial);
     if (virDomainIsActive(trial->definition.libvirt) == 1)
-        return failure_set(failure, FAILURE_DOMAIN,
-                           "domain '%s' was started meanwhile and writes to its disks, so "
-                           "--files cannot compare them\n"
-                           "shut it down, and try again",
-                           trial->definition.domain.name);
+        return failure_set(
+            failure, FAILURE_DOMAIN,
+            "domain '%s' was started meanwhile and writes to its disks, so "
+            "--files cannot compare them\n"
+            "shut it down, and try again",
+            trial->definition.domain.name);
     return rehearsal_files_compare(&trial->files, &trial->rehearsal, trial->signals,
                                    failure);
 }

@@ -57,8 +57,8 @@ rehearsal_files_open(struct rehearsal_files *files, int root, struct failure **f
 {
     uuid_t uuid;
 
-    *files = (struct rehearsal_files){
-        .root = root, .parent = -1, .directory = -1, .lock = -1};
+    *files =
+        (struct rehearsal_files){.root = root, .parent = -1, .directory = -1, .lock = -1};
     rundir_seed_owner(root, &files->owner.uid, &files->owner.gid);
     files->parent = own_directory_open(root, VIRT_SEED_TRYDIR, TRYDIR_MODE, failure);
     if (files->parent < 0)
@@ -153,7 +153,8 @@ copy_nvram(const struct rehearsal_files *files, const char *path,
 {
     cleanup_buffer struct buffer content = {0};
     cleanup_close int fd = -1;
-    int error = path ? fs_read_in_root(files->root, path, LIMIT_NVRAM, &content) : -ENOENT;
+    int error =
+        path ? fs_read_in_root(files->root, path, LIMIT_NVRAM, &content) : -ENOENT;
 
     if (error == -ENOENT)
         return 0;
@@ -278,22 +279,17 @@ restore_overlay(const struct rehearsal_files *files, const struct rehearsal_disk
                 struct failure **failure)
 {
     /* The low byte of qcow2's incompatible features (docs/interop/qcow2.txt of QEMU). */
-    enum { FEATURES_AT = 79, EXTERNAL_DATA = 1 << 2 };
+    enum {
+        FEATURES_AT = 79,
+        EXTERNAL_DATA = 1 << 2
+    };
     cleanup_close int fd = fs_open_regular_beneath(files->directory, disk->name, NULL);
     cleanup_free char *path =
         xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, files->name, disk->name);
-    char *const words[] = {(char *)"qemu-img",
-                           (char *)"rebase",
-                           (char *)"-q",
-                           (char *)"-u",
-                           (char *)"-f",
-                           (char *)"qcow2",
-                           (char *)"-F",
-                           disk->format,
-                           (char *)"-b",
-                           disk->path,
-                           path,
-                           NULL};
+    char *const words[] = {
+        (char *)"qemu-img", (char *)"rebase", (char *)"-q", (char *)"-u",
+        (char *)"-f",       (char *)"qcow2",  (char *)"-F", disk->format,
+        (char *)"-b",       disk->path,       path,         NULL};
     unsigned char features = 0;
 
     /* libvirt may have given it to root. */

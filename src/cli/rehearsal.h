@@ -30,8 +30,8 @@
 struct rehearsal_disk {
     char *target; /* "vda" */
     char *path;
-    char *format; /* libvirt's word for it, which is also qemu-img's */
-    char *name;   /* of the overlay in the directory */
+    char *format;            /* libvirt's word for it, which is also qemu-img's */
+    char *name;              /* of the overlay in the directory */
     unsigned long long size; /* in bytes; rehearsal_files_make() needs it */
 };
 

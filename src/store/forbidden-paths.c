@@ -118,7 +118,8 @@ find_directory(const struct check *check, const char *path)
 static bool
 is_rehearsal_starting(const struct check *check)
 {
-    cleanup_close int directory = fs_open_directory_in_root(check->root, check->rehearsal);
+    cleanup_close int directory =
+        fs_open_directory_in_root(check->root, check->rehearsal);
     cleanup_close int fd =
         directory < 0 ? -1 : fs_open_regular_beneath(directory, REHEARSAL_LOCK, NULL);
 

@@ -1,6 +1,10 @@
 # shellcheck shell=bats disable=SC2034,SC2154  # variables for those that source this, and of bats
-# consumer.bash: lets the real cloud-init read the seed of a domain, and looks at its answer.
+# consumer.bash: lets the real cloud-init read the seed of a domain, and looks at its answer. It is the
+# cloud-init of this system's release of Debian.
 #
+#   cloud_init_python ARGUMENT...      runs python3 with the modules of cloud-init
+#   make_seed FOLDER [--root=DIR] <DOMAIN.XML
+#                                      the domain is wired, and its seed made; both are in the folder
 #   consume [--root=DIR] <DOMAIN.XML   the domain is wired, its seed made and read; the answer,
 #                                      JSON as read-seed.py prints it, is in the file $answer
 #   consume_request [BODY] [ATTRIBUTES]
@@ -20,6 +24,8 @@
 source "$BATS_TEST_DIRNAME/../functional/common.bash"
 
 consumer=${VIRT_SEED_CONSUMER:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/virt-seed/cloud-init}
+# shellcheck source=../../scripts/packages.bash
+release=$(source "$top_srcdir/scripts/packages.bash" && packages_release)
 answer=$BATS_TEST_TMPDIR/answer.json
 mac0=52:54:00:00:00:0a
 mac1=52:54:00:00:00:0b
@@ -28,9 +34,9 @@ key='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1
 setup_file() {
     local tool
 
-    if [[ ! -e $consumer/manifest ]]; then
-        echo "there is no cloud-init in '$consumer': run scripts/fetch-cloud-init, or name its" \
-            "folder in VIRT_SEED_CONSUMER" >&2
+    if [[ ! -e $consumer/$release/manifest ]]; then
+        echo "there is no cloud-init in '$consumer/$release': run scripts/fetch-cloud-init, or name" \
+            "its folder in VIRT_SEED_CONSUMER" >&2
         return 1
     fi
     for tool in blkid jq xmllint xorriso /usr/bin/python3; do
@@ -45,16 +51,27 @@ setup() {
     make_root
 }
 
-consume() {
-    virt-seed --quiet wire - >"$BATS_TEST_TMPDIR/wired.xml" || return
+cloud_init_python() {
+    "$consumer/$release/python3" -B "$@"
+}
+
+make_seed() {
+    local folder=$1
+
+    shift
+    mkdir -p "$folder"
+    virt-seed --quiet wire - >"$folder/domain.xml" || return
     # The first start makes the host key that build puts into the seed.
-    if grep -q 'ssh-host-keys=.generate' "$BATS_TEST_TMPDIR/wired.xml"; then
-        virt-seed-lifecycle "$@" web1 prepare begin - <"$BATS_TEST_TMPDIR/wired.xml" || return
+    if grep -q 'ssh-host-keys=.generate' "$folder/domain.xml"; then
+        virt-seed-lifecycle "$@" web1 prepare begin - <"$folder/domain.xml" || return
     fi
-    virt-seed --quiet "$@" build --force -o "$BATS_TEST_TMPDIR/seed.iso" \
-            "$BATS_TEST_TMPDIR/wired.xml" &&
-        /usr/bin/python3 -B -s "$BATS_TEST_DIRNAME/read-seed.py" "$consumer/root" \
-            "$BATS_TEST_TMPDIR/wired.xml" "$BATS_TEST_TMPDIR/seed.iso" >"$answer"
+    virt-seed --quiet "$@" build --force -o "$folder/seed.iso" "$folder/domain.xml"
+}
+
+consume() {
+    make_seed "$BATS_TEST_TMPDIR" "$@" &&
+        cloud_init_python "$BATS_TEST_DIRNAME/read-seed.py" "$consumer/$release/root" \
+            answer.json "$BATS_TEST_TMPDIR"
 }
 
 consume_request() {
@@ -67,7 +84,7 @@ consume_request() {
 }
 
 yaml_to_json() {
-    PYTHONPATH=$consumer/root/usr/lib/python3/dist-packages /usr/bin/python3 -B -s -c \
+    cloud_init_python -c \
         'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))'
 }
 

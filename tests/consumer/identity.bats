@@ -186,7 +186,7 @@ has_entries() {
         consume_request "$body" "datasource='$datasource' boots='until-done'"
         first=$(jq '[.["instance-id"], .fqdn]' "$answer")
         understood '.scripts | length' 2
-        virt-seed --quiet --root="$root" 'done' "$BATS_TEST_TMPDIR/wired.xml"
+        virt-seed --quiet --root="$root" 'done' "$BATS_TEST_TMPDIR/domain.xml"
         consume_request "$body" "datasource='$datasource' boots='until-done'"
         understood '[.["instance-id"], .fqdn]' "$first"
         understood '[.scripts, .["user-data"], .config, .network.source]' \

@@ -20,7 +20,7 @@ teardown() {
 # read_seeded: prints what cloud-init's function of that name reads below $url, as JSON. It has its
 # usual ten retries, of a second each.
 read_seeded() {
-    PYTHONPATH=$consumer/root/usr/lib/python3/dist-packages /usr/bin/python3 -B -s -c '
+    cloud_init_python -c '
 import json, sys
 from cloudinit import util
 md, ud, vd = util.read_seeded(sys.argv[1], timeout=None)[:3]

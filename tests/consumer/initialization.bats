@@ -128,7 +128,7 @@ runcmd: [user]
         understood .config.ssh_deletekeys true
         understood_text .config.ssh_keys.ed25519_private \
             "$(<"$root$statedir/secrets/$uuid/ssh_host_ed25519_key")"$'\n'
-        known=$(virt-seed --root="$root" known-hosts "$BATS_TEST_TMPDIR/wired.xml")
+        known=$(virt-seed --root="$root" known-hosts "$BATS_TEST_TMPDIR/domain.xml")
         understood_text .config.ssh_keys.ed25519_public "${known#web1 } virt-seed"$'\n'
         no_complaint
     done

@@ -53,6 +53,8 @@ class Machine:
         self.package = package
         self.image = image
         self.drive = self._probe(image)
+        # Before 21.1 it is a tuple.
+        self._output = getattr(subp, "SubpResult", lambda *texts: texts)
         self.ran = []  # programs of the seed that would have been run
         self.owners = {}  # path: "user:group" of files outside cloud-init's own folders
         self._make_dmi(domain)
@@ -153,6 +155,10 @@ class Machine:
             original(self.inside(filename), *arguments, **options)
 
         util.write_file = write_file
+        # cloud-init 25.2 compares it with what it has just asked for.
+        permissions = getattr(util, "get_permissions", None)
+        if permissions:
+            util.get_permissions = lambda path: permissions(self.inside(path))
 
     def inside(self, path):
         """Where a file of the guest is in the directory."""
@@ -186,8 +192,8 @@ class Machine:
         if isinstance(program, bytes):
             program = program.decode()
         if program == "udevadm":
-            return subp.SubpResult("", "")  # there is nothing to settle
+            return self._output("", "")  # there is nothing to settle
         if not program.startswith(self.path("var/lib/cloud/")):
             raise subp.ProcessExecutionError(cmd=command, reason="programs are not run here")
         self.ran.append(os.path.basename(program))
-        return subp.SubpResult("", "")
+        return self._output("", "")

@@ -38,7 +38,7 @@ start() {
 
 # fetch_seed: prints, as JSON, what cloud-init makes of the serial, and what it fetches then.
 fetch_seed() {
-    PYTHONPATH=$consumer/root/usr/lib/python3/dist-packages /usr/bin/python3 -B -s -c '
+    cloud_init_python -c '
 import json, sys
 from cloudinit import util
 from cloudinit.sources import DataSourceNoCloud
@@ -76,7 +76,7 @@ true</ci:vendor-data>'
 
 # fetch_openstack: prints, as JSON, what cloud-init's OpenStack data source fetches with that URL.
 fetch_openstack() {
-    PYTHONPATH=$consumer/root/usr/lib/python3/dist-packages /usr/bin/python3 -B -s -c '
+    cloud_init_python -c '
 import json, sys, types
 from cloudinit import helpers
 from cloudinit.sources import DataSourceOpenStack

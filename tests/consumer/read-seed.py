@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lets the real cloud-init read a seed, and prints what it understood, as JSON.
+"""Lets the real cloud-init read seeds, and writes what it understood, as JSON.
 
-    read-seed.py PACKAGE DOMAIN.XML IMAGE
+    read-seed.py PACKAGE ANSWER FOLDER...
 
-PACKAGE is the root folder of what scripts/fetch-cloud-init made, DOMAIN.XML the wired domain, IMAGE
-its seed. ds-identify looks first, then cloud-init's own stages run as at a first boot: the data
+PACKAGE is the root folder of what scripts/fetch-cloud-init made, and this program runs in its python3.
+In each FOLDER are the wired domain, domain.xml, and its seed, seed.iso; the file ANSWER is added. Each
+is a process of its own, since cloud-init remembers. ds-identify looks first, then cloud-init's own stages run as at a first boot: the data
 source is searched, user-data and vendor-data go through their handlers, the network's configuration
 through each renderer. machine.py says which edges are bent so that all of it stays in a temporary
-directory. What cloud-init warns of is part of the answer.
+directory. What cloud-init warns of is part of the answer, and so is an exception that would end its stage.
 """
 
 import base64
@@ -19,16 +20,13 @@ import sys
 import tempfile
 from inspect import signature
 
-sys.path.insert(0, os.path.join(sys.argv[1], "usr/lib/python3/dist-packages"))
+from cloudinit import helpers, sources, stages, util
+from cloudinit.config import cc_write_files, schema
+from cloudinit.distros import debian, rhel, ug_util
+from cloudinit.net import network_state, renderers
+from cloudinit.settings import PER_INSTANCE
 
-# pylint: disable=wrong-import-position
-from cloudinit import helpers, sources, stages, util  # noqa: E402
-from cloudinit.config import cc_write_files, schema  # noqa: E402
-from cloudinit.distros import debian, rhel, ug_util  # noqa: E402
-from cloudinit.net import network_state, renderers  # noqa: E402
-from cloudinit.settings import PER_INSTANCE  # noqa: E402
-
-from machine import Domain, Machine  # noqa: E402
+from machine import Domain, Machine
 
 RENDERERS = ("netplan", "networkd", "eni", "sysconfig", "network-manager")
 RENDERER_CONFIGS = {**debian.Distro.renderer_configs, **rhel.Distro.renderer_configs}
@@ -86,10 +84,11 @@ def load_config(path):
 
 
 def schema_errors(config):
-    """cloud-init's own key, which each version of it obeys, is not in the schema of its modules."""
+    """cloud-init's own key, which each version of it obeys, is not in the schema of its modules. Before
+    22.2 the schema has to be named."""
     config = {key: value for key, value in config.items() if key != "manual_cache_clean"}
     try:
-        schema.validate_cloudconfig_schema(config, strict=True)
+        schema.validate_cloudconfig_schema(config, schema.get_schema(), strict=True)
     except schema.SchemaValidationError as error:
         return str(error).splitlines()
     return []
@@ -121,9 +120,9 @@ def write_files(name, config, cloud, arguments):
 
 def modules(init, machine):
     cloud = init.cloudify()
-    hostname = util.get_hostname_fqdn(init.cfg, cloud)
-    yield "hostname", hostname.hostname
-    yield "fqdn", hostname.fqdn
+    hostname, fqdn = util.get_hostname_fqdn(init.cfg, cloud)[:2]
+    yield "hostname", hostname
+    yield "fqdn", fqdn
     yield "users", ug_util.normalize_users_groups(init.cfg, init.distro)[0]
     write_files("write-files", init.cfg, cloud, [])
     root = machine.path("root")
@@ -140,6 +139,14 @@ def modules(init, machine):
 # --- the network --------------------------------------------------------------------------------
 
 
+def parse(config, renderer):
+    """cloud-init 22.3 has added the renderer."""
+    parser = network_state.parse_net_config_data
+    if "renderer" in signature(parser).parameters:
+        return parser(config, renderer=renderer)
+    return parser(config)
+
+
 def render(name, config, folder):
     """The files that one of cloud-init's renderers writes, or why it fails."""
     options = {**RENDERER_CONFIGS.get(name, {}), "postcmds": False}
@@ -147,8 +154,7 @@ def render(name, config, folder):
     options["netplan_path"] = "etc/netplan/50-cloud-init.yaml"
     try:
         renderer = renderers.NAME_TO_RENDERER[name].Renderer(options)
-        state = network_state.parse_net_config_data(config, renderer=renderer)
-        renderer.render_network_state(state, target=folder)
+        renderer.render_network_state(parse(config, renderer), target=folder)
     except Exception as error:  # pylint: disable=broad-except  # it would end the guest's stage
         return {"error": repr(error)}
     return dict(files_below(folder))
@@ -166,7 +172,7 @@ def network(init, machine):
         init.distro.networking.wait_for_physdevs(config)
     except RuntimeError as error:
         answer["error"] = str(error)
-    for name in RENDERERS:
+    for name in [name for name in RENDERERS if name in renderers.NAME_TO_RENDERER]:
         answer[name] = render(name, config, machine.path(f"network-{name}"))
     return answer
 
@@ -210,7 +216,7 @@ def read(machine):
     if init is None:
         return answer
     source = init.datasource
-    queried = json.loads(load_text(init.paths.get_runpath("instance_data_sensitive")))
+    queried = json.loads(load_text(init.paths.run_dir + "/instance-data-sensitive.json"))
     answer.update(
         {
             "claimed": True,
@@ -229,17 +235,33 @@ def read(machine):
     return answer
 
 
-def main():
-    package, domain, image = sys.argv[1:]
+def read_folder(package, folder):
     warnings = Warnings()
     logging.getLogger().addHandler(warnings)
     with tempfile.TemporaryDirectory() as directory:
-        machine = Machine(directory, package, Domain(domain), image)
+        domain = Domain(os.path.join(folder, "domain.xml"))
+        machine = Machine(directory, package, domain, os.path.join(folder, "seed.iso"))
         machine.install()
-        answer = read(machine)
-    answer["warnings"] = warnings.messages
-    json.dump(answer, sys.stdout, indent=2, default=str)
-    print()
+        try:
+            answer = read(machine)
+        except Exception as error:  # pylint: disable=broad-except  # it would end the guest's stage
+            answer = {"claimed": True, "aborted": repr(error)}
+        answer["warnings"] = [text.replace(directory, "") for text in warnings.messages]
+        return answer
+
+
+def main():
+    package, name, *folders = sys.argv[1:]
+    failed = False
+    for folder in folders:
+        child = os.fork()
+        if child == 0:
+            answer = read_folder(package, folder)
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                json.dump(answer, file, indent=2, default=str)
+            os._exit(0)
+        failed |= os.waitpid(child, 0)[1] != 0
+    sys.exit(failed)
 
 
 main()
