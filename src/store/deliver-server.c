@@ -25,6 +25,7 @@
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "seed/json.h"
+#include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
 #include "store/imds-health.h"
@@ -144,10 +145,10 @@ list_macs(const struct interfaces *interfaces, size_t *count)
 }
 
 static void
-add_identity(struct seed *seed, const struct domain *domain)
+add_identity(struct seed *seed, const struct domain *domain,
+             const struct identity *identity)
 {
     cleanup_json json_t *object = json_object();
-    cleanup_free char *instance_id = nocloud_instance_id(seed);
     cleanup_free char *text = NULL;
     char host[HOST_NAME_SIZE] = "";
 
@@ -156,7 +157,7 @@ add_identity(struct seed *seed, const struct domain *domain)
     json_must(json_object_set_new(object, "domain", json_outside_string(domain->name)));
     json_set_string(object, "uuid", domain->uuid);
     json_must(json_object_set_new(object, "host", json_outside_string(host)));
-    json_set_string(object, "instance-id", instance_id);
+    json_set_string(object, "instance-id", identity->instance_id);
     text = json_text(object);
     buffer_append_string(&seed_add_document(seed, IMDS_IDENTITY)->data, text);
 }
@@ -172,13 +173,15 @@ publish_documents(int rundir, const struct domain *domain, const char *token,
     cleanup_close int tree =
         check_tree(rundir, failure) < 0 ? -1 : imds_tree_open(rundir, failure);
     cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_identity struct identity identity = {0};
     cleanup_free struct imds_mac *macs = NULL;
     struct imds_domain published = {.uuid = domain->uuid, .token = token};
 
-    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0)
+    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0 ||
+        layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
-    add_identity(seed, domain);
-    openstack_add(seed, request, left_out);
+    add_identity(seed, domain, &identity);
+    openstack_add(seed, request, &identity, left_out);
     macs = list_macs(&interfaces, &published.mac_count);
     published.macs = macs;
     published.documents = seed->documents;

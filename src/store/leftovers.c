@@ -19,7 +19,7 @@
 #include "store/rundir.h"
 #include "store/storage.h"
 
-/* The suffixes of the UUID in each directory. */
+/* The suffixes of the UUID in each directory; TEMPORARY_SUFFIX may follow them. */
 static const struct {
     const char *path;
     bool lasting;
@@ -33,7 +33,7 @@ static const struct {
      {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUME_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
       SECOND_NAME_INFIX}},
     {VIRT_SEED_TRYDIR, false, {""}},
-    {IMDS_TREE, false, {"", TEMPORARY_SUFFIX}},
+    {IMDS_TREE, false, {""}},
 };
 
 bool
@@ -74,19 +74,13 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 
         if (strncmp(rest, *suffix, strlen(*suffix)) != 0)
             continue;
-        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0) {
-            if (strcmp(more, uuid) == 0)
-                return true;
-        } else if (strcmp(*suffix, TEMPORARY_SUFFIX) == 0) {
-            if (is_temporary(rest))
-                return true;
-        } else {
-            bool is_rotated = strcmp(*suffix, REPORT_SUFFIX) == 0 && more[0] == '.' &&
-                              is_made_of(more + 1, "0123456789", 1, 3);
-
-            if (!*more || (**suffix && is_temporary(more)) || is_rotated)
-                return true;
-        }
+        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0 ? strcmp(more, uuid) == 0
+                                                    : !*more || is_temporary(more))
+            return true;
+        /* virtlogd's copies */
+        if (strcmp(*suffix, REPORT_SUFFIX) == 0 && *more == '.' &&
+            is_made_of(more + 1, "0123456789", 1, 3))
+            return true;
     }
     return false;
 }
