@@ -66,7 +66,7 @@ wait_until() {
     return 1
 }
 
-# define_domain NAME METADATA
+# define_domain NAME METADATA [DEVICES]
 define_domain() {
     cat >"$BATS_FILE_TMPDIR/$1.xml" <<END
 <domain type='qemu'>
@@ -75,7 +75,7 @@ define_domain() {
   <metadata>$2</metadata>
   <memory unit='MiB'>32</memory>
   <os><type arch='x86_64' machine='q35'>hvm</type></os>
-  <devices><controller type='usb' model='none'/><memballoon model='none'/></devices>
+  <devices><controller type='usb' model='none'/><memballoon model='none'/>${3-}</devices>
 </domain>
 END
     virsh define "$BATS_FILE_TMPDIR/$1.xml"
@@ -151,19 +151,25 @@ END
 
 # As a reader does who has just installed the packages; the README's own files are written first.
 @test "what the README shows is what its commands print" {
-    local home=$BATS_TEST_TMPDIR/home guest
+    local home=$BATS_TEST_TMPDIR/home disk=/var/lib/libvirt/images/web1.raw guest
 
+    # The README's host has one domain.
+    virsh dumpxml --inactive plain >"$BATS_TEST_TMPDIR/plain.xml"
+    virsh undefine plain
     mkdir -p "$home/.ssh"
     echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx you@example.org' \
         >"$home/.ssh/id_ed25519.pub"
-    define_domain web1 ''
+    truncate --size=1M "$disk"
+    define_domain web1 '' "<disk type='file' device='disk'><driver name='qemu' type='raw'/>
+        <source file='$disk'/><target dev='vda' bus='virtio'/></disk>"
     guest_answers 3>&- 4>&- &
     guest=$!
     cd "$home"
     HOME=$home python3 "$BATS_TEST_DIRNAME/../transcript.py" "$BATS_TEST_DIRNAME/../../README.md"
     wait $guest
     virsh undefine web1
-    rm -r /etc/virt-seed/secrets/web1
+    virsh define "$BATS_TEST_TMPDIR/plain.xml"
+    rm -r /etc/virt-seed/secrets/web1 "$disk"
     virt-seed gc --all
 }
 
