@@ -82,12 +82,14 @@ END
 }
 
 # Prints every file with its type, mode, owner and target, and the content of those in /etc. It omits the
-# files of dpkg and apt, and libvirt's logs of each domain, which are not virt-seed's.
+# files of dpkg and apt, and libvirt's logs of each domain and what it remembers of QEMU, which are not
+# virt-seed's.
 list_files() {
     find / \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /root -o -path /debs \
         -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache/apt -o -path /var/cache/debconf \
         -o -path /var/cache/man -o -path /var/log/apt -o -path /var/log/dpkg.log \
-        -o -path /var/log/alternatives.log -o -path /var/log/libvirt/qemu \) -prune \
+        -o -path /var/log/alternatives.log -o -path /var/log/libvirt/qemu \
+        -o -path /var/cache/libvirt/qemu \) -prune \
         -o -printf '%p %y %m %u %g %l\n' | sort
     # useradd and userdel keep the previous versions of their files, such as passwd-.
     find /etc -type f ! -name '*-' ! -path "$local_rules" -exec sha256sum {} + | sort -k 2
