@@ -83,7 +83,7 @@ bool imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1],
 
 /* --- writing (imds-publish.c) --------------------------------------------------- */
 
-struct document; /* seed/seed.h */
+struct document; /* domain/documents.h */
 
 struct imds_mac {
     const char *mac; /* in lower case with two digits each (interface_normalize_mac) */

@@ -148,10 +148,8 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
     return resume ? 0 : seed_check_part(request, part, failure);
 }
 
-/*
- * By the policy. A generated part may not exist yet, and only root
- * can tell. Return: 0, with the failure cleared, to continue with the next part.
- */
+/* Does what the policy says. A generated part may not exist yet, and only root can tell.
+ * Return: 0, with the failure cleared, to continue with the next part. */
 static int
 handle_failed_part(const struct pipeline *pipeline, struct part *part,
                    struct failure **failure)
