@@ -338,6 +338,7 @@ virt_seed_SOURCES = \
 	%D%/cli/progress.h \
 	%D%/cli/rehearsal.c \
 	%D%/cli/rehearsal.h \
+	%D%/cli/rehearsal-files.c \
 	%D%/cli/remote.c \
 	%D%/cli/running-seed.c \
 	%D%/cli/running-seed.h \

@@ -37,6 +37,10 @@
  * directory of secrets (store/host-key.h). */
 #define RECORD_SUFFIX ".json"
 
+/* In the directory of a rehearsal, VIRT_SEED_TRYDIR/UUID: root's alone, and locked while
+ * libvirt starts it. Only then may the domain of that UUID name the directory's files. */
+#define REHEARSAL_LOCK "starting"
+
 /* Follows a name until the file is complete; eight hexadecimal digits come after it
  * (base/fs.h). */
 #define TEMPORARY_SUFFIX ".new."

@@ -138,6 +138,8 @@ process_path_beside(const char *name)
 
 /* --- other programs --------------------------------------------------------------- */
 
+#define NOBODY 65534U
+
 struct run {
     const struct child *child;
     pid_t pid;
@@ -156,13 +158,15 @@ milliseconds_left(const struct run *run)
 /* setpriv keeps capabilities until it starts a program, so env looks for the child's. Both
  * exit with 126 or 127 if they cannot start one. */
 static int
-run_as_nobody(const struct child *child, struct buffer *output)
+run_as_other(const struct child *child, struct buffer *output)
 {
     const char *search = getenv("PATH");
     cleanup_free char *path = xasprintf("PATH=%s", search ? search : "/usr/bin:/bin");
+    cleanup_free char *user = xasprintf("--reuid=%u", child->uid ? child->uid : NOBODY);
+    cleanup_free char *group = xasprintf("--regid=%u", child->gid ? child->gid : NOBODY);
     char *const prefix[] = {(char *)"setpriv",
-                            (char *)"--reuid=65534",
-                            (char *)"--regid=65534",
+                            user,
+                            group,
                             (char *)"--clear-groups",
                             (char *)"--inh-caps=-all",
                             (char *)"--no-new-privs",
@@ -170,18 +174,21 @@ run_as_nobody(const struct child *child, struct buffer *output)
                             (char *)"-i",
                             path};
     cleanup_free char **words = NULL;
-    struct child nobody = *child;
+    struct child other = *child;
     size_t count = 0;
     int status;
 
     for (size_t i = 0; i < ARRAY_SIZE(prefix); i++)
         *array_add(words, count) = prefix[i];
+    for (char *const *variable = child->environment; variable && *variable; variable++)
+        *array_add(words, count) = *variable;
     for (char *const *word = child->words; *word; word++)
         *array_add(words, count) = *word;
     *array_add(words, count) = NULL;
-    nobody.words = words;
-    nobody.unprivileged = false;
-    status = child_run(&nobody, output);
+    other.words = words;
+    other.environment = NULL;
+    other.unprivileged = false;
+    status = child_run(&other, output);
     return status == 126 || status == 127 ? CHILD_MISSING : status;
 }
 
@@ -193,12 +200,16 @@ spawn(struct run *run, int output)
     char *const *environment = child->environment ? child->environment : environ;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    sigset_t none;
     int error;
 
     if (posix_spawn_file_actions_init(&actions) != 0 ||
         posix_spawnattr_init(&attributes) != 0)
         abort();
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    /* The caller may read some signals from a descriptor. */
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     if (child->silent)
@@ -255,7 +266,7 @@ child_run(const struct child *child, struct buffer *output)
     int ends[2], error, status;
 
     if (child->unprivileged && geteuid() == 0)
-        return run_as_nobody(child, output);
+        return run_as_other(child, output);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return CHILD_MISSING;
     reading = ends[0];

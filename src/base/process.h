@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buffer.h"
 
@@ -43,7 +44,7 @@ char *process_path_beside(const char *name);
  */
 struct child {
     char *const *words;       /* the program, found in $PATH, and its arguments */
-    char *const *environment; /* NULL: the caller's own */
+    char *const *environment; /* NULL: the caller's own, or nothing if unprivileged */
     const int *documents;     /* descriptors that it gets under the same numbers; -1 ends
                                  them. Its path for one is /proc/self/fd/N. */
     size_t output;            /* bytes that it may print */
@@ -51,13 +52,17 @@ struct child {
     int seconds;              /* that it may take */
     int interrupt;            /* a descriptor, or 0: when it can be read, it is killed */
     bool silent;              /* drop what it prints on standard error */
-    bool unprivileged;        /* root runs it as nobody (setpriv), without privileges and
-                                 with $PATH alone, because others wrote the documents */
+    bool unprivileged; /* root runs it as another user (setpriv), without privileges
+                                 and with $PATH and `environment` alone, because others
+                                 wrote what it reads */
+    uid_t uid;         /* that user and group, 0: nobody */
+    gid_t gid;
 };
 
 /* What child_run() returns besides an exit status. */
-#define CHILD_KILLED (-1)  /* it took too long, printed too much, or died of a signal */
-#define CHILD_MISSING (-2) /* it does not exist or could not be started (as nobody) */
+#define CHILD_KILLED (-1) /* it took too long, printed too much, or died of a signal */
+#define CHILD_MISSING                                                                    \
+    (-2) /* it does not exist or could not be started, or not as that user */
 
 /*
  * Runs the child, and appends what it prints on standard output and standard error to

@@ -42,7 +42,7 @@ bool
 utf8_is_valid(const char *data, size_t size)
 {
     while (size > 0) {
-        size_t length = character_length(data, size);
+        size_t length = (unsigned char)*data < 0x80 ? 1 : character_length(data, size);
 
         if (length == 0)
             return false;
@@ -88,8 +88,8 @@ unfit_length(const char *text, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)text;
 
-    if (size > 0 && (bytes[0] < ' ' || bytes[0] == 0x7f))
-        return 1;
+    if (size > 0 && bytes[0] < 0x80)
+        return bytes[0] < ' ' || bytes[0] == 0x7f;
     for (size_t i = 0; i < ARRAY_SIZE(unfit); i++) {
         size_t length = strlen(unfit[i].beginning);
 

@@ -12,6 +12,7 @@
 #include "domain/xml.h"
 #include "image/image.h"
 #include "store/delivery.h"
+#include "store/forbidden-paths.h"
 #include "store/libvirt-host.h"
 #include "store/pipeline.h"
 #include "wire/url.h"
@@ -203,6 +204,8 @@ check_domain(struct findings *findings, struct domain *domain,
 
     wire_facts_read(&facts, domain);
     check_emulator(findings, domain, options->root);
+    forbidden_paths_check(options->root, domain, &failure);
+    findings_take(findings, &failure);
     config_read(&config, options->root, &failure);
     findings_take(findings, &failure);
     if (pipeline_read(&pipeline, domain, &request, &failure) < 0) {

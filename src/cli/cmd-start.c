@@ -405,6 +405,7 @@ static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
     OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),
     WAITING_ROWS,
+    SCRUB_ROW,
     OPTION_END,
 };
 

@@ -15,7 +15,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,16 +22,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <libvirt/libvirt.h>
 #include <uuid/uuid.h>
 
-#include "base/buffer.h"
-#include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/process.h"
@@ -45,32 +40,15 @@
 #include "domain/xml.h"
 #include "image/image.h"
 #include "store/forbidden-paths.h"
-#include "store/own-directory.h"
-#include "store/report-file.h"
-#include "store/rundir.h"
-#include "store/storage.h"
 #include "wire/wire.h"
-
-/* Others may pass, as QEMU's user must, but not list the rehearsals. */
-#define TRYDIR_MODE 0711
 
 /* How often something is looked at for which there is no event. */
 #define WAKE_MILLISECONDS 200
-
-/* How much of the guest's console is shown after a failure. */
-#define CONSOLE_LINES 20
-#define CONSOLE_BYTES (8 * KIB)
 
 struct options {
     struct waiting_options waiting;
     bool network;
     bool files;
-};
-
-/* A disk of the domain, whose owner libvirt changes when a guest reads it. */
-struct base {
-    int fd; /* O_PATH */
-    struct stat status;
 };
 
 struct trial {
@@ -80,10 +58,7 @@ struct trial {
     struct definition definition; /* the domain's, and then the rehearsal's */
     struct rehearsal rehearsal;
     virDomainPtr domain; /* the rehearsal, once it was started */
-    int parent;          /* VIRT_SEED_TRYDIR */
-    int directory;       /* the rehearsal's, locked */
-    struct base *bases;
-    size_t base_count;
+    struct rehearsal_files files;
     int signals; /* a descriptor: that end the command once everything is removed */
     int listener;
     int listener_handle; /* libvirt's number */
@@ -160,6 +135,7 @@ check_domain(const struct trial *trial, struct failure **failure)
 {
     virDomainPtr domain = trial->definition.libvirt;
     const char *name = trial->definition.domain.name;
+    virDomainPtr other;
 
     if (virDomainIsActive(domain) == 1)
         return failure_set(failure, FAILURE_DOMAIN,
@@ -173,7 +149,15 @@ check_domain(const struct trial *trial, struct failure **failure)
                            "and boots nothing\n"
                            "drop the saved state with 'virsh managedsave-remove'",
                            name);
-    return 0;
+    other = virDomainLookupByName(trial->definition.connection, trial->rehearsal.name);
+    if (!other)
+        return 0;
+    virDomainFree(other);
+    return failure_set(failure, FAILURE_DOMAIN,
+                       "there is a domain '%s' already, as the rehearsal is to be named\n"
+                       "wait until the other 'virt-seed try' has ended, or rename that "
+                       "domain",
+                       trial->rehearsal.name);
 }
 
 /* Replaces a volume of a storage pool by its path. */
@@ -211,6 +195,30 @@ resolve_volume(virConnectPtr connection, xmlNode *disk, struct failure **failure
     return 0;
 }
 
+/* libvirt finds a volume's size only by its path if the domain does not run. */
+static int
+find_size(const struct trial *trial, struct rehearsal_disk *disk,
+          struct failure **failure)
+{
+    virDomainBlockInfo block;
+    virStorageVolInfo info;
+    virStorageVolPtr volume;
+    int result;
+
+    if (virDomainGetBlockInfo(trial->definition.libvirt, disk->target, &block, 0) == 0) {
+        disk->size = block.capacity;
+        return 0;
+    }
+    volume = virStorageVolLookupByPath(trial->connection, disk->path);
+    result = volume ? virStorageVolGetInfo(volume, &info) : -1;
+    if (volume)
+        virStorageVolFree(volume);
+    if (result < 0)
+        return libvirt_fail(failure, "could not read the size of '%s'", disk->path);
+    disk->size = info.capacity;
+    return 0;
+}
+
 /*
  * Makes the seed of the domain's next boot, and then turns its definition into that of the
  * rehearsal. The seed is always on a drive: the metadata server and the emulator shim
@@ -220,6 +228,7 @@ static int
 prepare_definition(struct trial *trial, struct seed *seed, struct failure **failure)
 {
     const struct wire_options options = {0};
+    struct rehearsal *rehearsal = &trial->rehearsal;
     struct domain *domain = &trial->definition.domain;
     xmlNode *devices = xml_child(domain->root, "devices");
     cleanup_request struct request request = {0};
@@ -249,190 +258,13 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
         if (resolve_volume(trial->connection, disk, failure) < 0)
             return -1;
     }
-    return rehearsal_rewrite(&trial->rehearsal, domain, failure);
-}
-
-/* --- files ------------------------------------------------------------------------ */
-
-static int
-fail_file(const struct trial *trial, const char *what, const char *name, int error,
-          struct failure **failure)
-{
-    return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s %s/%s", what,
-                             trial->rehearsal.directory, name);
-}
-
-static int
-make_directory(struct trial *trial, struct failure **failure)
-{
-    struct rehearsal *rehearsal = &trial->rehearsal;
-    uuid_t uuid;
-
-    uuid_generate_random(uuid);
-    uuid_unparse_lower(uuid, rehearsal->uuid);
-    rehearsal->directory = xasprintf("%s/%s", VIRT_SEED_TRYDIR, rehearsal->uuid);
-    trial->parent =
-        own_directory_open(trial->context->root, VIRT_SEED_TRYDIR, TRYDIR_MODE, failure);
-    if (trial->parent < 0)
+    if (rehearsal_rewrite(rehearsal, domain, failure) < 0)
         return -1;
-    if (mkdirat(trial->parent, rehearsal->uuid, TRYDIR_MODE) == 0)
-        trial->directory =
-            openat(trial->parent, rehearsal->uuid, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return trial->directory < 0 || flock(trial->directory, LOCK_EX | LOCK_NB) < 0
-               ? fail_file(trial, "make", "", errno, failure)
-               : 0;
-}
-
-/* libvirt finds a volume's size only by its path if the domain does not run. */
-static int
-find_size(const struct trial *trial, const struct rehearsal_disk *disk,
-          unsigned long long *bytes)
-{
-    virDomainBlockInfo block;
-    virStorageVolInfo info;
-    virStorageVolPtr volume;
-    int result;
-
-    if (virDomainGetBlockInfo(trial->definition.libvirt, disk->target, &block, 0) == 0) {
-        *bytes = block.capacity;
-        return 0;
-    }
-    volume = virStorageVolLookupByPath(trial->connection, disk->path);
-    result = volume ? virStorageVolGetInfo(volume, &info) : -1;
-    if (volume)
-        virStorageVolFree(volume);
-    if (result == 0)
-        *bytes = info.capacity;
-    return result;
-}
-
-/* qemu-img does not open the disk: it gets its size from libvirt. */
-static int
-make_overlay(struct trial *trial, const struct rehearsal_disk *disk,
-             const struct image_owner *owner, struct failure **failure)
-{
-    cleanup_free char *path = xasprintf("%s/%s", trial->rehearsal.directory, disk->name);
-    cleanup_free char *size = NULL;
-    cleanup_buffer struct buffer output = {0};
-    unsigned long long bytes = 0;
-    struct base base;
-
-    if (find_size(trial, disk, &bytes) < 0)
-        return libvirt_fail(failure, "could not read the size of '%s'", disk->path);
-    base.fd = fs_open_in_root(trial->context->root, disk->path);
-    if (base.fd < 0 || fstat(base.fd, &base.status) < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, base.fd < 0 ? base.fd : errno,
-                                 "could not open '%s'", disk->path);
-    *array_add(trial->bases, trial->base_count) = base;
-    size = xasprintf("%llu", bytes);
-    {
-        char *words[] = {(char *)"qemu-img",
-                         (char *)"create",
-                         (char *)"-q",
-                         (char *)"-u",
-                         (char *)"-f",
-                         (char *)"qcow2",
-                         (char *)"-F",
-                         disk->format,
-                         (char *)"-b",
-                         disk->path,
-                         path,
-                         size,
-                         NULL};
-        const struct child child = {
-            .words = words,
-            .documents = (const int[]){-1},
-            .output = LIMIT_QEMU_IMG_OUTPUT,
-            .memory = LIMIT_QEMU_IMG_MEMORY,
-            .seconds = LIMIT_QEMU_IMG_SECONDS,
-        };
-        int status = child_run(&child, &output);
-
-        if (status == CHILD_MISSING)
-            return failure_set(failure, FAILURE_SYSTEM,
-                               "qemu-img is not installed\n"
-                               "install it: apt install qemu-utils");
-        if (status != 0)
-            return failure_set(failure, FAILURE_SYSTEM,
-                               "qemu-img could not make an overlay over '%s': %.*s",
-                               disk->path,
-                               (int)(output.data ? strcspn(output.data, "\n") : 0),
-                               output.data ? output.data : "");
-    }
-    return fchownat(trial->directory, disk->name, owner->uid, owner->gid,
-                    AT_SYMLINK_NOFOLLOW) < 0
-               ? fail_file(trial, "give away", disk->name, errno, failure)
-               : 0;
-}
-
-/* A domain that was never started may have no variables yet: libvirt makes them. */
-static int
-copy_nvram(const struct trial *trial, const struct image_owner *owner,
-           struct failure **failure)
-{
-    const char *path = trial->rehearsal.nvram;
-    cleanup_buffer struct buffer content = {0};
-    cleanup_close int fd = -1;
-    int error = path ? fs_read_in_root(trial->context->root, path, LIMIT_NVRAM, &content)
-                     : -ENOENT;
-
-    if (error == -ENOENT)
-        return 0;
-    if (error < 0)
-        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read '%s'",
-                                 path);
-    fd = openat(trial->directory, REHEARSAL_NVRAM,
-                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    error = fd < 0 ? -errno : fs_write_all(fd, content.data, content.size);
-    if (error == 0 && fchown(fd, owner->uid, owner->gid) < 0)
-        error = -errno;
-    return error < 0 ? fail_file(trial, "write", REHEARSAL_NVRAM, error, failure) : 0;
-}
-
-static int
-make_files(struct trial *trial, const struct seed *seed, struct failure **failure)
-{
-    const struct rehearsal *rehearsal = &trial->rehearsal;
-    struct image_owner owner;
-
-    rundir_seed_owner(trial->context->root, &owner.uid, &owner.gid);
     for (size_t i = 0; i < rehearsal->disk_count; i++) {
-        if (make_overlay(trial, &rehearsal->disks[i], &owner, failure) < 0)
+        if (find_size(trial, &rehearsal->disks[i], failure) < 0)
             return -1;
     }
-    if (copy_nvram(trial, &owner, failure) < 0 ||
-        image_publish(trial->directory, REHEARSAL_SEED, &owner, seed, failure) < 0)
-        return -1;
-    return report_file_make(trial->context->root, rehearsal->uuid, REPORT_BY_VIRTLOGD,
-                            false, failure);
-}
-
-/* Return: the last lines that the guest has printed, owned by the caller (free), or
- * NULL. */
-static char *
-read_console(const struct trial *trial)
-{
-    cleanup_close int fd =
-        fs_open_regular_beneath(trial->directory, REHEARSAL_CONSOLE, NULL);
-    off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-    off_t start = end > (off_t)CONSOLE_BYTES ? end - (off_t)CONSOLE_BYTES : 0;
-    char bytes[CONSOLE_BYTES];
-    ssize_t count = end > 0 ? pread(fd, bytes, sizeof(bytes), start) : 0;
-    char *text = count > 0 ? xcalloc((size_t)count + 1, 1) : NULL;
-    size_t length = 0;
-    int lines = 0;
-
-    for (ssize_t i = 0; i < count; i++) {
-        if (bytes[i] != '\r' && bytes[i] != '\0')
-            text[length++] = bytes[i];
-    }
-    while (length > 0 && text[length - 1] == '\n')
-        text[--length] = '\0';
-    while (length > 0 && (text[length - 1] != '\n' || ++lines < CONSOLE_LINES))
-        length--;
-    if (text)
-        memmove(text, text + length, strlen(text + length) + 1);
-    return text;
+    return 0;
 }
 
 /* --- libvirt's event loop ------------------------------------------------------------- */
@@ -459,36 +291,7 @@ wait_until(const struct trial *trial, bool (*is_over)(const struct trial *trial)
     virEventRemoveTimeout(timer);
 }
 
-/* --- what it has changed ------------------------------------------------------------ */
-
-static int
-run_virt_diff(const struct trial *trial, char *const *words, struct buffer *output)
-{
-    const struct child child = {
-        .words = words,
-        .documents = (const int[]){-1},
-        .output = LIMIT_VIRT_DIFF_OUTPUT,
-        .memory = LIMIT_VIRT_DIFF_MEMORY,
-        .seconds = LIMIT_VIRT_DIFF_SECONDS,
-        .interrupt = trial->signals,
-        .silent = true,
-    };
-
-    return child_run(&child, output);
-}
-
-static int
-check_virt_diff(const struct trial *trial, struct failure **failure)
-{
-    char *const words[] = {(char *)"virt-diff", (char *)"--version", NULL};
-    cleanup_buffer struct buffer output = {0};
-
-    return run_virt_diff(trial, words, &output) == 0
-               ? 0
-               : failure_set(failure, FAILURE_SYSTEM,
-                             "--files needs virt-diff of libguestfs\n"
-                             "install it: apt install guestfs-tools");
-}
+/* --- from its start to its end ---------------------------------------------------- */
 
 static bool
 has_ended(const struct trial *trial)
@@ -505,57 +308,6 @@ shut_down(const struct trial *trial)
     wait_until(trial, has_ended, LIMIT_SHUTDOWN_SECONDS);
     virDomainDestroy(trial->domain);
 }
-
-/* Prints the files below /etc that are new, gone, or not the same. Their content may be
- * secret. */
-static int
-print_files(const struct trial *trial, struct failure **failure)
-{
-    static const struct {
-        const char *mark;
-        const char *word;
-    } marks[] = {{"+ ", "added"}, {"- ", "removed"}, {"= ", "changed"}};
-    const struct rehearsal *rehearsal = &trial->rehearsal;
-    cleanup_buffer struct buffer output = {0};
-    char **words = NULL;
-    size_t count = 0;
-    char *rest;
-    int status;
-
-    texts_add(&words, &count, xstrdup("virt-diff"));
-    for (size_t i = 0; i < rehearsal->disk_count; i++) {
-        const struct rehearsal_disk *disk = &rehearsal->disks[i];
-
-        texts_add(&words, &count, xasprintf("--format=%s", disk->format));
-        texts_add(&words, &count, xstrdup("-a"));
-        texts_add(&words, &count, xstrdup(disk->path));
-        texts_add(&words, &count, xstrdup("--format=qcow2"));
-        texts_add(&words, &count, xstrdup("-A"));
-        texts_add(&words, &count, xasprintf("%s/%s", rehearsal->directory, disk->name));
-    }
-    texts_add(&words, &count, NULL);
-    /* Without it, libguestfs would ask libvirt for a machine of its own. */
-    setenv("LIBGUESTFS_BACKEND", "direct", 0);
-    status = run_virt_diff(trial, words, &output);
-    texts_free(words, count);
-    rest = output.data;
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
-        const char *path = strstr(line, " /etc/");
-
-        /* "= - 0644   61 /etc/hosts" */
-        for (size_t i = 0; path && i < ARRAY_SIZE(marks); i++) {
-            if (strncmp(line, marks[i].mark, strlen(marks[i].mark)) == 0 &&
-                strncmp(line + 2, "- ", 2) == 0)
-                print_outside_line(stdout, "%s %s", marks[i].word, path + 1);
-        }
-    }
-    return status == 0 ? 0
-                       : failure_set(failure, FAILURE_SYSTEM,
-                                     "virt-diff could not compare the disks\n"
-                                     "find out why: libguestfs-test-tool");
-}
-
-/* --- from its start to its end ---------------------------------------------------- */
 
 static bool
 has_started(const struct trial *trial)
@@ -589,12 +341,15 @@ start(struct trial *trial, struct failure **failure)
     trial->text = xml_format(trial->definition.doc, &size, failure);
     if (!trial->text)
         return -1;
+    if (rehearsal_files_begin_start(&trial->files, &trial->rehearsal, failure) < 0)
+        return -1;
     error = pthread_create(&thread, NULL, run_start, trial);
     if (error != 0)
         return failure_set_errno(failure, FAILURE_SYSTEM, error,
                                  "could not make a thread");
     wait_until(trial, has_started, 0);
     pthread_join(thread, NULL);
+    rehearsal_files_end_start(&trial->files);
     *failure = steal(trial->start_failure);
     if (*failure)
         return -1;
@@ -604,11 +359,19 @@ start(struct trial *trial, struct failure **failure)
     waiting_begin(waited);
     if (waiting_run(&trial->waiting, failure) < 0)
         return -1;
-    trial->console = read_console(trial);
+    trial->console = rehearsal_files_read_console(&trial->files);
     if (!trial->options->files || trial->waiting.follow.signal != 0)
         return 0;
     shut_down(trial);
-    return print_files(trial, failure);
+    if (virDomainIsActive(trial->definition.libvirt) == 1)
+        return failure_set(
+            failure, FAILURE_DOMAIN,
+            "domain '%s' was started meanwhile and writes to its disks, so "
+            "--files cannot compare them\n"
+            "shut it down, and try again",
+            trial->definition.domain.name);
+    return rehearsal_files_compare(&trial->files, &trial->rehearsal, trial->signals,
+                                   failure);
 }
 
 static int
@@ -618,25 +381,29 @@ rehearse(struct trial *trial, struct failure **failure)
     const struct options *options = trial->options;
     struct rehearsal *rehearsal = &trial->rehearsal;
     cleanup_seed struct seed seed = {0};
+    uuid_t uuid;
 
     /* What follows the waiting may take longer than the timeout. */
     alarm(0);
-    if (options->files && check_virt_diff(trial, failure) < 0)
-        return -1;
     if (definition_load_domain(&trial->definition, context, context->operands[0],
                                DEFINITION_READ, failure) < 0)
         return -1;
+    uuid_generate_random(uuid);
+    uuid_unparse_lower(uuid, rehearsal->uuid);
+    rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
+    rehearsal->directory = xasprintf("%s/%s", VIRT_SEED_TRYDIR, rehearsal->uuid);
     if (libvirt_require_system(trial->definition.connection, failure) < 0 ||
         check_domain(trial, failure) < 0)
         return -1;
-    rehearsal->name = xasprintf("%s-try", trial->definition.domain.name);
     trial->connection = libvirt_connect(context->uri, false, failure);
-    if (!trial->connection || make_directory(trial, failure) < 0 ||
+    if (!trial->connection ||
+        rehearsal_files_open(&trial->files, context->root, failure) < 0 ||
+        (options->files && rehearsal_files_can_compare(&trial->files, failure) < 0) ||
         (!options->network && listen_for_interfaces(trial, failure) < 0))
         return -1;
     if (prepare_definition(trial, &seed, failure) < 0)
         return failure_prefix(failure, "domain '%s'", trial->definition.domain.name);
-    if (make_files(trial, &seed, failure) < 0)
+    if (rehearsal_files_make(&trial->files, rehearsal, &seed, failure) < 0)
         return -1;
     if (!context->quiet && !options->waiting.json) {
         for (size_t i = 0; i < rehearsal->left_out_count; i++)
@@ -651,40 +418,23 @@ rehearse(struct trial *trial, struct failure **failure)
 static void
 end(struct trial *trial)
 {
-    cleanup_failure struct failure *failure = NULL;
+    virDomainPtr original = trial->definition.libvirt;
 
-    /* It may have ended by itself. */
+    /* It may have ended by itself; otherwise, closing the connection ends it as well. */
     if (trial->domain) {
         virDomainDestroy(trial->domain);
         virDomainFree(trial->domain);
     }
     if (trial->connection)
         virConnectClose(trial->connection);
-    /* libvirt does that only for the disks of the domain itself. */
-    for (size_t i = 0; i < trial->base_count; i++) {
-        const struct base *base = &trial->bases[i];
-
-        if (fchownat(base->fd, "", base->status.st_uid, base->status.st_gid,
-                     AT_EMPTY_PATH) < 0)
-            print_outside_line(
-                stderr, "virt-seed: warning: could not give '%s' back to its owner",
-                trial->rehearsal.disks[i].path);
-        close(base->fd);
-    }
-    free(trial->bases);
+    rehearsal_files_give_back(&trial->files, &trial->rehearsal,
+                              original && virDomainIsActive(original) == 1);
     if (trial->listener_handle >= 0)
         virEventRemoveHandle(trial->listener_handle);
     close_pointer(&trial->listener);
-    if (trial->directory >= 0) {
-        report_file_remove(trial->context->root, trial->rehearsal.uuid, &failure);
-        fs_remove_tree(trial->parent, trial->rehearsal.uuid);
-    }
-    close_pointer(&trial->directory);
-    close_pointer(&trial->parent);
+    rehearsal_files_remove(&trial->files, &trial->rehearsal);
     rehearsal_clear(&trial->rehearsal);
     definition_clear(&trial->definition);
-    if (failure)
-        print_warning(failure);
 }
 
 static int
@@ -693,8 +443,7 @@ run(const struct context *context, const void *data, struct failure **failure)
     struct trial trial = {
         .context = context,
         .options = data,
-        .parent = -1,
-        .directory = -1,
+        .files = {.parent = -1, .directory = -1, .lock = -1},
         .listener = -1,
         .listener_handle = -1,
     };
@@ -730,9 +479,7 @@ static const struct option_row rows[] = {
            "connect the guest to the domain's networks, not to nothing"),
     OPTION(0, "files", NULL, files,
            "list the files below /etc that the guest has changed"),
-    OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),
-    OPTION(0, "json", NULL, waiting.json,
-           "print each event as an object of JSON, one a line"),
+    WAITING_ROWS,
     OPTION_END,
 };
 

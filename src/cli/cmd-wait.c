@@ -36,6 +36,7 @@ static const struct option_row rows[] = {
     OPTION(0, "next", NULL, waiting.next,
            "if a boot is complete already, wait for the next one"),
     WAITING_ROWS,
+    SCRUB_ROW,
     OPTION_END,
 };
 

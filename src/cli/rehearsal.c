@@ -98,6 +98,8 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
         return fail_disk(disk, "is encrypted", failure);
     if (xml_child(source, "slices"))
         return fail_disk(disk, "is a slice of its file", failure);
+    if (xml_child(disk, "shareable"))
+        return fail_disk(disk, "is shared with domains that may write to it", failure);
     if (!file && !device) {
         cleanup_free char *reason = xasprintf("has type='%s'", type ? type : "");
 
@@ -115,7 +117,6 @@ rewrite_disk(struct rehearsal *rehearsal, xmlNode *disk, struct failure **failur
     set_child(disk, "source", "file", path);
     xml_set_attribute(driver ? driver : xml_add_child(disk, "driver"), "type", "qcow2");
     remove_children(disk, "backingStore");
-    remove_children(disk, "shareable");
     remove_children(disk, "transient");
     return 0;
 }
@@ -138,13 +139,18 @@ rewrite_interface(struct rehearsal *rehearsal, xmlNode *interface,
 
     (void)failure;
     if (rehearsal->port == 0 && (xml_attribute_is(interface, "type", "hostdev") ||
-                                 xml_attribute_is(interface, "type", "vdpa"))) {
+                                 xml_attribute_is(interface, "type", "vdpa") ||
+                                 xml_attribute_is(interface, "type", "vhostuser"))) {
         leave_out(rehearsal, interface);
         return 0;
     }
     if (rehearsal->port == 0) {
-        /* A name of a host's device that the domain may still have. */
+        xmlNode *backend = xml_child(interface, "backend");
+
+        /* A name of a host's device that the domain may still have, and passt's log. */
         remove_children(interface, "target");
+        if (backend)
+            xmlUnsetProp(backend, (const xmlChar *)"logFile");
         return 0;
     }
     for (xmlNode *child = xml_first_element(interface); child; child = next) {
@@ -176,26 +182,38 @@ rewrite_serial(struct rehearsal *rehearsal, xmlNode *serial, struct failure **fa
         first = false;
     remove_children(serial, "source");
     remove_children(serial, "protocol");
-    remove_children(serial, "log");
     xml_set_attribute(serial, "type", first ? "file" : "null");
     if (first)
         set_child(serial, "source", "path", path);
     return 0;
 }
 
-/* Only the report's stays. */
+/* Only the report's stays, which may be one that the user made for another program. */
 static int
 rewrite_channel(struct rehearsal *rehearsal, xmlNode *channel, struct failure **failure)
 {
-    xmlNode *source = xml_child(channel, "source");
     cleanup_free char *path = wire_report_path(rehearsal->uuid);
-    cleanup_free char *port = xml_attribute(xml_child(channel, "target"), "name");
 
     (void)failure;
-    if (port && strcmp(port, REPORT_PORT) == 0)
-        xml_set_attribute(source, "path", path);
-    else
+    if (xml_attribute_is(xml_child(channel, "target"), "name", REPORT_PORT)) {
+        remove_children(channel, "protocol");
+        xml_set_attribute(channel, "type", "file");
+        set_child(channel, "source", "path", path);
+        xml_set_attribute(xml_child(channel, "source"), "append", "on");
+    } else {
         xml_remove(channel);
+    }
+    return 0;
+}
+
+/* libvirt's action "dump" writes the guest's memory to a file. */
+static int
+rewrite_watchdog(struct rehearsal *rehearsal, xmlNode *watchdog, struct failure **failure)
+{
+    (void)rehearsal;
+    (void)failure;
+    if (xml_attribute_is(watchdog, "action", "dump"))
+        xml_set_attribute(watchdog, "action", "none");
     return 0;
 }
 
@@ -243,7 +261,7 @@ static const struct {
     {"video", NULL, false},
     {"rng", NULL, false},
     {"memballoon", NULL, false},
-    {"watchdog", NULL, false},
+    {"watchdog", rewrite_watchdog, false},
     {"panic", NULL, false},
     {"iommu", NULL, false},
     {"tpm", rewrite_tpm, false},
@@ -269,6 +287,7 @@ rewrite_device(struct rehearsal *rehearsal, xmlNode *device, struct failure **fa
         }
         if (!is_emulated(device))
             break;
+        remove_children(device, "log");
         return devices[i].rewrite ? devices[i].rewrite(rehearsal, device, failure) : 0;
     }
     leave_out(rehearsal, device);
@@ -320,14 +339,20 @@ static int
 rewrite_firmware(struct rehearsal *rehearsal, xmlNode *root, struct failure **failure)
 {
     xmlNode *os = xml_child(root, "os");
+    xmlNode *loader = xml_child(os, "loader");
     xmlNode *nvram = xml_child(os, "nvram");
     xmlNode *source = xml_child(nvram, "source");
     cleanup_free char *path = path_of(rehearsal, REHEARSAL_NVRAM);
 
-    if (xml_attribute_is(xml_child(os, "loader"), "readonly", "no"))
+    if (xml_attribute_is(loader, "readonly", "no"))
         return failure_set_at(failure, FAILURE_DOMAIN, xml_line(os),
                               "its guest may write to the firmware itself\n"
                               "a rehearsal needs <loader readonly='yes'>");
+    /* Otherwise, libvirt would choose a file of the rehearsal's name, and keep it. */
+    if (!nvram && !xml_attribute_is(loader, "stateless", "yes") &&
+        (xml_attribute_is(os, "firmware", "efi") ||
+         xml_attribute_is(loader, "type", "pflash")))
+        xmlNodeSetContent(xml_add_child(os, "nvram"), (const xmlChar *)path);
     if (!nvram)
         return 0;
     rehearsal->nvram = source ? xml_attribute(source, "file") : xml_text(nvram);
@@ -362,6 +387,8 @@ rehearsal_rewrite(struct rehearsal *rehearsal, struct domain *domain,
     }
     /* The request too: the seed is made already. */
     remove_children(root, "metadata");
+    /* No core file either; a crash ends the rehearsal. */
+    remove_children(root, "on_crash");
     rewrite_identity(rehearsal, domain);
     return rewrite_firmware(rehearsal, root, failure);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The XML of a rehearsal: what `virt-seed try` starts in place of a domain. The guest sees
+ * A rehearsal: what `virt-seed try` starts in place of a domain. The guest sees
  * the same machine: the UUID, the serial, the MACs, and the disks with what is on them. On
  * the host it is another domain, which writes to files of its own directory alone:
  *
@@ -9,6 +9,7 @@
  *     N.qcow2                 an overlay over the domain's N-th disk, counted from 0
  *     nvram.fd                a copy of the firmware's variables
  *     console.log             what the guest prints on its serial port
+ *     starting                REHEARSAL_LOCK
  */
 #pragma once
 
@@ -18,6 +19,8 @@
 #include "base/failure.h"
 #include "base/text.h"
 #include "domain/domain.h"
+#include "seed/seed.h"
+#include "store/storage.h"
 
 #define REHEARSAL_SEED "seed.iso"
 #define REHEARSAL_NVRAM "nvram.fd"
@@ -27,14 +30,15 @@
 struct rehearsal_disk {
     char *target; /* "vda" */
     char *path;
-    char *format; /* libvirt's word for it, which is also qemu-img's */
-    char *name;   /* of the overlay in the directory */
+    char *format;            /* libvirt's word for it, which is also qemu-img's */
+    char *name;              /* of the overlay in the directory */
+    unsigned long long size; /* in bytes; rehearsal_files_make() needs it */
 };
 
 struct rehearsal {
     char uuid[UUID_LENGTH + 1];
     char *name;      /* libvirt's, as long as it runs */
-    char *directory; /* its path */
+    char *directory; /* its path while it runs */
     /* The port on 127.0.0.1 to which the guest's interfaces are connected; 0 leaves them
      * in the domain's networks. */
     int port;
@@ -57,4 +61,67 @@ int rehearsal_rewrite(struct rehearsal *rehearsal, struct domain *domain,
 
 void rehearsal_clear(struct rehearsal *rehearsal);
 
-#define cleanup_rehearsal __attribute__((cleanup(rehearsal_clear)))
+/* --- its files ---------------------------------------------------------------------- */
+
+/* A disk of the domain, whose owner libvirt changes when a guest reads it. */
+struct rehearsal_base {
+    int fd; /* O_PATH */
+    uid_t uid;
+    gid_t gid;
+};
+
+struct rehearsal_files {
+    int root;      /* the caller's */
+    int parent;    /* VIRT_SEED_TRYDIR */
+    int directory; /* the rehearsal's, locked as long as the command runs */
+    int lock;      /* REHEARSAL_LOCK */
+    /* The directory's: until the start not the rehearsal's UUID, which others could
+     * otherwise learn from a command line, and be first. */
+    char name[UUID_LENGTH + 1];
+    struct image_owner owner; /* QEMU's user */
+    struct rehearsal_base *bases;
+    size_t base_count;
+};
+
+/* Makes the directory, and locks it, so that `gc` leaves it alone. The caller ends with
+ * rehearsal_files_remove() even after a failure. */
+int rehearsal_files_open(struct rehearsal_files *files, int root,
+                         struct failure **failure);
+
+/* Makes the overlays, the copy of the firmware's variables, and the seed. */
+int rehearsal_files_make(struct rehearsal_files *files, const struct rehearsal *rehearsal,
+                         const struct seed *seed, struct failure **failure);
+
+/* Makes the report, and allows the rehearsal's domain to use the files, until
+ * rehearsal_files_end_start(), when libvirt has started it or not. */
+int rehearsal_files_begin_start(struct rehearsal_files *files,
+                                const struct rehearsal *rehearsal,
+                                struct failure **failure);
+void rehearsal_files_end_start(struct rehearsal_files *files);
+
+/* Return: the last lines that the guest has printed, owned by the caller (free), or
+ * NULL. */
+char *rehearsal_files_read_console(const struct rehearsal_files *files);
+
+/* Fails if there is no virt-diff. */
+int rehearsal_files_can_compare(const struct rehearsal_files *files,
+                                struct failure **failure);
+
+/*
+ * Prints the files below /etc that are new, gone, or not the same, by name, since their
+ * content may be secret. The rehearsal must have ended. `signals` is process_catch_signals()'s:
+ * one of them ends the comparison.
+ */
+int rehearsal_files_compare(const struct rehearsal_files *files,
+                            const struct rehearsal *rehearsal, int signals,
+                            struct failure **failure);
+
+/* Gives the domain's disks back to their owners, which libvirt does not do for the image
+ * under an overlay. If the domain has started meanwhile, it warns instead: they are
+ * libvirt's now. */
+void rehearsal_files_give_back(const struct rehearsal_files *files,
+                               const struct rehearsal *rehearsal, bool domain_runs);
+
+/* Removes everything, and warns of what cannot be removed. */
+void rehearsal_files_remove(struct rehearsal_files *files,
+                            const struct rehearsal *rehearsal);

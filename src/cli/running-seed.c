@@ -144,7 +144,7 @@ running_seed_replace(const struct context *context, const struct definition *sou
         return failure_set_errno(failure, FAILURE_RUNDIR, errno,
                                  "could not lock %s\nsee what is there: ls -l %s",
                                  VIRT_SEED_RUNDIR, VIRT_SEED_RUNDIR);
-    if (delivery_of_running(&running->domain)->replace(&replacement, failure) < 0)
+    if (delivery_replace(&replacement, failure) < 0)
         return -1;
     record_replacement(&replacement);
     return 0;

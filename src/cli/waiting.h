@@ -25,10 +25,11 @@ struct waiting_options {
 /* The rows of a command's options for it, whose member is `waiting`. */
 #define WAITING_ROWS                                                                     \
     OPTION(0, "timeout", "SECONDS", waiting.timeout, "wait no longer than that"),        \
-        OPTION(0, "scrub", NULL, waiting.scrub,                                          \
-               "once a guest is done, replace its seed by one without content"),         \
         OPTION(0, "json", NULL, waiting.json,                                            \
                "print each event as an object of JSON, one a line")
+#define SCRUB_ROW                                                                        \
+    OPTION(0, "scrub", NULL, waiting.scrub,                                              \
+           "once a guest is done, replace its seed by one without content")
 
 struct waiting {
     struct follow follow; /* which knows a signal that has ended the waiting */

@@ -108,7 +108,7 @@ withdraw_others(const struct start *start, const struct storage *own,
     for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *reason = NULL;
 
-        if (storages[i] != own && storage_has_seed(storages[i], start->rundir, uuid))
+        if (storages[i] != own && storage_inode(storages[i], start->rundir, uuid))
             storages[i]->withdraw(start->rundir, uuid, &reason);
         if (refuse_or_log(start, "an old seed could not be removed", &reason, failure) <
             0)

@@ -134,28 +134,38 @@ next_text(const struct buffer *said, size_t *at)
     return text;
 }
 
+/* Return: the text as a record can have it; NULL if it is missing or cannot be. */
 static char *
 copy_text(const char *text)
 {
-    return text && *text ? xstrdup(text) : NULL;
+    char *copy =
+        text && *text && strlen(text) <= LIMIT_RECORD_TEXT ? xstrdup(text) : NULL;
+
+    if (copy)
+        utf8_replace_controls(copy);
+    return copy;
 }
 
 static int
 take_boot(const struct buffer *said, struct record_boot *boot, struct failure **failure)
 {
     size_t at = 0;
-    const char *path, *digest;
+    const char *name, *digest;
+    char *path;
 
     boot->label = copy_text(next_text(said, &at));
     boot->datasource = copy_text(next_text(said, &at));
     boot->instance_id = copy_text(next_text(said, &at));
-    while ((path = next_text(said, &at))) {
+    while ((name = next_text(said, &at))) {
         digest = next_text(said, &at);
-        if (!digest || !text_is_hex(digest, DIGEST_LENGTH))
+        path = copy_text(name);
+        if (!path || !digest || !text_is_hex(digest, DIGEST_LENGTH)) {
+            free(path);
             return failure_set(failure, FAILURE_IMAGE,
-                               "the process that read the image gave a malformed digest");
+                               "the process that read the image gave a malformed list");
+        }
         *array_add(boot->documents, boot->document_count) =
-            (struct record_document){xstrdup(path), xstrdup(digest)};
+            (struct record_document){path, xstrdup(digest)};
     }
     return 0;
 }

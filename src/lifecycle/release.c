@@ -42,7 +42,7 @@ remove_seed(const struct lifecycle *lifecycle, struct failure **failure)
     if (rundir < 0)
         return -1;
     for (size_t i = 0; storages[i]; i++)
-        was_there = was_there || storage_has_seed(storages[i], rundir, uuid);
+        was_there = was_there || storage_inode(storages[i], rundir, uuid) != 0;
     rundir_remove(rundir, uuid, failure);
     for (size_t i = 0; storages[i]; i++) {
         cleanup_failure struct failure *another = NULL;

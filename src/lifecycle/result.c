@@ -75,21 +75,6 @@ take_result(const struct lifecycle *lifecycle, struct record *record,
     record_set_result(record, result);
 }
 
-/* Return: whether libvirt's word says that a guest has run and has ended: at "failed" it
- * did not start, and what was saved stays so. */
-static bool
-is_end(const char *word)
-{
-    static const char *const words[] = {"shutdown", "destroyed", "crashed",
-                                        "migrated", "saved",     "from snapshot"};
-
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-        if (strcmp(words[i], word) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int
 read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
 {
@@ -110,10 +95,7 @@ read_and_record(const struct lifecycle *lifecycle, struct failure **failure)
         return -1;
     if (guest_state_is_end(result.state))
         take_result(lifecycle, &record, &result);
-    if (lifecycle->end && is_end(lifecycle->end)) {
-        free(record.end);
-        record.end = xstrdup(lifecycle->end);
-    }
+    record_set_end(&record, lifecycle->end);
     /* Even if nothing is new: the file's time says when the domain last ran. */
     return record_write(lifecycle->root, uuid, &record, failure);
 }

@@ -94,9 +94,9 @@ make(struct seed *seed, struct request *request, struct failure **failure)
 }
 
 int
-openstack_add(struct seed *seed, const struct request *request, struct failure **failure)
+openstack_add(struct seed *seed, const struct request *request,
+              const struct identity *identity, struct failure **failure)
 {
-    cleanup_free char *instance_id = nocloud_instance_id(seed);
     struct request fixed = *request;
     struct instance_id id;
     cleanup_buffer struct buffer meta_data = {0};
@@ -107,7 +107,7 @@ openstack_add(struct seed *seed, const struct request *request, struct failure *
 
     /* The instance-id is already known. */
     fixed.instance_id_policy = INSTANCE_ID_FIXED;
-    fixed.instance_id = instance_id;
+    fixed.instance_id = identity->instance_id;
     fixed.covers = 0;
     instance_id_begin(&id, &fixed);
     if (meta_data_write_configdrive(&meta_data, &fixed, &id, failure) < 0)

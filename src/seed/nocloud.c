@@ -8,14 +8,12 @@
 #include "config.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "seed/content.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
-#include "seed/yaml.h"
 
 static int
 make(struct seed *seed, struct request *request, struct failure **failure)
@@ -46,20 +44,6 @@ make(struct seed *seed, struct request *request, struct failure **failure)
         instance_id_add(&id, COVER_NETWORK_CONFIG, document->path, &document->data);
     }
     return meta_data_write_nocloud(&seed->documents[0].data, request, &id, failure);
-}
-
-char *
-nocloud_instance_id(const struct seed *seed)
-{
-    const struct buffer *meta_data = &seed_find_document(seed, "meta-data")->data;
-    cleanup_failure struct failure *failure = NULL;
-    cleanup_yaml struct yaml yaml = {0};
-
-    /* virt-seed has written it. */
-    if (yaml_read(&yaml, meta_data->data, meta_data->size, YAML_ONE_MAPPING, &failure) <
-        0)
-        abort();
-    return xstrdup(yaml_get(yaml.root, "instance-id")->text);
 }
 
 /* cloud-init, DataSourceNoCloud (read_fs, util.pathprefix2dict). */

@@ -190,10 +190,11 @@ const char *
 user_data_kind(const char *data, size_t size)
 {
     size_t space = leading_space(data, size);
-    const struct header *header = find_header(data + space, size - space);
+    const struct header *header;
 
     if (space == size)
         return "nothing";
+    header = find_header(data + space, size - space);
     if (gzip_is(data, size))
         return "gzip";
     if (is_mime(data, size))
@@ -204,9 +205,14 @@ user_data_kind(const char *data, size_t size)
 bool
 user_data_is_empty(const char *data, size_t size)
 {
-    const char *end = data + size, *line = data + leading_space(data, size);
-    const struct header *header = find_header(line, (size_t)(end - line));
+    const char *end, *line;
+    const struct header *header;
 
+    if (size == 0)
+        return true;
+    end = data + size;
+    line = data + leading_space(data, size);
+    header = find_header(line, (size_t)(end - line));
     if (header && header->kind == KIND_CLOUD_CONFIG) {
         while (line < end && *line == '#') {
             line = memchr(line, '\n', (size_t)(end - line)) ?: end;

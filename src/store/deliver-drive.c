@@ -9,9 +9,6 @@
  * name, and the old one gets a second name; then the medium is ejected and inserted, by
  * force because guests lock the tray. If that fails, the old image gets its name back and
  * is inserted again.
- *
- * The domain may end at any time, and the hook then removes the domain's files. A file
- * published after that is removed here.
  */
 #include "config.h"
 
@@ -66,7 +63,6 @@ struct medium {
     char *old_name; /* the old seed's */
     char *empty;    /* the drive's XML without the medium */
     char *loaded;   /* the same with the seed */
-    ino_t published;
 };
 
 static void
@@ -156,18 +152,6 @@ fail_file(const struct medium *medium, const char *what, struct failure **failur
                              VIRT_SEED_RUNDIR, medium->name, VIRT_SEED_RUNDIR);
 }
 
-/* Return: whether there was an old file. */
-static bool
-put_back_file(struct medium *medium)
-{
-    int rundir = medium->rundir;
-
-    if (renameat(rundir, medium->old_name, rundir, medium->name) < 0)
-        return false;
-    medium->published = replace_find_inode(medium->replacement, medium->name);
-    return true;
-}
-
 static int
 publish_medium(struct medium *medium, struct failure **failure)
 {
@@ -177,11 +161,8 @@ publish_medium(struct medium *medium, struct failure **failure)
         return fail_file(medium, "make room for", failure);
     if (linkat(rundir, medium->name, rundir, medium->old_name, 0) < 0 && errno != ENOENT)
         return fail_file(medium, "keep", failure);
-    if (storage_publish_image(medium->replacement->root, rundir, medium->uuid,
-                              medium->replacement->seed, failure) < 0)
-        return -1;
-    medium->published = replace_find_inode(medium->replacement, medium->name);
-    return 0;
+    return storage_publish_image(medium->replacement->root, rundir, medium->uuid,
+                                 medium->replacement->seed, failure);
 }
 
 static bool
@@ -225,17 +206,21 @@ update_device(const struct medium *medium, const char *xml, const char *what,
 /* Restores the old medium after `failure`, and adds what the guest has now, according to
  * libvirt. */
 static void
-recover(struct medium *medium, struct failure **failure)
+recover(struct medium *medium, ino_t *published, struct failure **failure)
 {
+    const struct delivery_guest *guest = medium->guest;
     cleanup_failure struct failure *ignored = NULL;
     cleanup_failure struct failure *unseen = NULL;
     cleanup_free char *name = xshellquote(medium->replacement->running->name);
-    bool kept = put_back_file(medium);
+    const int rundir = medium->rundir;
+    bool kept = renameat(rundir, medium->old_name, rundir, medium->name) == 0;
 
-    if (replace_has_ended(medium->replacement, failure))
+    if (kept)
+        *published = storage_inode(&storage_image, rundir, medium->uuid);
+    if (guest->has_ended(guest->data))
         return;
     update_device(medium, medium->loaded, "insert the old medium", &ignored);
-    if (medium->guest->check_medium(medium->guest->data, &unseen) == 0)
+    if (guest->check_medium(guest->data, &unseen) == 0)
         failure_hint(failure, "the drive %s; run the command again",
                      kept ? "has its old medium and nothing has changed"
                           : "is not empty");
@@ -248,28 +233,13 @@ recover(struct medium *medium, struct failure **failure)
 }
 
 static int
-exchange(struct medium *medium, struct failure **failure)
-{
-    if (replace_request(medium->replacement, failure) < 0) {
-        put_back_file(medium);
-        return -1;
-    }
-    if (update_device(medium, medium->empty, "eject the old medium", failure) == 0 &&
-        update_device(medium, medium->loaded, "insert the new medium", failure) == 0 &&
-        medium->guest->check_medium(medium->guest->data, failure) == 0)
-        return 0;
-    recover(medium, failure);
-    replace_request_back(medium->replacement);
-    return -1;
-}
-
-static int
-replace(const struct replacement *replacement, struct failure **failure)
+replace(const struct replacement *replacement, ino_t *published, struct failure **failure)
 {
     const char *uuid = replacement->running->uuid;
+    const struct delivery_guest *guest = replacement->guest;
     __attribute__((cleanup(medium_clear))) struct medium medium = {
         .replacement = replacement,
-        .guest = replacement->guest,
+        .guest = guest,
         .uuid = uuid,
         .rundir = replacement->rundir,
         .name = rundir_seed_name(uuid),
@@ -279,15 +249,16 @@ replace(const struct replacement *replacement, struct failure **failure)
 
     describe_drive(&medium, find_drive(replacement->running));
     result = publish_medium(&medium, failure);
-    if (result == 0)
-        result = exchange(&medium, failure);
+    if (result == 0) {
+        *published = storage_inode(&storage_image, medium.rundir, uuid);
+        if (update_device(&medium, medium.empty, "eject the old medium", failure) < 0 ||
+            update_device(&medium, medium.loaded, "insert the new medium", failure) < 0 ||
+            guest->check_medium(guest->data, failure) < 0) {
+            recover(&medium, published, failure);
+            result = -1;
+        }
+    }
     unlinkat(medium.rundir, medium.old_name, 0);
-    /* libvirt does not answer while the hook works on the domain. So the hook's removal
-     * is either still to come, or came before this file was published. A new start's file
-     * has another inode. */
-    if (medium.guest->has_ended(medium.guest->data) &&
-        replace_find_inode(replacement, medium.name) == medium.published)
-        unlinkat(medium.rundir, medium.name, 0);
     return result;
 }
 

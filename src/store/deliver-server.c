@@ -7,8 +7,6 @@
  *
  * How it works in a running guest: the served documents are replaced in one step. The
  * guest's URL stays, because the token comes from the serial that the domain runs with.
- * The domain may end at any time, and the hook then withdraws its documents. Documents
- * published after that are withdrawn here.
  */
 #include "config.h"
 
@@ -27,6 +25,7 @@
 #include "domain/domain.h"
 #include "domain/xml.h"
 #include "seed/json.h"
+#include "seed/layout.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
 #include "store/imds-health.h"
@@ -146,10 +145,10 @@ list_macs(const struct interfaces *interfaces, size_t *count)
 }
 
 static void
-add_identity(struct seed *seed, const struct domain *domain)
+add_identity(struct seed *seed, const struct domain *domain,
+             const struct identity *identity)
 {
     cleanup_json json_t *object = json_object();
-    cleanup_free char *instance_id = nocloud_instance_id(seed);
     cleanup_free char *text = NULL;
     char host[HOST_NAME_SIZE] = "";
 
@@ -158,7 +157,7 @@ add_identity(struct seed *seed, const struct domain *domain)
     json_must(json_object_set_new(object, "domain", json_outside_string(domain->name)));
     json_set_string(object, "uuid", domain->uuid);
     json_must(json_object_set_new(object, "host", json_outside_string(host)));
-    json_set_string(object, "instance-id", instance_id);
+    json_set_string(object, "instance-id", identity->instance_id);
     text = json_text(object);
     buffer_append_string(&seed_add_document(seed, IMDS_IDENTITY)->data, text);
 }
@@ -174,13 +173,15 @@ publish_documents(int rundir, const struct domain *domain, const char *token,
     cleanup_close int tree =
         check_tree(rundir, failure) < 0 ? -1 : imds_tree_open(rundir, failure);
     cleanup_interfaces struct interfaces interfaces = {0};
+    cleanup_identity struct identity identity = {0};
     cleanup_free struct imds_mac *macs = NULL;
     struct imds_domain published = {.uuid = domain->uuid, .token = token};
 
-    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0)
+    if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0 ||
+        layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
-    add_identity(seed, domain);
-    openstack_add(seed, request, left_out);
+    add_identity(seed, domain, &identity);
+    openstack_add(seed, request, &identity, left_out);
     macs = list_macs(&interfaces, &published.mac_count);
     published.macs = macs;
     published.documents = seed->documents;
@@ -243,46 +244,20 @@ check_replace(const struct domain *running, struct failure **failure)
     return 0;
 }
 
-/* Return: 0 if nothing is published for the domain. */
-static ino_t
-find_published(const struct replacement *replacement)
-{
-    cleanup_free char *path = imds_domain_name(replacement->running->uuid);
-
-    return replace_find_inode(replacement, path);
-}
-
 static int
-replace(const struct replacement *replacement, struct failure **failure)
+replace(const struct replacement *replacement, ino_t *published, struct failure **failure)
 {
+    const struct domain *running = replacement->running;
     cleanup_seed_url struct seed_url url = {.address = NULL};
     /* The next start logs it. */
     cleanup_failure struct failure *unsaid = NULL;
-    ino_t published;
 
-    if (replace_request(replacement, failure) < 0)
+    seed_url_find_own(&url, running);
+    if (publish_documents(replacement->rundir, running, url.token, replacement->request,
+                          replacement->seed, &unsaid, failure) < 0)
         return -1;
-    seed_url_find_own(&url, replacement->running);
-    if (publish_documents(replacement->rundir, replacement->running, url.token,
-                          replacement->request, replacement->seed, &unsaid,
-                          failure) < 0) {
-        replace_request_back(replacement);
-        replace_has_ended(replacement, failure);
-        return -1;
-    }
-    published = find_published(replacement);
-    if (!replacement->guest->has_ended(replacement->guest->data))
-        return 0;
-    /* libvirt does not answer while the hook works on the domain. So the hook's removal
-     * is either still to come, or came before this was published. A new start's directory
-     * has another inode. */
-    if (find_published(replacement) == published &&
-        storage_tree.withdraw(replacement->rundir, replacement->running->uuid, failure) <
-            0)
-        return -1;
-    failure_set(failure, FAILURE_DOMAIN, "its seed was replaced too late");
-    replace_has_ended(replacement, failure);
-    return -1;
+    *published = storage_inode(&storage_tree, replacement->rundir, running->uuid);
+    return 0;
 }
 
 const struct delivery delivery_server = {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include <fcntl.h>
-
 #include "domain/request.h"
 #include "store/delivery.h"
 #include "store/report-file.h"
@@ -59,56 +57,48 @@ delivery_make_report(const struct delivery_start *start, struct failure **failur
 
 /* --- a replacement ---------------------------------------------------------------- */
 
-static bool
-has_other_request(const struct replacement *replacement)
+static int
+fail_ended(struct failure **failure)
 {
-    const xmlNode *before = request_find(replacement->running);
-    const xmlNode *request = request_find(replacement->request->domain);
-
-    return before && request && !request_is_same(before, request);
-}
-
-int
-replace_request(const struct replacement *replacement, struct failure **failure)
-{
-    const struct delivery_guest *guest = replacement->guest;
-
-    if (!has_other_request(replacement) ||
-        guest->set_request(guest->data, request_find(replacement->request->domain),
-                           failure) == 0)
-        return 0;
-    if (!replace_has_ended(replacement, failure))
-        failure_hint(failure, "the domain still has its old seed; nothing has changed");
-    return -1;
-}
-
-void
-replace_request_back(const struct replacement *replacement)
-{
-    const struct delivery_guest *guest = replacement->guest;
-    cleanup_failure struct failure *ignored = NULL;
-
-    if (has_other_request(replacement))
-        guest->set_request(guest->data, request_find(replacement->running), &ignored);
-}
-
-bool
-replace_has_ended(const struct replacement *replacement, struct failure **failure)
-{
-    if (!replacement->guest->has_ended(replacement->guest->data))
-        return false;
-    failure_hint(
+    return failure_hint(
         failure,
         "the domain has ended in the meantime; its next start uses the seed of its "
         "definition");
-    return true;
 }
 
-ino_t
-replace_find_inode(const struct replacement *replacement, const char *name)
+int
+delivery_replace(const struct replacement *replacement, struct failure **failure)
 {
-    struct stat status = {0};
+    const struct delivery_guest *guest = replacement->guest;
+    const char *uuid = replacement->running->uuid;
+    const struct delivery *delivery = delivery_of_running(replacement->running);
+    const struct storage *storage = delivery->storage;
+    const xmlNode *before = request_find(replacement->running);
+    const xmlNode *request = request_find(replacement->request->domain);
+    const bool is_other = before && request && !request_is_same(before, request);
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_failure struct failure *another = NULL;
+    ino_t published = 0;
+    int result;
 
-    fstatat(replacement->rundir, name, &status, AT_SYMLINK_NOFOLLOW);
-    return status.st_ino;
+    /* First: if libvirt refuses it, nothing has changed yet. */
+    if (is_other && guest->set_request(guest->data, request, failure) < 0)
+        return guest->has_ended(guest->data)
+                   ? fail_ended(failure)
+                   : failure_hint(failure,
+                                  "the domain still has its old seed; nothing has "
+                                  "changed");
+    result = delivery->replace(replacement, &published, failure);
+    if (result < 0 && is_other)
+        guest->set_request(guest->data, before, &ignored);
+    if (!guest->has_ended(guest->data))
+        return result;
+    /* libvirt does not answer while the hook works on the domain. So the hook's removal is
+     * either still to come, or came before this seed was published. A new start's seed has
+     * another inode. */
+    if (published != 0 && storage_inode(storage, replacement->rundir, uuid) == published)
+        storage->withdraw(replacement->rundir, uuid, *failure ? &another : failure);
+    if (!*failure)
+        failure_set(failure, FAILURE_DOMAIN, "its seed was replaced too late");
+    return fail_ended(failure);
 }

@@ -89,9 +89,10 @@ struct delivery {
     int (*check_replace)(const struct domain *running, struct failure **failure);
     /* Return: whether the guest can read its seed: no replacement was interrupted. */
     bool (*is_readable)(int root, const struct domain *running);
-    /* Replaces the seed. On failure the domain has its old seed, or the message says what
-     * it has. */
-    int (*replace)(const struct replacement *replacement, struct failure **failure);
+    /* Replaces the seed; `published` gets its inode (storage_inode()) as soon as it has
+     * one. On failure the domain has its old seed, or the message says what it has. */
+    int (*replace)(const struct replacement *replacement, ino_t *published,
+                   struct failure **failure);
 };
 
 /* Add new ones to deliveries[], too, before others that are for the same domains. */
@@ -110,25 +111,10 @@ const struct delivery *delivery_wired(const struct wire_facts *facts);
  * does not tell, which the drive's check_replace() then reports. */
 const struct delivery *delivery_of_running(const struct domain *running);
 
-/* --- for the rows: a start -------------------------------------------------------- */
+/* Replaces the seed and the request of a running guest, after check_replace() and
+ * through its row's replace(). */
+int delivery_replace(const struct replacement *replacement, struct failure **failure);
 
-/* make_report() for a domain with the report channel in its XML: virtlogd writes the
- * report, as root. */
+/* For the rows: make_report() for a domain with the report channel in its XML. virtlogd
+ * writes the report, as root. */
 int delivery_make_report(const struct delivery_start *start, struct failure **failure);
-
-/* --- for the rows: a replacement -------------------------------------------------- */
-
-/* Writes the request into the running domain's XML. Comes first: if libvirt refuses it,
- * nothing has changed yet. */
-int replace_request(const struct replacement *replacement, struct failure **failure);
-
-/* Restores the old request. */
-void replace_request_back(const struct replacement *replacement);
-
-/* Return: the inode of the name in the run-time directory, which shows whether it is
- * still the published one; 0 if it does not exist. */
-ino_t replace_find_inode(const struct replacement *replacement, const char *name);
-
-/* If the domain has ended in the meantime, says so in the failure's hint. Return: whether
- * it has. */
-bool replace_has_ended(const struct replacement *replacement, struct failure **failure);

@@ -11,11 +11,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "domain/xml.h"
 #include "store/forbidden-paths.h"
 #include "wire/wire.h"
@@ -111,16 +113,29 @@ find_directory(const struct check *check, const char *path)
 
 /* --- the values of the document ----------------------------------------------------- */
 
+/* Return: whether `virt-seed try` is starting this rehearsal now: it locks a file for as
+ * long. Later, anybody could define another domain with the UUID, which is public. */
+static bool
+is_rehearsal_starting(const struct check *check)
+{
+    cleanup_close int directory =
+        fs_open_directory_in_root(check->root, check->rehearsal);
+    cleanup_close int fd =
+        directory < 0 ? -1 : fs_open_regular_beneath(directory, REHEARSAL_LOCK, NULL);
+
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
 static bool
 is_own(const struct check *check, const xmlNode *node, const char *value)
 {
     const char *device = (const char *)node->parent->name;
     const size_t length = strlen(check->rehearsal);
 
-    /* A file in the directory that `virt-seed try` makes for a rehearsal alone. */
+    /* A file of the directory that `virt-seed try` has made for this rehearsal. */
     if (strncmp(value, check->rehearsal, length) == 0 && value[length] != '\0' &&
         value[length] != '.' && !strchr(value + length, '/'))
-        return true;
+        return is_rehearsal_starting(check);
     if (strcmp((const char *)node->name, "source") != 0)
         return false;
     return (strcmp(device, "disk") == 0 && strcmp(value, check->seed) == 0) ||

@@ -19,7 +19,7 @@
 #include "store/rundir.h"
 #include "store/storage.h"
 
-/* The suffixes of the UUID in each directory. */
+/* The suffixes of the UUID in each directory; TEMPORARY_SUFFIX may follow them. */
 static const struct {
     const char *path;
     bool lasting;
@@ -33,7 +33,7 @@ static const struct {
      {SEED_SUFFIX, SEED_OLD_SUFFIX, RESUME_SUFFIX, RESUMED_SUFFIX, SHIM_ORDER_SUFFIX,
       SECOND_NAME_INFIX}},
     {VIRT_SEED_TRYDIR, false, {""}},
-    {IMDS_TREE, false, {"", TEMPORARY_SUFFIX}},
+    {IMDS_TREE, false, {""}},
 };
 
 bool
@@ -74,19 +74,13 @@ is_of_virt_seed(size_t place, const char *name, char uuid[UUID_LENGTH + 1])
 
         if (strncmp(rest, *suffix, strlen(*suffix)) != 0)
             continue;
-        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0) {
-            if (strcmp(more, uuid) == 0)
-                return true;
-        } else if (strcmp(*suffix, TEMPORARY_SUFFIX) == 0) {
-            if (is_temporary(rest))
-                return true;
-        } else {
-            bool is_rotated = strcmp(*suffix, REPORT_SUFFIX) == 0 && more[0] == '.' &&
-                              is_made_of(more + 1, "0123456789", 1, 3);
-
-            if (!*more || (**suffix && is_temporary(more)) || is_rotated)
-                return true;
-        }
+        if (strcmp(*suffix, SECOND_NAME_INFIX) == 0 ? strcmp(more, uuid) == 0
+                                                    : !*more || is_temporary(more))
+            return true;
+        /* virtlogd's copies */
+        if (strcmp(*suffix, REPORT_SUFFIX) == 0 && *more == '.' &&
+            is_made_of(more + 1, "0123456789", 1, 3))
+            return true;
     }
     return false;
 }
@@ -171,6 +165,7 @@ int
 leftover_remove(int root, const struct leftover *leftover, struct failure **failure)
 {
     cleanup_close int directory = -1;
+    cleanup_close int lock = -1;
     int error;
 
     /* Of served documents, remove everything of the domain and its index entries. */
@@ -180,7 +175,15 @@ leftover_remove(int root, const struct leftover *leftover, struct failure **fail
         return rundir < 0 ? -1 : storage_tree.withdraw(rundir, leftover->uuid, failure);
     }
     directory = fs_open_directory_in_root(root, leftover->directory);
-    error = directory < 0 ? directory : fs_remove_tree(directory, leftover->name);
+    error = directory < 0 ? directory : 0;
+    /* A rehearsal that has begun meanwhile has it; one that begins now makes another. */
+    lock = error < 0 ? -1
+                     : openat(directory, leftover->name,
+                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0)
+        error = -errno;
+    if (error == 0)
+        error = fs_remove_tree(directory, leftover->name);
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_SYSTEM, error,

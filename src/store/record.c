@@ -358,18 +358,42 @@ record_set_boot(struct record *record, struct record_boot *boot)
     set_boot(record, "boot", &record->boot, boot);
 }
 
+/* How a guest ends, in libvirt's words; at "failed" it did not start, and what was saved
+ * stays so. */
+static const struct {
+    const char *word;
+    bool is_resumable;
+} ends[] = {
+    {"shutdown", false}, {"destroyed", false},    {"crashed", false}, {"migrated", true},
+    {"saved", true},     {"from snapshot", true}, {NULL, false},
+};
+
+static size_t
+find_end(const char *word)
+{
+    size_t i = 0;
+
+    while (ends[i].word && strcmp(ends[i].word, word) != 0)
+        i++;
+    return i;
+}
+
+void
+record_set_end(struct record *record, const char *word)
+{
+    if (!word || !ends[find_end(word)].word)
+        return;
+    free(record->end);
+    record->end = xstrdup(word);
+}
+
 bool
 record_forget_later_boot(struct record *record)
 {
-    static const char *const resumable[] = {"saved", "migrated", "from snapshot"};
     struct record_boot none = {0};
 
-    if (!record->end)
+    if (!record->end || ends[find_end(record->end)].is_resumable)
         return false;
-    for (size_t i = 0; i < ARRAY_SIZE(resumable); i++) {
-        if (strcmp(record->end, resumable[i]) == 0)
-            return false;
-    }
     record_set_boot(record, &none);
     return true;
 }

@@ -109,6 +109,9 @@ void record_set_update(struct record *record, struct record_boot *update);
 /* Moves the last boot's result into the record. */
 void record_set_result(struct record *record, struct record_result *result);
 
+/* Notes how the guest has ended, unless the word is NULL or says that it did not run. */
+void record_set_end(struct record *record, const char *word);
+
 /*
  * For a guest that is resumed: forgets the boot if it is a later one than that of the guest,
  * since the last guest was not saved but has ended. Return: whether it was.

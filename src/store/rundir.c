@@ -109,9 +109,28 @@ rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool r
                      : 0;
 }
 
+/* Every name of the domain's, so also what killed processes have left. */
 static int
-fail_remove(int error, struct failure **failure)
+remove_files(int rundir, const char *uuid, bool marks, struct failure **failure)
 {
+    cleanup_closedir DIR *dir = fs_list(rundir);
+    int error = dir ? 0 : errno;
+    const struct dirent *entry;
+
+    while (dir && (errno = 0, entry = readdir(dir))) {
+        const char *suffix = entry->d_name + strlen(uuid);
+
+        if (strncmp(entry->d_name, uuid, strlen(uuid)) != 0 ||
+            (!marks &&
+             (strcmp(suffix, RESUME_SUFFIX) == 0 || strcmp(suffix, RESUMED_SUFFIX) == 0)))
+            continue;
+        if (unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
+            error = errno;
+    }
+    if (dir && errno != 0)
+        error = errno;
+    if (error == 0)
+        return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
                              "could not remove the domain's files from %s\n"
                              "remove them; they contain the domain's seed",
@@ -121,33 +140,11 @@ fail_remove(int error, struct failure **failure)
 int
 rundir_remove_seed(int rundir, const char *uuid, struct failure **failure)
 {
-    static const char *const suffixes[] = {SEED_SUFFIX, SEED_OLD_SUFFIX,
-                                           SHIM_ORDER_SUFFIX};
-    cleanup_free char *link = second_name(uuid);
-    int error = unlinkat(rundir, link, 0) < 0 && errno != ENOENT ? errno : 0;
-
-    for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-        cleanup_free char *name = xasprintf("%s%s", uuid, suffixes[i]);
-
-        if (unlinkat(rundir, name, 0) < 0 && errno != ENOENT)
-            error = errno;
-    }
-    return error == 0 ? 0 : fail_remove(error, failure);
+    return remove_files(rundir, uuid, false, failure);
 }
 
 int
 rundir_remove(int rundir, const char *uuid, struct failure **failure)
 {
-    cleanup_closedir DIR *dir = fs_list(rundir);
-    int error = dir ? 0 : errno;
-    const struct dirent *entry;
-
-    while (dir && (errno = 0, entry = readdir(dir))) {
-        if (strncmp(entry->d_name, uuid, strlen(uuid)) == 0 &&
-            unlinkat(rundir, entry->d_name, 0) < 0 && errno != ENOENT)
-            error = errno;
-    }
-    if (dir && errno != 0)
-        error = errno;
-    return error == 0 ? 0 : fail_remove(error, failure);
+    return remove_files(rundir, uuid, true, failure);
 }

@@ -41,8 +41,8 @@ bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
 int rundir_write_shim_order(int rundir, const char *uuid, const char *serial, bool report,
                             struct failure **failure);
 
-/* Removes the seed, the old seed, and the shim order; the marks stay. */
+/* Removes all of the domain's files except the marks. */
 int rundir_remove_seed(int rundir, const char *uuid, struct failure **failure);
 
-/* Removes all of the domain's files, including those left by killed processes. */
+/* Removes all of the domain's files. */
 int rundir_remove(int rundir, const char *uuid, struct failure **failure);

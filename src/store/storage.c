@@ -25,18 +25,11 @@ open_image(int rundir, const char *uuid, struct stat *status)
     return fs_open_regular_beneath(rundir, name, status);
 }
 
-static int
-set_whole_second(int fd)
-{
-    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
-
-    return futimens(fd, times) < 0 ? -errno : 0;
-}
-
 int
 image_publish(int dir, const char *name, const struct image_owner *owner,
               const struct seed *seed, struct failure **failure)
 {
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     int error = tmpfile_open(&tmpfile, dir, name);
 
@@ -51,7 +44,7 @@ image_publish(int dir, const char *name, const struct image_owner *owner,
                           "could not give the image to user %ld", (long)owner->uid);
         return failure_prefix(failure, "%s", name);
     }
-    error = set_whole_second(tmpfile.fd);
+    error = futimens(tmpfile.fd, times) < 0 ? -errno : 0;
     if (error == 0)
         error = tmpfile_publish(&tmpfile, name);
     if (error < 0)
@@ -162,12 +155,13 @@ const struct storage storage_tree = {
 
 const struct storage *const storages[] = {&storage_tree, &storage_image, NULL};
 
-bool
-storage_has_seed(const struct storage *storage, int rundir, const char *uuid)
+ino_t
+storage_inode(const struct storage *storage, int rundir, const char *uuid)
 {
     cleanup_free char *name = storage->name(uuid);
+    struct stat status;
 
-    return faccessat(rundir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    return fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : status.st_ino;
 }
 
 int

@@ -68,8 +68,9 @@ int storage_publish_image(int root, int rundir, const char *uuid, const struct s
 /* All storages, ended by NULL. A guest reads from the first one that has a seed. */
 extern const struct storage *const storages[];
 
-/* Return: whether the domain has a seed there. */
-bool storage_has_seed(const struct storage *storage, int rundir, const char *uuid);
+/* Return: the inode of the domain's seed there, which tells it from a later one; 0 if there
+ * is none. */
+ino_t storage_inode(const struct storage *storage, int rundir, const char *uuid);
 
 /* Opens the domain's seed; `storage` gets its storage. Return: a descriptor, owned by the
  * caller, or -errno. */

@@ -282,8 +282,6 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     enum domain_bus bus = choose_bus(domain, request);
     struct drive_position position;
     cleanup_free char *target = NULL;
-    xmlNode *devices = xml_child(domain->root, "devices");
-    xmlNode *last = NULL;
     xmlNode *disk, *controller;
 
     if (bus == DOMAIN_BUS_IDE && !wire_disk_has_ide(domain))
@@ -294,14 +292,8 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
     if (drives_find_position(domain, bus, &position, failure) < 0)
         return -1;
     target = drives_free_target(domain, bus, &position.address);
-    if (!devices)
-        devices = xml_add_child(domain->root, "devices");
     /* After the last disk: <boot dev='cdrom'/> boots from the first cdrom. */
-    for (xmlNode *node = xml_child(devices, "disk"); node; node = xml_next(node, "disk"))
-        last = node;
-    if (!last)
-        last = xml_child(devices, "emulator");
-    disk = last ? xml_add_after(last, "disk") : xml_add_child(devices, "disk");
+    disk = wire_add_device(domain, "disk", "emulator");
     write_disk(disk, bus, path, target, &position);
     wiring_note(wiring, "%s '%s' added on the %s bus",
                 bus == DOMAIN_BUS_VIRTIO ? "read-only disk" : "cdrom", target,
@@ -322,20 +314,13 @@ add_disk(struct domain *domain, const struct request *request, const char *path,
 static void
 remove_controller(struct domain *domain, struct wiring *wiring)
 {
-    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
+    xmlNode *controller = wire_find_controller(domain, CONTROLLER_ALIAS);
+    long index = controller ? xml_attribute_number(controller, "index", 65535) : -1;
 
-    for (; node; node = xml_next(node, "controller")) {
-        const xmlNode *alias = xml_child(node, "alias");
-        long index = xml_attribute_number(node, "index", 65535);
-
-        if (!alias || !xml_attribute_is(alias, "name", CONTROLLER_ALIAS))
-            continue;
-        if (drives_controller_is_used(domain, DOMAIN_BUS_SCSI, index))
-            return;
-        xml_remove(node);
-        wiring_note(wiring, "virtio-scsi controller %ld removed", index);
+    if (!controller || drives_controller_is_used(domain, DOMAIN_BUS_SCSI, index))
         return;
-    }
+    xml_remove(controller);
+    wiring_note(wiring, "virtio-scsi controller %ld removed", index);
 }
 
 int

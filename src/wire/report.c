@@ -50,9 +50,6 @@ path_of(const xmlNode *node, const char *attribute)
 static bool
 has_of_another(const xmlNode *node, const char *own)
 {
-    bool by_channel = xmlStrEqual(node->name, BAD_CAST "source") &&
-                      xmlStrEqual(node->parent->name, BAD_CAST "channel");
-
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
@@ -60,7 +57,9 @@ has_of_another(const xmlNode *node, const char *own)
         if (strcmp(name, "path") == 0 || strcmp(name, "file") == 0) {
             cleanup_free char *path = path_of(node, name);
 
-            if (path && !(by_channel && strcmp(path, own) == 0))
+            if (path &&
+                !(strcmp(path, own) == 0 && xmlStrEqual(node->name, BAD_CAST "source") &&
+                  xmlStrEqual(node->parent->name, BAD_CAST "channel")))
                 return true;
         }
     }
@@ -156,25 +155,12 @@ wire_report_is_there(const struct domain *domain)
 
 /* --- adding ----------------------------------------------------------------------- */
 
-static xmlNode *
-last_of(const xmlNode *devices, const char *name)
-{
-    xmlNode *last = NULL;
-
-    for (xmlNode *node = xml_child(devices, name); node; node = xml_next(node, name))
-        last = node;
-    return last;
-}
-
 static void
 add(struct domain *domain, const char *path, struct wiring *wiring)
 {
-    xmlNode *devices = xml_child(domain->root, "devices");
-    xmlNode *last = last_of(devices, "channel");
-    xmlNode *channel, *node;
+    xmlNode *channel = wire_add_device(domain, "channel", "console");
+    xmlNode *node;
 
-    last = last ? last : last_of(devices, "console");
-    channel = last ? xml_add_after(last, "channel") : xml_add_child(devices, "channel");
     xml_set_attribute(channel, "type", "file");
     node = xml_add_child(channel, "source");
     xml_set_attribute(node, "path", path);
@@ -185,15 +171,12 @@ add(struct domain *domain, const char *path, struct wiring *wiring)
     xml_set_attribute(xml_add_child(channel, "alias"), "name", CHANNEL_ALIAS);
     wiring_note(wiring, "report channel added");
     /* libvirt would add a controller itself, but keep it after the channel is removed. */
-    for (node = xml_child(devices, "controller"); node;
+    for (node = xml_child(channel->parent, "controller"); node;
          node = xml_next(node, "controller")) {
         if (xml_attribute_is(node, "type", "virtio-serial"))
             return;
     }
-    last = last_of(devices, "controller");
-    last = last ? last : last_of(devices, "disk");
-    node =
-        last ? xml_add_after(last, "controller") : xml_add_child(devices, "controller");
+    node = wire_add_device(domain, "controller", "disk");
     xml_set_attribute(node, "type", "virtio-serial");
     xml_set_attribute(node, "index", "0");
     xml_set_attribute(xml_add_child(node, "alias"), "name", CONTROLLER_ALIAS);
@@ -205,8 +188,9 @@ add(struct domain *domain, const char *path, struct wiring *wiring)
 /* Any device that is on a virtio-serial controller, by its address, or that needs one, is
  * reason enough to keep ours. */
 static bool
-controller_is_used(const xmlNode *devices)
+controller_is_used(const struct domain *domain)
 {
+    const xmlNode *devices = xml_child(domain->root, "devices");
     static const char *const kinds[] = {"channel", "console", "smartcard"};
 
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -277,20 +261,12 @@ wire_report(struct domain *domain, const struct request *request, struct wiring 
 void
 wire_remove_report(struct domain *domain, struct wiring *wiring)
 {
-    xmlNode *devices = xml_child(domain->root, "devices");
-    xmlNode *next;
-    bool is_used;
+    xmlNode *controller;
 
     remove_but(domain, NULL, wiring);
-    is_used = devices && controller_is_used(devices);
-    for (xmlNode *node = xml_child(devices, "controller"); node; node = next) {
-        const xmlNode *alias = xml_child(node, "alias");
-
-        next = xml_next(node, "controller");
-        if (!xml_attribute_is(node, "type", "virtio-serial") || !alias ||
-            !xml_attribute_is(alias, "name", CONTROLLER_ALIAS) || is_used)
-            continue;
-        xml_remove(node);
-        wiring_note(wiring, "virtio-serial controller removed");
-    }
+    controller = wire_find_controller(domain, CONTROLLER_ALIAS);
+    if (!controller || controller_is_used(domain))
+        return;
+    xml_remove(controller);
+    wiring_note(wiring, "virtio-serial controller removed");
 }

@@ -46,6 +46,38 @@ wiring_clear(struct wiring *wiring)
     *wiring = (struct wiring){0};
 }
 
+/* --- devices ------------------------------------------------------------------------ */
+
+xmlNode *
+wire_add_device(struct domain *domain, const char *name, const char *other)
+{
+    xmlNode *devices = xml_child(domain->root, "devices");
+    xmlNode *last = NULL;
+
+    if (!devices)
+        devices = xml_add_child(domain->root, "devices");
+    for (xmlNode *node = xml_child(devices, name); node; node = xml_next(node, name))
+        last = node;
+    for (xmlNode *node = last ? NULL : xml_child(devices, other); node;
+         node = xml_next(node, other))
+        last = node;
+    return last ? xml_add_after(last, name) : xml_add_child(devices, name);
+}
+
+xmlNode *
+wire_find_controller(const struct domain *domain, const char *alias)
+{
+    xmlNode *node = xml_child(xml_child(domain->root, "devices"), "controller");
+
+    for (; node; node = xml_next(node, "controller")) {
+        const xmlNode *found = xml_child(node, "alias");
+
+        if (found && xml_attribute_is(found, "name", alias))
+            break;
+    }
+    return node;
+}
+
 /* --- the emulator shim -------------------------------------------------------------- */
 
 char *

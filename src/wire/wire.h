@@ -191,6 +191,13 @@ bool drives_controller_is_used(const struct domain *domain, enum domain_bus bus,
 
 /* --- the parts of wire_domain() ----------------------------------------------------- */
 
+/* Adds an empty element to <devices>, after the last one of that name, or else after the
+ * last `other`. Return: it. */
+xmlNode *wire_add_device(struct domain *domain, const char *name, const char *other);
+
+/* Return: the controller with the alias that virt-seed gave it, or NULL. */
+xmlNode *wire_find_controller(const struct domain *domain, const char *alias);
+
 /* Removes other tools' seeds if `options` says so; else one is an error. */
 int wire_remove_foreign(struct domain *domain, const struct wire_options *options,
                         struct wiring *wiring, struct failure **failure);

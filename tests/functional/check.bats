@@ -129,6 +129,15 @@ finds() {
     finds serial.xml error/serial
 }
 
+@test "a device that leads into a directory of virt-seed's is an error" {
+    mkdir -p "$root$confdir/secrets"
+    ln -s "$confdir/secrets" "$root/mine"
+    wired_xml | sed "s|<devices>|<devices><serial type='file'><source path='/mine/web1/allow' append='on'/></serial>|" \
+        >serial.xml
+    finds serial.xml error/forbidden-path
+    assert_said "'/mine/web1/allow'"
+}
+
 @test "a mistake in the configuration is an error" {
     echo 'unwired = perhaps' >"$root$confdir/virt-seed.conf"
     wired_xml >wired.xml

@@ -159,16 +159,21 @@ equal_but_for_indentation(const struct buffer *one, const struct buffer *other)
     return equal(&one_text, &other_text);
 }
 
-/* Each new token is another one. */
+/* Each new token is another one. The input may have such a URL elsewhere, too. */
 static void
 forget_token(struct buffer *text)
 {
     static const char start[] = ";dsmode=net;s=http://";
-    char *url = memmem(text->data, text->size, start, strlen(start));
-    size_t length = url ? strcspn(url, " <") : 0;
+    char *url = text->data;
 
-    if (length > SEED_URL_TOKEN_LENGTH)
-        memset(url + length - 1 - SEED_URL_TOKEN_LENGTH, '0', SEED_URL_TOKEN_LENGTH);
+    while ((url = memmem(url, text->size - (size_t)(url - text->data), start,
+                         strlen(start)))) {
+        size_t length = strcspn(url, " <>'\"");
+
+        if (length > strlen(start) + SEED_URL_TOKEN_LENGTH)
+            memset(url + length - 1 - SEED_URL_TOKEN_LENGTH, '0', SEED_URL_TOKEN_LENGTH);
+        url += length;
+    }
 }
 
 /* Removes the wiring and adds it again. Return: whether that worked. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # events.bats: what becomes of the seed, the report and the record of a running domain at each event of
-# its life. events.tsv says what is expected; a test has the name of its line there.
+# its life. events.tsv says what is expected; a test has the name of its line there. The same happens
+# whichever way the seed takes to the guest: events-shim.bats and events-net.bats are links to this file.
 
 bats_require_minimum_version 1.5.0
 
@@ -9,12 +10,34 @@ load domains
 load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
-seed=/run/libvirt/virt-seed/$web1.iso
+case $BATS_TEST_FILENAME in
+*/events-shim.bats) delivery=shim ;;
+*/events-net.bats) delivery=net ;;
+*) delivery=drive ;;
+esac
+if [[ $delivery = net ]]; then
+    seed=/run/libvirt/virt-seed/imds/$web1
+else
+    seed=/run/libvirt/virt-seed/$web1.iso
+fi
 report=/var/log/libvirt/virt-seed/$web1.report
 record=/var/lib/virt-seed/$web1.json
 
 # What the guest of each test has reported before the event.
 line='{"virt-seed":1,"boot":"0f7c3a52-5d7e-4c1b-9a55-000000000001","status":{"v1":{"datasource":"DataSourceNoCloud","stage":"modules-config"}}}'
+
+setup_file() {
+    common_start_lab
+    # QEMU's user must be able to reach it, under its installed name.
+    mkdir -m 0755 "$LAB_DIR/bin"
+    # shellcheck disable=SC2154  # common.bash sets builddir
+    install -m 0755 "$builddir/virt-seed-qemu" "$LAB_DIR/bin/virt-seed-qemu-system-x86_64"
+    [[ $delivery != net ]] || common_make_server
+}
+
+setup() {
+    [[ $delivery != net ]] || common_make_imds_directory
+}
 
 teardown() {
     lab_daemon_log | tail -n 5
@@ -22,15 +45,25 @@ teardown() {
     lab_run sh -c 'rm -rf /var/lib/virt-seed/* /var/log/libvirt/virt-seed/* /run/libvirt/virt-seed/*'
 }
 
-# prints the wired domain web1, whose disk can keep snapshots.
+# prints the domain web1, which gets its seed at its first start, and whose disk can keep snapshots.
 wired_domain() {
-    local disk=$LAB_DIR/root/var/lib/libvirt/images/web1.qcow2
+    local disk=$LAB_DIR/root/var/lib/libvirt/images/web1.qcow2 datasource=nocloud wire=(cat)
 
+    case $delivery in
+    drive) wire=(virt_seed --quiet wire -) ;;
+    net) datasource=nocloud-net wire=(virt_seed --quiet wire -) interface=user ;;
+    shim) emulator=$LAB_DIR/bin/virt-seed-qemu-system-x86_64 ;;
+    esac
     qemu-img create -q -f qcow2 "$disk" 1M
-    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1'/>" \
+    metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' datasource='$datasource'/>" \
         extra="<on_crash>${on_crash:-destroy}</on_crash>" \
         devices="$(domain_disk_xml "${image:-$disk}" | sed "s/type='raw'/type='${format:-qcow2}'/")${panic-}" \
-        domain_xml web1 $web1 | virt_seed --quiet wire -
+        domain_xml web1 $web1 | "${wire[@]}"
+}
+
+# A digest of the seed; that of a served one is a directory.
+digest() {
+    lab_run sh -c "cd $seed 2>/dev/null && cat access identity *-data || sha256sum $seed" | sha256sum
 }
 
 # begin: starts the domain, whose guest reports something.
@@ -42,7 +75,7 @@ begin() {
 
 note_state() {
     lab_run sh -c "echo '$line' >>$report"
-    seed_before=$(lab_run sha256sum "$seed")
+    seed_before=$(digest)
     inode_before=$(lab_run stat -c %i "$seed")
     boot_before=$(boot_in_record)
 }
@@ -55,7 +88,7 @@ boot_in_record() {
 seed_now() {
     if ! lab_run test -e "$seed"; then
         echo removed
-    elif [[ $(lab_run sha256sum "$seed") != "$seed_before" ]]; then
+    elif [[ $(digest) != "$seed_before" ]]; then
         echo changed
     elif [[ $(lab_run stat -c %i "$seed") = "$inode_before" ]]; then
         echo kept
@@ -150,6 +183,8 @@ crash_host_off() {
     # shellcheck disable=SC2016  # for the shell in the lab
     lab_run sh -c 'kill -KILL $(cat /run/libvirt/qemu/web1.pid)
         rm -rf /run/libvirt/virt-seed /run/libvirt/qemu'
+    # As systemd-tmpfiles does when the host comes up.
+    setup
 }
 
 # slow_hook: a hook that waits for a word in the FIFO "go" before it becomes virt-seed's, and says that it
@@ -158,7 +193,6 @@ slow_hook() {
     local hook=$LAB_DIR/root/slow-hook
 
     mkfifo -m 0600 "$LAB_DIR/root/go"
-    # shellcheck disable=SC2154  # common.bash sets builddir
     cat >"$hook" <<END
 #!/bin/sh
 if [ "\$2" = prepare ]; then
@@ -274,7 +308,7 @@ END
 @test "libvirtd is restarted" {
     begin
     lab_restart_libvirtd
-    state_is running
+    wait_until 30 state_is running
     expect_row
 }
 
@@ -282,7 +316,7 @@ END
     begin
     lab_kill_libvirtd
     lab_start_libvirtd
-    state_is running
+    wait_until 30 state_is running
     expect_row
 }
 
@@ -290,6 +324,7 @@ END
     begin
     lab_kill_libvirtd
     lab_start_libvirtd
+    wait_until 30 state_is running
     lab_virsh destroy web1
     expect_row
 }

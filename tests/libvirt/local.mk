@@ -6,6 +6,8 @@ libvirt_tests = \
 	%D%/doctor.bats \
 	%D%/edit.bats \
 	%D%/events.bats \
+	%D%/events-net.bats \
+	%D%/events-shim.bats \
 	%D%/forbidden.bats \
 	%D%/imds.bats \
 	%D%/import.bats \

@@ -180,6 +180,12 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     lab_run pkill -KILL -f 'virt-seed try web1$'
     end_trying 137
     wait_until 60 is_gone
+    # The seed is still there, but not for whoever defines a domain of the rehearsal's UUID.
+    devices="<disk type='file' device='cdrom'><source file='$try_dir/$uuid/seed.iso'/><target dev='sda'/></disk>" \
+        domain_define thief "$uuid"
+    run -1 lab_virsh start thief
+    [[ $output = *"leads into $try_dir"* ]]
+    lab_virsh undefine thief
     run -0 virt_seed gc
     [[ $output = *"removed $try_dir/$uuid"* ]]
     # libvirt has given the image to QEMU's user, as it does with the image under any overlay.
@@ -205,6 +211,64 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     [[ $output = *"leads into $try_dir"* ]]
     report_say "$uuid" "$ended"
     end_trying 0
+}
+
+@test "once it has started, nobody can start a domain with its UUID and its files" {
+    define
+    begin_trying
+    # The transient domain becomes one that stays.
+    lab_virsh dumpxml web1-try >"$BATS_TEST_TMPDIR/web1-try.xml"
+    lab_virsh define "$BATS_TEST_TMPDIR/web1-try.xml"
+    lab_virsh destroy web1-try
+    run -1 lab_virsh start web1-try
+    [[ $output = *"leads into $try_dir"* ]]
+    end_trying 3
+    lab_virsh undefine web1-try
+}
+
+@test "others cannot read what the guest writes" {
+    define
+    begin_trying
+    run -0 lab_run find "$try_dir/$uuid" -type f -perm /077
+    [[ $output = "" ]]
+    report_say "$uuid" "$ended"
+    end_trying 0
+}
+
+@test "a second rehearsal of the same domain says so, and the first one goes on" {
+    define
+    remember
+    begin_trying
+    run -1 virt_seed try web1
+    [[ $output = *"there is a domain 'web1-try' already"* ]]
+    report_say "$uuid" "$ended"
+    end_trying 0
+    assert_untouched
+}
+
+@test "nothing of the host's is written to: logs, core files, firmware variables" {
+    local ovmf=$LAB_DIR/root/var/lib/libvirt/images/firmware
+
+    mkdir -p "$ovmf"
+    truncate -s 1M "$ovmf/code.fd" "$ovmf/web1.fd"
+    printf 'the variables of web1' | dd of="$ovmf/web1.fd" conv=notrunc status=none
+    devices="<watchdog model='ib700' action='dump'/>
+        <serial type='pty'><log file='/var/lib/libvirt/images/web1.log'/></serial>
+        <channel type='unix'><target type='virtio' name='org.virt-seed.report.0'/></channel>" define
+    lab_virsh dumpxml --inactive web1 | sed "s|<on_crash>.*</on_crash>||
+        s|</os>|<loader type='pflash' readonly='yes'>$ovmf/code.fd</loader><nvram>$ovmf/web1.fd</nvram></os><on_crash>coredump-destroy</on_crash>|" \
+        >"$BATS_TEST_TMPDIR/web1.xml"
+    lab_virsh define "$BATS_TEST_TMPDIR/web1.xml"
+    remember
+    begin_trying
+    [[ $(xml '//os/nvram') = "$try_dir/$uuid/nvram.fd" && $(xml '//on_crash') = destroy ]]
+    [[ $(xml '//watchdog/@action') = none && -z $(xml '//serial/log/@file') ]]
+    [[ $(xml '//channel/source/@path') = "$report_dir/$uuid.report" ]]
+    run -0 lab_run cmp "$ovmf/web1.fd" "$try_dir/$uuid/nvram.fd"
+    report_say "$uuid" "$ended"
+    end_trying 0
+    [[ ! -e $LAB_DIR/root/var/lib/libvirt/images/web1.log ]]
+    assert_untouched
 }
 
 @test "a volume of a storage pool gets an overlay, and a disk that cannot have one is named" {

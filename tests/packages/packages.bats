@@ -66,7 +66,7 @@ wait_until() {
     return 1
 }
 
-# define_domain NAME METADATA
+# define_domain NAME METADATA [DEVICES]
 define_domain() {
     cat >"$BATS_FILE_TMPDIR/$1.xml" <<END
 <domain type='qemu'>
@@ -75,22 +75,35 @@ define_domain() {
   <metadata>$2</metadata>
   <memory unit='MiB'>32</memory>
   <os><type arch='x86_64' machine='q35'>hvm</type></os>
-  <devices><controller type='usb' model='none'/><memballoon model='none'/></devices>
+  <devices><controller type='usb' model='none'/><memballoon model='none'/>${3-}</devices>
 </domain>
 END
     virsh define "$BATS_FILE_TMPDIR/$1.xml"
 }
 
 # Prints every file with its type, mode, owner and target, and the content of those in /etc. It omits the
-# files of dpkg and apt, and libvirt's logs of each domain, which are not virt-seed's.
+# files of dpkg and apt, and libvirt's logs of each domain and what it remembers of QEMU, which are not
+# virt-seed's.
 list_files() {
     find / \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /root -o -path /debs \
         -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache/apt -o -path /var/cache/debconf \
         -o -path /var/cache/man -o -path /var/log/apt -o -path /var/log/dpkg.log \
-        -o -path /var/log/alternatives.log -o -path /var/log/libvirt/qemu \) -prune \
+        -o -path /var/log/alternatives.log -o -path /var/log/libvirt/qemu \
+        -o -path /var/cache/libvirt/qemu \) -prune \
         -o -printf '%p %y %m %u %g %l\n' | sort
     # useradd and userdel keep the previous versions of their files, such as passwd-.
     find /etc -type f ! -name '*-' ! -path "$local_rules" -exec sha256sum {} + | sort -k 2
+}
+
+# guest_answers: once web1 runs, says in its place what a guest says that is set up; the domain boots nothing.
+guest_answers() {
+    # shellcheck source=tests/libvirt/report.bash
+    source "$BATS_TEST_DIRNAME/../libvirt/report.bash"
+    LAB_DIR=$BATS_TEST_TMPDIR
+    ln -s / "$LAB_DIR/root"
+    wait_until test -e "$report_dir/$uuid.report" &&
+        report_say "$uuid" "$(report_line "$boot1" "$(report_runs)")" \
+            "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
 }
 
 is_wired() {
@@ -136,6 +149,30 @@ END
 @test "the packages' own tests pass" {
     "$package_tests/seed"
     "$package_tests/domain"
+}
+
+# As a reader does who has just installed the packages; the README's own files are written first.
+@test "what the README shows is what its commands print" {
+    local home=$BATS_TEST_TMPDIR/home disk=/var/lib/libvirt/images/web1.raw guest
+
+    # The README's host has one domain.
+    virsh dumpxml --inactive plain >"$BATS_TEST_TMPDIR/plain.xml"
+    virsh undefine plain
+    mkdir -p "$home/.ssh"
+    echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFNB1vVGaMCcIqoCEYRlFqNCo4lQ6xU2cTyW7m1qVdMx you@example.org' \
+        >"$home/.ssh/id_ed25519.pub"
+    truncate --size=1M "$disk"
+    define_domain web1 '' "<disk type='file' device='disk'><driver name='qemu' type='raw'/>
+        <source file='$disk'/><target dev='vda' bus='virtio'/></disk>"
+    guest_answers 3>&- 4>&- &
+    guest=$!
+    cd "$home"
+    HOME=$home python3 "$BATS_TEST_DIRNAME/../transcript.py" "$BATS_TEST_DIRNAME/../../README.md"
+    wait $guest
+    virsh undefine web1
+    virsh define "$BATS_TEST_TMPDIR/plain.xml"
+    rm -r /etc/virt-seed/secrets/web1 "$disk"
+    virt-seed gc --all
 }
 
 @test "a domain that runs goes on through an upgrade, and its seed goes when it ends" {

@@ -150,7 +150,7 @@ withdraws_the_seed_and_leaves_the_marks(void **state)
     start(state, rundir, "/usr/bin/virt-seed-qemu-system-x86_64", &delivery_shim);
     order = unit_read_file(rundir, UNIT_UUID ".shim");
     unit_assert_content(&order, "ds=nocloud;dsmode=net\nreport\n");
-    assert_true(storage_has_seed(delivery_shim.storage, rundir, UNIT_UUID));
+    assert_true(storage_inode(delivery_shim.storage, rundir, UNIT_UUID));
     assert_int_equal(delivery_shim.storage->withdraw(rundir, UNIT_UUID, &failure), 0);
     assert_no_failure(failure);
     assert_int_equal(unit_count_entries(rundir), 2);

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <uuid/uuid.h>
+
+#include "base/buffer.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/rehearsal.h"
+#include "store/own-directory.h"
+#include "store/report-file.h"
+#include "store/rundir.h"
+
+/* Others may pass, as QEMU's user must, but not list the rehearsals. */
+#define TRYDIR_MODE 0711
+
+/* How much of the guest's console is shown after a failure. */
+#define CONSOLE_LINES 20
+#define CONSOLE_BYTES (8 * KIB)
+
+static int
+fail_file(const struct rehearsal_files *files, const char *what, const char *name,
+          int error, struct failure **failure)
+{
+    return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not %s %s/%s/%s",
+                             what, VIRT_SEED_TRYDIR, files->name, name);
+}
+
+/* Return: whether the opened directory is still there; `gc` may have found it before it
+ * was locked. */
+static bool
+is_there(const struct rehearsal_files *files)
+{
+    struct stat opened, named;
+
+    return fstat(files->directory, &opened) == 0 &&
+           fstatat(files->parent, files->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+int
+rehearsal_files_open(struct rehearsal_files *files, int root, struct failure **failure)
+{
+    uuid_t uuid;
+
+    *files =
+        (struct rehearsal_files){.root = root, .parent = -1, .directory = -1, .lock = -1};
+    rundir_seed_owner(root, &files->owner.uid, &files->owner.gid);
+    files->parent = own_directory_open(root, VIRT_SEED_TRYDIR, TRYDIR_MODE, failure);
+    if (files->parent < 0)
+        return -1;
+    uuid_generate_random(uuid);
+    uuid_unparse_lower(uuid, files->name);
+    if (mkdirat(files->parent, files->name, TRYDIR_MODE) == 0)
+        files->directory =
+            openat(files->parent, files->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (files->directory < 0 || flock(files->directory, LOCK_EX | LOCK_NB) < 0)
+        return fail_file(files, "make", "", errno, failure);
+    return is_there(files) ? 0 : fail_file(files, "make", "", ENOENT, failure);
+}
+
+/* --- making them -------------------------------------------------------------------- */
+
+/* Runs qemu-img on the overlay, once a guest had it as QEMU's user. */
+static int
+run_qemu_img(const struct rehearsal_files *files, char *const *words, bool is_new,
+             const struct rehearsal_disk *disk, struct failure **failure)
+{
+    cleanup_buffer struct buffer output = {0};
+    const struct child child = {
+        .words = words,
+        .documents = (const int[]){-1},
+        .output = LIMIT_QEMU_IMG_OUTPUT,
+        .memory = LIMIT_QEMU_IMG_MEMORY,
+        .seconds = LIMIT_QEMU_IMG_SECONDS,
+        .unprivileged = !is_new && files->owner.uid != 0,
+        .uid = files->owner.uid,
+        .gid = files->owner.gid,
+    };
+    int status = child_run(&child, &output);
+
+    if (status == CHILD_MISSING)
+        return failure_set(failure, FAILURE_SYSTEM,
+                           "qemu-img is not installed\n"
+                           "install it: apt install qemu-utils");
+    if (status == 0)
+        return 0;
+    return failure_set(failure, FAILURE_SYSTEM,
+                       "qemu-img could not make an overlay over '%s': %.*s", disk->path,
+                       (int)(output.data ? strcspn(output.data, "\n") : 0),
+                       output.data ? output.data : "");
+}
+
+/* qemu-img does not open the disk: it gets its size. */
+static int
+make_overlay(struct rehearsal_files *files, const struct rehearsal_disk *disk,
+             struct failure **failure)
+{
+    cleanup_free char *path =
+        xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, files->name, disk->name);
+    cleanup_free char *size = xasprintf("%llu", disk->size);
+    char *const words[] = {(char *)"qemu-img",
+                           (char *)"create",
+                           (char *)"-q",
+                           (char *)"-u",
+                           (char *)"-f",
+                           (char *)"qcow2",
+                           (char *)"-F",
+                           disk->format,
+                           (char *)"-b",
+                           disk->path,
+                           path,
+                           size,
+                           NULL};
+    struct rehearsal_base base;
+    struct stat status;
+
+    base.fd = fs_open_in_root(files->root, disk->path);
+    if (base.fd < 0 || fstat(base.fd, &status) < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, base.fd < 0 ? base.fd : errno,
+                                 "could not open '%s'", disk->path);
+    base.uid = status.st_uid;
+    base.gid = status.st_gid;
+    *array_add(files->bases, files->base_count) = base;
+    if (run_qemu_img(files, words, true, disk, failure) < 0)
+        return -1;
+    /* What the guest writes is nobody else's, as on its own disk. */
+    if (fchmodat(files->directory, disk->name, 0600, 0) < 0 ||
+        fchownat(files->directory, disk->name, files->owner.uid, files->owner.gid,
+                 AT_SYMLINK_NOFOLLOW) < 0)
+        return fail_file(files, "give away", disk->name, errno, failure);
+    return 0;
+}
+
+/* A domain that was never started may have no variables yet: libvirt makes them. */
+static int
+copy_nvram(const struct rehearsal_files *files, const char *path,
+           struct failure **failure)
+{
+    cleanup_buffer struct buffer content = {0};
+    cleanup_close int fd = -1;
+    int error =
+        path ? fs_read_in_root(files->root, path, LIMIT_NVRAM, &content) : -ENOENT;
+
+    if (error == -ENOENT)
+        return 0;
+    if (error < 0)
+        return failure_set_errno(failure, FAILURE_SYSTEM, error, "could not read '%s'",
+                                 path);
+    fd = openat(files->directory, REHEARSAL_NVRAM,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    error = fd < 0 ? -errno : fs_write_all(fd, content.data, content.size);
+    if (error == 0 && fchown(fd, files->owner.uid, files->owner.gid) < 0)
+        error = -errno;
+    return error < 0 ? fail_file(files, "write", REHEARSAL_NVRAM, error, failure) : 0;
+}
+
+int
+rehearsal_files_make(struct rehearsal_files *files, const struct rehearsal *rehearsal,
+                     const struct seed *seed, struct failure **failure)
+{
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        if (make_overlay(files, &rehearsal->disks[i], failure) < 0)
+            return -1;
+    }
+    if (copy_nvram(files, rehearsal->nvram, failure) < 0)
+        return -1;
+    return image_publish(files->directory, REHEARSAL_SEED, &files->owner, seed, failure);
+}
+
+/* --- the start ---------------------------------------------------------------------- */
+
+int
+rehearsal_files_begin_start(struct rehearsal_files *files,
+                            const struct rehearsal *rehearsal, struct failure **failure)
+{
+    files->lock = openat(files->directory, REHEARSAL_LOCK,
+                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (files->lock < 0 || flock(files->lock, LOCK_EX | LOCK_NB) < 0)
+        return fail_file(files, "lock", REHEARSAL_LOCK, errno, failure);
+    if (renameat(files->parent, files->name, files->parent, rehearsal->uuid) < 0)
+        return fail_file(files, "rename", "", errno, failure);
+    memcpy(files->name, rehearsal->uuid, sizeof(files->name));
+    return report_file_make(files->root, rehearsal->uuid, REPORT_BY_VIRTLOGD, false,
+                            failure);
+}
+
+void
+rehearsal_files_end_start(struct rehearsal_files *files)
+{
+    close_pointer(&files->lock);
+    files->lock = -1;
+}
+
+/* --- afterwards --------------------------------------------------------------------- */
+
+char *
+rehearsal_files_read_console(const struct rehearsal_files *files)
+{
+    cleanup_close int fd =
+        fs_open_regular_beneath(files->directory, REHEARSAL_CONSOLE, NULL);
+    off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+    off_t start = end > (off_t)CONSOLE_BYTES ? end - (off_t)CONSOLE_BYTES : 0;
+    char bytes[CONSOLE_BYTES];
+    ssize_t count = end > 0 ? pread(fd, bytes, sizeof(bytes), start) : 0;
+    char *text = count > 0 ? xcalloc((size_t)count + 1, 1) : NULL;
+    size_t length = 0;
+    int lines = 0;
+
+    for (ssize_t i = 0; i < count; i++) {
+        if (bytes[i] != '\r' && bytes[i] != '\0')
+            text[length++] = bytes[i];
+    }
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    while (length > 0 && (text[length - 1] != '\n' || ++lines < CONSOLE_LINES))
+        length--;
+    if (text)
+        memmove(text, text + length, strlen(text + length) + 1);
+    return text;
+}
+
+static int
+run_virt_diff(const struct rehearsal_files *files, char *const *words, int signals,
+              struct buffer *output)
+{
+    /* Otherwise, libguestfs would ask libvirt for a machine of its own. */
+    char *const environment[] = {(char *)"LIBGUESTFS_BACKEND=direct", NULL};
+    const struct child child = {
+        .words = words,
+        .environment = environment,
+        .documents = (const int[]){-1},
+        .output = LIMIT_VIRT_DIFF_OUTPUT,
+        .memory = LIMIT_VIRT_DIFF_MEMORY,
+        .seconds = LIMIT_VIRT_DIFF_SECONDS,
+        .interrupt = signals,
+        .silent = true,
+        .unprivileged = files->owner.uid != 0,
+        .uid = files->owner.uid,
+        .gid = files->owner.gid,
+    };
+
+    return child_run(&child, output);
+}
+
+int
+rehearsal_files_can_compare(const struct rehearsal_files *files, struct failure **failure)
+{
+    char *const words[] = {(char *)"virt-diff", (char *)"--version", NULL};
+    cleanup_buffer struct buffer output = {0};
+
+    if (run_virt_diff(files, words, 0, &output) == 0)
+        return 0;
+    return failure_set(failure, FAILURE_SYSTEM,
+                       "--files needs virt-diff of libguestfs\n"
+                       "install it: apt install guestfs-tools");
+}
+
+/*
+ * Makes the overlay safe to read: whoever took over QEMU could have written that it is one
+ * over another domain's disk, or that its data is there.
+ */
+static int
+restore_overlay(const struct rehearsal_files *files, const struct rehearsal_disk *disk,
+                struct failure **failure)
+{
+    /* The low byte of qcow2's incompatible features (docs/interop/qcow2.txt of QEMU). */
+    enum {
+        FEATURES_AT = 79,
+        EXTERNAL_DATA = 1 << 2
+    };
+    cleanup_close int fd = fs_open_regular_beneath(files->directory, disk->name, NULL);
+    cleanup_free char *path =
+        xasprintf("%s/%s/%s", VIRT_SEED_TRYDIR, files->name, disk->name);
+    char *const words[] = {
+        (char *)"qemu-img", (char *)"rebase", (char *)"-q", (char *)"-u",
+        (char *)"-f",       (char *)"qcow2",  (char *)"-F", disk->format,
+        (char *)"-b",       disk->path,       path,         NULL};
+    unsigned char features = 0;
+
+    /* libvirt may have given it to root. */
+    if (fd < 0 || pread(fd, &features, 1, FEATURES_AT) != 1 ||
+        fchown(fd, files->owner.uid, files->owner.gid) < 0)
+        return fail_file(files, "read", disk->name, fd < 0 ? fd : errno, failure);
+    if (features & EXTERNAL_DATA)
+        return failure_set(failure, FAILURE_SYSTEM,
+                           "the overlay over '%s' is not as it was made: its data is in "
+                           "another file\n"
+                           "the guest may have taken over its QEMU",
+                           disk->path);
+    return run_qemu_img(files, words, false, disk, failure);
+}
+
+int
+rehearsal_files_compare(const struct rehearsal_files *files,
+                        const struct rehearsal *rehearsal, int signals,
+                        struct failure **failure)
+{
+    static const struct {
+        const char *mark;
+        const char *word;
+    } marks[] = {{"+ ", "added"}, {"- ", "removed"}, {"= ", "changed"}};
+    cleanup_buffer struct buffer output = {0};
+    char **words = NULL;
+    size_t count = 0;
+    char *rest;
+    int status;
+
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        if (restore_overlay(files, &rehearsal->disks[i], failure) < 0)
+            return -1;
+    }
+    texts_add(&words, &count, xstrdup("virt-diff"));
+    for (size_t i = 0; i < rehearsal->disk_count; i++) {
+        const struct rehearsal_disk *disk = &rehearsal->disks[i];
+
+        texts_add(&words, &count, xasprintf("--format=%s", disk->format));
+        texts_add(&words, &count, xstrdup("-a"));
+        texts_add(&words, &count, xstrdup(disk->path));
+        texts_add(&words, &count, xstrdup("--format=qcow2"));
+        texts_add(&words, &count, xstrdup("-A"));
+        texts_add(&words, &count, xasprintf("%s/%s", rehearsal->directory, disk->name));
+    }
+    texts_add(&words, &count, NULL);
+    status = run_virt_diff(files, words, signals, &output);
+    texts_free(words, count);
+    rest = output.data;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        const char *path = strstr(line, " /etc/");
+
+        /* "= - 0644   61 /etc/hosts" */
+        for (size_t i = 0; path && i < ARRAY_SIZE(marks); i++) {
+            if (strncmp(line, marks[i].mark, strlen(marks[i].mark)) == 0 &&
+                strncmp(line + 2, "- ", 2) == 0)
+                print_outside_line(stdout, "%s %s", marks[i].word, path + 1);
+        }
+    }
+    return status == 0 ? 0
+                       : failure_set(failure, FAILURE_SYSTEM,
+                                     "virt-diff could not compare the disks\n"
+                                     "find out why, as the user that QEMU runs as: "
+                                     "libguestfs-test-tool");
+}
+
+void
+rehearsal_files_give_back(const struct rehearsal_files *files,
+                          const struct rehearsal *rehearsal, bool domain_runs)
+{
+    for (size_t i = 0; i < files->base_count; i++) {
+        const struct rehearsal_base *base = &files->bases[i];
+        cleanup_failure struct failure *failure = NULL;
+
+        if (!domain_runs &&
+            fchownat(base->fd, "", base->uid, base->gid, AT_EMPTY_PATH) == 0)
+            continue;
+        failure_set(&failure, FAILURE_SYSTEM,
+                    "could not give '%s' back to its owner%s\n"
+                    "once the domain is shut off, run: chown %u:%u '%s'",
+                    rehearsal->disks[i].path,
+                    domain_runs ? ", since the domain was started meanwhile" : "",
+                    base->uid, base->gid, rehearsal->disks[i].path);
+        print_warning(failure);
+    }
+}
+
+void
+rehearsal_files_remove(struct rehearsal_files *files, const struct rehearsal *rehearsal)
+{
+    cleanup_failure struct failure *failure = NULL;
+
+    for (size_t i = 0; i < files->base_count; i++)
+        close(files->bases[i].fd);
+    free(files->bases);
+    if (files->directory >= 0) {
+        int error;
+
+        report_file_remove(files->root, rehearsal->uuid, &failure);
+        error = fs_remove_tree(files->parent, files->name);
+        if (error < 0 && !failure)
+            fail_file(files, "remove", "", error, &failure);
+    }
+    close_pointer(&files->lock);
+    close_pointer(&files->directory);
+    close_pointer(&files->parent);
+    if (failure)
+        print_warning(failure);
+}
