@@ -24,7 +24,7 @@
 source "$BATS_TEST_DIRNAME/../functional/common.bash"
 
 consumer=${VIRT_SEED_CONSUMER:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/virt-seed/cloud-init}
-# shellcheck source=../../scripts/packages.bash
+# shellcheck source=/dev/null
 release=$(source "$top_srcdir/scripts/packages.bash" && packages_release)
 answer=$BATS_TEST_TMPDIR/answer.json
 mac0=52:54:00:00:00:0a

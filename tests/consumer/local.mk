@@ -12,11 +12,14 @@ consumer_tests = \
 	%D%/net.bats \
 	%D%/network.bats \
 	%D%/payload.bats \
-	%D%/requests.bats \
+	%D%/releases.bats \
 	%D%/user-data.bats \
 	$(NULL)
 EXTRA_DIST += $(consumer_tests) \
+	%D%/compare.py \
 	%D%/consumer.bash \
+	%D%/documents.yaml \
+	%D%/known-differences \
 	%D%/machine.py \
 	%D%/read-seed.py \
 	%D%/scalars.yaml \
