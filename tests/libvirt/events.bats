@@ -49,6 +49,7 @@ teardown() {
 wired_domain() {
     local disk=$LAB_DIR/root/var/lib/libvirt/images/web1.qcow2 datasource=nocloud wire=(cat)
 
+    # shellcheck disable=SC2034  # domain_xml's variables
     case $delivery in
     drive) wire=(virt_seed --quiet wire -) ;;
     net) datasource=nocloud-net wire=(virt_seed --quiet wire -) interface=user ;;
