@@ -252,7 +252,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     mkdir -p "$ovmf"
     truncate -s 1M "$ovmf/code.fd" "$ovmf/web1.fd"
     printf 'the variables of web1' | dd of="$ovmf/web1.fd" conv=notrunc status=none
-    devices="<watchdog model='ib700' action='dump'/>
+    devices="<watchdog model='i6300esb' action='dump'/>
         <serial type='pty'><log file='/var/lib/libvirt/images/web1.log'/></serial>
         <channel type='unix'><target type='virtio' name='org.virt-seed.report.0'/></channel>" define
     lab_virsh dumpxml --inactive web1 | sed "s|<on_crash>.*</on_crash>||
