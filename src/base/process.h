@@ -52,17 +52,16 @@ struct child {
     int seconds;              /* that it may take */
     int interrupt;            /* a descriptor, or 0: when it can be read, it is killed */
     bool silent;              /* drop what it prints on standard error */
-    bool unprivileged; /* root runs it as another user (setpriv), without privileges
-                                 and with $PATH and `environment` alone, because others
-                                 wrote what it reads */
-    uid_t uid;         /* that user and group, 0: nobody */
+    /* Root runs it as another user (setpriv), without privileges and with $PATH and
+     * `environment` alone, because others wrote what it reads. */
+    bool unprivileged;
+    uid_t uid; /* that user and group; 0 is nobody */
     gid_t gid;
 };
 
 /* What child_run() returns besides an exit status. */
-#define CHILD_KILLED (-1) /* it took too long, printed too much, or died of a signal */
-#define CHILD_MISSING                                                                    \
-    (-2) /* it does not exist or could not be started, or not as that user */
+#define CHILD_KILLED (-1)  /* it took too long, printed too much, or died of a signal */
+#define CHILD_MISSING (-2) /* it, or what changes the user, could not be started */
 
 /*
  * Runs the child, and appends what it prints on standard output and standard error to
