@@ -23,6 +23,7 @@
 #include "domain/request.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
+#include "store/report-file.h"
 
 /* --- reading ------------------------------------------------------------------------ */
 
@@ -60,6 +61,25 @@ read_past(struct comparison *comparison, const struct context *context)
     }
     deny(comparison, &failure);
     comparison->past_is_denied = true;
+}
+
+/* The newest report counts; the record has that of a guest that has ended. */
+static void
+read_claim(struct comparison *comparison, const struct context *context)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_failure struct failure *ignored = NULL;
+    struct guest_claim *claim = &comparison->record.result.claim;
+
+    if (comparison->running.doc &&
+        report_read(context->root, comparison->source.domain.uuid, &report, NULL, NULL,
+                    &ignored) == 0 &&
+        report.claim.instance_id)
+        claim = &report.claim;
+    comparison->claim = *claim;
+    *claim = (struct guest_claim){0};
+    comparison->consumption =
+        consumption_find(&comparison->record, &comparison->claim, &comparison->reason);
 }
 
 /* --- secrets ------------------------------------------------------------------------ */
@@ -203,7 +223,7 @@ comparison_other_instance_id(const struct comparison *comparison)
 {
     const char *other = comparison->record.update.instance_id;
 
-    return other && comparison->last_instance_id &&
+    return other && !comparison->claim.instance_id && comparison->last_instance_id &&
                    strcmp(other, comparison->last_instance_id) != 0
                ? other
                : NULL;
@@ -220,8 +240,10 @@ find_last_instance_id(struct comparison *comparison, struct failure **failure)
     cleanup_identity struct identity identity = {0};
 
     if (boot->time) {
-        comparison->last_instance_id =
-            boot->instance_id ? xstrdup(boot->instance_id) : NULL;
+        const char *claimed = comparison->claim.instance_id;
+        const char *id = claimed ? claimed : boot->instance_id;
+
+        comparison->last_instance_id = id ? xstrdup(id) : NULL;
         return 0;
     }
     if (!layout)
@@ -382,6 +404,7 @@ comparison_read(struct comparison *comparison, const struct context *context,
     comparison->secrets_are_denied = denied != NULL;
     comparison->denied = denied;
     read_past(comparison, context);
+    read_claim(comparison, context);
     if (compare(comparison, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     /* On a copy: the wiring changes the document. */
@@ -401,6 +424,7 @@ comparison_clear(struct comparison *comparison)
     seed_clear(&comparison->next);
     seed_clear(&comparison->current);
     record_clear(&comparison->record);
+    guest_claim_clear(&comparison->claim);
     identity_clear(&comparison->identity);
     free(comparison->last_instance_id);
     free(comparison->documents);

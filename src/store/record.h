@@ -30,6 +30,9 @@
 struct record_document {
     char *path;   /* below the volume's root, as in a seed */
     char *digest; /* digest_make() */
+    /* Of what cloud-init keeps of it, if that is not the document itself; or NULL
+     * (layout_kept_digest()). */
+    char *kept;
 };
 
 /* A cold boot and its seed. */
@@ -57,6 +60,7 @@ struct record_result {
     size_t error_count;
     char **warnings;
     size_t warning_count;
+    struct guest_claim claim;
     struct json_t *others;
 };
 

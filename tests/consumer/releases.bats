@@ -106,6 +106,36 @@ what_came() {
     [[ $failed -eq 0 ]]
 }
 
+# guest_says FOLDER ANSWER: what the host makes of what the guest has taken.
+guest_says() {
+    local boot=0d1f5f3a-6a4b-4b5e-9a53-0b5c9d1f7a10 uuid
+
+    uuid=$(xmllint --xpath 'string(/domain/uuid)' "$1/domain.xml")
+    jq -c --arg boot "$boot" '{"virt-seed": 1, $boot, taken, status: {v1: {}}, result: {v1: {errors: []}}}' \
+        "$2" >"$root/var/log/libvirt/virt-seed/$uuid.report" &&
+        virt-seed-lifecycle --root="$root" web1 release end - <"$1/domain.xml" &&
+        virt-seed --root="$root" pending --json "$1/domain.xml" |
+        jq -r '.["guest-says"] | .seed + (.reason // "" | if . == "" then . else ": " + . end)'
+}
+
+@test "each cloud-init takes what the host has delivered, and the reporter tells so" {
+    local folder file says failed=0
+
+    make_root
+    make_host_of_examples
+    mkdir -p "$root/var/log/libvirt/virt-seed"
+    for folder in "$seeds"/example-*; do
+        for file in "$folder"/*.json; do
+            jq -e .taken "$file" >/dev/null || continue
+            virt-seed-lifecycle --root="$root" web1 prepare begin - <"$folder/domain.xml"
+            virt-seed-lifecycle --root="$root" web1 started begin - <"$folder/domain.xml"
+            says=$(guest_says "$folder" "$file")
+            [[ $says = applied ]] || { echo "${folder##*/} ${file##*/}: $says"; failed=1; }
+        done
+    done
+    [[ $failed -eq 0 ]]
+}
+
 # need RELEASE...
 need() {
     local name
