@@ -239,8 +239,8 @@ print_circumstances(const struct comparison *comparison)
                comparison->storage->location);
     else if (comparison->is_replaced)
         fputs("its seed was replaced after it was started", stdout);
-    /* A guest that keeps what it has read, has read neither. */
-    if (comparison->is_replaced && comparison->is_kept)
+    /* A guest that keeps what it has read, has read neither; others may say which. */
+    if (comparison->is_replaced && (comparison->is_kept || comparison->claim.instance_id))
         putchar('\n');
     else if (comparison->is_as_replaced)
         puts(", by that of the next start: if the guest has been rebooted since, nothing "

@@ -78,6 +78,7 @@ read_claim(struct comparison *comparison, const struct context *context)
         claim = &report.claim;
     comparison->claim = *claim;
     *claim = (struct guest_claim){0};
+    comparison->last = consumption_find_read(&comparison->record, &comparison->claim);
     comparison->consumption =
         consumption_find(&comparison->record, &comparison->claim, &comparison->reason);
 }
@@ -202,7 +203,7 @@ is_recorded(const struct record_boot *boot, const struct seed *seed)
 static bool
 is_replaced(const struct comparison *comparison)
 {
-    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *boot = comparison->last;
     const struct record_boot *update = &comparison->record.update;
 
     if (!boot->time)
@@ -234,7 +235,7 @@ comparison_other_instance_id(const struct comparison *comparison)
 static int
 find_last_instance_id(struct comparison *comparison, struct failure **failure)
 {
-    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *boot = comparison->last;
     const struct layout *layout =
         comparison->storage ? layout_find(comparison->current.label) : NULL;
     cleanup_identity struct identity identity = {0};
@@ -282,7 +283,7 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
 static void
 add_document(struct comparison *comparison, const char *path, bool secret, bool is_denied)
 {
-    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *boot = comparison->last;
     const struct document *next = seed_find_document(&comparison->next, path);
     const struct document *before =
         comparison->storage ? seed_find_document(&comparison->current, path) : NULL;
@@ -314,7 +315,7 @@ add_document(struct comparison *comparison, const char *path, bool secret, bool 
 static const char *
 path_before(const struct comparison *comparison, size_t index)
 {
-    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *boot = comparison->last;
 
     if (boot->time)
         return index < boot->document_count ? boot->documents[index].path : NULL;

@@ -56,7 +56,8 @@ struct comparison {
     struct seed next;                   /* the documents that the next start makes */
     const struct storage *next_storage; /* where that will be */
     struct record record;
-    struct guest_claim claim; /* what the guest says of the seed that it has read */
+    const struct record_boot *last; /* of that record: the seed that the guest has read */
+    struct guest_claim claim;       /* what it says of that */
     enum consumption consumption;
     const char *reason;       /* for that, or NULL */
     struct identity identity; /* of the next start */
@@ -73,8 +74,8 @@ struct comparison {
 };
 
 /*
- * Compares the seed of the next start with the record of the last one, or, if there is no
- * record, with the seed of the running domain.
+ * Compares the seed of the next start with the record of the last one, or of its update if the
+ * guest says that it has read that, or, if there is no record, with the seed of the running domain.
  */
 int comparison_read(struct comparison *comparison, const struct context *context,
                     struct failure **failure);

@@ -94,6 +94,16 @@ find_difference(const struct record_boot *boot, const struct guest_claim *claim)
     return NULL;
 }
 
+const struct record_boot *
+consumption_find_read(const struct record *record, const struct guest_claim *claim)
+{
+    return record->update.time && claim->instance_id &&
+                   find_difference(&record->boot, claim) &&
+                   !find_difference(&record->update, claim)
+               ? &record->update
+               : &record->boot;
+}
+
 enum consumption
 consumption_find(const struct record *record, const struct guest_claim *claim,
                  const char **reason)

@@ -31,6 +31,11 @@ enum consumption {
 enum consumption consumption_find(const struct record *record,
                                   const struct guest_claim *claim, const char **reason);
 
+/* Return: the delivery whose seed the guest has read, in the record: the update if it says
+ * so, else the boot. */
+const struct record_boot *consumption_find_read(const struct record *record,
+                                                const struct guest_claim *claim);
+
 /* Return: "read", "applied", "older seed applied", "not applied"; NULL for the others. */
 const char *consumption_word(enum consumption consumption);
 

@@ -305,7 +305,8 @@ END
  "documents": [
    {"path": "meta-data", "state": "unchanged", "secret": true, "size-before": 88, "size": 88},
    {"path": "user-data", "state": "changed", "secret": true, "size-before": 48, "size": 48}],
- "wiring": [], "running": false, "saved": false, "done": false, "replaced": false, "denied": null}
+ "wiring": [], "running": false, "saved": false, "done": false, "replaced": false, "denied": null,
+ "guest-says": null}
 END
 )" ]]
     [[ $(jq -r '.documents[1].diff' <<<"$output") = *'+timezone: Etc/GMT'* ]]
