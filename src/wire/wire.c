@@ -151,12 +151,14 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    bool uses_shim = domain_uses_shim(domain);
+    const struct wire_facts *facts = options->facts;
+    bool uses_shim = facts ? facts->uses_shim : domain_uses_shim(domain);
     bool of_another;
 
     if (!uses_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    of_another = wire_report_find_of_another(domain);
+    of_another =
+        facts ? facts->report_of_another : wire_report_find_of_another(domain) != NULL;
     if ((uses_shim && check_shim(request, failure) < 0) ||
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;
