@@ -54,7 +54,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (definition_load_seed(&seed, &source, context, false, NULL, failure) < 0)
         return -1;
-    if (seed.served)
+    if (seed.over_http)
         return failure_set(
             failure, FAILURE_IMAGE,
             "domain '%s': datasource=\"nocloud-net\" has no image: the guest "

@@ -30,7 +30,7 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
         /* Every datasource's label has one. */
         assert(layout);
         *seed = (struct seed){.label = xstrdup(request->datasource->label),
-                              .served = request->datasource->served};
+                              .over_http = request->datasource->over_http};
         if (layout->make(seed, request, failure) < 0)
             return -1;
     }
@@ -122,7 +122,7 @@ check_data(const struct request *request, const struct part *part,
     const size_t size = part->data.size;
     /* By default, cloudbase-init reads a ConfigDrive, or the same documents over HTTP. */
     const bool windows =
-        request->datasource->has_network_data || request->datasource->served;
+        request->datasource->has_network_data || request->datasource->over_http;
 
     switch (part->kind) {
     case PART_USER_DATA:

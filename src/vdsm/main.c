@@ -86,7 +86,7 @@ wire(struct domain *domain, const char *property, struct failure **failure)
     if (check_one_seed(domain, failure) < 0)
         return -1;
     /* Only if needed: VDSM's user may not be allowed to read the file. */
-    if (request.datasource->served) {
+    if (request.datasource->over_http) {
         root = fs_open_root("/");
         if (root < 0)
             return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '/'");

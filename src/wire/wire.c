@@ -92,7 +92,7 @@ wire_shim_emulator(const struct domain *domain)
 bool
 wire_shim_can(const struct request *request)
 {
-    return !request->datasource->served &&
+    return !request->datasource->over_http &&
            (request->bus == DOMAIN_BUS_OTHER || request->bus == DOMAIN_BUS_SCSI);
 }
 
@@ -102,7 +102,7 @@ check_shim(const struct request *request, struct failure **failure)
     if (wire_shim_can(request))
         return 0;
     /* A URL needs a token that stays, but the shim order is written at each start. */
-    if (request->datasource->served)
+    if (request->datasource->over_http)
         return failure_set(failure, FAILURE_REQUEST,
                            "datasource=\"%s\", but the <emulator>, virt-seed-qemu, only "
                            "supports a seed on a disk\n"
