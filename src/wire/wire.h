@@ -29,7 +29,8 @@ struct wiring {
 };
 
 struct wire_options {
-    bool replace; /* replace another tool's seed and serial with ours */
+    bool replace;             /* replace another tool's seed and serial with ours */
+    const char *foreign_hint; /* else: what to do about such a seed; NULL: replace it */
     /* The metadata server's address for guests without a seed disk
      * (seed_url_read_address()); if NULL, an existing address is kept, and
      * VIRT_SEED_IMDS_ADDRESS is the default. */
