@@ -72,7 +72,6 @@ check_password(const struct part *part, struct failure **failure)
     cleanup_free char *word = part_word(part);
     cleanup_free char *printable = xstrdup(word);
 
-    utf8_repair(printable);
     utf8_replace_controls(printable);
     if (*word && strcmp(printable, word) == 0 && strlen(word) <= LIMIT_PASSWORD &&
         !memchr(part->data.data, '\0', part->data.size))
