@@ -209,11 +209,9 @@ is_readable(int root, const struct domain *domain)
     cleanup_free struct imds_mac *macs = NULL;
     cleanup_imds_tree struct imds_tree tree = IMDS_TREE_NONE;
     cleanup_close int directory = -1;
+    cleanup_free char *lines = NULL;
     struct imds_access access;
-    char mac[IMDS_MAC_LENGTH + 1];
-    enum imds_link link;
-    size_t mac_count;
-    size_t count = 0;
+    size_t count;
 
     if (!seed_url_find_own(&url, domain) ||
         interfaces_read(&interfaces, domain, &ignored) < 0 ||
@@ -222,15 +220,9 @@ is_readable(int root, const struct domain *domain)
     directory = imds_tree_open_domain(&tree, domain->uuid);
     if (directory < 0 || imds_tree_read_access(&tree, directory, &access) < 0)
         return false;
-    macs = list_macs(&interfaces, &mac_count);
-    /* Both lists have the order of the interfaces. */
-    while (imds_next_mac(&access.macs, mac, &link)) {
-        if (count == mac_count || strcmp(macs[count].mac, mac) != 0 ||
-            macs[count].link != link)
-            return false;
-        count++;
-    }
-    return count == mac_count && strcmp(access.text, url.token) == 0;
+    macs = list_macs(&interfaces, &count);
+    lines = imds_macs_format(macs, count);
+    return strcmp(access.macs, lines) == 0 && strcmp(access.text, url.token) == 0;
 }
 
 /* --- the seed of a guest that runs -------------------------------------------------- */
