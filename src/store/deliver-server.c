@@ -166,38 +166,33 @@ add_identity(struct seed *seed, const struct domain *domain,
 
 /* The domain's interfaces and the token decide who may read the documents. */
 static int
-publish_documents(int rundir, const struct domain *domain, const char *token,
-                  const struct request *request, struct seed *seed,
-                  struct failure **left_out, struct failure **failure)
+publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+        struct failure **failure)
 {
-    cleanup_close int tree =
-        check_tree(rundir, failure) < 0 ? -1 : imds_tree_open(rundir, failure);
+    const struct domain *domain = start->domain;
+    cleanup_close int tree = -1;
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_identity struct identity identity = {0};
     cleanup_free struct imds_mac *macs = NULL;
-    struct imds_domain published = {.uuid = domain->uuid, .token = token};
+    struct imds_domain published = {.uuid = domain->uuid,
+                                    .token = start->facts->url.token};
 
+    /* Without a URL the domain starts unwired, as configured, and nothing is served. */
+    if (!start->facts->own_url)
+        return storage_tree.withdraw(start->rundir, domain->uuid, failure);
+    if (check_tree(start->rundir, failure) < 0)
+        return -1;
+    tree = imds_tree_open(start->rundir, failure);
     if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0 ||
         layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
     add_identity(seed, domain, &identity);
-    openstack_add(seed, request, &identity, left_out);
+    openstack_add(seed, start->request, &identity, left_out);
     macs = list_macs(&interfaces, &published.mac_count);
     published.macs = macs;
     published.documents = seed->documents;
     published.document_count = seed->document_count;
     return imds_tree_publish(tree, &published, failure);
-}
-
-static int
-publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
-        struct failure **failure)
-{
-    /* Without a URL the domain starts unwired, as configured, and nothing is served. */
-    if (!start->facts->own_url)
-        return storage_tree.withdraw(start->rundir, start->domain->uuid, failure);
-    return publish_documents(start->rundir, start->domain, start->facts->url.token,
-                             start->request, seed, left_out, failure);
 }
 
 static bool
@@ -236,22 +231,6 @@ check_replace(const struct domain *running, struct failure **failure)
     return 0;
 }
 
-static int
-replace(const struct replacement *replacement, ino_t *published, struct failure **failure)
-{
-    const struct domain *running = replacement->running;
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-    /* The next start logs it. */
-    cleanup_failure struct failure *unsaid = NULL;
-
-    seed_url_find_own(&url, running);
-    if (publish_documents(replacement->rundir, running, url.token, replacement->request,
-                          replacement->seed, &unsaid, failure) < 0)
-        return -1;
-    *published = storage_inode(&storage_tree, replacement->rundir, running->uuid);
-    return 0;
-}
-
 const struct delivery delivery_server = {
     .storage = &storage_tree,
     .wiring = "address",
@@ -266,5 +245,4 @@ const struct delivery delivery_server = {
     .publish = publish,
     .check_replace = check_replace,
     .is_readable = is_readable,
-    .replace = replace,
 };
