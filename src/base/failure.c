@@ -24,7 +24,6 @@ tidy(char *text)
 
     if (strlen(text) > LIMIT_MESSAGE)
         memcpy(text + LIMIT_MESSAGE - strlen(ellipsis), ellipsis, sizeof(ellipsis));
-    utf8_repair(text);
     utf8_replace_controls(text);
     return text;
 }

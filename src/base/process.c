@@ -122,18 +122,11 @@ process_path_beside(const char *name)
 {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    char *slash;
 
     if (length < 0)
         return NULL;
     path[length] = '\0';
-    slash = strrchr(path, '/');
-    if (!slash) {
-        errno = ENOENT;
-        return NULL;
-    }
-    slash[1] = '\0';
-    return xasprintf("%s%s", path, name);
+    return xasprintf("%.*s%s", (int)(fs_base_name(path) - path), path, name);
 }
 
 /* --- other programs --------------------------------------------------------------- */

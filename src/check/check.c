@@ -45,7 +45,6 @@ findings_warn(struct findings *findings, enum warning id, int line, const char *
     va_end(arguments);
     if (strlen(message) > LIMIT_MESSAGE)
         message[LIMIT_MESSAGE] = '\0';
-    utf8_repair(message);
     utf8_replace_controls(message);
     *array_add(findings->list, findings->count) = (struct finding){
         .id = names[id], .line = line, .message = message, .hint = xstrdup(hint)};

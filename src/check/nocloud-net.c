@@ -127,7 +127,7 @@ check_nocloud_net(const struct check *check)
 {
     const struct part *part = parts_find(&check->request->parts, PART_NETWORK_CONFIG);
 
-    if (!check->request->datasource->served)
+    if (!check->request->datasource->over_http)
         return;
     check_way(check);
     /* By then cloud-init has brought up its fallback, DHCP, and does so again at each boot

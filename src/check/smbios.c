@@ -156,7 +156,7 @@ check_visibility(const struct check *check)
 
     if (!check->request->serial || !request_serial(check->request))
         return;
-    if (without_firmware && check->request->datasource->served)
+    if (without_firmware && check->request->datasource->over_http)
         findings_warn(
             check->findings, WARNING_SERIAL_HIDDEN, xml_line(os),
             "boot with UEFI (<os firmware='efi'>), or use datasource=\"nocloud\"",

@@ -45,7 +45,6 @@ static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
     const struct options *options = data;
-    const struct image_owner caller = IMAGE_OWNER_CALLER;
     const char *path = options->output ? options->output : "seed.iso";
     bool to_stdout = output_is_standard(path);
     cleanup_output struct output output = {.directory = -1};
@@ -55,7 +54,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 
     if (definition_load_seed(&seed, &source, context, false, NULL, failure) < 0)
         return -1;
-    if (seed.served)
+    if (seed.over_http)
         return failure_set(
             failure, FAILURE_IMAGE,
             "domain '%s': datasource=\"nocloud-net\" has no image: the guest "
@@ -72,7 +71,7 @@ run(const struct context *context, const void *data, struct failure **failure)
                            path);
     result = to_stdout || output.stream
                  ? stream(&seed, path, failure)
-                 : image_publish(output.directory, output.name, &caller, &seed, failure);
+                 : image_publish(output.directory, output.name, NULL, &seed, failure);
     if (result < 0)
         return -1;
     if (!context->quiet && !to_stdout)

@@ -46,7 +46,7 @@ print_json(const struct seed *seed, const char *path)
                                         (json_int_t)data->size, text ? "text" : "base64",
                                         text ? text : json_string(encoded)));
     }
-    json_print(json_pack("{s:s?, s:o}", "volume-id", seed->served ? NULL : seed->label,
+    json_print(json_pack("{s:s?, s:o}", "volume-id", seed->over_http ? NULL : seed->label,
                          "documents", documents));
 }
 

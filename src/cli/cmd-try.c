@@ -242,7 +242,7 @@ prepare_definition(struct trial *trial, struct seed *seed, struct failure **fail
                            "its guest would not report how its boot went\n"
                            "remove report=\"no\" from its <cloud-init>; Windows and "
                            "oVirt's payloads cannot be rehearsed");
-    if (request.datasource->served)
+    if (request.datasource->over_http)
         request.datasource = datasource_find_label(seed->label);
     /* libvirt's own choice. */
     if (domain_uses_shim(domain))

@@ -254,7 +254,7 @@ add_default_datasource(struct domain *domain, const struct config *config,
         xmlHasProp(element, (const xmlChar *)"datasource"))
         return 0;
     wire_facts_read(&facts, domain);
-    if (facts.disk || facts.url.address || facts.uses_shim)
+    if (wire_facts_are_wired(&facts) || facts.seed_of_another)
         return 0;
     xml_set_attribute(element, "datasource", name);
     wiring_note(wiring, "datasource=\"%s\" added, from %s/%s", name, VIRT_SEED_CONFDIR,

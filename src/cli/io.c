@@ -160,7 +160,6 @@ columns_text(const char *text)
 {
     char *copy = xstrdup(text);
 
-    utf8_repair(copy);
     utf8_replace_controls(copy);
     return copy;
 }

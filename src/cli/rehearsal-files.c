@@ -23,7 +23,6 @@
 #include "cli/rehearsal.h"
 #include "store/own-directory.h"
 #include "store/report-file.h"
-#include "store/rundir.h"
 
 /* Others may pass, as QEMU's user must, but not list the rehearsals. */
 #define TRYDIR_MODE 0711
@@ -59,7 +58,7 @@ rehearsal_files_open(struct rehearsal_files *files, int root, struct failure **f
 
     *files =
         (struct rehearsal_files){.root = root, .parent = -1, .directory = -1, .lock = -1};
-    rundir_seed_owner(root, &files->owner.uid, &files->owner.gid);
+    files->qemu = qemu_user_find(root);
     files->parent = own_directory_open(root, VIRT_SEED_TRYDIR, TRYDIR_MODE, failure);
     if (files->parent < 0)
         return -1;
@@ -87,9 +86,9 @@ run_qemu_img(const struct rehearsal_files *files, char *const *words, bool is_ne
         .output = LIMIT_QEMU_IMG_OUTPUT,
         .memory = LIMIT_QEMU_IMG_MEMORY,
         .seconds = LIMIT_QEMU_IMG_SECONDS,
-        .unprivileged = !is_new && files->owner.uid != 0,
-        .uid = files->owner.uid,
-        .gid = files->owner.gid,
+        .unprivileged = !is_new && files->qemu.uid != 0,
+        .uid = files->qemu.uid,
+        .gid = files->qemu.gid,
     };
     int status = child_run(&child, &output);
 
@@ -140,7 +139,7 @@ make_overlay(struct rehearsal_files *files, const struct rehearsal_disk *disk,
         return -1;
     /* What the guest writes is nobody else's, as on its own disk. */
     if (fchmodat(files->directory, disk->name, 0600, 0) < 0 ||
-        fchownat(files->directory, disk->name, files->owner.uid, files->owner.gid,
+        fchownat(files->directory, disk->name, files->qemu.uid, files->qemu.gid,
                  AT_SYMLINK_NOFOLLOW) < 0)
         return fail_file(files, "give away", disk->name, errno, failure);
     return 0;
@@ -164,7 +163,7 @@ copy_nvram(const struct rehearsal_files *files, const char *path,
     fd = openat(files->directory, REHEARSAL_NVRAM,
                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     error = fd < 0 ? -errno : fs_write_all(fd, content.data, content.size);
-    if (error == 0 && fchown(fd, files->owner.uid, files->owner.gid) < 0)
+    if (error == 0 && fchown(fd, files->qemu.uid, files->qemu.gid) < 0)
         error = -errno;
     return error < 0 ? fail_file(files, "write", REHEARSAL_NVRAM, error, failure) : 0;
 }
@@ -179,7 +178,7 @@ rehearsal_files_make(struct rehearsal_files *files, const struct rehearsal *rehe
     }
     if (copy_nvram(files, rehearsal->nvram, failure) < 0)
         return -1;
-    return image_publish(files->directory, REHEARSAL_SEED, &files->owner, seed, failure);
+    return image_publish(files->directory, REHEARSAL_SEED, &files->qemu, seed, failure);
 }
 
 /* --- the start ---------------------------------------------------------------------- */
@@ -249,9 +248,9 @@ run_virt_diff(const struct rehearsal_files *files, char *const *words, int signa
         .seconds = LIMIT_VIRT_DIFF_SECONDS,
         .interrupt = signals,
         .silent = true,
-        .unprivileged = files->owner.uid != 0,
-        .uid = files->owner.uid,
-        .gid = files->owner.gid,
+        .unprivileged = files->qemu.uid != 0,
+        .uid = files->qemu.uid,
+        .gid = files->qemu.gid,
     };
 
     return child_run(&child, output);
@@ -294,7 +293,7 @@ restore_overlay(const struct rehearsal_files *files, const struct rehearsal_disk
 
     /* libvirt may have given it to root. */
     if (fd < 0 || pread(fd, &features, 1, FEATURES_AT) != 1 ||
-        fchown(fd, files->owner.uid, files->owner.gid) < 0)
+        fchown(fd, files->qemu.uid, files->qemu.gid) < 0)
         return fail_file(files, "read", disk->name, fd < 0 ? fd : errno, failure);
     if (features & EXTERNAL_DATA)
         return failure_set(failure, FAILURE_SYSTEM,

@@ -78,7 +78,7 @@ struct rehearsal_files {
     /* The directory's: until the start not the rehearsal's UUID, which others could
      * otherwise learn from a command line, and be first. */
     char name[UUID_LENGTH + 1];
-    struct image_owner owner; /* QEMU's user */
+    struct qemu_user qemu;
     struct rehearsal_base *bases;
     size_t base_count;
 };

@@ -257,9 +257,12 @@ finish_by_record(struct waited *waited)
 static int
 require_report(const struct domain_view *view, bool has_file, struct failure **failure)
 {
-    bool wired = domain_uses_shim(&view->domain) || wire_report_is_there(&view->domain);
+    cleanup_wire_facts struct wire_facts facts = {0};
     const char *reason, *hint;
+    bool wired;
 
+    wire_facts_read(&facts, &view->domain);
+    wired = facts.uses_shim || facts.reports;
     if (wired && has_file)
         return 0;
     if (view->refused && view->refused->code == FAILURE_REQUEST_MISSING) {

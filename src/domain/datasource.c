@@ -33,7 +33,7 @@ const struct datasource datasources[] = {
         .name = "nocloud-net",
         .label = SEED_LABEL_NOCLOUD,
         .serial = SERIAL_NOCLOUD,
-        .served = true,
+        .over_http = true,
     },
     {.name = NULL},
 };

@@ -11,10 +11,10 @@
 struct datasource {
     const char *name;  /* in the attribute datasource= */
     const char *label; /* of its volume, in lower case: SEED_LABEL_NOCLOUD, … */
-    /* The word in the SMBIOS serial by which cloud-init knows it; if it is served, the URL
+    /* The word in the SMBIOS serial by which cloud-init knows it; over HTTP, the URL
      * follows (wire/url.h). NULL if cloud-init must find it by the label alone. */
     const char *serial;
-    bool served;           /* by the metadata server, over HTTP; else it is a disk */
+    bool over_http;        /* from the metadata server; else the seed is a disk */
     bool has_network_data; /* OpenStack's network_data.json instead of network-config */
     bool has_files;        /* each file is a document; else user-data contains them */
     bool has_admin_password;

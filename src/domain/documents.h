@@ -25,8 +25,8 @@ struct document {
 #define SEED_LABEL_CONFIGDRIVE "config-2"
 
 struct seed {
-    char *label; /* of the volume: SEED_LABEL_NOCLOUD, … */
-    bool served; /* no volume: the guest fetches the documents from the metadata server */
+    char *label;    /* of the volume: SEED_LABEL_NOCLOUD, … */
+    bool over_http; /* no volume: the metadata server has the documents for the guest */
     struct document *documents;
     size_t document_count;
 };

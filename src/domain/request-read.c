@@ -365,12 +365,12 @@ read_attributes(struct request *request, const xmlNode *node, struct failure **f
                                      failure);
     if (host_keys)
         parts_add_generated_host_keys(&request->parts, node);
-    if (chosen->served && request->bus != DOMAIN_BUS_OTHER)
+    if (chosen->over_http && request->bus != DOMAIN_BUS_OTHER)
         return vocabulary_fail(node, failure, FAILURE_BUS,
                                "has bus=, but datasource=\"%s\" has no disk\n"
                                "omit bus=, or use datasource=\"nocloud\"",
                                chosen->name);
-    if (chosen->served && !request->serial)
+    if (chosen->over_http && !request->serial)
         return vocabulary_fail(
             node, failure, FAILURE_SERIAL,
             "has serial=\"no\", but datasource=\"%s\" needs the serial "

@@ -85,20 +85,6 @@ vocabulary_check_no_children(const xmlNode *node, struct failure **failure)
                           node->name, child->name, child->name);
 }
 
-int
-vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
-                        struct failure **failure)
-{
-    failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(node),
-                   "<%s> has an unknown element <%s>", parent->name, node->name);
-    if (!vocabulary_is_ours(node))
-        return failure_hint(failure,
-                            "use the same prefix for all elements in <%s>: "
-                            "they belong to the namespace '%s'",
-                            parent->name, REQUEST_NAMESPACE);
-    return failure_hint(failure, "remove it, or look up its name in virt-seed-xml(5)");
-}
-
 /* --- elements --------------------------------------------------------------------- */
 
 char *
@@ -165,6 +151,19 @@ vocabulary_read_number(const xmlNode *node, const char *attribute, long minimum,
 /* --- tables of elements ------------------------------------------------------------- */
 
 static int
+fail_unknown(const xmlNode *parent, const xmlNode *node, struct failure **failure)
+{
+    failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(node),
+                   "<%s> has an unknown element <%s>", parent->name, node->name);
+    if (!vocabulary_is_ours(node))
+        return failure_hint(failure,
+                            "use the same prefix for all elements in <%s>: "
+                            "they belong to the namespace '%s'",
+                            parent->name, REQUEST_NAMESPACE);
+    return failure_hint(failure, "remove it, or look up its name in virt-seed-xml(5)");
+}
+
+static int
 read_element(const struct vocabulary_element *element, const xmlNode *node, void *data,
              struct failure **failure) /* NOLINT(misc-no-recursion) */
 {
@@ -211,7 +210,7 @@ vocabulary_read_children(const xmlNode *node, const struct vocabulary_element *e
         while (element->name && !vocabulary_is(child, element->name))
             element++;
         if (!element->name)
-            return vocabulary_fail_unknown(node, child, failure);
+            return fail_unknown(node, child, failure);
         if (read_element(element, child, data, failure) < 0)
             return -1;
     }

@@ -34,8 +34,6 @@ int vocabulary_fail_value(const xmlNode *node, const char *attribute, const char
                           const char *expected, struct failure **failure);
 int vocabulary_fail_text(const xmlNode *node, const char *text, const char *expected,
                          struct failure **failure);
-int vocabulary_fail_unknown(const xmlNode *parent, const xmlNode *node,
-                            struct failure **failure);
 
 /* Checks that the element has only known attributes; NULL ends the list. */
 int vocabulary_check_attributes(const xmlNode *node, const char *const *known,

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "imds/http.h"
 
@@ -41,20 +41,18 @@ log_end(void)
 void
 log_line(const char *format, ...)
 {
-    static time_t said;
+    static int64_t said;
+    const int64_t now = clock_milliseconds();
     cleanup_free char *text = NULL;
-    struct timespec now;
     va_list arguments;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec - said >= LIMIT_IMDS_LOG_SECONDS) {
-        said = now.tv_sec;
+    if (now - said >= LIMIT_IMDS_LOG_SECONDS * 1000L) {
+        said = now;
         log_end();
     }
     va_start(arguments, format);
     text = xvasprintf(format, arguments);
     va_end(arguments);
-    utf8_repair(text);
     utf8_replace_controls(text);
     if (has_room())
         fprintf(stderr, "virt-seed-imds: %s\n", text);

@@ -26,23 +26,25 @@ union message {
     char bytes[2048];
 };
 
+static struct mnl_socket *
+open_socket(int protocol)
+{
+    const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+    struct mnl_socket *socket = mnl_socket_open2(protocol, SOCK_CLOEXEC);
+
+    if (socket)
+        setsockopt(mnl_socket_get_fd(socket), SOL_SOCKET, SO_RCVTIMEO, &patience,
+                   sizeof(patience));
+    return socket;
+}
+
 int
 netlink_open(struct netlink *netlink)
 {
-    struct timeval patience = {.tv_sec = ANSWER_SECONDS};
-
-    *netlink = NETLINK_NONE;
-    netlink->diagnosis = mnl_socket_open2(NETLINK_SOCK_DIAG, SOCK_CLOEXEC);
-    if (!netlink->diagnosis)
-        return -errno;
-    netlink->routing = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-    if (!netlink->routing)
-        return -errno;
-    setsockopt(mnl_socket_get_fd(netlink->diagnosis), SOL_SOCKET, SO_RCVTIMEO, &patience,
-               sizeof(patience));
-    setsockopt(mnl_socket_get_fd(netlink->routing), SOL_SOCKET, SO_RCVTIMEO, &patience,
-               sizeof(patience));
-    return 0;
+    *netlink = (struct netlink){.diagnosis = open_socket(NETLINK_SOCK_DIAG)};
+    if (netlink->diagnosis)
+        netlink->routing = open_socket(NETLINK_ROUTE);
+    return netlink->routing ? 0 : -errno;
 }
 
 void
@@ -254,7 +256,7 @@ find_route(struct netlink *netlink, int fd, const struct endpoint *from,
  */
 static int
 find_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
-               const struct endpoint *to, char mac[NETLINK_MAC])
+               const struct endpoint *to, char mac[IMDS_MAC_LENGTH + 1])
 {
     union message question, reply;
     struct ndmsg *neighbour = begin(&question, RTM_GETNEIGH, sizeof(*neighbour));
@@ -275,8 +277,8 @@ find_neighbour(struct netlink *netlink, int fd, const struct endpoint *from,
     found = find_attribute(&reply, sizeof(*neighbour), NDA_LLADDR, ETHERNET_ADDRESS);
     if (!found || neighbour->ndm_state & (NUD_FAILED | NUD_INCOMPLETE | NUD_NOARP))
         return -ENOENT;
-    snprintf(mac, NETLINK_MAC, "%02x:%02x:%02x:%02x:%02x:%02x", found[0], found[1],
-             found[2], found[3], found[4], found[5]);
+    snprintf(mac, IMDS_MAC_LENGTH + 1, "%02x:%02x:%02x:%02x:%02x:%02x", found[0],
+             found[1], found[2], found[3], found[4], found[5]);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "imds/socket.h"
+#include "store/imds-tree.h"
 #include "store/libvirt-host.h"
 
 /* Sockets to ask the kernel who owns a socket of this host (sock_diag(7)), and which MAC
@@ -17,9 +18,6 @@ struct netlink {
 };
 
 #define NETLINK_NONE ((struct netlink){.diagnosis = NULL})
-
-/* "52:54:00:12:34:56" and a NUL. */
-#define NETLINK_MAC 18
 
 /* Return: 0 or -errno. */
 int netlink_open(struct netlink *netlink);
@@ -39,9 +37,9 @@ enum peer_kind {
 
 struct peer {
     enum peer_kind kind;
-    char mac[NETLINK_MAC]; /* of PEER_NEIGHBOUR */
-    const char *reason;    /* of PEER_OTHER: the reason, for the log */
-    bool local;            /* it is a socket of this host, of the user `owner` */
+    char mac[IMDS_MAC_LENGTH + 1]; /* of PEER_NEIGHBOUR */
+    const char *reason;            /* of PEER_OTHER: the reason, for the log */
+    bool local;                    /* it is a socket of this host, of the user `owner` */
     uid_t owner;
 };
 #define PEER_NOBODY                                                                      \

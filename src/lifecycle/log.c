@@ -67,7 +67,6 @@ send_to_journal(int root, const struct journal_field *fields, size_t count)
         if (!fields[i].value)
             continue;
         value = xstrndup(fields[i].value, LIMIT_MESSAGE);
-        utf8_repair(value);
         utf8_replace_controls(value);
         /* The binary form, in which a newline in the value has no meaning. */
         length = htole64(strlen(value));

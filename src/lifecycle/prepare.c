@@ -80,7 +80,10 @@ wire_or_refuse(const struct start *start, const struct request *request,
 {
     const struct lifecycle *lifecycle = start->lifecycle;
     const struct wire_facts *facts = start->facts;
-    const struct wire_options options = {.imds_address = lifecycle->config->imds_address};
+    const struct wire_options options = {
+        .imds_address = lifecycle->config->imds_address,
+        .facts = facts,
+    };
     cleanup_wiring struct wiring wiring = {0};
 
     label_read_disks(start->domain);

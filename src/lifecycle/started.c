@@ -26,14 +26,23 @@
 #include "store/rundir.h"
 #include "store/storage.h"
 
+/* The guest as it was started; all is borrowed. */
+struct started {
+    const struct lifecycle *lifecycle;
+    const struct wire_facts *facts;
+    int rundir;
+    int seed; /* opened; or -errno */
+    const struct storage *storage;
+    const struct stat *status; /* of the seed; only its time if there is none */
+};
+
 /*
  * Logs the seed's digest unless the seed may contain a secret: a reader of the journal
  * who knows everything else in the seed could test guesses of a password against the
  * digest. What is in the XML is public anyway.
  */
 static void
-log_made(const struct lifecycle *lifecycle, const struct request *request,
-         const struct storage *storage, int seed)
+log_made(const struct started *started, const struct request *request)
 {
     cleanup_buffer struct buffer image = {0};
     cleanup_free char *digest = NULL;
@@ -41,21 +50,23 @@ log_made(const struct lifecycle *lifecycle, const struct request *request,
 
     for (size_t i = 0; i < request->parts.count; i++)
         has_secret = has_secret || request->parts.list[i]->origin == PART_SECRET;
-    if (!has_secret && storage->has_image && fs_read_all(seed, LIMIT_IMAGE, &image) == 0)
+    if (!has_secret && started->storage->has_image &&
+        fs_read_all(started->seed, LIMIT_IMAGE, &image) == 0)
         digest = digest_make(&image);
-    lifecycle_log_event(lifecycle, LIFECYCLE_SEED_MADE,
+    lifecycle_log_event(started->lifecycle, LIFECYCLE_SEED_MADE,
                         &(struct journal_field){"VIRT_SEED_DIGEST", digest}, "seed made");
 }
 
 static int
-record_boot(const struct lifecycle *lifecycle, const struct request *request,
-            const struct storage *storage, int seed, struct failure **failure)
+record_boot(const struct started *started, const struct request *request,
+            struct failure **failure)
 {
+    const struct lifecycle *lifecycle = started->lifecycle;
     cleanup_record_boot struct record_boot boot = {0};
     cleanup_record struct record record = {0};
     cleanup_close int lock = -1;
 
-    if (lifecycle_read_seed(storage, seed, &boot, failure) < 0)
+    if (lifecycle_read_seed(started->storage, started->seed, &boot, failure) < 0)
         return -1;
     lock = record_lock(lifecycle->root);
     if (record_read(lifecycle->root, lifecycle->domain->uuid, &record, failure) < 0)
@@ -91,50 +102,32 @@ record_resumed(const struct lifecycle *lifecycle, struct failure **failure)
 /* This is another run of the hook, so it reads the request again: whether it names
  * secrets, and what it says about other boots (until_done, cache). */
 static int
-record_start(const struct lifecycle *lifecycle, struct failure **failure)
+record_start(const struct started *started, struct failure **failure)
 {
+    const struct lifecycle *lifecycle = started->lifecycle;
     cleanup_request struct request request = {0};
-    cleanup_close int rundir = rundir_open(lifecycle->root, failure);
-    cleanup_wire_facts struct wire_facts facts = {0};
-    cleanup_close int seed = -1;
-    const struct storage *storage;
-    struct stat status;
 
-    if (rundir < 0)
-        return -1;
-    wire_facts_read(&facts, lifecycle->domain);
-    if (!wire_facts_are_wired(&facts))
-        return 0;
-    seed = storage_open(rundir, lifecycle->domain->uuid, &storage, &status);
-    if (seed < 0)
+    if (started->seed < 0 || !wire_facts_are_wired(started->facts))
         return 0;
     if (request_read(&request, lifecycle->domain, failure) < 0)
         return -1;
-    log_made(lifecycle, &request, storage, seed);
-    return rundir_is_resumed(rundir, lifecycle->domain->uuid, &status)
+    log_made(started, &request);
+    return rundir_is_resumed(started->rundir, lifecycle->domain->uuid, started->status)
                ? record_resumed(lifecycle, failure)
-               : record_boot(lifecycle, &request, storage, seed, failure);
+               : record_boot(started, &request, failure);
 }
 
 /* virtlogd renames a file before it makes another one, so the seed may be missing, too. A
  * resumed guest has read it long ago. */
 static int
-check_seed(const struct lifecycle *lifecycle, struct failure **failure)
+check_seed(const struct started *started, struct failure **failure)
 {
-    const char *uuid = lifecycle->domain->uuid;
-    cleanup_failure struct failure *reason = NULL;
-    cleanup_close int rundir = rundir_open(lifecycle->root, &reason);
-    cleanup_close int seed = -1;
-    const struct storage *storage = NULL;
-    struct stat status = {.st_mtime = time(NULL)};
-    bool changed;
+    const char *uuid = started->lifecycle->domain->uuid;
+    bool changed = started->seed < 0 ? started->seed == -ENOENT && started->facts->disk
+                                     : started->storage->has_image &&
+                                           !image_is_as_published(started->status);
 
-    if (rundir < 0)
-        return 0;
-    seed = storage_open(rundir, uuid, &storage, &status);
-    changed = seed < 0 ? seed == -ENOENT && seed_path_find_disk(lifecycle->domain)
-                       : storage->has_image && !image_is_as_published(&status);
-    if (!changed || rundir_is_resumed(rundir, uuid, &status))
+    if (!changed || rundir_is_resumed(started->rundir, uuid, started->status))
         return 0;
     return failure_set(
         failure, FAILURE_FORBIDDEN_PATH,
@@ -147,12 +140,31 @@ check_seed(const struct lifecycle *lifecycle, struct failure **failure)
 int
 lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
 {
+    const struct domain *domain = lifecycle->domain;
     cleanup_failure struct failure *reason = NULL;
+    cleanup_wire_facts struct wire_facts facts = {0};
+    struct stat status = {.st_mtime = time(NULL)};
+    struct started started = {
+        .lifecycle = lifecycle,
+        .facts = &facts,
+        .status = &status,
+    };
+    cleanup_close int rundir = -1;
+    cleanup_close int seed = -1;
 
-    if (forbidden_paths_check(lifecycle->root, lifecycle->domain, failure) < 0 ||
-        check_seed(lifecycle, failure) < 0)
+    if (forbidden_paths_check(lifecycle->root, domain, failure) < 0)
         return -1;
-    if (record_start(lifecycle, &reason) < 0)
+    rundir = rundir_open(lifecycle->root, &reason);
+    if (rundir >= 0) {
+        wire_facts_read(&facts, domain);
+        seed = storage_open(rundir, domain->uuid, &started.storage, &status);
+        started.rundir = rundir;
+        started.seed = seed;
+        if (check_seed(&started, failure) < 0)
+            return -1;
+        record_start(&started, &reason);
+    }
+    if (reason)
         lifecycle_log_failure(lifecycle, "could not record the seed it was started with",
                               reason);
     return 0;

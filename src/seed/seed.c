@@ -30,7 +30,7 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
         /* Every datasource's label has one. */
         assert(layout);
         *seed = (struct seed){.label = xstrdup(request->datasource->label),
-                              .served = request->datasource->served};
+                              .over_http = request->datasource->over_http};
         if (layout->make(seed, request, failure) < 0)
             return -1;
     }
@@ -72,7 +72,6 @@ check_password(const struct part *part, struct failure **failure)
     cleanup_free char *word = part_word(part);
     cleanup_free char *printable = xstrdup(word);
 
-    utf8_repair(printable);
     utf8_replace_controls(printable);
     if (*word && strcmp(printable, word) == 0 && strlen(word) <= LIMIT_PASSWORD &&
         !memchr(part->data.data, '\0', part->data.size))
@@ -122,7 +121,7 @@ check_data(const struct request *request, const struct part *part,
     const size_t size = part->data.size;
     /* By default, cloudbase-init reads a ConfigDrive, or the same documents over HTTP. */
     const bool windows =
-        request->datasource->has_network_data || request->datasource->served;
+        request->datasource->has_network_data || request->datasource->over_http;
 
     switch (part->kind) {
     case PART_USER_DATA:

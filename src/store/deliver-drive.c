@@ -33,7 +33,7 @@ static bool
 is_for(const struct request *request, const struct domain *domain)
 {
     (void)domain;
-    return !request->datasource->served;
+    return !request->datasource->over_http;
 }
 
 static bool

@@ -94,7 +94,7 @@ static bool
 is_for(const struct request *request, const struct domain *domain)
 {
     (void)domain;
-    return request->datasource->served;
+    return request->datasource->over_http;
 }
 
 static bool
@@ -166,38 +166,33 @@ add_identity(struct seed *seed, const struct domain *domain,
 
 /* The domain's interfaces and the token decide who may read the documents. */
 static int
-publish_documents(int rundir, const struct domain *domain, const char *token,
-                  const struct request *request, struct seed *seed,
-                  struct failure **left_out, struct failure **failure)
+publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
+        struct failure **failure)
 {
-    cleanup_close int tree =
-        check_tree(rundir, failure) < 0 ? -1 : imds_tree_open(rundir, failure);
+    const struct domain *domain = start->domain;
+    cleanup_close int tree = -1;
     cleanup_interfaces struct interfaces interfaces = {0};
     cleanup_identity struct identity identity = {0};
     cleanup_free struct imds_mac *macs = NULL;
-    struct imds_domain published = {.uuid = domain->uuid, .token = token};
+    struct imds_domain published = {.uuid = domain->uuid,
+                                    .token = start->facts->url.token};
 
+    /* Without a URL the domain starts unwired, as configured, and nothing is served. */
+    if (!start->facts->own_url)
+        return storage_tree.withdraw(start->rundir, domain->uuid, failure);
+    if (check_tree(start->rundir, failure) < 0)
+        return -1;
+    tree = imds_tree_open(start->rundir, failure);
     if (tree < 0 || interfaces_read(&interfaces, domain, failure) < 0 ||
         layout_read_identity(layout_find(seed->label), seed, &identity, failure) < 0)
         return -1;
     add_identity(seed, domain, &identity);
-    openstack_add(seed, request, &identity, left_out);
+    openstack_add(seed, start->request, &identity, left_out);
     macs = list_macs(&interfaces, &published.mac_count);
     published.macs = macs;
     published.documents = seed->documents;
     published.document_count = seed->document_count;
     return imds_tree_publish(tree, &published, failure);
-}
-
-static int
-publish(const struct delivery_start *start, struct seed *seed, struct failure **left_out,
-        struct failure **failure)
-{
-    /* Without a URL the domain starts unwired, as configured, and nothing is served. */
-    if (!start->facts->own_url)
-        return storage_tree.withdraw(start->rundir, start->domain->uuid, failure);
-    return publish_documents(start->rundir, start->domain, start->facts->url.token,
-                             start->request, seed, left_out, failure);
 }
 
 static bool
@@ -209,11 +204,9 @@ is_readable(int root, const struct domain *domain)
     cleanup_free struct imds_mac *macs = NULL;
     cleanup_imds_tree struct imds_tree tree = IMDS_TREE_NONE;
     cleanup_close int directory = -1;
+    cleanup_free char *lines = NULL;
     struct imds_access access;
-    char mac[IMDS_MAC_LENGTH + 1];
-    enum imds_link link;
-    size_t mac_count;
-    size_t count = 0;
+    size_t count;
 
     if (!seed_url_find_own(&url, domain) ||
         interfaces_read(&interfaces, domain, &ignored) < 0 ||
@@ -222,15 +215,9 @@ is_readable(int root, const struct domain *domain)
     directory = imds_tree_open_domain(&tree, domain->uuid);
     if (directory < 0 || imds_tree_read_access(&tree, directory, &access) < 0)
         return false;
-    macs = list_macs(&interfaces, &mac_count);
-    /* Both lists have the order of the interfaces. */
-    while (imds_next_mac(&access.macs, mac, &link)) {
-        if (count == mac_count || strcmp(macs[count].mac, mac) != 0 ||
-            macs[count].link != link)
-            return false;
-        count++;
-    }
-    return count == mac_count && strcmp(access.text, url.token) == 0;
+    macs = list_macs(&interfaces, &count);
+    lines = imds_macs_format(macs, count);
+    return strcmp(access.macs, lines) == 0 && strcmp(access.text, url.token) == 0;
 }
 
 /* --- the seed of a guest that runs -------------------------------------------------- */
@@ -241,22 +228,6 @@ check_replace(const struct domain *running, struct failure **failure)
 {
     (void)running;
     (void)failure;
-    return 0;
-}
-
-static int
-replace(const struct replacement *replacement, ino_t *published, struct failure **failure)
-{
-    const struct domain *running = replacement->running;
-    cleanup_seed_url struct seed_url url = {.address = NULL};
-    /* The next start logs it. */
-    cleanup_failure struct failure *unsaid = NULL;
-
-    seed_url_find_own(&url, running);
-    if (publish_documents(replacement->rundir, running, url.token, replacement->request,
-                          replacement->seed, &unsaid, failure) < 0)
-        return -1;
-    *published = storage_inode(&storage_tree, replacement->rundir, running->uuid);
     return 0;
 }
 
@@ -274,5 +245,4 @@ const struct delivery delivery_server = {
     .publish = publish,
     .check_replace = check_replace,
     .is_readable = is_readable,
-    .replace = replace,
 };

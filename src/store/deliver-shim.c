@@ -13,7 +13,7 @@
 static bool
 is_for(const struct request *request, const struct domain *domain)
 {
-    return !request->datasource->served && domain_uses_shim(domain);
+    return !request->datasource->over_http && domain_uses_shim(domain);
 }
 
 static bool

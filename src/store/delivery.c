@@ -58,6 +58,31 @@ delivery_make_report(const struct delivery_start *start, struct failure **failur
 /* --- a replacement ---------------------------------------------------------------- */
 
 static int
+replace(const struct delivery *delivery, const struct replacement *replacement,
+        ino_t *published, struct failure **failure)
+{
+    const struct domain *running = replacement->running;
+    cleanup_wire_facts struct wire_facts facts = {0};
+    const struct delivery_start again = {
+        .root = replacement->root,
+        .rundir = replacement->rundir,
+        .domain = running,
+        .facts = &facts,
+        .request = replacement->request,
+    };
+    /* The next start logs it. */
+    cleanup_failure struct failure *left_out = NULL;
+
+    if (delivery->replace)
+        return delivery->replace(replacement, published, failure);
+    wire_facts_read(&facts, running);
+    if (delivery->publish(&again, replacement->seed, &left_out, failure) < 0)
+        return -1;
+    *published = storage_inode(delivery->storage, replacement->rundir, running->uuid);
+    return 0;
+}
+
+static int
 fail_ended(struct failure **failure)
 {
     return failure_hint(
@@ -88,7 +113,7 @@ delivery_replace(const struct replacement *replacement, struct failure **failure
                    : failure_hint(failure,
                                   "the domain still has its old seed; nothing has "
                                   "changed");
-    result = delivery->replace(replacement, &published, failure);
+    result = replace(delivery, replacement, &published, failure);
     if (result < 0 && is_other)
         guest->set_request(guest->data, before, &ignored);
     if (!guest->has_ended(guest->data))

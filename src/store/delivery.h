@@ -21,7 +21,8 @@
 #include "store/storage.h"
 #include "wire/wire.h"
 
-/* The start that a seed is published for; everything is borrowed. */
+/* The start that a seed is published for, or the running guest whose seed is replaced;
+ * everything is borrowed. */
 struct delivery_start {
     int root;                       /* the host's "/" */
     int rundir;                     /* rundir_open() */
@@ -85,12 +86,13 @@ struct delivery {
                    struct failure **left_out, struct failure **failure);
 
     /* Fails if a running guest's seed cannot be replaced; if it always fails, the next
-     * two are NULL. */
+     * two are not called. */
     int (*check_replace)(const struct domain *running, struct failure **failure);
     /* Return: whether the guest can read its seed: no replacement was interrupted. */
     bool (*is_readable)(int root, const struct domain *running);
-    /* Replaces the seed; `published` gets its inode (storage_inode()) as soon as it has
-     * one. On failure the domain has its old seed, or the message says what it has. */
+    /* Replaces the seed, if publish() is not enough; else NULL. `published` gets its inode
+     * (storage_inode()) as soon as it has one. On failure the domain has its old seed, or
+     * the message says what it has. */
     int (*replace)(const struct replacement *replacement, ino_t *published,
                    struct failure **failure);
 };

@@ -84,26 +84,27 @@ public_line(const char *uuid, const struct buffer *key, struct failure **failure
     return NULL;
 }
 
+static void
+add_keys(struct part *part, struct buffer *key, const char *line)
+{
+    *part_add_entry(part, PART_HOST_KEY) = steal_buffer(key);
+    buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC), line);
+}
+
 int
 host_key_read(int root, const char *uuid, struct part *part, struct failure **failure)
 {
     cleanup_buffer struct buffer key = {0};
     cleanup_free char *path = private_path(uuid);
     cleanup_free char *line = NULL;
+    int missing = read_private(root, uuid, &key, failure);
 
-    switch (read_private(root, uuid, &key, failure)) {
-    case 0:
-        break;
-    case 1:
-        return fail_not_made(path, failure);
-    default:
-        return -1;
-    }
+    if (missing)
+        return missing < 0 ? -1 : fail_not_made(path, failure);
     line = public_line(uuid, &key, failure);
     if (!line)
         return -1;
-    *part_add_entry(part, PART_HOST_KEY) = steal_buffer(&key);
-    buffer_append_string(part_add_entry(part, PART_HOST_KEY_PUBLIC), line);
+    add_keys(part, &key, line);
     return 0;
 }
 
@@ -180,17 +181,13 @@ make_private(int root, const char *uuid, struct failure **failure)
 /* Replaces a different public key: the private key may have been copied from another
  * host. */
 static int
-publish_public(int root, const char *uuid, const struct buffer *key,
-               struct failure **failure)
+publish_public(int root, const char *uuid, const char *line, struct failure **failure)
 {
-    cleanup_free char *line = public_line(uuid, key, failure);
     cleanup_free char *name = public_name(uuid);
     cleanup_close int directory = statedir_make(root);
     cleanup_buffer struct buffer present = {0};
     int error;
 
-    if (!line)
-        return -1;
     if (statedir_read(root, name, LIMIT_SSH_KEY, &present) == 0 && present.size > 0 &&
         strcmp(present.data, line) == 0)
         return 0;
@@ -202,9 +199,11 @@ publish_public(int root, const char *uuid, const struct buffer *key,
 }
 
 int
-host_key_prepare(int root, const char *uuid, bool may_make, struct failure **failure)
+host_key_prepare(int root, const char *uuid, bool may_make, struct part *part,
+                 struct failure **failure)
 {
     cleanup_buffer struct buffer key = {0};
+    cleanup_free char *line = NULL;
     int missing = read_private(root, uuid, &key, failure);
 
     if (missing < 0)
@@ -222,5 +221,9 @@ host_key_prepare(int root, const char *uuid, bool may_make, struct failure **fai
     if (missing && (make_private(root, uuid, failure) < 0 ||
                     read_private(root, uuid, &key, failure) < 0))
         return -1;
-    return publish_public(root, uuid, &key, failure);
+    line = public_line(uuid, &key, failure);
+    if (!line || publish_public(root, uuid, line, failure) < 0)
+        return -1;
+    add_keys(part, &key, line);
+    return 0;
 }

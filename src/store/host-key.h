@@ -20,14 +20,14 @@
 #define HOST_KEY_DIRECTORY VIRT_SEED_STATEDIR "/secrets"
 
 /*
- * Ensures that the domain's keys exist. Without `may_make` (for a resumed guest, which
- * has had its key since its first boot) a missing private key is FAILURE_SECRET_MISSING,
- * with a hint how to copy it.
+ * Ensures that the domain's keys exist, and adds them to the part, which has none yet.
+ * Without `may_make` (for a resumed guest, which has had its key since its first boot) a
+ * missing private key is FAILURE_SECRET_MISSING, with a hint how to copy it.
  */
-int host_key_prepare(int root, const char *uuid, bool may_make, struct failure **failure);
+int host_key_prepare(int root, const char *uuid, bool may_make, struct part *part,
+                     struct failure **failure);
 
-/* Adds the keys to the part, which has none yet. A missing key is
- * FAILURE_SECRET_MISSING. */
+/* The same for keys that exist. A missing one is FAILURE_SECRET_MISSING. */
 int host_key_read(int root, const char *uuid, struct part *part,
                   struct failure **failure);
 

@@ -95,16 +95,15 @@ fill_directory(const struct maker *maker, const char *name,
 {
     cleanup_close int dir =
         openat(maker->tree, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    cleanup_buffer struct buffer access = {0};
+    cleanup_free char *macs = NULL;
+    cleanup_free char *access = NULL;
     int error;
 
     if (dir < 0)
         return -errno;
-    buffer_printf(&access, "%s\n", domain->token);
-    for (size_t i = 0; i < domain->mac_count; i++)
-        buffer_printf(&access, "%s %s\n", domain->macs[i].mac,
-                      imds_link_names[domain->macs[i].link]);
-    error = make_file(maker, dir, IMDS_ACCESS, access.data, access.size);
+    macs = imds_macs_format(domain->macs, domain->mac_count);
+    access = xasprintf("%s\n%s", domain->token, macs);
+    error = make_file(maker, dir, IMDS_ACCESS, access, strlen(access));
     for (size_t i = 0; error == 0 && i < domain->document_count; i++)
         error = make_document(maker, dir, &domain->documents[i]);
     return error == 0 ? open_up(maker, dir, DIRECTORY_MODE) : error;

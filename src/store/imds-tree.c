@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -29,7 +30,7 @@ imds_is_token(const char *text)
 
 /* --- the list of MACs ------------------------------------------------------------- */
 
-const char *const imds_link_names[] = {
+static const char *const link_names[] = {
     [IMDS_LINK_FILTERED] = "filtered",
     [IMDS_LINK_UNFILTERED] = "unfiltered",
     [IMDS_LINK_USER] = "user",
@@ -47,8 +48,8 @@ imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1], enum imds_link *
     word = line + IMDS_MAC_LENGTH + 1;
     memcpy(mac, line, IMDS_MAC_LENGTH);
     mac[IMDS_MAC_LENGTH] = '\0';
-    for (size_t i = 0; imds_is_mac(mac) && i < ARRAY_SIZE(imds_link_names); i++) {
-        const char *name = imds_link_names[i];
+    for (size_t i = 0; imds_is_mac(mac) && i < ARRAY_SIZE(link_names); i++) {
+        const char *name = link_names[i];
 
         if (strlen(name) == (size_t)(end - word) &&
             memcmp(name, word, strlen(name)) == 0) {
@@ -58,6 +59,17 @@ imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1], enum imds_link *
         }
     }
     return false;
+}
+
+char *
+imds_macs_format(const struct imds_mac *macs, size_t count)
+{
+    cleanup_buffer struct buffer lines = {0};
+
+    buffer_append_string(&lines, "");
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&lines, "%s %s\n", macs[i].mac, link_names[macs[i].link]);
+    return steal(lines.data);
 }
 
 char *

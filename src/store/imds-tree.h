@@ -49,7 +49,6 @@ enum imds_link {
     IMDS_LINK_UNFILTERED, /* without one */
     IMDS_LINK_USER, /* <interface type='user'>: a process of QEMU's user speaks for it */
 };
-extern const char *const imds_link_names[];
 
 /* Sets of links. */
 #define IMDS_LINK_SET(link) (1U << (link))
@@ -81,14 +80,17 @@ char *imds_domain_name(const char *uuid);
 bool imds_next_mac(const char **rest, char mac[IMDS_MAC_LENGTH + 1],
                    enum imds_link *link);
 
-/* --- writing (imds-publish.c) --------------------------------------------------- */
-
-struct document; /* domain/documents.h */
-
 struct imds_mac {
     const char *mac; /* in lower case with two digits each (interface_normalize_mac) */
     enum imds_link link;
 };
+
+/* Return: the lines of such a list, owned by the caller (free). */
+char *imds_macs_format(const struct imds_mac *macs, size_t count);
+
+/* --- writing (imds-publish.c) --------------------------------------------------- */
+
+struct document; /* domain/documents.h */
 
 /* Everything is borrowed. */
 struct imds_domain {

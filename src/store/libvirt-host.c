@@ -208,7 +208,7 @@ qemu_user_find(int root)
     struct stat status;
 
     if (home < 0 || fstat(home, &status) < 0)
-        return (struct qemu_user){.known = false};
+        return (struct qemu_user){.known = false, .uid = geteuid(), .gid = getegid()};
     return (struct qemu_user){.known = true, .uid = status.st_uid, .gid = status.st_gid};
 }
 

@@ -58,9 +58,10 @@ int libvirt_group_fail(enum failure_code code, const char *what, const char *dir
  * nothing. */
 int qemu_conf_get(int root, const char *key, char **value);
 
-/* The user that QEMU runs as: the owner of libvirt's own directory for it. */
+/* The user that QEMU runs as: the owner of libvirt's own directory for it. If that is
+ * missing or inaccessible, the user is not known, and the caller stands in. */
 struct qemu_user {
-    bool known; /* false if the directory is missing or inaccessible */
+    bool known;
     uid_t uid;
     gid_t gid;
 };

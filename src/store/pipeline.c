@@ -133,10 +133,9 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
         break;
     case PART_GENERATED:
         /* Commands do not make it. */
-        if (cold_boot || resume)
-            result = host_key_prepare(root, domain->uuid, cold_boot, failure);
-        if (result == 0)
-            result = host_key_read(root, domain->uuid, part, failure);
+        result = cold_boot || resume
+                     ? host_key_prepare(root, domain->uuid, cold_boot, part, failure)
+                     : host_key_read(root, domain->uuid, part, failure);
         break;
     case PART_INLINE:
         break;

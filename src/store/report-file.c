@@ -15,7 +15,6 @@
 #include "store/libvirt-host.h"
 #include "store/own-directory.h"
 #include "store/report-file.h"
-#include "store/rundir.h"
 
 /* What is read at a time. */
 #define CHUNK (64 * KIB)
@@ -64,15 +63,12 @@ report_file_make(int root, const char *uuid, enum report_writer writer, bool kee
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     cleanup_close int present = -1;
     gid_t readers = libvirt_group(root);
-    uid_t user = geteuid();
-    gid_t group;
+    const uid_t user = writer == REPORT_BY_SHIM ? qemu_user_find(root).uid : geteuid();
     struct stat status;
     int error;
 
     if (directory < 0)
         return -1;
-    if (writer == REPORT_BY_SHIM)
-        rundir_seed_owner(root, &user, &group);
     if (keep)
         present = openat(directory, name, flags);
     if (keep && (present >= 0 || errno != ENOENT)) {

@@ -14,7 +14,6 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "store/libvirt-host.h"
 #include "store/own-directory.h"
 #include "store/rundir.h"
 
@@ -31,15 +30,6 @@ char *
 rundir_seed_name(const char *uuid)
 {
     return xasprintf("%s" SEED_SUFFIX, uuid);
-}
-
-void
-rundir_seed_owner(int root, uid_t *uid, gid_t *gid)
-{
-    const struct qemu_user qemu = qemu_user_find(root);
-
-    *uid = qemu.known ? qemu.uid : geteuid();
-    *gid = qemu.known ? qemu.gid : getegid();
 }
 
 /* --- the mark of a resumed start -------------------------------------------------- */

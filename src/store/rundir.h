@@ -18,10 +18,6 @@ int rundir_open(int root, struct failure **failure);
 /* Return: the seed's name in the directory, owned by the caller (free). */
 char *rundir_seed_name(const char *uuid);
 
-/* Finds the owner for seeds: the user that QEMU runs as, or the caller if that is
- * unknown. */
-void rundir_seed_owner(int root, uid_t *uid, gid_t *gid);
-
 /* Notes that the domain's next start resumes a guest. */
 int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
 

@@ -368,27 +368,21 @@ static int
 compare_key(int secret, const char *name, const struct secret_key *key, bool *there,
             struct failure **failure)
 {
-    cleanup_free char *path = xasprintf("%s/%s/%s", SECRETS, name, key->name);
-    cleanup_close int fd = fs_open_regular_beneath(secret, key->name, NULL);
     cleanup_buffer struct buffer content = {0};
-    int error;
+    cleanup_failure struct failure *reason = NULL;
 
-    *there = fd >= 0;
-    if (fd == -ENOENT)
+    *there = read_key(secret, name, key->name, LIMIT_PART, &content, &reason) == 0;
+    if (*there ? buffer_is_same(&content, &key->content)
+               : reason->code == FAILURE_SECRET_MISSING)
         return 0;
-    if (fd < 0)
-        return secret_fail("make or read", path, fd, failure);
-    if (secret_check_closed(fd, path, failure) < 0)
+    if (!*there && reason->code != FAILURE_LIMIT) {
+        *failure = steal(reason);
         return -1;
-    error = fs_read_all(fd, LIMIT_PART, &content);
-    if (error < 0 && error != -EFBIG)
-        return secret_fail("make or read", path, error, failure);
-    if (error == 0 && buffer_is_same(&content, &key->content))
-        return 0;
-    return failure_set(
-        failure, FAILURE_SECRET,
-        "%s already exists with other content\nremove it, or omit --secrets to keep it",
-        path);
+    }
+    return failure_set(failure, FAILURE_SECRET,
+                       "%s/%s/%s already exists with other content\n"
+                       "remove it, or omit --secrets to keep it",
+                       SECRETS, name, key->name);
 }
 
 static int

@@ -26,7 +26,7 @@ open_image(int rundir, const char *uuid, struct stat *status)
 }
 
 int
-image_publish(int dir, const char *name, const struct image_owner *owner,
+image_publish(int dir, const char *name, const struct qemu_user *qemu,
               const struct seed *seed, struct failure **failure)
 {
     const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL)}};
@@ -39,9 +39,9 @@ image_publish(int dir, const char *name, const struct image_owner *owner,
     if (iso_write(tmpfile.fd, seed, failure) < 0 ||
         iso_verify(tmpfile.fd, seed, failure) < 0)
         return failure_prefix(failure, "%s", name);
-    if (owner->uid != (uid_t)-1 && fchown(tmpfile.fd, owner->uid, owner->gid) < 0) {
+    if (qemu && fchown(tmpfile.fd, qemu->uid, qemu->gid) < 0) {
         failure_set_errno(failure, FAILURE_SYSTEM, errno,
-                          "could not give the image to user %ld", (long)owner->uid);
+                          "could not give the image to user %ld", (long)qemu->uid);
         return failure_prefix(failure, "%s", name);
     }
     error = futimens(tmpfile.fd, times) < 0 ? -errno : 0;
@@ -64,10 +64,9 @@ storage_publish_image(int root, int rundir, const char *uuid, const struct seed 
                       struct failure **failure)
 {
     cleanup_free char *name = rundir_seed_name(uuid);
-    struct image_owner owner;
+    const struct qemu_user qemu = qemu_user_find(root);
 
-    rundir_seed_owner(root, &owner.uid, &owner.gid);
-    if (image_publish(rundir, name, &owner, seed, failure) == 0)
+    if (image_publish(rundir, name, &qemu, seed, failure) == 0)
         return 0;
     failure_prefix(failure, "%s", VIRT_SEED_RUNDIR);
     return failure_hint(failure, "check that it is writable and has free space: df %s",

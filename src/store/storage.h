@@ -13,6 +13,7 @@
 
 #include "base/failure.h"
 #include "domain/documents.h"
+#include "store/libvirt-host.h"
 
 struct storage {
     const char *kind;       /* "a seed on a disk" */
@@ -39,20 +40,13 @@ struct storage {
 extern const struct storage storage_image;
 extern const struct storage storage_tree;
 
-/* The file's owner; with (uid_t)-1 and (gid_t)-1 it is the caller. */
-struct image_owner {
-    uid_t uid;
-    gid_t gid;
-};
-
-#define IMAGE_OWNER_CALLER ((struct image_owner){(uid_t)-1, (gid_t)-1})
-
 /*
  * Writes the seed's image to a temporary file below `dir`, reads it back, and renames it
- * to `name`, with mode 0600 and a modification time without a fraction of a second. On
- * failure, an existing file of that name stays.
+ * to `name`, with mode 0600 and a modification time without a fraction of a second. It
+ * belongs to QEMU's user, or to the caller if `qemu` is NULL. On failure, an existing file
+ * of that name stays.
  */
-int image_publish(int dir, const char *name, const struct image_owner *owner,
+int image_publish(int dir, const char *name, const struct qemu_user *qemu,
                   const struct seed *seed, struct failure **failure);
 
 /*

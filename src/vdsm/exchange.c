@@ -63,22 +63,13 @@ exchange_read(struct exchange *exchange, struct failure **failure)
 }
 
 int
-exchange_replace(const struct exchange *exchange, const char *text, size_t size,
+exchange_replace(const struct exchange *exchange, const char *text,
                  struct failure **failure)
 {
-    cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
-    int error = tmpfile_open(&tmpfile, exchange->directory, exchange->name);
-    struct stat status;
+    int error =
+        fs_replace_file(exchange->directory, exchange->name, text,
+                        exchange->status.st_mode & 07777, exchange->status.st_gid);
 
-    if (error == 0)
-        error = fs_write_all(tmpfile.fd, text, size);
-    if (error == 0 && (fstat(tmpfile.fd, &status) < 0 ||
-                       (status.st_gid != exchange->status.st_gid &&
-                        fchown(tmpfile.fd, (uid_t)-1, exchange->status.st_gid) < 0) ||
-                       fchmod(tmpfile.fd, exchange->status.st_mode & 07777) < 0))
-        error = -errno;
-    if (error == 0)
-        error = tmpfile_publish(&tmpfile, exchange->name);
     return error < 0 ? fail_errno(exchange, error, "replace", failure) : 0;
 }
 

@@ -45,31 +45,15 @@ static const char too_late[] =
 
 /* --- wiring ----------------------------------------------------------------------- */
 
-/* The engine's own cloud-init is a disk by now. It is not replaced: the user asked for
- * both. */
-static int
-check_one_seed(const struct domain *domain, struct failure **failure)
-{
-    for (size_t i = 0; i < domain->disk_count; i++) {
-        const struct disk *disk = &domain->disks[i];
-
-        if (!foreign_seed_reason(disk))
-            continue;
-        return failure_set(
-            failure, FAILURE_FOREIGN_SEED,
-            "asks for a seed from virt-seed, but already has another: disk "
-            "'%s' (%s)\n"
-            "keep one of them: leave the engine's Initial Run empty and "
-            "remove the CD, or remove virt-seed's request",
-            disk->target, disk->source);
-    }
-    return 0;
-}
-
 static int
 wire(struct domain *domain, const char *property, struct failure **failure)
 {
-    struct wire_options options = {.replace = false};
+    /* The engine's own cloud-init is a disk by now. It is not replaced: the user asked
+     * for both. */
+    struct wire_options options = {
+        .foreign_hint = "keep one of them: leave the engine's Initial Run empty and "
+                        "remove the CD, or remove virt-seed's request",
+    };
     cleanup_config struct config config = {0};
     cleanup_request struct request request = {0};
     cleanup_wiring struct wiring wiring = {0};
@@ -83,10 +67,8 @@ wire(struct domain *domain, const char *property, struct failure **failure)
     if (request_read(&request, domain, failure) < 0)
         return -1;
     label_read_disks(domain);
-    if (check_one_seed(domain, failure) < 0)
-        return -1;
     /* Only if needed: VDSM's user may not be allowed to read the file. */
-    if (request.datasource->served) {
+    if (request.datasource->over_http) {
         root = fs_open_root("/");
         if (root < 0)
             return failure_set_errno(failure, FAILURE_SYSTEM, root, "could not open '/'");
@@ -129,7 +111,7 @@ run(struct failure **failure)
         return -1;
     if (size == given->size && memcmp(text, given->data, size) == 0)
         return 0;
-    return exchange_replace(&exchange, text, size, failure);
+    return exchange_replace(&exchange, text, failure);
 }
 
 int

@@ -27,7 +27,7 @@ struct exchange {
 int exchange_read(struct exchange *exchange, struct failure **failure);
 
 /* Replaces the file's content atomically; owner, group and mode stay. */
-int exchange_replace(const struct exchange *exchange, const char *text, size_t size,
+int exchange_replace(const struct exchange *exchange, const char *text,
                      struct failure **failure);
 
 void exchange_clear(struct exchange *exchange);

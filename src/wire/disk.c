@@ -330,7 +330,7 @@ wire_disk(struct domain *domain, const struct request *request, struct wiring *w
     cleanup_free char *path = seed_path(domain->uuid);
     bool found = false;
 
-    if (request->datasource->served) {
+    if (request->datasource->over_http) {
         wire_remove_disk(domain, wiring);
         return 0;
     }

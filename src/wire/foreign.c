@@ -67,10 +67,12 @@ wire_remove_foreign(struct domain *domain, const struct wire_options *options,
         if (!options->replace)
             return failure_set_at(
                 failure, FAILURE_FOREIGN_SEED, xml_line(disk->node),
-                "disk '%s' (%s) is another tool's seed: it %s\n"
-                "a guest can have only one seed: detach the disk, or replace it with "
-                "'virt-seed wire --replace'",
-                disk->target, disk->source, reason);
+                "disk '%s' (%s) is another tool's seed: it %s\n%s", disk->target,
+                disk->source, reason,
+                options->foreign_hint
+                    ? options->foreign_hint
+                    : "a guest can have only one seed: detach the disk, or replace it "
+                      "with 'virt-seed wire --replace'");
         wiring_note(wiring, "foreign seed '%s' (%s) removed", disk->target, disk->source);
         domain_remove_disk(domain, i);
         i--;

@@ -53,7 +53,7 @@ fail_host_mode(const xmlNode *smbios, const struct request *request,
         failure, FAILURE_SMBIOS, xml_line(smbios),
         "<smbios mode='host'/> gives the guest the host's serial, so virt-seed "
         "cannot set it");
-    if (request->datasource->served)
+    if (request->datasource->over_http)
         return failure_hint(failure, "use <smbios mode='sysinfo'/>, or "
                                      "datasource=\"nocloud\", which uses a disk");
     return failure_hint(failure,
@@ -223,7 +223,7 @@ wire_serial(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    const bool served = request->datasource->served;
+    const bool over_http = request->datasource->over_http;
     const char *serial = request_serial(request);
     const xmlNode *os = xml_child(domain->root, "os");
     const xmlNode *smbios = xml_child(os, "smbios");
@@ -234,13 +234,13 @@ wire_serial(struct domain *domain, const struct request *request,
         wire_remove_serial(domain, wiring);
         return 0;
     }
-    if (!served && !(request->serial && wire_has_smbios(domain))) {
+    if (!over_http && !(request->serial && wire_has_smbios(domain))) {
         /* A URL left by an earlier datasource would make the guest ignore its disk. */
         if (seed_url_find(&url, domain, NULL))
             wire_remove_serial(domain, wiring);
         return 0;
     }
-    if (served && wire_url_check(domain, failure) < 0)
+    if (over_http && wire_url_check(domain, failure) < 0)
         return -1;
     if (!wire_has_smbios(domain))
         return failure_set(failure, FAILURE_SMBIOS,
@@ -255,8 +255,8 @@ wire_serial(struct domain *domain, const struct request *request,
                            "use the output of 'virsh dumpxml DOMAIN'");
     if (smbios && xml_attribute_is(smbios, "mode", "host"))
         return fail_host_mode(smbios, request, failure);
-    word =
-        served ? wire_url_word(domain, options->imds_address, failure) : xstrdup(serial);
+    word = over_http ? wire_url_word(domain, options->imds_address, failure)
+                     : xstrdup(serial);
     if (!word)
         return -1;
     /* The mode first: it notes whether there was a <sysinfo> before ours. */

@@ -92,7 +92,7 @@ wire_shim_emulator(const struct domain *domain)
 bool
 wire_shim_can(const struct request *request)
 {
-    return !request->datasource->served &&
+    return !request->datasource->over_http &&
            (request->bus == DOMAIN_BUS_OTHER || request->bus == DOMAIN_BUS_SCSI);
 }
 
@@ -102,7 +102,7 @@ check_shim(const struct request *request, struct failure **failure)
     if (wire_shim_can(request))
         return 0;
     /* A URL needs a token that stays, but the shim order is written at each start. */
-    if (request->datasource->served)
+    if (request->datasource->over_http)
         return failure_set(failure, FAILURE_REQUEST,
                            "datasource=\"%s\", but the <emulator>, virt-seed-qemu, only "
                            "supports a seed on a disk\n"
@@ -151,12 +151,14 @@ wire_domain(struct domain *domain, const struct request *request,
             const struct wire_options *options, struct wiring *wiring,
             struct failure **failure)
 {
-    bool uses_shim = domain_uses_shim(domain);
+    const struct wire_facts *facts = options->facts;
+    bool uses_shim = facts ? facts->uses_shim : domain_uses_shim(domain);
     bool of_another;
 
     if (!uses_shim && !*domain->uuid && add_uuid(domain, wiring, failure) < 0)
         return -1;
-    of_another = wire_report_find_of_another(domain);
+    of_another =
+        facts ? facts->report_of_another : wire_report_find_of_another(domain) != NULL;
     if ((uses_shim && check_shim(request, failure) < 0) ||
         wire_remove_foreign(domain, options, wiring, failure) < 0)
         return -1;

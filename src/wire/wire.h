@@ -29,11 +29,14 @@ struct wiring {
 };
 
 struct wire_options {
-    bool replace; /* replace another tool's seed and serial with ours */
+    bool replace;             /* replace another tool's seed and serial with ours */
+    const char *foreign_hint; /* else: what to do about such a seed; NULL: replace it */
     /* The metadata server's address for guests without a seed disk
      * (seed_url_read_address()); if NULL, an existing address is kept, and
      * VIRT_SEED_IMDS_ADDRESS is the default. */
     const char *imds_address;
+    /* Of the domain's XML as it is; borrowed. If NULL, the XML is asked. */
+    const struct wire_facts *facts;
 };
 
 /* Notes a change; for use by the parts of the wiring. */

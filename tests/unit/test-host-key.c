@@ -18,9 +18,10 @@ static const char *const secrets = &HOST_KEY_DIRECTORY[1];
 static void
 prepare(void **state, const char *uuid)
 {
+    cleanup_unit_part struct part part = {0};
     struct failure *failure = NULL;
 
-    host_key_prepare(unit_directory(state), uuid, true, &failure);
+    host_key_prepare(unit_directory(state), uuid, true, &part, &failure);
     assert_no_failure(failure);
 }
 
@@ -69,8 +70,7 @@ start(void **state, int gate, int number)
 
     while (read(gate, &byte, 1) < 0)
         ;
-    if (host_key_prepare(unit_directory(state), UNIT_UUID, true, &failure) < 0 ||
-        host_key_read(unit_directory(state), UNIT_UUID, &part, &failure) < 0)
+    if (host_key_prepare(unit_directory(state), UNIT_UUID, true, &part, &failure) < 0)
         _exit(1);
     unit_make_file(unit_directory(state), note, 0600, part.entries[0].data.data);
     _exit(0);
@@ -134,13 +134,18 @@ is_closed_to_others_but_for_its_public_half(void **state)
 static void
 becomes_the_two_files_of_the_part(void **state)
 {
+    cleanup_unit_part struct part made = {0};
     cleanup_unit_part struct part part = {0};
     cleanup_unit_part struct part public = {0};
     struct failure *failure = NULL;
 
-    prepare(state, UNIT_UUID);
+    host_key_prepare(unit_directory(state), UNIT_UUID, true, &made, &failure);
+    assert_no_failure(failure);
     host_key_read(unit_directory(state), UNIT_UUID, &part, &failure);
     assert_no_failure(failure);
+    assert_int_equal(made.entry_count, 2);
+    assert_string_equal(made.entries[0].data.data, part.entries[0].data.data);
+    assert_string_equal(made.entries[1].data.data, part.entries[1].data.data);
     host_key_read_public(unit_directory(state), UNIT_UUID, &public, &failure);
     assert_no_failure(failure);
     assert_int_equal(part.entry_count, 2);
@@ -157,7 +162,7 @@ is_missed_where_it_may_not_be_made(void **state)
     cleanup_unit_part struct part part = {0};
     struct failure *failure = NULL;
 
-    host_key_prepare(unit_directory(state), UNIT_UUID, false, &failure);
+    host_key_prepare(unit_directory(state), UNIT_UUID, false, &part, &failure);
     assert_failure(&failure, FAILURE_SECRET_MISSING);
     host_key_read(unit_directory(state), UNIT_UUID, &part, &failure);
     assert_failure(&failure, FAILURE_SECRET_MISSING);
@@ -170,6 +175,7 @@ is_missed_where_it_may_not_be_made(void **state)
 static void
 tells_its_public_half_wherever_it_came_from(void **state)
 {
+    cleanup_unit_part struct part part = {0};
     cleanup_unit_part struct part public = {0};
     cleanup_buffer struct buffer before = {0};
     const char *path = &VIRT_SEED_STATEDIR "/" UNIT_UUID "." PART_HOST_KEY_PUBLIC[1];
@@ -178,7 +184,7 @@ tells_its_public_half_wherever_it_came_from(void **state)
     prepare(state, UNIT_UUID);
     before = unit_read_file(unit_directory(state), path);
     unit_make_file(unit_directory(state), path, 0644, "ssh-ed25519 AAAA another\n");
-    host_key_prepare(unit_directory(state), UNIT_UUID, false, &failure);
+    host_key_prepare(unit_directory(state), UNIT_UUID, false, &part, &failure);
     assert_no_failure(failure);
     host_key_read_public(unit_directory(state), UNIT_UUID, &public, &failure);
     assert_no_failure(failure);
@@ -189,11 +195,12 @@ static void
 is_refused_where_others_may_read_it(void **state)
 {
     cleanup_free char *path = xasprintf("%s/" UNIT_UUID "/" PART_HOST_KEY, secrets);
+    cleanup_unit_part struct part part = {0};
     struct failure *failure = NULL;
 
     prepare(state, UNIT_UUID);
     assert_int_equal(fchmodat(unit_directory(state), path, 0644, 0), 0);
-    host_key_prepare(unit_directory(state), UNIT_UUID, true, &failure);
+    host_key_prepare(unit_directory(state), UNIT_UUID, true, &part, &failure);
     assert_failure(&failure, FAILURE_SECRET_MODE);
 }
 
@@ -201,12 +208,13 @@ static void
 is_not_replaced_when_it_is_damaged(void **state)
 {
     cleanup_free char *path = xasprintf("%s/" UNIT_UUID "/" PART_HOST_KEY, secrets);
+    cleanup_unit_part struct part part = {0};
     cleanup_buffer struct buffer after = {0};
     struct failure *failure = NULL;
 
     prepare(state, UNIT_UUID);
     unit_make_file(unit_directory(state), path, 0600, "");
-    host_key_prepare(unit_directory(state), UNIT_UUID, true, &failure);
+    host_key_prepare(unit_directory(state), UNIT_UUID, true, &part, &failure);
     assert_failure(&failure, FAILURE_SSH_KEY);
     after = unit_read_file(unit_directory(state), path);
     assert_int_equal(after.size, 0);

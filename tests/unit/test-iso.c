@@ -287,11 +287,10 @@ says_when_there_is_no_room(void **state)
 static void
 publish(int dir, struct seed *seed)
 {
-    const struct image_owner caller = IMAGE_OWNER_CALLER;
     struct failure *failure = NULL;
 
     make_seed(seed);
-    image_publish(dir, "seed.iso", &caller, seed, &failure);
+    image_publish(dir, "seed.iso", NULL, seed, &failure);
     assert_no_failure(failure);
 }
 
@@ -339,15 +338,14 @@ tells_a_published_image_from_one_that_was_written_to(void **state)
 static void
 leaves_the_old_image_where_it_cannot_publish(void **state)
 {
-    const struct image_owner caller = IMAGE_OWNER_CALLER;
-    const struct image_owner nobody = {.uid = 4000000000, .gid = 4000000000};
+    const struct qemu_user nobody = {.uid = 4000000000, .gid = 4000000000};
     int dir = unit_directory(state);
     cleanup_seed struct seed seed = {0};
     cleanup_buffer struct buffer content = {0};
     struct failure *failure = NULL;
 
     make_seed(&seed);
-    assert_int_equal(image_publish(dir, "none/seed.iso", &caller, &seed, &failure), -1);
+    assert_int_equal(image_publish(dir, "none/seed.iso", NULL, &seed, &failure), -1);
     failure_free(steal(failure));
     assert_int_equal(unit_count_entries(dir), 0);
     /* root may give files away. */
@@ -364,8 +362,8 @@ leaves_the_old_image_where_it_cannot_publish(void **state)
 static void
 gives_the_image_to_its_owner(void **state)
 {
-    const struct image_owner owner = {.uid = geteuid() ? geteuid() : 1,
-                                      .gid = getegid() ? getegid() : 1};
+    const struct qemu_user owner = {.uid = geteuid() ? geteuid() : 1,
+                                    .gid = getegid() ? getegid() : 1};
     cleanup_seed struct seed seed = {0};
     struct failure *failure = NULL;
     struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may know of the domains: libvirt_group() of store/libvirt-host.h. */
+/* Who may know of the domains, and who runs them: store/libvirt-host.h. */
 #include "config.h"
 
 #include <sys/socket.h>
@@ -10,8 +10,9 @@
 #include "store/libvirt-host.h"
 #include "unit.h"
 
-/* Relative to the test's directory. */
+/* Paths relative to the test's directory. */
 static const char *const path = &VIRT_SEED_SOCKETDIR[1];
+static const char *const qemu_home = &VIRT_SEED_QEMU_HOME[1];
 
 /* Any group may be given away by root; others have their own, which is not root's. */
 static gid_t
@@ -99,6 +100,24 @@ is_root_s_where_there_is_no_socket(void **state)
                      (geteuid() == 0 ? 0 : getegid()));
 }
 
+static void
+knows_the_user_of_qemu_by_its_directory(void **state)
+{
+    int root = unit_directory(state);
+    struct qemu_user user = qemu_user_find(root);
+
+    assert_false(user.known);
+    assert_int_equal(user.uid, geteuid());
+    assert_int_equal(user.gid, getegid());
+    unit_make_directory(root, qemu_home, 0755);
+    if (geteuid() == 0)
+        assert_int_equal(fchownat(root, qemu_home, 64055, 64056, 0), 0);
+    user = qemu_user_find(root);
+    assert_true(user.known);
+    assert_int_equal(user.uid, geteuid() == 0 ? 64055 : geteuid());
+    assert_int_equal(user.gid, geteuid() == 0 ? 64056 : getegid());
+}
+
 int
 main(void)
 {
@@ -110,6 +129,7 @@ main(void)
             is_root_s_if_everybody_may_write_and_there_is_no_group_libvirt),
         unit_test_in_directory(is_root_s_where_the_group_may_not_write_to_the_socket),
         unit_test_in_directory(is_root_s_where_there_is_no_socket),
+        unit_test_in_directory(knows_the_user_of_qemu_by_its_directory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,9 +10,8 @@
 #include "store/rundir.h"
 #include "unit.h"
 
-/* Paths relative to the test's directory. */
+/* Relative to the test's directory. */
 static const char *const path = &VIRT_SEED_RUNDIR[1];
-static const char *const qemu_home = &VIRT_SEED_QEMU_HOME[1];
 
 static int
 open_rundir(void **state)
@@ -98,25 +97,6 @@ refuses_a_directory_that_belongs_to_another(void **state)
     unit_make_directory(unit_directory(state), path, 0711);
     assert_int_equal(fchownat(unit_directory(state), path, 1000, 0, 0), 0);
     assert_refuses(state);
-}
-
-/* --- who gets the seeds ----------------------------------------------------------- */
-
-static void
-gives_the_seeds_to_the_user_of_qemu(void **state)
-{
-    uid_t uid;
-    gid_t gid;
-
-    rundir_seed_owner(unit_directory(state), &uid, &gid);
-    assert_int_equal(uid, geteuid());
-    assert_int_equal(gid, getegid());
-    unit_make_directory(unit_directory(state), qemu_home, 0755);
-    if (geteuid() == 0)
-        assert_int_equal(fchownat(unit_directory(state), qemu_home, 64055, 64056, 0), 0);
-    rundir_seed_owner(unit_directory(state), &uid, &gid);
-    assert_int_equal(uid, geteuid() == 0 ? 64055 : geteuid());
-    assert_int_equal(gid, geteuid() == 0 ? 64056 : getegid());
 }
 
 /* --- the mark of a resumed start -------------------------------------------------- */
@@ -349,7 +329,6 @@ main(void)
         unit_test_in_directory(refuses_a_link_in_its_place),
         unit_test_in_directory(refuses_a_directory_that_others_may_write),
         unit_test_in_directory(refuses_a_directory_that_belongs_to_another),
-        unit_test_in_directory(gives_the_seeds_to_the_user_of_qemu),
         unit_test_in_directory(takes_the_mark_once),
         unit_test_in_directory(knows_later_that_the_guest_was_resumed),
         unit_test_in_directory(forgets_a_mark_after_a_minute),

@@ -82,7 +82,7 @@ look_at_domains(struct doctor *doctor)
 
         if (domain_view_load(&view, domains[i], &failure) == 0) {
             if (!doctor->nocloud_net_domain && view.has_request &&
-                view.request.datasource->served)
+                view.request.datasource->over_http)
                 doctor->nocloud_net_domain = xstrdup(name);
             if (!doctor->shim_domain && domain_uses_shim(&view.domain))
                 doctor->shim_domain = xstrdup(name);
