@@ -239,7 +239,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
 # fake_virt_diff: a virt-diff in $PATH that finds one change, and notes who it is and what its overlay leads to.
 fake_virt_diff() {
     PATH=$LAB_DIR/root$images/bin:$PATH
-    mkdir -p -m 0755 "$LAB_DIR/root$images/bin"
+    install -d -m 0755 "$LAB_DIR/root$images/bin"
     install -m 0666 /dev/null "$LAB_DIR/root$images/seen"
     install /dev/stdin "$LAB_DIR/root$images/bin/virt-diff" <<END
 #!/bin/sh
@@ -250,8 +250,8 @@ echo '= - 0644   61 /etc/hosts'
 END
 }
 
-# compare_changed STATUS COMMAND: a rehearsal with --files, whose overlay the COMMAND changes as a guest can that
-# took over its QEMU; $output and $stderr are what it printed.
+# compare_changed STATUS COMMAND: a rehearsal with --files, whose overlay the COMMAND changes, as a guest can
+# that took over its QEMU; $output and $stderr are what it printed.
 compare_changed() {
     fake_virt_diff
     define
