@@ -17,11 +17,6 @@ hostile_setup() {
     virt-seed inspect expected.iso >/dev/null
 }
 
-# sanitized: whether the programs are built with sanitizers.
-sanitized() {
-    readelf --dynamic "$top_builddir/virt-seed-lifecycle" | grep -q '\[libasan'
-}
-
 # in_a_namespace COMMAND...: runs it in a mount namespace in which it has root's capabilities.
 in_a_namespace() {
     unshare --user --map-root-user --mount "$@"
