@@ -74,7 +74,7 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
     const struct layout *layout = layout_find(seed->label);
 
     if (record_read(context->root, uuid, &record, &ignored) == 0 &&
-        record.boot.cache_keep)
+        record.cache_keep)
         return OUTCOME_KEPT;
     failure_free(steal(ignored));
     return layout && layout_read_identity(layout, old, &old_identity, &ignored) == 0 &&

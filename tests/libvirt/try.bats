@@ -278,8 +278,7 @@ header[at : at + len(name)] = name
 struct.pack_into(">I", header, 16, len(name))
 image.seek(0)
 image.write(header)' "$1"
-    run -0 lab_run qemu-img info --force-share "$1"
-    [[ $output = *'backing file: /etc/hostname'* ]]
+    lab_run qemu-img info --force-share "$1" | grep -qxF 'backing file: /etc/hostname'
 }
 
 @test "--files compares as QEMU's user, and with the domain's own disk, whatever the overlay names" {
