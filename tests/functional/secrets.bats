@@ -168,6 +168,32 @@ ends_without_core() {
     ! compgen -G 'core*'
 }
 
+# closed_to_its_user COMMAND...: while it waits for input, another process of its user cannot see its memory or
+# environment.
+closed_to_its_user() {
+    local pid status=0
+
+    mkfifo input
+    "${as_nobody[@]}" "$@" <input &
+    pid=$!
+    exec 9>input
+    wait_until 60 awaits_input "$pid" "$1"
+    "${as_nobody[@]}" cat "/proc/$pid/environ" >/dev/null 2>&1 || status=$?
+    exec 9>&-
+    wait "$pid" || true
+    rm input
+    [[ $status -ne 0 ]]
+}
+
+@test "another process of the same user cannot look into a program that reads secrets" {
+    ! sanitized || skip 'LeakSanitizer traces its process'
+    become_nobody
+    # Another program is open.
+    run ! closed_to_its_user cat
+    closed_to_its_user virt-seed-lifecycle --root="$root" web1 prepare begin -
+    closed_to_its_user virt-seed --root="$root" dump -
+}
+
 @test "no program that reads secrets leaves a core file" {
     if [[ $(</proc/sys/kernel/core_pattern) != core* ]]; then
         skip 'cores go elsewhere on this host'
