@@ -128,13 +128,13 @@ no_marker_is_left() {
 
 # Others read a program's arguments while it runs. Ours are names of domains and files, and a
 # domain's UUID when the hook starts 'virt-seed wire'.
-@test "starts an installed cloud-init without secrets in its arguments" {
+@test "starts an installed cloud-init without secrets in its arguments or environment" {
     every_secret
     wired_xml "$request<ci:user-data>#cloud-config
 </ci:user-data>" >wired.xml
     mkdir bin
     # shellcheck disable=SC2016  # it is for the script
-    printf '#!/bin/sh\necho "$0 $*" >>%q\n' "$PWD/started" >bin/cloud-init
+    printf '#!/bin/sh\n{ echo "$0 $*"; env; } >>%q\n' "$PWD/started" >bin/cloud-init
     chmod +x bin/cloud-init
     # For root, check runs it as nobody.
     become_nobody
