@@ -232,6 +232,7 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     begin_trying
     run -0 lab_run find "$try_dir/$uuid" -type f -perm /077
     [[ $output = "" ]]
+    [[ $(lab_run stat -c %a "$try_dir" "$try_dir/$uuid") = $'711\n711' ]]
     report_say "$uuid" "$ended"
     end_trying 0
 }
