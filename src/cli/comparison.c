@@ -342,10 +342,10 @@ compare(struct comparison *comparison, struct failure **failure)
     comparison->is_done = request.until_done && comparison->record.done;
     /* Without a record, the request of the running domain says what its guest was
      * told. */
-    if (comparison->record.boot.time)
-        comparison->is_kept = comparison->record.boot.cache_keep;
-    else if (comparison->running.doc &&
-             request_read(&running, &comparison->running.domain, &ignored) == 0)
+    comparison->is_kept = comparison->record.cache_keep;
+    if (!comparison->record.boot.time && !comparison->is_kept &&
+        comparison->running.doc &&
+        request_read(&running, &comparison->running.domain, &ignored) == 0)
         comparison->is_kept = running.cache;
     find_secrets(&next, &comparison->source.domain);
     /* For a file, what the running domain asked for is not known. */

@@ -96,7 +96,6 @@ take_boot(json_t *record, const char *key, struct record_boot *boot)
     take_text(object, "datasource", &boot->datasource);
     take_text(object, "instance-id", &boot->instance_id);
     boot->identity_alone = take_true(object, "identity-alone");
-    boot->cache_keep = take_true(object, "cache-keep");
     documents = json_object_get(object, "documents");
     kept = json_object_get(object, "kept");
     if (!json_is_object(documents))
@@ -128,6 +127,7 @@ record_from_json(struct record *record, json_t *json)
     *record = (struct record){.others = json};
     take_text(json, "done", &record->done);
     take_text(json, "end", &record->end);
+    record->cache_keep = take_true(json, "cache-keep");
     take_boot(json, "boot", &record->boot);
     take_boot(json, "update", &record->update);
     result->state = guest_state_find_end(json_string_value(word));
@@ -208,7 +208,6 @@ add_boot(json_t *record, const char *key, const struct record_boot *boot)
     add_text(object, "datasource", boot->datasource);
     add_text(object, "instance-id", boot->instance_id);
     add_true(object, "identity-alone", boot->identity_alone);
-    add_true(object, "cache-keep", boot->cache_keep);
     json_must(json_object_set_new(object, "documents", documents));
     if (json_object_size(kept) > 0)
         json_must(json_object_set(object, "kept", kept));
@@ -223,6 +222,7 @@ record_to_json(const struct record *record)
 
     add_text(json, "done", record->done);
     add_text(json, "end", record->end);
+    add_true(json, "cache-keep", record->cache_keep);
     if (record->boot.time)
         add_boot(json, "boot", &record->boot);
     if (record->update.time)

@@ -44,7 +44,6 @@ struct record_boot {
     char *datasource;    /* "nocloud", "configdrive", "nocloud-net"; or NULL */
     char *instance_id;   /* NULL if none could be read in the seed */
     bool identity_alone; /* the guest was already set up (boots="until-done") */
-    bool cache_keep; /* the guest was told, then or earlier, to keep what it has read */
     struct record_document *documents; /* in the order of the image */
     size_t document_count;
     struct json_t *others; /* unknown members, or NULL */
@@ -66,6 +65,9 @@ struct record_result {
 
 struct record {
     char *done; /* when the guest was set up (boots="until-done"), or NULL */
+    /* The guest was told, at any boot, to keep what it has read: it never reads another
+     * seed. */
+    bool cache_keep;
     struct record_boot boot;
     /* The seed that 'virt-seed update' put in its place while the domain ran, and when;
      * the guest has read it if it has rebooted since. It has no name. */

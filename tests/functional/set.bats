@@ -218,6 +218,16 @@ END
     [[ $(<"$secret/allow") = 'web*' ]]
 }
 
+@test "writes a secret through no symbolic link" {
+    [[ $EUID -eq 0 ]] || skip 'secrets are for root to write'
+    mkdir -p "$root$confdir/secrets" elsewhere
+    chmod 0700 "$root$confdir/secrets"
+    ln -s "$PWD/elsewhere" "$root$confdir/secrets/web1"
+    run virt-seed --root="$root" set --root-password-file=password -o out.xml web1.xml
+    assert_refused 1 "$confdir/secrets/web1"
+    [[ -z $(ls elsewhere) && ! -e out.xml ]]
+}
+
 @test "--print prints the XML and writes nothing" {
     run --separate-stderr -0 virt-seed --root="$root" --quiet set --print \
         --root-password-file=password web1.xml
