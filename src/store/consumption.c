@@ -118,7 +118,7 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
     if (!claim->instance_id || !claim->documents[KEPT_USER_DATA] || !boot->datasource)
         return CONSUMPTION_UNKNOWN;
     *reason = find_difference(last, claim);
-    if (*reason && boot->cache_keep) {
+    if (*reason && record->cache_keep) {
         *reason = "it keeps what it has read";
         return CONSUMPTION_OLDER;
     }

@@ -159,7 +159,7 @@ a_guest_that_keeps_what_it_has_applies_nothing_else(void **state)
 
     (void)state;
     deliver(&record.boot, b);
-    record.boot.cache_keep = true;
+    record.cache_keep = true;
     claim_documents(claim.documents, a);
     assert_int_equal(consumption_find(&record, &claim, &reason), CONSUMPTION_OLDER);
     assert_string_equal(reason, "it keeps what it has read");
