@@ -131,6 +131,8 @@ libimage_a_CFLAGS = $(AM_CFLAGS) $(LIBXML2_CFLAGS) $(LIBISOFS_CFLAGS) $(BLKID_CF
 libstore_a_SOURCES = \
 	%D%/store/configuration.c \
 	%D%/store/configuration.h \
+	%D%/store/consumption.c \
+	%D%/store/consumption.h \
 	%D%/store/deliver-drive.c \
 	%D%/store/deliver-server.c \
 	%D%/store/deliver-shim.c \

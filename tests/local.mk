@@ -12,6 +12,7 @@ unit_tests = \
 	%D%/unit/test-cloud-config \
 	%D%/unit/test-check-rules \
 	%D%/unit/test-configuration \
+	%D%/unit/test-consumption \
 	%D%/unit/test-delivery \
 	%D%/unit/test-domain \
 	%D%/unit/test-drives \
@@ -147,6 +148,8 @@ UNIT_LDADD = libunit.a $(SEED_ARCHIVES) $(SEED_LIBS) $(CMOCKA_LIBS)
 %C%_unit_test_progress_CFLAGS = $(UNIT_CFLAGS) $(JANSSON_CFLAGS) $(LIBVIRT_CFLAGS) \
 	$(SMARTCOLS_CFLAGS)
 %C%_unit_test_progress_LDADD = $(UNIT_LDADD) $(SMARTCOLS_LIBS)
+%C%_unit_test_consumption_CFLAGS = $(UNIT_CFLAGS)
+%C%_unit_test_consumption_LDADD = $(UNIT_LDADD)
 %C%_unit_test_record_CFLAGS = $(UNIT_CFLAGS)
 %C%_unit_test_record_LDADD = $(UNIT_LDADD)
 %C%_unit_test_report_file_CFLAGS = $(UNIT_CFLAGS)

@@ -229,6 +229,9 @@ print_circumstances(const struct comparison *comparison)
     if (comparison->is_done)
         puts("it is recorded as done: the guest only gets its identity ('virt-seed done "
              "--undo' reverts that)");
+    if (comparison->reason)
+        printf("the guest says: %s: %s\n", consumption_word(comparison->consumption),
+               comparison->reason);
     if (comparison->is_saved)
         puts("it was saved: its next start resumes the guest, which then reads no seed");
     if (comparison->is_replaced && comparison->storage)
@@ -236,8 +239,8 @@ print_circumstances(const struct comparison *comparison)
                comparison->storage->location);
     else if (comparison->is_replaced)
         fputs("its seed was replaced after it was started", stdout);
-    /* A guest that keeps what it has read, has read neither. */
-    if (comparison->is_replaced && comparison->is_kept)
+    /* A guest that keeps what it has read, has read neither; others may say which. */
+    if (comparison->is_replaced && (comparison->is_kept || comparison->claim.instance_id))
         putchar('\n');
     else if (comparison->is_as_replaced)
         puts(", by that of the next start: if the guest has been rebooted since, nothing "
@@ -302,14 +305,16 @@ print_json(const struct comparison *comparison, bool show_secrets)
     for (size_t i = 0; i < comparison->wiring.change_count; i++)
         json_array_append_new(wiring, json_string(comparison->wiring.changes[i]));
     json_print(json_pack(
-        "{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?}", "domain",
+        "{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:b, s:b, s:b, s:b, s:s?, s:o}", "domain",
         comparison->source.domain.name, "boot", boot_words[comparison->boot],
         "instance-id", comparison->identity.instance_id, "last-instance-id",
         comparison->last_instance_id, "other-instance-id",
         comparison_other_instance_id(comparison), "documents", documents, "wiring",
         wiring, "running", comparison->running.doc != NULL, "saved", comparison->is_saved,
         "done", comparison->is_done, "replaced", comparison->is_replaced, "denied",
-        comparison->denied ? comparison->denied->message : NULL));
+        comparison->denied ? comparison->denied->message : NULL, "guest-says",
+        consumption_pack(comparison->consumption, comparison->reason,
+                         &comparison->claim)));
 }
 
 /* --- the command ---------------------------------------------------------------------- */

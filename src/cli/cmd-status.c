@@ -25,6 +25,7 @@
 #include "cli/libvirt.h"
 #include "seed/json.h"
 #include "store/configuration.h"
+#include "store/consumption.h"
 #include "store/delivery.h"
 #include "store/guest-report.h"
 #include "store/record.h"
@@ -54,6 +55,9 @@ struct domain_status {
     enum guest_stage stage;  /* the last one that has begun, or GUEST_STAGE_NONE */
     char *since;    /* since when, by the host's clock; NULL if that is not known */
     json_t *errors; /* a list of strings */
+    enum consumption consumption; /* of the seed, as the guest claims */
+    const char *reason;           /* for that, or NULL */
+    struct guest_claim claim;
     struct failure *unread; /* why something is unknown; NULL if nothing is. Owned */
 };
 
@@ -150,9 +154,9 @@ add_error(struct domain_status *status, const char *text)
 /* The record has the report of a guest that was saved. */
 static void
 describe_result(struct domain_status *status, int root, bool active,
-                const struct record *record, struct failure **unreadable)
+                struct record *record, struct failure **unreadable)
 {
-    const struct record_result *result = &record->result;
+    struct record_result *result = &record->result;
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_failure struct failure *failure = NULL;
     time_t written = 0;
@@ -165,6 +169,8 @@ describe_result(struct domain_status *status, int root, bool active,
         status->since = record_time(written);
         for (size_t i = 0; i < report.errors.count; i++)
             add_error(status, report.errors.list[i].text);
+        status->claim = report.claim;
+        report.claim = (struct guest_claim){0};
     } else if (unread || *unreadable) {
         status->result = GUEST_STATE_UNKNOWN;
         take_unread(status, unread ? &failure : unreadable);
@@ -176,9 +182,12 @@ describe_result(struct domain_status *status, int root, bool active,
         status->since = xstrdup(result->time ? result->time : record->boot.time);
         for (size_t i = 0; i < result->error_count; i++)
             add_error(status, result->errors[i]);
+        status->claim = result->claim;
+        result->claim = (struct guest_claim){0};
     } else if (written != 0) {
         status->result = GUEST_STATE_NOTHING;
     }
+    status->consumption = consumption_find(record, &status->claim, &status->reason);
 }
 
 /* --- the whole status --------------------------------------------------------------- */
@@ -248,6 +257,7 @@ rows_clear(struct rows *rows)
         free(row->instance_id);
         free(row->since);
         json_decref(row->errors);
+        guest_claim_clear(&row->claim);
         failure_free(row->unread);
     }
     free(rows->list);
@@ -336,14 +346,15 @@ print_json(const struct rows *rows)
 
         json_must(json_array_append_new(
             list,
-            json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "domain",
+            json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o}", "domain",
                       pack_text(row->name), "uuid", row->uuid, "state", row->state,
                       "wired", pack_answer(row->wired), "seed", pack_answer(row->seed),
                       "datasource", pack_text(row->datasource), "instance-id",
                       pack_text(row->instance_id), "result",
                       pack_text(guest_state_word(row->result)), "stage",
                       pack_text(guest_stage_name(row->stage)), "since",
-                      pack_text(row->since), "errors", row->errors)));
+                      pack_text(row->since), "errors", row->errors, "guest-says",
+                      consumption_pack(row->consumption, row->reason, &row->claim))));
     }
     json_print(list);
 }
@@ -363,7 +374,7 @@ print_table(const struct rows *rows)
 {
     static const char *const titles[] = {"DOMAIN",     "STATE",      "WIRED",
                                          "SEED",       "DATASOURCE", "INSTANCE-ID",
-                                         "CLOUD-INIT", "SINCE"};
+                                         "CLOUD-INIT", "SINCE",      "GUEST SAYS"};
     cleanup_columns struct libscols_table *table = columns_table(ARRAY_SIZE(titles));
 
     columns_add(table, titles);
@@ -371,6 +382,12 @@ print_table(const struct rows *rows)
         const struct domain_status *row = &rows->list[i];
         const char *stage = guest_stage_name(row->stage);
         const char *result = guest_state_word(row->result);
+        bool is_silent = row->consumption == CONSUMPTION_UNKNOWN &&
+                         (row->result == GUEST_STATE_NOTHING ||
+                          row->result == GUEST_STATE_UNFINISHED);
+        const char *word = is_silent ? "nothing" : consumption_word(row->consumption);
+        cleanup_free char *says =
+            row->reason ? xasprintf("%s: %s", word, row->reason) : NULL;
         cleanup_free char *running = row->result == GUEST_STATE_RUNNING && stage
                                          ? xasprintf("%s, %s", result, stage)
                                          : NULL;
@@ -382,7 +399,8 @@ print_table(const struct rows *rows)
         columns_add(table,
                     (const char *const[]){row->name, row->state, word_of(row, row->wired),
                                           word_of(row, row->seed), row->datasource,
-                                          row->instance_id, result, row->since});
+                                          row->instance_id, result, row->since,
+                                          says ? says : word});
     }
     columns_print(table);
 }

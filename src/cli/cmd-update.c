@@ -73,8 +73,7 @@ judge(const struct context *context, const char *uuid, const struct seed *old,
     cleanup_identity struct identity identity = {0};
     const struct layout *layout = layout_find(seed->label);
 
-    if (record_read(context->root, uuid, &record, &ignored) == 0 &&
-        record.boot.cache_keep)
+    if (record_read(context->root, uuid, &record, &ignored) == 0 && record.cache_keep)
         return OUTCOME_KEPT;
     failure_free(steal(ignored));
     return layout && layout_read_identity(layout, old, &old_identity, &ignored) == 0 &&

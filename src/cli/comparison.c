@@ -23,6 +23,7 @@
 #include "domain/request.h"
 #include "seed/seed.h"
 #include "store/delivery.h"
+#include "store/report-file.h"
 
 /* --- reading ------------------------------------------------------------------------ */
 
@@ -60,6 +61,26 @@ read_past(struct comparison *comparison, const struct context *context)
     }
     deny(comparison, &failure);
     comparison->past_is_denied = true;
+}
+
+/* The newest report counts; the record has that of a guest that has ended. */
+static void
+read_claim(struct comparison *comparison, const struct context *context)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_failure struct failure *ignored = NULL;
+    struct guest_claim *claim = &comparison->record.result.claim;
+
+    if (comparison->running.doc &&
+        report_read(context->root, comparison->source.domain.uuid, &report, NULL, NULL,
+                    &ignored) == 0 &&
+        report.claim.instance_id)
+        claim = &report.claim;
+    comparison->claim = *claim;
+    *claim = (struct guest_claim){0};
+    comparison->last = consumption_find_read(&comparison->record, &comparison->claim);
+    comparison->consumption =
+        consumption_find(&comparison->record, &comparison->claim, &comparison->reason);
 }
 
 /* --- secrets ------------------------------------------------------------------------ */
@@ -182,7 +203,7 @@ is_recorded(const struct record_boot *boot, const struct seed *seed)
 static bool
 is_replaced(const struct comparison *comparison)
 {
-    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *boot = comparison->last;
     const struct record_boot *update = &comparison->record.update;
 
     if (!boot->time)
@@ -203,7 +224,7 @@ comparison_other_instance_id(const struct comparison *comparison)
 {
     const char *other = comparison->record.update.instance_id;
 
-    return other && comparison->last_instance_id &&
+    return other && !comparison->claim.instance_id && comparison->last_instance_id &&
                    strcmp(other, comparison->last_instance_id) != 0
                ? other
                : NULL;
@@ -214,14 +235,16 @@ comparison_other_instance_id(const struct comparison *comparison)
 static int
 find_last_instance_id(struct comparison *comparison, struct failure **failure)
 {
-    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *boot = comparison->last;
     const struct layout *layout =
         comparison->storage ? layout_find(comparison->current.label) : NULL;
     cleanup_identity struct identity identity = {0};
 
     if (boot->time) {
-        comparison->last_instance_id =
-            boot->instance_id ? xstrdup(boot->instance_id) : NULL;
+        const char *claimed = comparison->claim.instance_id;
+        const char *id = claimed ? claimed : boot->instance_id;
+
+        comparison->last_instance_id = id ? xstrdup(id) : NULL;
         return 0;
     }
     if (!layout)
@@ -260,7 +283,7 @@ judge_boot(const struct comparison *comparison, bool instance_id_denied)
 static void
 add_document(struct comparison *comparison, const char *path, bool secret, bool is_denied)
 {
-    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *boot = comparison->last;
     const struct document *next = seed_find_document(&comparison->next, path);
     const struct document *before =
         comparison->storage ? seed_find_document(&comparison->current, path) : NULL;
@@ -292,7 +315,7 @@ add_document(struct comparison *comparison, const char *path, bool secret, bool 
 static const char *
 path_before(const struct comparison *comparison, size_t index)
 {
-    const struct record_boot *boot = &comparison->record.boot;
+    const struct record_boot *boot = comparison->last;
 
     if (boot->time)
         return index < boot->document_count ? boot->documents[index].path : NULL;
@@ -319,10 +342,10 @@ compare(struct comparison *comparison, struct failure **failure)
     comparison->is_done = request.until_done && comparison->record.done;
     /* Without a record, the request of the running domain says what its guest was
      * told. */
-    if (comparison->record.boot.time)
-        comparison->is_kept = comparison->record.boot.cache_keep;
-    else if (comparison->running.doc &&
-             request_read(&running, &comparison->running.domain, &ignored) == 0)
+    comparison->is_kept = comparison->record.cache_keep;
+    if (!comparison->record.boot.time && !comparison->is_kept &&
+        comparison->running.doc &&
+        request_read(&running, &comparison->running.domain, &ignored) == 0)
         comparison->is_kept = running.cache;
     find_secrets(&next, &comparison->source.domain);
     /* For a file, what the running domain asked for is not known. */
@@ -382,6 +405,7 @@ comparison_read(struct comparison *comparison, const struct context *context,
     comparison->secrets_are_denied = denied != NULL;
     comparison->denied = denied;
     read_past(comparison, context);
+    read_claim(comparison, context);
     if (compare(comparison, failure) < 0)
         return failure_prefix(failure, "domain '%s'", source->domain.name);
     /* On a copy: the wiring changes the document. */
@@ -401,6 +425,7 @@ comparison_clear(struct comparison *comparison)
     seed_clear(&comparison->next);
     seed_clear(&comparison->current);
     record_clear(&comparison->record);
+    guest_claim_clear(&comparison->claim);
     identity_clear(&comparison->identity);
     free(comparison->last_instance_id);
     free(comparison->documents);

@@ -9,6 +9,7 @@
 #include "cli/definition.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
+#include "store/consumption.h"
 #include "store/record.h"
 #include "store/storage.h"
 #include "wire/wire.h"
@@ -55,8 +56,13 @@ struct comparison {
     struct seed next;                   /* the documents that the next start makes */
     const struct storage *next_storage; /* where that will be */
     struct record record;
+    const struct record_boot *last; /* of that record: the seed that the guest has read */
+    struct guest_claim claim;       /* what it says of that */
+    enum consumption consumption;
+    const char *reason;       /* for that, or NULL */
     struct identity identity; /* of the next start */
-    char *last_instance_id;   /* of the last one; NULL if it is not known */
+    char *last_instance_id; /* the guest's, or else that of the last start; NULL if it is
+                               not known */
     enum next_boot boot;
     bool has_changes;        /* of the documents */
     bool secrets_are_denied; /* not all could be compared because of secrets */
@@ -68,14 +74,15 @@ struct comparison {
 };
 
 /*
- * Compares the seed of the next start with the record of the last one, or, if there is no
- * record, with the seed of the running domain.
+ * Compares the seed of the next start with the record of the last one, or of its update if the
+ * guest says that it has read that, or, if there is no record, with the seed of the running domain.
  */
 int comparison_read(struct comparison *comparison, const struct context *context,
                     struct failure **failure);
 
-/* Return: the instance-id of the seed that has replaced the last boot's; NULL if there is
- * none, or if it is the same. */
+/* Return: the instance-id of the seed that has replaced the last boot's, if the guest may
+ * have read that one; NULL if there is none, if it is the same, or if the guest says which
+ * one it has read. */
 const char *comparison_other_instance_id(const struct comparison *comparison);
 
 void comparison_clear(struct comparison *comparison);

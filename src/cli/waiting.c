@@ -82,14 +82,18 @@ finish_by_report(struct waited *waited, const struct guest_report *report)
 {
     const struct waiting *waiting = waited->waiting;
     const char *outcome = guest_state_word(report->state);
+    const struct guest_claim *claim = &report->claim;
     size_t errors = report->errors.count + report->errors.left_out;
     cleanup_failure struct failure *failure = NULL;
 
     if (report->state != GUEST_STATE_DONE) {
         failure_set(&failure, FAILURE_DOMAIN,
-                    "domain '%s': cloud-init has finished with %zu %s\n%s",
+                    "domain '%s': cloud-init has finished with %zu %s%s%s%s%s\n%s",
                     name_of(waited), errors, errors == 1 ? "error" : "errors",
-                    logs_of(waited));
+                    claim->failed_module ? "; the last module that failed is " : "",
+                    claim->failed_module ? claim->failed_module : "",
+                    claim->failed_log ? ": " : "",
+                    claim->failed_log ? claim->failed_log : "", logs_of(waited));
     } else if (waiting->options->scrub) {
         if (running_seed_scrub(waiting->context, waited->followed->uuid, &failure) < 0)
             outcome = "error";
@@ -233,6 +237,8 @@ finish_by_record(struct waited *waited)
         return;
     report.state = result->state;
     report.datasource = steal(record.result.datasource);
+    report.claim = record.result.claim;
+    record.result.claim = (struct guest_claim){0};
     report.errors.list = xcalloc(result->error_count, sizeof(report.errors.list[0]));
     report.errors.count = result->error_count;
     for (size_t i = 0; i < result->error_count; i++)

@@ -6,8 +6,8 @@
  * no socket and start no process, and its memory and time have limits.
  *
  * Through the pipe, the child says what the record needs, as texts that each end with a
- * zero byte: label, datasource, instance-id, and path and digest of each document; or,
- * with another exit status, why it could not read the image: message and hint. These come
+ * zero byte: label, datasource, instance-id, and path and both digests of each document;
+ * or, with another exit status, why it could not read the image: message and hint. These come
  * from someone who may have taken over the child: they are bounded and only recorded.
  */
 #include "config.h"
@@ -96,6 +96,7 @@ read_image(const struct storage *storage, struct buffer *said, struct failure **
     for (size_t i = 0; i < boot.document_count; i++) {
         add_text(said, boot.documents[i].path);
         add_text(said, boot.documents[i].digest);
+        add_text(said, boot.documents[i].kept);
     }
     return 0;
 }
@@ -149,7 +150,7 @@ static int
 take_boot(const struct buffer *said, struct record_boot *boot, struct failure **failure)
 {
     size_t at = 0;
-    const char *name, *digest;
+    const char *name, *digest, *kept;
     char *path;
 
     boot->label = copy_text(next_text(said, &at));
@@ -157,14 +158,16 @@ take_boot(const struct buffer *said, struct record_boot *boot, struct failure **
     boot->instance_id = copy_text(next_text(said, &at));
     while ((name = next_text(said, &at))) {
         digest = next_text(said, &at);
+        kept = digest ? next_text(said, &at) : NULL;
         path = copy_text(name);
-        if (!path || !digest || !text_is_hex(digest, DIGEST_LENGTH)) {
+        if (!path || !kept || !text_is_hex(digest, DIGEST_LENGTH) ||
+            (*kept && !text_is_hex(kept, DIGEST_LENGTH))) {
             free(path);
             return failure_set(failure, FAILURE_IMAGE,
                                "the process that read the image gave a malformed list");
         }
         *array_add(boot->documents, boot->document_count) =
-            (struct record_document){path, xstrdup(digest)};
+            (struct record_document){path, xstrdup(digest), copy_text(kept)};
     }
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "domain/request.h"
 #include "lifecycle/lifecycle.h"
+#include "seed/json.h"
 #include "store/guest-report.h"
 #include "store/record.h"
 #include "store/report-file.h"
@@ -31,6 +32,7 @@ static void
 take_end(const struct guest_report *report, void *data)
 {
     struct record_result *result = data;
+    cleanup_json json_t *claim = json_object();
 
     if (!guest_state_is_end(report->state))
         return;
@@ -43,6 +45,8 @@ take_end(const struct guest_report *report, void *data)
         .warnings = copy_texts(&report->warnings),
         .warning_count = report->warnings.count,
     };
+    guest_claim_write(&report->claim, claim);
+    guest_claim_read(&result->claim, claim);
 }
 
 /* --- the record ------------------------------------------------------------------- */

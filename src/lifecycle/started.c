@@ -75,8 +75,7 @@ record_boot(const struct started *started, const struct request *request,
     boot.name = xstrdup(lifecycle->domain->name);
     boot.version = xstrdup(PACKAGE_VERSION);
     boot.identity_alone = request->until_done && record.done;
-    /* Once a guest has been told so, it never reads another seed. */
-    boot.cache_keep = request->cache || record.boot.cache_keep;
+    record.cache_keep = request->cache || record.cache_keep;
     record_set_boot(&record, &boot);
     return record_write(lifecycle->root, lifecycle->domain->uuid, &record, failure);
 }

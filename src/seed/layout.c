@@ -145,6 +145,42 @@ layout_instance_id(const struct layout_document *document, const char *data, siz
                : steal(identity.instance_id);
 }
 
+char *
+layout_kept_digest(const struct layout_document *document, const struct document *content)
+{
+    const char *data = content->data.data ? content->data.data : "";
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_buffer struct buffer kept = {0};
+    cleanup_free char *text = NULL;
+    cleanup_json json_t *json = NULL;
+    json_t *inner;
+
+    if (document->role == LAYOUT_VENDOR_DATA_JSON) {
+        json = load_json(data, content->data.size, &ignored);
+        inner = json_object_get(json, "cloud-init");
+        if (!json_is_string(inner))
+            return NULL;
+        buffer_append(&kept, json_string_value(inner), json_string_length(inner));
+        return digest_make(&kept);
+    }
+    if (document->role != LAYOUT_NETWORK_CONFIG ||
+        network_config_is_none(data, content->data.size))
+        return NULL;
+    json = yaml_load(data, content->data.size, YAML_ONE_MAPPING, &ignored);
+    inner = json_object_get(json, "network");
+    inner = json_is_object(inner) ? inner : json;
+    /* A disabled one is not kept. */
+    if (json_is_string(json_object_get(inner, "config")))
+        return NULL;
+    text = json_dumps(inner, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+    /* Python's escapes have lower-case digits, jansson's upper-case ones. */
+    if (!text || strstr(text, "\\u"))
+        return NULL;
+    buffer_append_string(&kept, text);
+    buffer_append_string(&kept, "\n");
+    return digest_make(&kept);
+}
+
 int
 layout_read_identity(const struct layout *layout, const struct seed *seed,
                      struct identity *identity, struct failure **failure)

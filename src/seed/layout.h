@@ -83,3 +83,13 @@ char *layout_describe(const struct layout_document *document, const char *data,
  * (free); NULL if it has none, or is not meta-data. */
 char *layout_instance_id(const struct layout_document *document, const char *data,
                          size_t size);
+
+/*
+ * cloud-init keeps the documents of an instance in /var/lib/cloud/instance: user-data and
+ * NoCloud's vendor-data as they are, a ConfigDrive's vendor-data as the text in the JSON
+ * (DataSource.get_vendordata_raw), a network-config as JSON
+ * (stages.py, _write_network_config_json). Return: the digest of the latter two, owned by
+ * the caller (free); NULL for other documents, and if it is not known what is kept.
+ */
+char *layout_kept_digest(const struct layout_document *document,
+                         const struct document *content);

@@ -571,7 +571,6 @@ read_documents(struct reader *reader, struct yaml *yaml, enum yaml_shape shape,
         *end = item;
         end = (const struct yaml_item **)&item->next;
         reader->anchors = NULL;
-        reader->anchor_count = 0;
     }
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "domain/documents.h"
 #include "seed/json.h"
 #include "store/guest-report.h"
 
@@ -160,6 +161,99 @@ add_all_messages(struct guest_report *report, enum guest_stage stage, json_t *ob
     }
 }
 
+/* --- what it claims --------------------------------------------------------------- */
+
+static const char *const kept_names[] = {
+    [KEPT_USER_DATA] = "user-data",
+    [KEPT_VENDOR_DATA] = "vendor-data",
+    [KEPT_NETWORK_CONFIG] = "network-config",
+};
+static_assert(ARRAY_SIZE(kept_names) == KEPT_COUNT, "each document has its name");
+
+const char *
+kept_document_name(enum kept_document document)
+{
+    return kept_names[document];
+}
+
+/* Return: the member as a text of at least one character, owned by the caller, or NULL. */
+static char *
+claimed_text(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_string_length(value) > 0 ? safe_text(value, LIMIT_REPORT_TEXT) : NULL;
+}
+
+static void
+claimed_digests(const json_t *object, char **digests)
+{
+    for (int i = 0; i < KEPT_COUNT; i++) {
+        const char *digest = json_string_value(json_object_get(object, kept_names[i]));
+
+        if (digest && text_is_hex(digest, DIGEST_LENGTH))
+            digests[i] = xstrdup(digest);
+    }
+}
+
+void
+guest_claim_read(struct guest_claim *claim, const json_t *object)
+{
+    const json_t *taken = json_object_get(object, "taken");
+    const json_t *failed = json_object_get(object, "failed");
+
+    claim->version = claimed_text(taken, "version");
+    claim->instance_id = claimed_text(taken, "instance-id");
+    claim->is_new = json_is_true(json_object_get(taken, "new"));
+    claimed_digests(json_object_get(taken, "documents"), claim->documents);
+    claimed_digests(json_object_get(taken, "first"), claim->first);
+    claim->failed_module = claimed_text(failed, "module");
+    claim->failed_log = claimed_text(failed, "log");
+}
+
+static json_t *
+digests_to_json(char *const *digests)
+{
+    json_t *object = json_object();
+
+    for (int i = 0; i < KEPT_COUNT; i++) {
+        if (digests[i])
+            json_set_string(object, kept_names[i], digests[i]);
+    }
+    return object;
+}
+
+void
+guest_claim_write(const struct guest_claim *claim, json_t *object)
+{
+    if (claim->instance_id)
+        json_must(json_object_set_new(
+            object, "taken",
+            json_pack("{s:s*, s:s, s:b, s:o, s:o}", "version", claim->version,
+                      "instance-id", claim->instance_id, "new", claim->is_new,
+                      "documents", digests_to_json(claim->documents), "first",
+                      digests_to_json(claim->first))));
+    if (claim->failed_module)
+        json_must(json_object_set_new(object, "failed",
+                                      json_pack("{s:s, s:s*}", "module",
+                                                claim->failed_module, "log",
+                                                claim->failed_log)));
+}
+
+void
+guest_claim_clear(struct guest_claim *claim)
+{
+    free(claim->version);
+    free(claim->instance_id);
+    for (int i = 0; i < KEPT_COUNT; i++) {
+        free(claim->documents[i]);
+        free(claim->first[i]);
+    }
+    free(claim->failed_module);
+    free(claim->failed_log);
+    *claim = (struct guest_claim){0};
+}
+
 /* --- one line --------------------------------------------------------------------- */
 
 /* 9999-12-31T23:59:59Z: later times have no date in this format. */
@@ -200,6 +294,7 @@ forget(struct guest_report *report)
     messages_clear(&report->errors);
     messages_clear(&report->warnings);
     free(steal(report->datasource));
+    guest_claim_clear(&report->claim);
     memset(report->stages, 0, sizeof(report->stages));
     report->stage = GUEST_STAGE_NONE;
 }
@@ -230,6 +325,7 @@ take_value(struct guest_report *report, const json_t *value)
         return false;
     forget(report);
     snprintf(report->boot, sizeof(report->boot), "%s", boot);
+    guest_claim_read(&report->claim, value);
     take_status(report, now);
     datasource = safe_text(json_object_get(final, "datasource"), LIMIT_REPORT_DATASOURCE);
     if (datasource) {

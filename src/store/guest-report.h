@@ -3,12 +3,21 @@
  * What a guest reports about its boot: the reporter in the seed's vendor-data writes
  * lines of JSON to the virtio port org.virt-seed.report.0, one object per line:
  *
- *   {"virt-seed": 1, "boot": BOOT, "status": STATUS, "result": RESULT}
+ *   {"virt-seed": 1, "boot": BOOT, "taken": TAKEN, "status": STATUS, "result": RESULT,
+ *    "failed": {"module": NAME, "log": LINE}}
  *
  * BOOT is the kernel's boot_id (proc_sys_kernel(5)), which changes with each boot. STATUS
  * and RESULT are the content of cloud-init's status.json and result.json. STATUS is null
- * until cloud-init has written the file; only the last line of a boot has a result. A
- * line contains everything known about its boot, so the newest counts.
+ * until cloud-init has written the file; only the last line of a boot has a result, and
+ * only if that has errors, the module that failed. A line contains everything known about
+ * its boot, so the newest counts. TAKEN says what cloud-init has read:
+ *
+ *   {"version": VERSION, "instance-id": ID, "new": true, "documents": DIGESTS,
+ *    "first": DIGESTS}
+ *
+ * VERSION is cloud-init's; "new" says whether this is the first boot of the instance.
+ * DIGESTS has SHA-256 digests of the documents as cloud-init keeps them in its instance
+ * directory, by name: those of this boot, and those of the instance's first boot.
  *
  * Nothing here trusts the guest. Other lines are counted and skipped, and are never an
  * error; memory is always bounded (base/limits.h). The kept texts are UTF-8, one line
@@ -79,12 +88,49 @@ struct guest_messages {
     size_t left_out; /* how many more than LIMIT_REPORT_MESSAGES there were */
 };
 
+struct json_t;
+
+/* The documents that cloud-init keeps as it has read them. */
+enum kept_document {
+    KEPT_USER_DATA,
+    KEPT_VENDOR_DATA,
+    KEPT_NETWORK_CONFIG, /* as JSON, since cloud-init 23.4 or so */
+    KEPT_COUNT,
+};
+
+/* Return: "user-data", "vendor-data", "network-config". */
+const char *kept_document_name(enum kept_document document);
+
+/* What the guest claims to have taken from its seed, and what has failed in it. Texts are
+ * NULL if the guest does not say. */
+struct guest_claim {
+    char *version; /* cloud-init's */
+    char *instance_id;
+    bool is_new; /* this is the first boot of that instance */
+    char *documents[KEPT_COUNT]; /* digests (digest_make()) of this boot */
+    char *first[KEPT_COUNT];     /* ... and of the instance's first boot */
+    char *failed_module;         /* of cloud-init */
+    char *failed_log;            /* what its log says of that */
+};
+
+/*
+ * Reads the members "taken" and "failed" of an object, of a line or of a record, into an
+ * empty claim; values of another kind count as missing.
+ */
+void guest_claim_read(struct guest_claim *claim, const struct json_t *object);
+
+/* Adds these members to an object of a record, as far as the guest has said them. */
+void guest_claim_write(const struct guest_claim *claim, struct json_t *object);
+
+void guest_claim_clear(struct guest_claim *claim);
+
 struct guest_report {
     enum guest_state state;     /* NOTHING (no line yet), RUNNING, DONE or FAILED */
     char boot[UUID_LENGTH + 1]; /* "" before the first line */
     enum guest_stage stage;     /* the running stage, or GUEST_STAGE_NONE */
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
     char *datasource;               /* as cloud-init describes it, or NULL */
+    struct guest_claim claim;
     struct guest_messages errors;   /* so far */
     struct guest_messages warnings; /* what cloud-init calls recoverable errors */
     size_t ignored;                 /* invalid lines, in all boots */

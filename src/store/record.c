@@ -82,7 +82,7 @@ static void
 take_boot(json_t *record, const char *key, struct record_boot *boot)
 {
     json_t *object = json_object_get(record, key);
-    json_t *documents, *digest;
+    json_t *documents, *kept, *digest;
     const char *path;
 
     if (!is_text(json_object_get(object, "time")))
@@ -96,18 +96,24 @@ take_boot(json_t *record, const char *key, struct record_boot *boot)
     take_text(object, "datasource", &boot->datasource);
     take_text(object, "instance-id", &boot->instance_id);
     boot->identity_alone = take_true(object, "identity-alone");
-    boot->cache_keep = take_true(object, "cache-keep");
     documents = json_object_get(object, "documents");
+    kept = json_object_get(object, "kept");
     if (!json_is_object(documents))
         return;
     boot->documents = xcalloc(json_object_size(documents), sizeof(*boot->documents));
     json_object_foreach(documents, path, digest)
     {
+        const json_t *other = json_object_get(kept, path);
+
         if (is_text(digest))
             boot->documents[boot->document_count++] = (struct record_document){
-                xstrdup(path), xstrdup(json_string_value(digest))};
+                .path = xstrdup(path),
+                .digest = xstrdup(json_string_value(digest)),
+                .kept = is_text(other) ? xstrdup(json_string_value(other)) : NULL,
+            };
     }
     json_object_del(object, "documents");
+    json_object_del(object, "kept");
 }
 
 /* Takes over the object, for its unknown members. */
@@ -121,6 +127,7 @@ record_from_json(struct record *record, json_t *json)
     *record = (struct record){.others = json};
     take_text(json, "done", &record->done);
     take_text(json, "end", &record->end);
+    record->cache_keep = take_true(json, "cache-keep");
     take_boot(json, "boot", &record->boot);
     take_boot(json, "update", &record->update);
     result->state = guest_state_find_end(json_string_value(word));
@@ -133,6 +140,9 @@ record_from_json(struct record *record, json_t *json)
     take_text(object, "datasource", &result->datasource);
     take_texts(object, "errors", &result->errors, &result->error_count);
     take_texts(object, "warnings", &result->warnings, &result->warning_count);
+    guest_claim_read(&result->claim, object);
+    json_object_del(object, "taken");
+    json_object_del(object, "failed");
 }
 
 /* --- to JSON ---------------------------------------------------------------------- */
@@ -182,12 +192,14 @@ add_boot(json_t *record, const char *key, const struct record_boot *boot)
 {
     json_t *object = start_object(boot->others);
     json_t *documents = json_object();
+    cleanup_json json_t *kept = json_object();
 
     for (size_t i = 0; i < boot->document_count; i++) {
         cleanup_free char *path = xstrdup(boot->documents[i].path);
 
         utf8_repair(path);
         add_text(documents, path, boot->documents[i].digest);
+        add_text(kept, path, boot->documents[i].kept);
     }
     add_text(object, "time", boot->time);
     add_text(object, "name", boot->name);
@@ -196,8 +208,9 @@ add_boot(json_t *record, const char *key, const struct record_boot *boot)
     add_text(object, "datasource", boot->datasource);
     add_text(object, "instance-id", boot->instance_id);
     add_true(object, "identity-alone", boot->identity_alone);
-    add_true(object, "cache-keep", boot->cache_keep);
     json_must(json_object_set_new(object, "documents", documents));
+    if (json_object_size(kept) > 0)
+        json_must(json_object_set(object, "kept", kept));
     json_must(json_object_set_new(record, key, object));
 }
 
@@ -209,6 +222,7 @@ record_to_json(const struct record *record)
 
     add_text(json, "done", record->done);
     add_text(json, "end", record->end);
+    add_true(json, "cache-keep", record->cache_keep);
     if (record->boot.time)
         add_boot(json, "boot", &record->boot);
     if (record->update.time)
@@ -221,6 +235,7 @@ record_to_json(const struct record *record)
         add_text(object, "datasource", result->datasource);
         add_texts(object, "errors", result->errors, result->error_count);
         add_texts(object, "warnings", result->warnings, result->warning_count);
+        guest_claim_write(&result->claim, object);
         json_must(json_object_set_new(json, "result", object));
     }
     return json;
@@ -328,6 +343,7 @@ record_boot_add_seed(struct record_boot *boot, const struct storage *storage,
         boot->documents[boot->document_count++] = (struct record_document){
             .path = xstrdup(document->path),
             .digest = digest_make(&document->data),
+            .kept = known ? layout_kept_digest(known, document) : NULL,
         };
         if (known && !boot->instance_id)
             boot->instance_id =
@@ -447,6 +463,7 @@ record_boot_clear(struct record_boot *boot)
     for (size_t i = 0; i < boot->document_count; i++) {
         free(boot->documents[i].path);
         free(boot->documents[i].digest);
+        free(boot->documents[i].kept);
     }
     free(boot->documents);
     json_decref(boot->others);
@@ -460,6 +477,7 @@ record_result_clear(struct record_result *result)
     free(result->datasource);
     texts_free(result->errors, result->error_count);
     texts_free(result->warnings, result->warning_count);
+    guest_claim_clear(&result->claim);
     json_decref(result->others);
     *result = (struct record_result){0};
 }

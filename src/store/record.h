@@ -30,6 +30,9 @@
 struct record_document {
     char *path;   /* below the volume's root, as in a seed */
     char *digest; /* digest_make() */
+    /* Of what cloud-init keeps of it, if that is not the document itself; or NULL
+     * (layout_kept_digest()). */
+    char *kept;
 };
 
 /* A cold boot and its seed. */
@@ -41,7 +44,6 @@ struct record_boot {
     char *datasource;    /* "nocloud", "configdrive", "nocloud-net"; or NULL */
     char *instance_id;   /* NULL if none could be read in the seed */
     bool identity_alone; /* the guest was already set up (boots="until-done") */
-    bool cache_keep; /* the guest was told, then or earlier, to keep what it has read */
     struct record_document *documents; /* in the order of the image */
     size_t document_count;
     struct json_t *others; /* unknown members, or NULL */
@@ -57,11 +59,15 @@ struct record_result {
     size_t error_count;
     char **warnings;
     size_t warning_count;
+    struct guest_claim claim;
     struct json_t *others;
 };
 
 struct record {
     char *done; /* when the guest was set up (boots="until-done"), or NULL */
+    /* The guest was told, at any boot, to keep what it has read: it never reads another
+     * seed. */
+    bool cache_keep;
     struct record_boot boot;
     /* The seed that 'virt-seed update' put in its place while the domain ran, and when;
      * the guest has read it if it has rebooted since. It has no name. */

@@ -59,6 +59,8 @@ def lines(value, key=""):
 
 def answer_lines(answer, renderers):
     network = answer.pop("network", None) or {}
+    # Of files that not every release keeps, and compared with the seed instead.
+    answer.pop("taken", None)
     yield from lines(answer)
     for name, value in network.items():
         if name in ("source", "config", "error"):

@@ -16,6 +16,7 @@ import base64
 import json
 import logging
 import os
+import subprocess
 import sys
 import tempfile
 from inspect import signature
@@ -177,6 +178,22 @@ def network(init, machine):
     return answer
 
 
+# --- the reporter -------------------------------------------------------------------------------
+
+
+def taken(init, machine, config):
+    """What the seed's reporter would tell the host of the documents that cloud-init keeps."""
+    reporter = os.path.join(os.path.dirname(__file__), "../../src/seed/reporter.sh")
+    # Since 23.4, when the network is configured.
+    if config and hasattr(init, "_write_network_config_json"):
+        init._write_network_config_json(config)  # pylint: disable=protected-access
+    script = load_text(reporter).split("# Once a boot")[0]
+    for folder in ("/var/lib/cloud", "/var/log"):
+        script = script.replace(folder, machine.path(folder[1:]))
+    script += 'new=true; describe_taken 2>/dev/null; printf %s "$taken"'
+    return json.loads(subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, check=True).stdout)
+
+
 # --- all of it ----------------------------------------------------------------------------------
 
 
@@ -231,6 +248,7 @@ def read(machine):
     )
     answer.update(documents(init))
     answer.update(modules(init, machine))
+    answer["taken"] = taken(init, machine, answer["network"]["config"])
     answer["ran"] = machine.ran
     return answer
 

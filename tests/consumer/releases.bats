@@ -31,7 +31,10 @@ seeds_of_requests() {
     for file in "$top_srcdir"/tests/golden/dump/*/in.xml; do
         cd "${file%/*}" && make_case_root && seed_of_request "case-$(basename "$PWD")" "$file" || return
     done
+    # Without what the last case has left.
+    rm -rf "$root"
     make_host_of_examples
+    export host_of_examples=$root
     for file in "$top_srcdir"/xml/examples/*.xml; do
         seed_of_request "example-$(basename "$file" .xml)" "$file" || return
     done
@@ -101,6 +104,37 @@ what_came() {
                 echo "failed: $name in Debian $(basename "$file" .json)"
                 failed=1
             fi
+        done
+    done
+    [[ $failed -eq 0 ]]
+}
+
+# guest_says FOLDER ANSWER: what the host makes of what the guest has taken.
+guest_says() {
+    local boot=0d1f5f3a-6a4b-4b5e-9a53-0b5c9d1f7a10 uuid
+
+    uuid=$(xmllint --xpath 'string(/domain/uuid)' "$1/domain.xml")
+    jq -c --arg boot "$boot" '{"virt-seed": 1, $boot, taken, status: {v1: {}}, result: {v1: {errors: []}}}' \
+        "$2" >"$root/var/log/libvirt/virt-seed/$uuid.report" &&
+        virt-seed-lifecycle --root="$root" web1 release end - <"$1/domain.xml" &&
+        virt-seed --root="$root" pending --json "$1/domain.xml" |
+        jq -r '.["guest-says"] | .seed + (.reason // "" | if . == "" then . else ": " + . end)'
+}
+
+@test "each cloud-init takes what the host has delivered, and the reporter tells so" {
+    local folder file says failed=0
+
+    # With the host key that is in the seed.
+    root=$host_of_examples
+    mkdir -p "$root/var/log/libvirt/virt-seed"
+    for folder in "$seeds"/example-*; do
+        # Most of them are one domain, which may be done.
+        rm -f "$root"/var/lib/virt-seed/*.json
+        virt-seed-lifecycle --root="$root" web1 prepare begin - <"$folder/domain.xml"
+        virt-seed-lifecycle --root="$root" web1 started begin - <"$folder/domain.xml"
+        for file in "$folder"/*.json; do
+            says=$(guest_says "$folder" "$file")
+            [[ $says = applied ]] || { echo "${folder##*/} ${file##*/}: $says"; failed=1; }
         done
     done
     [[ $failed -eq 0 ]]

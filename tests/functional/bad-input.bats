@@ -45,6 +45,23 @@ refused() {
     refused "$confdir/secrets" 0711 'chmod go= '
 }
 
+@test "refuses a secret that a group other than root's may read" {
+    [[ $EUID -ne 0 ]] || chgrp 65534 "$secret" "$secret/userdata"
+    chmod 0640 "$secret/userdata"
+    refused "$confdir/secrets/web1/userdata" 0640 'chmod go= '
+    chmod 0600 "$secret/userdata"
+    chmod 0750 "$secret"
+    refused "$confdir/secrets/web1" 0750 'chmod go= '
+}
+
+@test "refuses a secret whose list does not name the domain" {
+    echo "web2 $uuid" >"$secret/allow"
+    chmod 0600 "$secret/allow"
+    refused "may not use the secret 'web1'" "$confdir/secrets/web1/allow"
+    : >"$secret/allow"
+    refused "may not use the secret 'web1'"
+}
+
 @test "refuses a secret that belongs to another user" {
     [[ $EUID -eq 0 ]] || skip 'only root can give files away'
     chown 65534 "$secret/userdata"

@@ -44,6 +44,11 @@ commands() {
     virt-seed --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
+# sanitized: whether the programs are built with sanitizers.
+sanitized() {
+    readelf --dynamic "$top_builddir/virt-seed-lifecycle" | grep -q '\[libasan'
+}
+
 # domain_xml [REQUEST]: prints the unwired domain "web1" that asks for what REQUEST, the content of
 # the <cloud-init> element, says.
 domain_xml() {

@@ -110,6 +110,27 @@ root_option() {
     nothing_is_left
 }
 
+@test "a start gives up after 20 seconds, whatever it waits for" {
+    local program pids=()
+
+    [[ $EUID -eq 0 ]] || skip 'the hook does nothing for others than root'
+    mkfifo fifo
+    exec 9<>fifo
+    for program in virt-seed-hook "virt-seed-lifecycle --root=$root"; do
+        # shellcheck disable=SC2086  # a program and its option
+        timeout 120 $program web1 prepare begin - <fifo >out 2>err 9>&- &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do
+        status=0
+        wait "$pid" || status=$?
+        # 124: timeout ended it.
+        [[ $status -ne 0 && $status -ne 124 ]]
+    done
+    exec 9>&-
+    refused '20 seconds'
+}
+
 @test "works if nobody reads standard output and error" {
     attempt bash -o pipefail -c '"$@" 2>&1 >/dev/full <wired.xml | true' bash \
         virt-seed-lifecycle --root="$root" web1 prepare begin -

@@ -382,6 +382,8 @@ a&#x7f;b
 a&#x85;b&#x9b;31mc
 Zürich-東京-🌱
 a&#x2028;b
+a&#x61c;b&#x200b;c&#x202e;d&#x2066;e
+a&#x2060;b&#xfeff;c&#xe0041;d
 END
     repeat 4096 x
     echo

@@ -55,6 +55,36 @@ refuses_start() {
     [[ $(stat -c %a "$seeds/$uuid.iso") = 600 ]]
 }
 
+# has_modes PATH FILE DIRECTORY: PATH is a file of that mode in a directory of that mode, or a directory with
+# such files in another one.
+has_modes() {
+    local path=$1
+
+    if [[ -d $path ]]; then
+        [[ $(find "$path" -type f -printf '%m\n' | sort -u) = "$2" && $(stat -c %a "$path") = "$3" ]]
+    else
+        [[ $(stat -c %a "$path") = "$2" ]]
+    fi && [[ $(stat -c %a "$(dirname "$path")") = "$3" ]]
+}
+
+@test "what a start leaves on the host has the modes that SECURITY.md lists" {
+    local what path file directory rows=0
+
+    sed 's/<ci:cloud-init /&ssh-host-keys="generate" /' wired.xml >generating.xml
+    lifecycle generating.xml prepare
+    lifecycle_beside_journal generating.xml started
+    # net.bats looks at what is served, try.bats at rehearsals.
+    # shellcheck disable=SC2016  # the page's backticks
+    while IFS='|' read -r _ what path file directory; do
+        [[ $what != 'rehearsals' && $what != 'served documents' ]] || continue
+        echo "$what: $path"
+        has_modes "$root${path/UUID/$uuid}" "$file" "$directory"
+        rows=$((rows + 1))
+    done < <(sed -n 's/^| \([a-z ]*\) | `\([^`]*\)` | 0\([0-7]*\); director[a-z]* 0\([0-7]*\) |.*/|\1|\2|\3|\4/p' \
+        "$top_srcdir/SECURITY.md" | to_build | sed "s|/var/lib/virt-seed|$statedir|")
+    [[ $rows -eq 4 ]]
+}
+
 @test "prepare fills in the host's secrets and files" {
     make_secret web1 userdata $'#cloud-config\npassword: hunter2\n'
     mkdir -p "$root$confdir/files/site"
@@ -527,7 +557,7 @@ with_device() {
     cmp "$seeds/$uuid.iso" full.iso
 
     run -0 virt-seed --root="$root" 'done' until.xml
-    [[ $output == "domain 'web1': recorded as done" ]]
+    [[ $output == "domain 'web1': recorded as done, in $statedir/$uuid.json" ]]
     run ! grep -r cloud-config "$root$statedir"
     rm -r "$root$confdir/secrets"
     lifecycle until.xml prepare

@@ -204,6 +204,19 @@ END
     [[ $(jq -r .boot <<<"$output") = kept ]]
 }
 
+@test "a guest with cache=\"keep\" stays so if a state from before its last boot is restored" {
+    attributes='cache="keep"' start "$cloud_config"
+    virt-seed-lifecycle --root="$root" web1 release end shutdown <start.xml
+    virt-seed-lifecycle --root="$root" web1 restore begin - <start.xml
+    start "$cloud_config"
+    # The record says nothing about that boot.
+    [[ $(jq .boot "$record") = null ]]
+    stop
+    start "$cloud_config"
+    run -0 pending --json "$cloud_config<ci:instance-id policy='fixed'>second</ci:instance-id>"
+    [[ $(jq -r .boot <<<"$output") = kept ]]
+}
+
 @test "a guest newly set to cache=\"keep\" still reads the next seed" {
     start "$cloud_config"
     stop
@@ -305,7 +318,8 @@ END
  "documents": [
    {"path": "meta-data", "state": "unchanged", "secret": true, "size-before": 88, "size": 88},
    {"path": "user-data", "state": "changed", "secret": true, "size-before": 48, "size": 48}],
- "wiring": [], "running": false, "saved": false, "done": false, "replaced": false, "denied": null}
+ "wiring": [], "running": false, "saved": false, "done": false, "replaced": false, "denied": null,
+ "guest-says": null}
 END
 )" ]]
     [[ $(jq -r '.documents[1].diff' <<<"$output") = *'+timezone: Etc/GMT'* ]]

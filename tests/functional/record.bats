@@ -449,6 +449,7 @@ child_of() {
 
 @test "the image is read for the record by a process without root's rights" {
     local fault=$top_builddir/tests/hostile/fault tracer program reader line
+    local limits=('processes +0 +0' 'open files +0 +0' 'file size +0 +0')
 
     [[ $EUID -eq 0 ]] || skip 'only root has rights to give up'
     "$fault" fcntl 1 stop true || [[ $? -ne 77 ]] || skip 'no process may be traced here'
@@ -461,12 +462,20 @@ child_of() {
     program=$(child_of "$tracer")
     reader=$(child_of "$program")
     cat "/proc/${reader:-$program}/status" >status
+    cat "/proc/${reader:-$program}/limits" >limits
     ls -l "/proc/${reader:-$program}/fd" >descriptors
     kill -CONT "$tracer"
     wait "$tracer"
     for line in $'Uid:(\t65534){4}' $'Gid:(\t65534){4}' $'Groups:\t ?' $'Cap(Prm|Eff):\t0{16}' $'NoNewPrivs:\t1'; do
         grep -qxE "$line" status || {
             cat status
+            return 1
+        }
+    done
+    sanitized || limits+=('address space +268435456 +268435456')
+    for line in "${limits[@]}"; do
+        grep -qE "^Max $line " limits || {
+            cat limits
             return 1
         }
     done

@@ -128,13 +128,13 @@ no_marker_is_left() {
 
 # Others read a program's arguments while it runs. Ours are names of domains and files, and a
 # domain's UUID when the hook starts 'virt-seed wire'.
-@test "starts an installed cloud-init without secrets in its arguments" {
+@test "starts an installed cloud-init without secrets in its arguments or environment" {
     every_secret
     wired_xml "$request<ci:user-data>#cloud-config
 </ci:user-data>" >wired.xml
     mkdir bin
     # shellcheck disable=SC2016  # it is for the script
-    printf '#!/bin/sh\necho "$0 $*" >>%q\n' "$PWD/started" >bin/cloud-init
+    printf '#!/bin/sh\n{ echo "$0 $*"; env; } >>%q\n' "$PWD/started" >bin/cloud-init
     chmod +x bin/cloud-init
     # For root, check runs it as nobody.
     become_nobody
@@ -166,6 +166,32 @@ ends_without_core() {
     wait "$pid" || true
     rm input
     ! compgen -G 'core*'
+}
+
+# closed_to_its_user COMMAND...: while it waits for input, another process of its user cannot see its memory or
+# environment.
+closed_to_its_user() {
+    local pid status=0
+
+    mkfifo input
+    "${as_nobody[@]}" "$@" <input &
+    pid=$!
+    exec 9>input
+    wait_until 60 awaits_input "$pid" "$1"
+    "${as_nobody[@]}" cat "/proc/$pid/environ" >/dev/null 2>&1 || status=$?
+    exec 9>&-
+    wait "$pid" || true
+    rm input
+    [[ $status -ne 0 ]]
+}
+
+@test "another process of the same user cannot look into a program that reads secrets" {
+    ! sanitized || skip 'LeakSanitizer traces its process'
+    become_nobody
+    # Another program is open.
+    run ! closed_to_its_user cat
+    closed_to_its_user virt-seed-lifecycle --root="$root" web1 prepare begin -
+    closed_to_its_user virt-seed --root="$root" dump -
 }
 
 @test "no program that reads secrets leaves a core file" {

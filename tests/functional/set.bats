@@ -108,7 +108,7 @@ END
     local file
 
     printf '#!/bin/sh\r\necho "]]>" &\n   ' >script
-    printf '\n#cloud-config\n\t{}' >blanks
+    printf '\n#cloud-config\n{}\r\n   ' >blanks
     for file in user-data script blanks; do
         sets --user-data="$file" >out.xml
         [[ $file = blanks ]] || document user-data <out.xml | cmp - "$file"
@@ -118,6 +118,18 @@ END
         fi
     done
     sets --user-data=<(cat user-data) | document user-data | cmp - user-data
+}
+
+@test "a document that no guest could read is not written" {
+    local option
+
+    printf '#cloud-config\nlocale: [C\n' >broken
+    printf 'locale: C\n' >headless
+    printf 'version: 3\n' >wrong-version
+    for option in user-data=broken vendor-data=broken user-data=headless network-config=wrong-version; do
+        run -1 --separate-stderr sets "--$option"
+        [[ -z $output && $stderr = "virt-seed: error: domain 'web1': <${option%%=*}>: "* ]]
+    done
 }
 
 @test "replaces what a setting names and keeps the rest" {
@@ -216,6 +228,16 @@ END
     echo 'web*' | install -m 0600 /dev/stdin "$secret/allow"
     virt-seed --quiet --root="$root" set --password-file=password -o out.xml web1.xml
     [[ $(<"$secret/allow") = 'web*' ]]
+}
+
+@test "writes a secret through no symbolic link" {
+    [[ $EUID -eq 0 ]] || skip 'secrets are for root to write'
+    mkdir -p "$root$confdir/secrets" elsewhere
+    chmod 0700 "$root$confdir/secrets"
+    ln -s "$PWD/elsewhere" "$root$confdir/secrets/web1"
+    run virt-seed --root="$root" set --root-password-file=password -o out.xml web1.xml
+    assert_refused 1 "$confdir/secrets/web1"
+    [[ -z $(ls elsewhere) && ! -e out.xml ]]
 }
 
 @test "--print prints the XML and writes nothing" {

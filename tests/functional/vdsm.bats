@@ -176,6 +176,10 @@ sed -i "s/<name>before</<name>behind</" "$_hook_domxml"'
         "$(property <<<'<!DOCTYPE a [<!ENTITY hunter2 "x">]><a/>')"
     is_stopped "$(vm_xml)" 'not a <cloud-init> element' "$(property <<<'<cloud-init>hunter2</cloud-init>')"
     [[ $vdsm_error != *hunter2* ]]
+    # Its words may be, but no document.
+    is_stopped "$(vm_xml)" 'must be base64' \
+        "$(property <<<"<ci:cloud-init xmlns:ci='$namespace'><ci:user-data encoding='base64'>hunter2!</ci:user-data></ci:cloud-init>")"
+    [[ $vdsm_error != *hunter2* ]]
     is_stopped "$(vm_xml)" 'unknown element' "$(property <<<"${element//hostname/hunter2}")"
 }
 

@@ -3,7 +3,8 @@
 # report.bats: guests report, and what `virt-seed wait` and `virt-seed pending` say about them is true.
 #
 # The guests boot side by side: one that succeeds, and is rebooted and started again by the tests;
-# one whose user-data fails; one that finds no package; one that hangs.
+# one whose user-data fails; one that finds no package; one that hangs; one in which somebody changes
+# what cloud-init has read; one that ignores vendor-data.
 
 bats_require_minimum_version 1.5.0
 
@@ -34,6 +35,12 @@ bootcmd: [[sh, -c, "rm -rf /etc/apt/sources.list*"]]
 packages: [virt-seed-no-such-package]'
 hanging='#cloud-config
 runcmd: [[sleep, "3600"]]'
+# Root in the guest does, before the reporter looks.
+tampered='#cloud-boothook
+#!/bin/sh
+echo tampered >>/var/lib/cloud/instance/user-data.txt'
+silent='#cloud-config
+vendor_data: {enabled: false}'
 
 # define NAME USER-DATA [ATTRIBUTES]
 define() {
@@ -52,13 +59,15 @@ uuid_of() {
 
 setup_file() {
     common_start_lab
-    for name in ready failing packageless hanging; do
+    for name in ready failing packageless hanging tampered silent; do
         guest_overlay "$images" "$name"
     done
     define ready "$ready"
     define failing "$failing"
     define packageless "$packageless"
     define hanging "$hanging"
+    define tampered "$tampered"
+    define silent "$silent"
     for name in ready failing packageless; do
         lab_virsh start "$name"
     done
@@ -94,10 +103,29 @@ zone() {
     jq -e '.[0] | .result == "done" and .datasource == "nocloud"' <<<"$output"
 }
 
+# says NAME: what the guest says of its seed.
+says() {
+    virt_seed status --json "$1" |
+        jq -r '.[0]."guest-says" | .seed + (.reason // "" | if . == "" then . else ": " + . end)'
+}
+
+@test "status knows that the guest has applied its seed, and by which cloud-init" {
+    local version
+
+    version=$(sed -n 's/^package=cloud-init //p' "$guest/manifest")
+    run -0 virt_seed status --json ready
+    jq -e --arg version "$version" --arg uuid "$(uuid_of ready)" '.[0] | (."guest-says" |
+        .seed == "applied" and .reason == null and ."instance-id" == $uuid and
+        (.["cloud-init"] as $said | $version | startswith($said)) and ."failed-module" == null)' <<<"$output"
+    run -0 virt_seed status ready
+    [[ $output == *applied ]]
+}
+
 @test "wait exits 1 and names the module if a command in user-data fails" {
     run -1 virt_seed wait --timeout "$boot_seconds" failing
     echo "$output"
     [[ $output == *scripts*user*runcmd* ]]
+    [[ $output == *'the last module that failed is scripts'?'user: RuntimeError: '* ]]
 }
 
 @test "wait exits 1 and names the module if a package cannot be installed" {
@@ -106,7 +134,9 @@ zone() {
     [[ $output == *package* ]]
     lab_virsh destroy packageless
     lab_virsh destroy failing
-    lab_virsh start hanging
+    for name in hanging tampered silent; do
+        lab_virsh start "$name"
+    done
 }
 
 @test "a guest that is rebooted reports again" {
@@ -126,6 +156,27 @@ zone() {
     lab_virsh start ready
     run -0 virt_seed wait --timeout "$boot_seconds" ready
     [[ $(zone ready) = Asia/Tokyo ]]
+    [[ $(says ready) = 'older seed applied: needs a new instance' ]]
+    run -0 virt_seed pending ready
+    echo "$output"
+    [[ $output == *'the guest says: older seed applied: needs a new instance'* ]]
+}
+
+@test "status knows that the guest has read something else, and what" {
+    run -0 virt_seed wait --timeout "$boot_seconds" tampered
+    [[ $(says tampered) = 'not applied: other user-data' ]]
+    lab_virsh destroy tampered
+    # And remembers it.
+    [[ $(says tampered) = 'not applied: other user-data' ]]
+}
+
+@test "a guest that ignores vendor-data has taken its seed, and says nothing" {
+    wait_for_report silent
+    last_report silent | grep -qx 'hostname=silent'
+    run -0 virt_seed status silent
+    echo "$output"
+    [[ $output == *nothing ]]
+    lab_virsh destroy silent
 }
 
 is_in_its_last_stage() {
@@ -150,6 +201,16 @@ is_in_its_last_stage() {
     lab_virsh start ready
     run -0 virt_seed wait --timeout "$boot_seconds" ready
     [[ $(zone ready) = Asia/Seoul ]]
+    [[ $(says ready) = applied ]]
+}
+
+@test "after an update, status knows that the guest still has the older seed" {
+    define ready "$ready" 'policy="content"'
+    virt_seed update ready
+    [[ $(says ready) = 'older seed applied: needs a reboot' ]]
+    define ready "$changed" 'policy="content"'
+    virt_seed update ready
+    [[ $(says ready) = applied ]]
 }
 
 @test "without a change, the next boot is not a first boot" {

@@ -17,11 +17,6 @@ hostile_setup() {
     virt-seed inspect expected.iso >/dev/null
 }
 
-# sanitized: whether the programs are built with sanitizers.
-sanitized() {
-    readelf --dynamic "$top_builddir/virt-seed-lifecycle" | grep -q '\[libasan'
-}
-
 # in_a_namespace COMMAND...: runs it in a mount namespace in which it has root's capabilities.
 in_a_namespace() {
     unshare --user --map-root-user --mount "$@"
@@ -57,7 +52,8 @@ succeeded() {
 }
 
 # refused [PATTERN...]: the last attempt failed, and said so in two bounded lines of text that a
-# terminal can show. U+0080 to U+009F are control characters as well.
+# terminal can show. U+0080 to U+009F are control characters as well; others are invisible, or reverse the
+# text after them.
 refused() {
     local -a said
     local pattern
@@ -71,6 +67,8 @@ refused() {
         complain 'the message has no bounds' || return
     [[ ${said[*]} != *[$'\x01'-$'\x08'$'\x0b'-$'\x1f'$'\x7f'$'\u0080'-$'\u009f']* ]] ||
         complain 'there are control characters in the message' || return
+    [[ ${said[*]} != *[$'\u061c'$'\u200b'-$'\u200f'$'\u2028'-$'\u202e'$'\u2060'-$'\u206f'$'\ufeff'$'\U000e0000'-$'\U000e007f']* ]] ||
+        complain 'there are invisible characters in the message' || return
     for pattern; do
         [[ ${said[*]} == *"$pattern"* ]] || complain "expected '$pattern'" || return
     done

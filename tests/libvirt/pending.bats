@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 load lab
 load domains
 load common
+load report
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 
@@ -117,6 +118,23 @@ assert_second_if_rebooted() {
     lab_virsh start web1
     run -0 virt_seed pending web1
     [[ $output = *'changes nothing for cloud-init' && $output != *replaced* ]]
+}
+
+@test "which of two instances the guest is, it may say itself" {
+    virt_seed set web1 --hostname=one
+    lab_virsh start web1
+    virt_seed set web1 --instance-id=second
+    virt_seed update web1
+    report_say $web1 "$(report_took $boot1 $web1)"
+    run -0 virt_seed pending web1
+    [[ $output = *'is a first boot for cloud-init:'*'the guest says: older seed applied: needs a reboot'* ]]
+    report_say $web1 "$(report_took $boot2 second)"
+    run -0 virt_seed pending web1
+    [[ $output = *'is the same instance, and changes nothing for cloud-init'* ]]
+    [[ $output != *'the guest says'* && $output != *'rebooted'* ]]
+    report_say $web1 "$(report_took $boot2 another)"
+    [[ $(virt_seed pending --json web1 | jq -r '.boot, ."last-instance-id", ."guest-says".reason') = \
+        $'new-instance\nanother\nanother instance-id' ]]
 }
 
 @test "says that a saved domain resumes, whatever has changed" {

@@ -6,6 +6,7 @@
 #
 #   report_say UUID LINE...            append the lines to the domain's report
 #   report_line BOOT STATUS [RESULT]   print a line of the boot, BOOT being one of $boot1, $boot2
+#   report_took BOOT INSTANCE-ID       print one that says that no user-data was read
 #   report_runs                        print the status in which the stage init runs
 #   report_ended [ERROR...]            print one, of the last stage that has finished
 #   report_result [ERROR...]           print the result; each ERROR is a JSON string
@@ -26,6 +27,14 @@ report_say() {
 
 report_line() {
     printf '{"virt-seed":1,"boot":"%s","status":%s%s}\n' "$1" "$2" "${3:+,\"result\":$3}"
+}
+
+report_took() {
+    local empty
+
+    empty="{\"user-data\":\"$(printf '' | sha256sum | cut -d ' ' -f 1)\"}"
+    printf '{"virt-seed":1,"boot":"%s","taken":{"instance-id":"%s","new":true,"documents":%s,"first":%s},"status":null}\n' \
+        "$1" "$2" "$empty" "$empty"
 }
 
 report_runs() {

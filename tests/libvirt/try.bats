@@ -12,6 +12,7 @@ load report
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 try_dir=/var/lib/libvirt/virt-seed
+images=/var/lib/libvirt/images
 
 teardown() {
     lab_reset
@@ -231,8 +232,76 @@ failed=$(report_line "$boot1" "$(report_ended '"no such package"')" "$(report_re
     begin_trying
     run -0 lab_run find "$try_dir/$uuid" -type f -perm /077
     [[ $output = "" ]]
+    [[ $(lab_run stat -c %a "$try_dir" "$try_dir/$uuid") = $'711\n711' ]]
     report_say "$uuid" "$ended"
     end_trying 0
+}
+
+# fake_virt_diff: a virt-diff in $PATH that finds one change, and notes who it is and what its overlay leads to.
+fake_virt_diff() {
+    PATH=$LAB_DIR/root$images/bin:$PATH
+    install -d -m 0755 "$LAB_DIR/root$images/bin"
+    install -m 0666 /dev/null "$LAB_DIR/root$images/seen"
+    install /dev/stdin "$LAB_DIR/root$images/bin/virt-diff" <<END
+#!/bin/sh
+[ "\$1" != --version ] || exit 0
+for overlay; do :; done
+{ id -u; qemu-img info "\$overlay" | sed -n 's/^backing file: //p'; } >$images/seen
+echo '= - 0644   61 /etc/hosts'
+END
+}
+
+# compare_changed STATUS COMMAND: a rehearsal with --files, whose overlay the COMMAND changes, as a guest can
+# that took over its QEMU; $output and $stderr are what it printed.
+compare_changed() {
+    fake_virt_diff
+    define
+    remember
+    begin_trying --files
+    "$2" "$try_dir/$uuid/0.qcow2"
+    report_say "$uuid" "$ended"
+    wait_until 60 grep -q 'web1-try: done' "$BATS_TEST_TMPDIR/out"
+    # It boots nothing, so it does not shut down by itself.
+    lab_virsh destroy web1-try
+    end_trying "$1"
+    # libvirt has given the image to QEMU's user while the guest ran.
+    owner=$(stat -c %u:%g "$LAB_DIR/root$images/web1.raw")
+}
+
+# name_other_disk OVERLAY: another backing file, by the header's offset and size of its name.
+name_other_disk() {
+    lab_run python3 -c 'import struct, sys
+image = open(sys.argv[1], "r+b")
+header = bytearray(image.read(4096))
+name = b"/etc/hostname"
+at, = struct.unpack_from(">Q", header, 8)
+header[at : at + len(name)] = name
+struct.pack_into(">I", header, 16, len(name))
+image.seek(0)
+image.write(header)' "$1"
+    lab_run qemu-img info --force-share "$1" | grep -qxF 'backing file: /etc/hostname'
+}
+
+@test "--files compares as QEMU's user, and with the domain's own disk, whatever the overlay names" {
+    compare_changed 0 name_other_disk
+    [[ $output = *'changed /etc/hosts' ]]
+    run -0 cat "$LAB_DIR/root$images/seen"
+    [[ $output = "$(lab_run stat -c %u /var/lib/libvirt/qemu)"$'\n'*"$images/web1.raw" ]]
+    assert_untouched
+}
+
+# put_data_elsewhere OVERLAY: an image of the same size whose data is that of another file.
+put_data_elsewhere() {
+    lab_run qemu-img create -q -f qcow2 -o "data_file=$images/another.raw,data_file_raw=on" /run/overlay.qcow2 1M
+    # shellcheck disable=SC2016  # for the shell in the lab
+    lab_run sh -c 'cat /run/overlay.qcow2 >"$1" && chown --reference="$1" "$2"' sh "$1" "$images/another.raw"
+}
+
+@test "--files refuses an overlay whose data is in another file" {
+    compare_changed 1 put_data_elsewhere
+    [[ $stderr = *"images/web1.raw' is not as it was made: its data is in another file"* ]]
+    [[ ! -s $LAB_DIR/root$images/seen ]]
+    assert_untouched
 }
 
 @test "a second rehearsal of the same domain says so, and the first one goes on" {

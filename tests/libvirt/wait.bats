@@ -535,12 +535,12 @@ on_terminal() {
     report_say $web1 "$runs"
     write_record $web2 "$done_record"
     run -0 --separate-stderr virt_seed status
-    diff - <(sed -E 's/[0-9]{4}-[0-9-]*T[0-9:]*Z/TIME/; s/ +$//' <<<"$output") <<END
-DOMAIN  STATE    WIRED  SEED  DATASOURCE  INSTANCE-ID                           CLOUD-INIT     SINCE
-plain   off      -      -     -           -                                     -              -
-web1    running  yes    yes   nocloud     $web1  running, init  TIME
-web2    off      yes    no    nocloud     an-id                                 done           TIME
-ü日本   off      -      -     -           -                                     -              -
+    diff - <(sed -E 's/[0-9]{4}-[0-9-]*T[0-9:]*Z/TIME/; s/ +(GUEST SAYS|-)$/  \1/' <<<"$output") <<END
+DOMAIN  STATE    WIRED  SEED  DATASOURCE  INSTANCE-ID                           CLOUD-INIT     SINCE  GUEST SAYS
+plain   off      -      -     -           -                                     -              -  -
+web1    running  yes    yes   nocloud     $web1  running, init  TIME  -
+web2    off      yes    no    nocloud     an-id                                 done           TIME  -
+ü日本   off      -      -     -           -                                     -              -  -
 END
     report_say $web1 "$(report_line "$boot1" "$(report_ended '"x"')")"
     run -0 virt_seed status --json web1 plain

@@ -125,6 +125,51 @@ a_result_without_errors_is_done(void **state)
 }
 
 static void
+reads_what_the_guest_has_taken(void **state)
+{
+    static const char digest[] =
+        "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+    cleanup_free char *line =
+        xasprintf("{\"virt-seed\":1,\"boot\":\"" BOOT "\",\"taken\":{\"version\":"
+                  "\"25.1.4\",\"instance-id\":\"one\\u001b[31m\",\"new\":true,\"documents\":"
+                  "{\"user-data\":\"%s\",\"vendor-data\":7,\"network-config\":\"x\"},"
+                  "\"first\":[\"%s\"]}," INIT_RUNS "}\n",
+                  digest, digest);
+    const struct guest_claim *claim = &report.claim;
+
+    (void)state;
+    assert_int_equal(feed_text(&report, line), 1);
+    assert_string_equal(claim->version, "25.1.4");
+    assert_string_equal(claim->instance_id, "one?[31m");
+    assert_true(claim->is_new);
+    assert_string_equal(claim->documents[KEPT_USER_DATA], digest);
+    for (int i = 0; i < KEPT_COUNT; i++) {
+        assert_true(i == KEPT_USER_DATA || !claim->documents[i]);
+        assert_null(claim->first[i]);
+    }
+    /* A line without it says nothing of it, and keeps nothing of the last one. */
+    assert_int_equal(feed_text(&report, runs), 1);
+    assert_null(claim->version);
+    assert_null(claim->instance_id);
+    assert_false(claim->is_new);
+    assert_null(claim->documents[KEPT_USER_DATA]);
+}
+
+static void
+reads_what_has_failed(void **state)
+{
+    cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
+
+    (void)state;
+    feed_text(&report, LINE(FINISHED("\"errors\":[],") "," RESULT(
+                           "\"one\"") ",\"failed\":{\"module\":\"runcmd\",\"log\":\"\"}"));
+    assert_int_equal(report.state, GUEST_STATE_FAILED);
+    assert_string_equal(report.claim.failed_module, "runcmd");
+    assert_null(report.claim.failed_log);
+}
+
+static void
 a_result_with_errors_is_failed(void **state)
 {
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
@@ -570,6 +615,8 @@ main(void)
         cmocka_unit_test(begins_with_nothing),
         cmocka_unit_test(reads_the_stage_that_runs),
         cmocka_unit_test(a_result_without_errors_is_done),
+        cmocka_unit_test(reads_what_the_guest_has_taken),
+        cmocka_unit_test(reads_what_has_failed),
         cmocka_unit_test(a_result_with_errors_is_failed),
         cmocka_unit_test(the_last_stage_that_has_finished_is_the_end),
         cmocka_unit_test(a_stage_that_runs_once_more_is_no_end),

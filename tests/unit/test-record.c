@@ -14,6 +14,7 @@
 /* Relative to the test's directory. */
 static const char *const file = &VIRT_SEED_STATEDIR "/" UNIT_UUID ".json"[1];
 
+#define KEPT "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define DIGEST "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
 static void
@@ -58,8 +59,10 @@ make_boot(struct record_boot *boot)
         .documents = xcalloc(2, sizeof(*boot->documents)),
         .document_count = 2,
     };
-    boot->documents[0] = (struct record_document){xstrdup("user-data"), xstrdup(DIGEST)};
-    boot->documents[1] = (struct record_document){xstrdup("meta-data"), xstrdup(DIGEST)};
+    boot->documents[0] =
+        (struct record_document){xstrdup("user-data"), xstrdup(DIGEST), NULL};
+    boot->documents[1] =
+        (struct record_document){xstrdup("meta-data"), xstrdup(DIGEST), xstrdup(KEPT)};
 }
 
 static char **
@@ -81,6 +84,16 @@ make_result(struct record_result *result, size_t error_count, const char *error)
         .datasource = xstrdup("DataSourceNoCloud [seed=/dev/sr0]"),
         .errors = make_texts(error_count, error),
         .error_count = error_count,
+        .claim =
+            {
+                .version = xstrdup("25.1.4"),
+                .instance_id = xstrdup("one"),
+                .is_new = true,
+                .documents = {[KEPT_USER_DATA] = xstrdup(DIGEST)},
+                .first = {[KEPT_NETWORK_CONFIG] = xstrdup(KEPT)},
+                .failed_module = xstrdup("scripts_user"),
+                .failed_log = xstrdup("RuntimeError: 1 failed"),
+            },
     };
 }
 
@@ -118,6 +131,16 @@ reads_what_was_written(void **state)
     assert_int_equal(record.boot.document_count, 2);
     assert_string_equal(record.boot.documents[0].path, "user-data");
     assert_string_equal(record_find_document(&record.boot, "meta-data")->digest, DIGEST);
+    assert_string_equal(record_find_document(&record.boot, "meta-data")->kept, KEPT);
+    assert_null(record.boot.documents[0].kept);
+    assert_string_equal(record.result.claim.version, "25.1.4");
+    assert_string_equal(record.result.claim.instance_id, "one");
+    assert_true(record.result.claim.is_new);
+    assert_string_equal(record.result.claim.documents[KEPT_USER_DATA], DIGEST);
+    assert_null(record.result.claim.documents[KEPT_VENDOR_DATA]);
+    assert_string_equal(record.result.claim.first[KEPT_NETWORK_CONFIG], KEPT);
+    assert_string_equal(record.result.claim.failed_module, "scripts_user");
+    assert_string_equal(record.result.claim.failed_log, "RuntimeError: 1 failed");
     assert_null(record_find_document(&record.boot, "vendor-data"));
     assert_int_equal(record.result.state, GUEST_STATE_FAILED);
     assert_string_equal(record.result.time, "2026-11-21T16:01:00Z");
@@ -299,7 +322,7 @@ writes_none_that_it_could_not_read(void **state)
     record.boot.documents = xcalloc(count, sizeof(*record.boot.documents));
     for (size_t i = 0; i < count; i++)
         record.boot.documents[record.boot.document_count++] =
-            (struct record_document){xasprintf("%zu", i), xstrdup(text)};
+            (struct record_document){xasprintf("%zu", i), xstrdup(text), NULL};
     assert_int_equal(record_write(unit_directory(state), UNIT_UUID, &record, &failure),
                      -1);
     assert_failure(&failure, FAILURE_RECORD);

@@ -402,7 +402,8 @@ static void
 knows_how_much_there_may_be(void **state)
 {
     cleanup_buffer struct buffer values = {0}, keys = {0}, aliases = {0}, anchors = {0},
-                                 directives = {0}, bytes = {0};
+                                 directives = {0}, bytes = {0}, stream = {0};
+    struct failure *failure = NULL;
 
     (void)state;
     buffer_append_string(&values, "[");
@@ -425,6 +426,11 @@ knows_how_much_there_may_be(void **state)
         buffer_append_string(&anchors, line);
     }
     assert_refuses(anchors.data, FAILURE_LIMIT);
+
+    /* Of all documents together. */
+    repeat(&stream, "---\n&a 1\n", LIMIT_YAML_ANCHORS + 1);
+    assert_null(yaml_load(stream.data, stream.size, YAML_STREAM, &failure));
+    assert_failure(&failure, FAILURE_LIMIT);
 
     repeat(&directives, "%TAG !a! tag:a\n", LIMIT_YAML_DIRECTIVES + 1);
     buffer_append_string(&directives, "---\na: 1\n");

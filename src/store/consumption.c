@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "domain/documents.h"
+#include "seed/json.h"
+#include "store/consumption.h"
+
+const char *
+consumption_word(enum consumption consumption)
+{
+    static const char *const words[] = {
+        [CONSUMPTION_READ] = "read",
+        [CONSUMPTION_APPLIED] = "applied",
+        [CONSUMPTION_OLDER] = "older seed applied",
+        [CONSUMPTION_DIFFERENT] = "not applied",
+    };
+
+    return consumption < ARRAY_SIZE(words) ? words[consumption] : NULL;
+}
+
+static json_t *
+pack_text(const char *text)
+{
+    return text ? json_outside_string(text) : json_null();
+}
+
+json_t *
+consumption_pack(enum consumption consumption, const char *reason,
+                 const struct guest_claim *claim)
+{
+    if (!claim->instance_id && !claim->failed_module)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "seed",
+                     pack_text(consumption_word(consumption)), "reason",
+                     pack_text(reason), "cloud-init", pack_text(claim->version),
+                     "instance-id", pack_text(claim->instance_id), "failed-module",
+                     pack_text(claim->failed_module), "log",
+                     pack_text(claim->failed_log));
+}
+
+/* Return: what cloud-init should have kept of the boot's document, owned by the caller
+ * (free), or NULL if that is not known. */
+static char *
+expected_digest(const struct record_boot *boot, enum kept_document document)
+{
+    /* NoCloud's name, and a ConfigDrive's. */
+    static const char *const paths[KEPT_COUNT][2] = {
+        [KEPT_USER_DATA] = {"user-data", "openstack/latest/user_data"},
+        [KEPT_VENDOR_DATA] = {"vendor-data", "openstack/latest/vendor_data.json"},
+        [KEPT_NETWORK_CONFIG] = {"network-config", "openstack/latest/network_data.json"},
+    };
+    const struct record_document *found = NULL;
+    const struct buffer nothing = {0};
+    size_t place = 0;
+
+    while (!found && place < ARRAY_SIZE(paths[document]))
+        found = record_find_document(boot, paths[document][place++]);
+    if (found && found->kept)
+        return xstrdup(found->kept);
+    if (document == KEPT_NETWORK_CONFIG)
+        return NULL;
+    if (!found)
+        return digest_make(&nothing);
+    return document == KEPT_VENDOR_DATA && place == 2 ? NULL : xstrdup(found->digest);
+}
+
+/* Return: whether the digests of the document are the same, or one is not known. */
+static bool
+may_be_same(const struct record_boot *boot, char *const *digests,
+            enum kept_document document)
+{
+    cleanup_free char *expected = expected_digest(boot, document);
+
+    return !expected || !digests[document] || strcmp(expected, digests[document]) == 0;
+}
+
+/* Return: how what was read differs from the boot's seed, or NULL. */
+static const char *
+find_difference(const struct record_boot *boot, const struct guest_claim *claim)
+{
+    if (boot->instance_id && strcmp(boot->instance_id, claim->instance_id) != 0)
+        return "another instance-id";
+    if (!may_be_same(boot, claim->documents, KEPT_USER_DATA))
+        return "other user-data";
+    if (!may_be_same(boot, claim->documents, KEPT_VENDOR_DATA))
+        return "other vendor-data";
+    /* Later boots of an instance do not apply it, and cloud-init keeps the old one. */
+    if (claim->is_new && !may_be_same(boot, claim->documents, KEPT_NETWORK_CONFIG))
+        return "another network-config";
+    return NULL;
+}
+
+const struct record_boot *
+consumption_find_read(const struct record *record, const struct guest_claim *claim)
+{
+    return record->update.time && claim->instance_id &&
+                   find_difference(&record->boot, claim) &&
+                   !find_difference(&record->update, claim)
+               ? &record->update
+               : &record->boot;
+}
+
+enum consumption
+consumption_find(const struct record *record, const struct guest_claim *claim,
+                 const char **reason)
+{
+    const struct record_boot *boot = &record->boot;
+    const struct record_boot *update = &record->update;
+    const struct record_boot *last = update->time ? update : boot;
+
+    *reason = NULL;
+    if (!boot->time)
+        return CONSUMPTION_NONE;
+    if (!claim->instance_id || !claim->documents[KEPT_USER_DATA] || !boot->datasource)
+        return CONSUMPTION_UNKNOWN;
+    *reason = find_difference(last, claim);
+    if (*reason && record->cache_keep) {
+        *reason = "it keeps what it has read";
+        return CONSUMPTION_OLDER;
+    }
+    if (*reason && last == update && !find_difference(boot, claim)) {
+        bool is_new = boot->instance_id && update->instance_id &&
+                      strcmp(boot->instance_id, update->instance_id) != 0;
+
+        *reason = is_new ? "needs a reboot" : "needs a reboot, and a new instance";
+        return CONSUMPTION_OLDER;
+    }
+    if (*reason)
+        return CONSUMPTION_DIFFERENT;
+    /* The guest gets its identity alone after it has applied everything else. */
+    if (boot->identity_alone)
+        return CONSUMPTION_APPLIED;
+    if (!claim->first[KEPT_USER_DATA])
+        return CONSUMPTION_READ;
+    if (may_be_same(last, claim->first, KEPT_USER_DATA) &&
+        may_be_same(last, claim->first, KEPT_NETWORK_CONFIG))
+        return CONSUMPTION_APPLIED;
+    *reason = "needs a new instance";
+    return CONSUMPTION_OLDER;
+}
