@@ -174,6 +174,7 @@ libcheck_a_SOURCES = \
 	%D%/check/check.c \
 	%D%/check/check.h \
 	%D%/check/disks.c \
+	%D%/check/lost.c \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
 	%D%/check/nocloud-net.c \

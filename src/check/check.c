@@ -20,9 +20,9 @@
 
 /* To add a subject, add a file to this folder and a row here. */
 static void (*const subjects[])(const struct check *check) = {
-    check_secrets, check_user_data,   check_cloud_config,
-    check_network, check_nocloud_net, check_meta_data,
-    check_smbios,  check_disks,       check_initialization,
+    check_secrets, check_user_data,      check_lost,      check_cloud_config,
+    check_network, check_nocloud_net,    check_meta_data, check_smbios,
+    check_disks,   check_initialization,
 };
 
 /* --- the findings ------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/definition.h"
@@ -37,8 +38,9 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (result < 0)
         return failure_prefix(failure, "domain '%s'", definition.domain.name);
     if (!context->quiet)
-        print_outside_line(stdout, "domain '%s': %srecorded as done",
-                           definition.domain.name, options->undo ? "not " : "");
+        print_outside_line(stdout, "domain '%s': %srecorded as done, in %s/%s.json",
+                           definition.domain.name, options->undo ? "no longer " : "",
+                           VIRT_SEED_STATEDIR, definition.domain.uuid);
     return STATUS_OK;
 }
 
@@ -52,9 +54,10 @@ const struct command cmd_done = {
     .name = "done",
     .operands = "DOMAIN|FILE|-",
     .summary = "record that a guest is set up",
-    .help = "Records that the guest is set up. From the next start on, a domain with\n"
-            "boots=\"until-done\" gets a seed that has only its identity: the same\n"
-            "instance-id and host name, and nothing else.\n",
+    .help = "Records on this host that the guest is set up. From the next start on, a\n"
+            "domain with boots=\"until-done\" gets a seed that has only its identity: the\n"
+            "same instance-id and host name, and nothing else. A FILE stands for the domain\n"
+            "with its UUID.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

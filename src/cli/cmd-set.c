@@ -22,6 +22,7 @@
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 #include "import/element.h"
+#include "seed/seed.h"
 #include "wire/wire.h"
 
 struct options {
@@ -396,6 +397,27 @@ write_settings(struct writing *writing, const struct option_values *values,
     return result;
 }
 
+/* A start would refuse a document that its guest cannot read; files and secrets of the host
+ * may be out of the caller's reach. */
+static int
+check_documents(const struct domain *domain, struct failure **failure)
+{
+    cleanup_request struct request request = {0};
+
+    if (request_read(&request, domain, failure) < 0)
+        return -1;
+    for (size_t i = 0; i < request.parts.count; i++) {
+        const struct part *part = request.parts.list[i];
+
+        if (part->origin == PART_INLINE &&
+            (part->kind == PART_USER_DATA || part->kind == PART_VENDOR_DATA ||
+             part->kind == PART_NETWORK_CONFIG) &&
+            seed_check_part(&request, part, failure) < 0)
+            return failure_prefix(failure, "domain '%s'", domain->name);
+    }
+    return 0;
+}
+
 static void
 writing_clear(struct writing *writing)
 {
@@ -431,7 +453,8 @@ run(const struct context *context, const void *data, struct failure **failure)
     written = wiring.change_count;
     /* The hook must be able to read what is written, so it is read before anything is
      * defined; and it is wired in the same definition. */
-    if (definition_wire(&definition, context, &change, &wiring, failure) < 0)
+    if (definition_wire(&definition, context, &change, &wiring, failure) < 0 ||
+        check_documents(&definition.domain, failure) < 0)
         return -1;
     definition.request_alone = wiring.change_count == written;
     /* The secret comes first: the domain may start as soon as it is defined. */

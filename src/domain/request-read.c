@@ -431,6 +431,26 @@ settle(struct request *request, const xmlNode *node, struct failure **failure)
     return 0;
 }
 
+/* A <cloud-init> in another namespace is likely to be a mistake. */
+static int
+fail_missing(const struct domain *domain, struct failure **failure)
+{
+    const xmlNode *metadata = xml_child(domain->root, "metadata");
+    const xmlNode *other = metadata ? xml_first_element(metadata) : NULL;
+
+    while (other && strcmp((const char *)other->name, "cloud-init") != 0)
+        other = xml_next_element(other);
+    failure_set(failure, FAILURE_REQUEST_MISSING,
+                other ? "does not ask for cloud-init: the namespace of the <cloud-init> in "
+                        "its <metadata> is not virt-seed's"
+                      : "does not ask for cloud-init: its <metadata> has no <cloud-init>");
+    return failure_hint(failure,
+                        other ? "write xmlns:ci=\"%s\"; see virt-seed-xml(5)"
+                              : "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…"
+                                "</ci:cloud-init></metadata>; see virt-seed-xml(5)",
+                        REQUEST_NAMESPACE);
+}
+
 int
 request_read(struct request *request, const struct domain *domain,
              struct failure **failure)
@@ -443,13 +463,7 @@ request_read(struct request *request, const struct domain *domain,
     if (!node && !payload && domain_uses_shim(domain))
         return 0;
     if (!node && !payload)
-        return failure_set(failure, FAILURE_REQUEST_MISSING,
-                           "does not ask for cloud-init: its <metadata> has no "
-                           "<cloud-init>\n"
-                           "add <metadata><ci:cloud-init "
-                           "xmlns:ci=\"%s\">…</ci:cloud-init></metadata>; see "
-                           "virt-seed-xml(5)",
-                           REQUEST_NAMESPACE);
+        return fail_missing(domain, failure);
     request->line = xml_line(node ? node : payload);
     if (payload) {
         request->datasource = &datasource_payload;

@@ -221,6 +221,16 @@ static const struct known_file nocloud_files[] = {
     {0},
 };
 
+/* In a seed that virt-seed made; each new one gets it again. */
+static bool
+is_reporter(const struct buffer *data)
+{
+    static const char beginning[] = "#cloud-boothook\n#!/bin/sh\n# virt-seed: ";
+
+    return data->size > strlen(beginning) &&
+           memcmp(data->data, beginning, strlen(beginning)) == 0;
+}
+
 static int
 add_file(struct import *import, const struct document *file,
          const struct known_file *known, struct failure **failure)
@@ -237,7 +247,7 @@ add_file(struct import *import, const struct document *file,
                            "is not a regular file, or too large for a seed's");
     if (known->meta)
         return add_meta(import, known->meta, data, failure);
-    if (data->size > 0)
+    if (data->size > 0 && !is_reporter(data))
         element_add_data(import->element, known->element, data->data, data->size);
     return 0;
 }

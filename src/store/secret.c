@@ -350,17 +350,12 @@ make_secret(int root, const char *name, struct failure **failure)
 static int
 has_keys(int secret)
 {
-    struct dirent **entries = NULL;
-    int count = scandirat(secret, ".", &entries, NULL, NULL);
-    int found = count < 0 ? -errno : 0;
+    cleanup_closedir DIR *dir = fs_list(secret);
+    const struct dirent *entry = NULL;
 
-    for (int i = 0; i < count; i++) {
-        if (entries[i]->d_name[0] != '.')
-            found = 1;
-        free(entries[i]);
-    }
-    free(entries);
-    return found;
+    while (dir && (errno = 0, entry = readdir(dir)) && entry->d_name[0] == '.')
+        ;
+    return entry ? 1 : -errno;
 }
 
 /* `there` says whether the key already exists; other content is a failure. */

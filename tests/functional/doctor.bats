@@ -94,6 +94,13 @@ enable_apparmor() {
     finds
 }
 
+@test "a host without virt-seed's hook is told to install it" {
+    rm "$root$hooks/qemu.d/50-virt-seed" "$root$sbindir/virt-seed-hook"
+    run -1 doctor
+    assert_said "$sbindir/virt-seed-hook is missing" 'fix: install virt-seed'
+    [[ $output != *'ln -sf'* ]]
+}
+
 @test "finds a hook that libvirt would not run" {
     chmod -x "$root$sbindir/virt-seed-hook"
     finds problem/hook

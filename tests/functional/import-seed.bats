@@ -43,6 +43,14 @@ seeded_domain() {
     [[ $(<again) = "$output" ]]
 }
 
+@test "import leaves virt-seed's own reporter out, and the seed gets it again" {
+    domain_xml "<ci:user-data>$(<files/user-data)</ci:user-data>" | virt-seed --quiet build -o seed.iso -
+    run -0 virt-seed import seed.iso
+    [[ $output != *vendor-data* && $output = *user-data* ]]
+    domain_xml "$(sed '1d;$d' <<<"$output")" | virt-seed dump - vendor-data >again
+    [[ $(grep -c '^report &' again) -eq 1 ]]
+}
+
 @test "import reads a vfat image" {
     needs mcopy
     mformat -C -f 1440 -v CIDATA -i seed.img ::

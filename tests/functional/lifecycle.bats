@@ -557,7 +557,7 @@ with_device() {
     cmp "$seeds/$uuid.iso" full.iso
 
     run -0 virt-seed --root="$root" 'done' until.xml
-    [[ $output == "domain 'web1': recorded as done" ]]
+    [[ $output == "domain 'web1': recorded as done, in $statedir/$uuid.json" ]]
     run ! grep -r cloud-config "$root$statedir"
     rm -r "$root$confdir/secrets"
     lifecycle until.xml prepare

@@ -108,7 +108,7 @@ END
     local file
 
     printf '#!/bin/sh\r\necho "]]>" &\n   ' >script
-    printf '\n#cloud-config\n\t{}' >blanks
+    printf '\n#cloud-config\n{}\r\n   ' >blanks
     for file in user-data script blanks; do
         sets --user-data="$file" >out.xml
         [[ $file = blanks ]] || document user-data <out.xml | cmp - "$file"
@@ -118,6 +118,18 @@ END
         fi
     done
     sets --user-data=<(cat user-data) | document user-data | cmp - user-data
+}
+
+@test "a document that no guest could read is not written" {
+    local option
+
+    printf '#cloud-config\nlocale: [C\n' >broken
+    printf 'locale: C\n' >headless
+    printf 'version: 3\n' >wrong-version
+    for option in user-data=broken vendor-data=broken user-data=headless network-config=wrong-version; do
+        run -1 --separate-stderr sets "--$option"
+        [[ -z $output && $stderr = "virt-seed: error: domain 'web1': <${option%%=*}>: "* ]]
+    done
 }
 
 @test "replaces what a setting names and keeps the rest" {

@@ -95,7 +95,10 @@ say_missing(struct doctor *doctor)
 {
     struct stat status;
 
-    if (fstatat(doctor->root, &LINK[1], &status, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fs_stat_in_root(doctor->root, VIRT_SEED_SBINDIR "/" PROGRAM, &status) < 0)
+        doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "install virt-seed",
+                   "%s is missing: libvirt makes no seeds", VIRT_SEED_SBINDIR "/" PROGRAM);
+    else if (fstatat(doctor->root, &LINK[1], &status, AT_SYMLINK_NOFOLLOW) < 0)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, MAKE_LINK,
                    "%s is missing: libvirt makes no seeds", LINK);
     else if (fs_stat_in_root(doctor->root, LINK, &status) < 0)
