@@ -366,11 +366,12 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *th
     cleanup_buffer struct buffer content = {0};
     cleanup_failure struct failure *reason = NULL;
 
-    *there = read_key(secret, name, key->name, LIMIT_PART, &content, &reason) == 0;
-    if (*there ? buffer_is_same(&content, &key->content)
-               : reason->code == FAILURE_SECRET_MISSING)
+    read_key(secret, name, key->name, LIMIT_PART, &content, &reason);
+    *there = !reason;
+    if (reason ? reason->code == FAILURE_SECRET_MISSING
+               : buffer_is_same(&content, &key->content))
         return 0;
-    if (!*there && reason->code != FAILURE_LIMIT) {
+    if (reason && reason->code != FAILURE_LIMIT) {
         *failure = steal(reason);
         return -1;
     }
