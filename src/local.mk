@@ -178,6 +178,7 @@ libcheck_a_SOURCES = \
 	%D%/check/meta-data.c \
 	%D%/check/network.c \
 	%D%/check/nocloud-net.c \
+	%D%/check/reader.c \
 	%D%/check/rules.c \
 	%D%/check/schema.c \
 	%D%/check/secrets.c \

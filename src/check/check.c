@@ -217,8 +217,9 @@ check_domain(struct findings *findings, struct domain *domain,
     if (options->schema)
         check_schema(&check, options->schema_file);
     /* Wiring assigns a UUID, and is already reported. */
-    if (findings->errors == 0 && *domain->uuid)
-        seed_make(&seed, &request, &failure);
+    if (findings->errors == 0 && *domain->uuid &&
+        seed_make(&seed, &request, &failure) == 0)
+        check_reader(&check, &seed);
     findings_take(findings, &failure);
     check_wiring(findings, &config, domain, &request);
     check_delivery(&check);

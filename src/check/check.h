@@ -32,6 +32,7 @@
     X(INCLUDE, "include")                                                                \
     X(LINE_ENDS, "line-ends")                                                            \
     X(LOST, "lost")                                                                      \
+    X(OTHER_READER, "other-reader")                                                      \
     X(VENDOR_DATA_UNUSED, "vendor-data-unused")                                          \
     X(META_DATA_KEY, "meta-data-key")                                                    \
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
@@ -146,6 +147,9 @@ void check_schema(const struct check *check, const struct buffer *file);
 void check_warn_of_part(const struct check *check, const struct part *part,
                         enum warning id, const char *hint, int line,
                         const char *message);
+
+/* `seed` is the one that the request makes. */
+void check_reader(const struct check *check, const struct seed *seed);
 
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);
