@@ -145,8 +145,7 @@ void check_schema(const struct check *check, const struct buffer *file);
 
 /* Warns of a part, at a line of its document, or of all of it if the line is 0. */
 void check_warn_of_part(const struct check *check, const struct part *part,
-                        enum warning id, const char *hint, int line,
-                        const char *message);
+                        enum warning id, const char *hint, int line, const char *message);
 
 /* `seed` is the one that the request makes. */
 void check_reader(const struct check *check, const struct seed *seed);

@@ -32,10 +32,11 @@ report_line() {
 }
 
 report_taken() {
-    local name digests=
+    local name sum digests=
 
     for name in user-data vendor-data; do
-        digests+="${digests:+,}\"$name\":\"$(cat "${2-/nowhere}/$name" 2>/dev/null | sha256sum | cut -d ' ' -f 1)\""
+        sum=$(sha256sum "${2-/nowhere}/$name" 2>/dev/null || sha256sum </dev/null)
+        digests+="${digests:+,}\"$name\":\"${sum%% *}\""
     done
     printf '{"version":"25.1.4","instance-id":"%s","new":true,"documents":{%s},"first":{%s}}\n' "$1" \
         "$digests" "$digests"

@@ -234,7 +234,8 @@ writes_what_the_request_says(void **state)
         "  \"local-hostname\": \"db7.example.org\",\n"
         "  \"public-keys\": [\n    \"" KEY " a\",\n    \"" KEY " b\"\n  ],\n"
         "  \"environment\": \"a \\\"b\\\"\\n\xc3\xa4\",\n"
-        "  \"yes\": \"no\"\n}\n");
+        "  \"yes\": \"no\",\n"
+        "  \"public_keys\": [\n    \"" KEY " a\",\n    \"" KEY " b\"\n  ]\n}\n");
 }
 
 /* JSON may hold these as they are, YAML not. */
