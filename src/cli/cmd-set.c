@@ -310,6 +310,26 @@ remove_secret(struct writing *writing, const struct option_value *value)
 }
 
 static int
+fail_secret_part(const char *value, struct failure **failure)
+{
+    const char *names[ARRAY_SIZE(secret_parts)], *near;
+    size_t length = strcspn(value, "=");
+    cleanup_free char *word = xstrndup(value, length < 64 ? length : 64);
+
+    for (size_t i = 0; i < ARRAY_SIZE(secret_parts); i++)
+        names[i] = secret_parts[i].name;
+    near = help_suggest(word, names, ARRAY_SIZE(names));
+    failure_set(failure, FAILURE_USAGE, "--secret has '%.64s', expected PART=NAME[/KEY]",
+                value);
+    if (value[length] && near)
+        return failure_hint(failure, "did you mean --secret=%s%.64s?", near,
+                            value + length);
+    return failure_hint(failure, "write one of these as PART: user-data, vendor-data, "
+                                 "network-config, meta-data, ssh-authorized-keys, "
+                                 "ssh-host-keys or admin-password");
+}
+
+static int
 add_secret(struct writing *writing, const struct option_value *value,
            struct failure **failure)
 {
@@ -320,11 +340,7 @@ add_secret(struct writing *writing, const struct option_value *value,
     xmlNode *node;
 
     if (!part)
-        return failure_set(failure, FAILURE_USAGE,
-                           "--secret has '%.64s', expected PART=NAME[/KEY]\n"
-                           "PART is user-data, vendor-data, network-config, meta-data, "
-                           "ssh-authorized-keys, ssh-host-keys or admin-password",
-                           value->text);
+        return fail_secret_part(value->text, failure);
     if (set_check_text(value, value->text, strlen(value->text), failure) < 0)
         return -1;
     if (!*secret)

@@ -187,7 +187,8 @@ describe_result(struct domain_status *status, int root, bool active,
     } else if (written != 0) {
         status->result = GUEST_STATE_NOTHING;
     }
-    status->consumption = consumption_find(record, &status->claim, &status->reason);
+    status->consumption =
+        consumption_find(record, &status->claim, status->since, &status->reason);
 }
 
 /* --- the whole status --------------------------------------------------------------- */

@@ -70,17 +70,23 @@ read_claim(struct comparison *comparison, const struct context *context)
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
     cleanup_failure struct failure *ignored = NULL;
     struct guest_claim *claim = &comparison->record.result.claim;
+    const char *said = comparison->record.result.time;
+    cleanup_free char *reported = NULL;
+    time_t written = 0;
 
     if (comparison->running.doc &&
-        report_read(context->root, comparison->source.domain.uuid, &report, NULL, NULL,
-                    &ignored) == 0 &&
-        report.claim.instance_id)
+        report_read(context->root, comparison->source.domain.uuid, &report, NULL,
+                    &written, &ignored) == 0 &&
+        report.claim.instance_id) {
         claim = &report.claim;
+        said = reported = record_time(written);
+    }
     comparison->claim = *claim;
     *claim = (struct guest_claim){0};
-    comparison->last = consumption_find_read(&comparison->record, &comparison->claim);
-    comparison->consumption =
-        consumption_find(&comparison->record, &comparison->claim, &comparison->reason);
+    comparison->last =
+        consumption_find_read(&comparison->record, &comparison->claim, said);
+    comparison->consumption = consumption_find(&comparison->record, &comparison->claim,
+                                               said, &comparison->reason);
 }
 
 /* --- secrets ------------------------------------------------------------------------ */

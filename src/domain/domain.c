@@ -82,12 +82,14 @@ domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure)
                               "the root element is <%s>, expected <domain>\n"
                               "use the output of 'virsh dumpxml DOMAIN'",
                               root->name);
-    if (!type || (strcmp(type, "kvm") != 0 && strcmp(type, "qemu") != 0 &&
-                  strcmp(type, "hvf") != 0))
+    if (!type)
+        return failure_set_at(failure, FAILURE_DOMAIN, xml_line(root),
+                              "<domain> has no type\nuse type='kvm' or type='qemu'");
+    if (strcmp(type, "kvm") != 0 && strcmp(type, "qemu") != 0 && strcmp(type, "hvf") != 0)
         return failure_set_at(failure, FAILURE_DOMAIN, xml_line(root),
                               "<domain type='%s'> is not a QEMU domain\n"
                               "use type='kvm' or type='qemu'",
-                              type ? type : "");
+                              type);
     if (read_uuid(domain, failure) < 0)
         return -1;
     name = xml_child(root, "name");

@@ -240,14 +240,16 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
                    ? check_blanks(reader, event, failure)
                    : 0;
     if (parser->error == YAML_READER_ERROR)
-        failure_set(failure, FAILURE_YAML, "not YAML at byte %zu: %s",
-                    parser->problem_offset, parser->problem);
-    else
-        failure_set(failure, FAILURE_YAML, "line %zu, column %zu: not YAML: %s%s%s",
-                    parser->problem_mark.line + 1, parser->problem_mark.column + 1,
-                    parser->context ? parser->context : "", parser->context ? ": " : "",
-                    parser->problem);
-    return failure_hint(failure, "fix the YAML");
+        return failure_set(failure, FAILURE_YAML,
+                           "not YAML at byte %zu: %s\nsave it as UTF-8 text",
+                           parser->problem_offset, parser->problem);
+    return failure_set(failure, FAILURE_YAML,
+                       "line %zu, column %zu: not YAML: %s%s%s\n"
+                       "look there and in the lines before: close brackets and quotes, "
+                       "and indent with spaces",
+                       parser->problem_mark.line + 1, parser->problem_mark.column + 1,
+                       parser->context ? parser->context : "",
+                       parser->context ? ": " : "", parser->problem);
 }
 
 /* --- nodes ------------------------------------------------------------------------ */

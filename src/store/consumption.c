@@ -94,10 +94,18 @@ find_difference(const struct record_boot *boot, const struct guest_claim *claim)
     return NULL;
 }
 
-const struct record_boot *
-consumption_find_read(const struct record *record, const struct guest_claim *claim)
+/* Return: whether the guest has said it before its seed was updated. */
+static bool
+is_before_update(const struct record *record, const char *said)
 {
-    return record->update.time && claim->instance_id &&
+    return record->update.time && said && strcmp(said, record->update.time) < 0;
+}
+
+const struct record_boot *
+consumption_find_read(const struct record *record, const struct guest_claim *claim,
+                      const char *said)
+{
+    return record->update.time && claim->instance_id && !is_before_update(record, said) &&
                    find_difference(&record->boot, claim) &&
                    !find_difference(&record->update, claim)
                ? &record->update
@@ -106,11 +114,12 @@ consumption_find_read(const struct record *record, const struct guest_claim *cla
 
 enum consumption
 consumption_find(const struct record *record, const struct guest_claim *claim,
-                 const char **reason)
+                 const char *said, const char **reason)
 {
     const struct record_boot *boot = &record->boot;
     const struct record_boot *update = &record->update;
     const struct record_boot *last = update->time ? update : boot;
+    bool is_reboot_due;
 
     *reason = NULL;
     if (!boot->time)
@@ -118,11 +127,13 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
     if (!claim->instance_id || !claim->documents[KEPT_USER_DATA] || !boot->datasource)
         return CONSUMPTION_UNKNOWN;
     *reason = find_difference(last, claim);
-    if (*reason && record->cache_keep) {
+    is_reboot_due = update->time && (*reason || is_before_update(record, said)) &&
+                    !find_difference(boot, claim);
+    if ((*reason || is_reboot_due) && record->cache_keep) {
         *reason = "it keeps what it has read";
         return CONSUMPTION_OLDER;
     }
-    if (*reason && last == update && !find_difference(boot, claim)) {
+    if (is_reboot_due) {
         bool is_new = boot->instance_id && update->instance_id &&
                       strcmp(boot->instance_id, update->instance_id) != 0;
 

@@ -24,17 +24,21 @@ enum consumption {
  * Compares the last boot, and the update of its seed, with the claim. cloud-init applies
  * all of a seed in the first boot of an instance only. So the user-data and the
  * network-config of that boot count; vendor-data does not: virt-seed's reporter is in it,
- * which changes from one version to the next.
+ * which changes from one version to the next. The meta-data is not kept by cloud-init, but
+ * what the guest said before an update is about the seed of the boot; `said` is when it did
+ * (record_time()), or NULL.
  *
  * `reason` gets a phrase for OLDER and DIFFERENT, else NULL.
  */
 enum consumption consumption_find(const struct record *record,
-                                  const struct guest_claim *claim, const char **reason);
+                                  const struct guest_claim *claim, const char *said,
+                                  const char **reason);
 
 /* Return: the delivery whose seed the guest has read, in the record: the update if it says
  * so, else the boot. */
 const struct record_boot *consumption_find_read(const struct record *record,
-                                                const struct guest_claim *claim);
+                                                const struct guest_claim *claim,
+                                                const char *said);
 
 /* Return: "read", "applied", "older seed applied", "not applied"; NULL for the others. */
 const char *consumption_word(enum consumption consumption);

@@ -275,6 +275,8 @@ END
     assert_refused 2 'expected KEY=VALUE'
     run virt-seed set -i --secret=moon=web1 web1.xml
     assert_refused 2 'expected PART=NAME[/KEY]'
+    run virt-seed set -i --secret=userdata=web1 web1.xml
+    assert_refused 2 'did you mean --secret=user-data=web1?'
     run virt-seed set -i --secret=user-data web1.xml
     assert_refused 2 'expected PART=NAME[/KEY]'
     run virt-seed set -i --secret=admin-password=web1 web1.xml

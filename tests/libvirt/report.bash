@@ -8,7 +8,7 @@
 #   report_line BOOT STATUS [RESULT [TAKEN]]
 #                                      print a line of the boot, BOOT being one of $boot1, $boot2
 #   report_taken INSTANCE-ID [FOLDER]  print what a guest says that has taken the documents of the folder,
-#                                      or none, in the first boot of that instance
+#                                      or no user-data, in the first boot of that instance
 #   report_runs                        print the status in which the stage init runs
 #   report_ended [ERROR...]            print one, of the last stage that has finished
 #   report_result [ERROR...]           print the result; each ERROR is a JSON string
@@ -34,7 +34,7 @@ report_line() {
 report_taken() {
     local name sum digests=
 
-    for name in user-data vendor-data; do
+    for name in user-data ${2:+vendor-data}; do
         sum=$(sha256sum "${2-/nowhere}/$name" 2>/dev/null || sha256sum </dev/null)
         digests+="${digests:+,}\"$name\":\"${sum%% *}\""
     done

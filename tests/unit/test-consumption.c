@@ -70,7 +70,7 @@ assert_says(const struct taken *boot, const struct taken *update, bool is_new,
     claim_documents(claim.documents, *now);
     if (first)
         claim_documents(claim.first, *first);
-    consumption = consumption_find(&record, &claim, &reason);
+    consumption = consumption_find(&record, &claim, NULL, &reason);
     said = xasprintf("%s%s%s", consumption_word(consumption), reason ? ": " : "",
                      reason ? reason : "");
     assert_string_equal(said, expected);
@@ -143,6 +143,27 @@ an_update_needs_a_reboot(void **state)
     assert_says(&a, &a, true, &a, &a, "applied");
 }
 
+/* Such as another host name in the meta-data, which cloud-init does not keep. */
+static void
+what_was_said_before_an_update_is_not_about_it(void **state)
+{
+    cleanup_record struct record record = {0};
+    struct guest_claim claim = {.instance_id = xstrdup("one"), .is_new = true};
+    const char *reason;
+
+    (void)state;
+    deliver(&record.boot, a);
+    deliver(&record.update, a);
+    claim_documents(claim.documents, a);
+    claim_documents(claim.first, a);
+    assert_int_equal(consumption_find(&record, &claim, "2026-11-21T15:59:59Z", &reason),
+                     CONSUMPTION_OLDER);
+    assert_string_equal(reason, "needs a reboot, and a new instance");
+    assert_int_equal(consumption_find(&record, &claim, "2026-11-21T16:00:01Z", &reason),
+                     CONSUMPTION_APPLIED);
+    guest_claim_clear(&claim);
+}
+
 static void
 an_instance_that_never_said_what_it_applied_has_read_it(void **state)
 {
@@ -162,7 +183,7 @@ a_guest_that_keeps_what_it_has_applies_nothing_else(void **state)
     deliver(&record.boot, b);
     record.cache_keep = true;
     claim_documents(claim.documents, a);
-    assert_int_equal(consumption_find(&record, &claim, &reason), CONSUMPTION_OLDER);
+    assert_int_equal(consumption_find(&record, &claim, NULL, &reason), CONSUMPTION_OLDER);
     assert_string_equal(reason, "it keeps what it has read");
     guest_claim_clear(&claim);
 }
@@ -179,7 +200,8 @@ the_identity_alone_is_applied_if_it_is_read(void **state)
     record.boot.identity_alone = true;
     claim_documents(claim.documents, b);
     claim_documents(claim.first, a);
-    assert_int_equal(consumption_find(&record, &claim, &reason), CONSUMPTION_APPLIED);
+    assert_int_equal(consumption_find(&record, &claim, NULL, &reason),
+                     CONSUMPTION_APPLIED);
     assert_null(reason);
     guest_claim_clear(&claim);
 }
@@ -192,9 +214,11 @@ a_guest_that_says_nothing_is_unknown(void **state)
     const char *reason;
 
     (void)state;
-    assert_int_equal(consumption_find(&record, &nothing, &reason), CONSUMPTION_NONE);
+    assert_int_equal(consumption_find(&record, &nothing, NULL, &reason),
+                     CONSUMPTION_NONE);
     deliver(&record.boot, a);
-    assert_int_equal(consumption_find(&record, &nothing, &reason), CONSUMPTION_UNKNOWN);
+    assert_int_equal(consumption_find(&record, &nothing, NULL, &reason),
+                     CONSUMPTION_UNKNOWN);
     assert_null(reason);
     assert_null(consumption_word(CONSUMPTION_UNKNOWN));
 }
@@ -208,6 +232,7 @@ main(void)
         cmocka_unit_test(a_change_needs_a_new_instance),
         cmocka_unit_test(other_vendor_data_alone_does_not),
         cmocka_unit_test(an_update_needs_a_reboot),
+        cmocka_unit_test(what_was_said_before_an_update_is_not_about_it),
         cmocka_unit_test(an_instance_that_never_said_what_it_applied_has_read_it),
         cmocka_unit_test(a_guest_that_keeps_what_it_has_applies_nothing_else),
         cmocka_unit_test(the_identity_alone_is_applied_if_it_is_read),
