@@ -131,8 +131,6 @@ process_path_beside(const char *name)
 
 /* --- other programs --------------------------------------------------------------- */
 
-#define NOBODY 65534U
-
 struct run {
     const struct child *child;
     pid_t pid;

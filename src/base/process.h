@@ -38,6 +38,9 @@ void process_harden(void);
  * caller (free); NULL with errno if /proc does not tell. */
 char *process_path_beside(const char *name);
 
+/* The user, and the group, that own nothing. */
+#define NOBODY 65534U
+
 /*
  * Another program that is run for its output, on documents passed as descriptors, within
  * bounds of time, memory and output.
@@ -55,7 +58,7 @@ struct child {
     /* Root runs it as another user (setpriv), without privileges and with $PATH and
      * `environment` alone, because others wrote what it reads. */
     bool unprivileged;
-    uid_t uid; /* that user and group; 0 is nobody */
+    uid_t uid; /* that user and group; 0: NOBODY */
     gid_t gid;
 };
 

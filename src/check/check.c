@@ -20,9 +20,9 @@
 
 /* To add a subject, add a file to this folder and a row here. */
 static void (*const subjects[])(const struct check *check) = {
-    check_secrets, check_user_data,   check_cloud_config,
-    check_network, check_nocloud_net, check_meta_data,
-    check_smbios,  check_disks,       check_initialization,
+    check_secrets, check_user_data,      check_lost,      check_cloud_config,
+    check_network, check_nocloud_net,    check_meta_data, check_smbios,
+    check_disks,   check_initialization,
 };
 
 /* --- the findings ------------------------------------------------------------------- */
@@ -217,8 +217,9 @@ check_domain(struct findings *findings, struct domain *domain,
     if (options->schema)
         check_schema(&check, options->schema_file);
     /* Wiring assigns a UUID, and is already reported. */
-    if (findings->errors == 0 && *domain->uuid)
-        seed_make(&seed, &request, &failure);
+    if (findings->errors == 0 && *domain->uuid &&
+        seed_make(&seed, &request, &failure) == 0)
+        check_reader(&check, &seed);
     findings_take(findings, &failure);
     check_wiring(findings, &config, domain, &request);
     check_delivery(&check);

@@ -31,6 +31,8 @@
     X(UNSEEN, "unseen")                                                                  \
     X(INCLUDE, "include")                                                                \
     X(LINE_ENDS, "line-ends")                                                            \
+    X(LOST, "lost")                                                                      \
+    X(OTHER_READER, "other-reader")                                                      \
     X(VENDOR_DATA_UNUSED, "vendor-data-unused")                                          \
     X(META_DATA_KEY, "meta-data-key")                                                    \
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
@@ -129,6 +131,7 @@ struct check {
 /* Each adds its own warnings. Content that the guest would reject was already reported as
  * an error (seed/seed.h, wire/wire.h). */
 void check_user_data(const struct check *check);
+void check_lost(const struct check *check);
 void check_cloud_config(const struct check *check);
 void check_network(const struct check *check);
 void check_meta_data(const struct check *check);
@@ -139,6 +142,13 @@ void check_nocloud_net(const struct check *check);
 void check_disks(const struct check *check);
 /* `file` is NULL, or the schema. */
 void check_schema(const struct check *check, const struct buffer *file);
+
+/* Warns of a part, at a line of its document, or of all of it if the line is 0. */
+void check_warn_of_part(const struct check *check, const struct part *part,
+                        enum warning id, const char *hint, int line, const char *message);
+
+/* `seed` is the one that the request makes. */
+void check_reader(const struct check *check, const struct seed *seed);
 
 /* Return: whether the part is a plain cloud-config, not one inside MIME or a template. */
 bool check_is_cloud_config(const struct part *part);

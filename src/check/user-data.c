@@ -11,9 +11,9 @@
 #include "check/check.h"
 #include "seed/content.h"
 
-static void
-warn(const struct check *check, const struct part *part, enum warning id,
-     const char *hint, int line, const char *message)
+void
+check_warn_of_part(const struct check *check, const struct part *part, enum warning id,
+                   const char *hint, int line, const char *message)
 {
     cleanup_free char *description = part_describe(part);
 
@@ -52,12 +52,13 @@ check_includes(const struct check *check, const struct part *part)
             begins_with(url, "https://"))
             continue;
         if (begins_with(url, "file:") || *url == '/')
-            warn(check, part, WARNING_INCLUDE,
-                 "put the content into its own user-data element, unless the guest's "
-                 "image has the file",
-                 number, "includes a file from the guest, not from the host");
+            check_warn_of_part(
+                check, part, WARNING_INCLUDE,
+                "put the content into its own user-data element, unless the guest's "
+                "image has the file",
+                number, "includes a file from the guest, not from the host");
         else
-            warn(
+            check_warn_of_part(
                 check, part, WARNING_INCLUDE,
                 "write one http:// or https:// URL on each line", number,
                 "includes something other than an http URL; cloud-init stops if a fetch fails");
@@ -87,15 +88,16 @@ check_user_data(const struct check *check)
             continue;
         kind = user_data_kind(part->data.data, part->data.size);
         if (strcmp(kind, "gzip") == 0 || strcmp(kind, "MIME") == 0)
-            warn(check, part, WARNING_UNSEEN,
-                 "put each part into its own user-data element: virt-seed combines "
-                 "them",
-                 0, "is packed (gzip or MIME), so its values were not checked");
+            check_warn_of_part(
+                check, part, WARNING_UNSEEN,
+                "put each part into its own user-data element: virt-seed combines "
+                "them",
+                0, "is packed (gzip or MIME), so its values were not checked");
         else if (strcmp(kind, "include") == 0 || strcmp(kind, "include-once") == 0)
             check_includes(check, part);
         else if ((strcmp(kind, "script") == 0 || strcmp(kind, "boothook") == 0) &&
                  has_later_cr_lf(&part->data))
-            warn(
+            check_warn_of_part(
                 check, part, WARNING_LINE_ENDS, "convert it: sed -i 's/\\r$//' FILE", 0,
                 "has lines that end in CR LF, but not the first: the shell would see the "
                 "CR");

@@ -54,10 +54,11 @@ const struct command cmd_done = {
     .name = "done",
     .operands = "DOMAIN|FILE|-",
     .summary = "record that a guest is set up",
-    .help = "Records on this host that the guest is set up. From the next start on, a\n"
-            "domain with boots=\"until-done\" gets a seed that has only its identity: the\n"
-            "same instance-id and host name, and nothing else. A FILE stands for the domain\n"
-            "with its UUID.\n",
+    .help =
+        "Records on this host that the guest is set up. From the next start on, a\n"
+        "domain with boots=\"until-done\" gets a seed that has only its identity: the\n"
+        "same instance-id and host name, and nothing else. A FILE stands for the domain\n"
+        "with its UUID.\n",
     .options = rows,
     .options_size = sizeof(struct options),
     .run = run,

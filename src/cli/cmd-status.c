@@ -346,11 +346,11 @@ print_json(const struct rows *rows)
 
         json_must(json_array_append_new(
             list,
-            json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o}", "domain",
-                      pack_text(row->name), "uuid", row->uuid, "state", row->state,
-                      "wired", pack_answer(row->wired), "seed", pack_answer(row->seed),
-                      "datasource", pack_text(row->datasource), "instance-id",
-                      pack_text(row->instance_id), "result",
+            json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o}",
+                      "domain", pack_text(row->name), "uuid", row->uuid, "state",
+                      row->state, "wired", pack_answer(row->wired), "seed",
+                      pack_answer(row->seed), "datasource", pack_text(row->datasource),
+                      "instance-id", pack_text(row->instance_id), "result",
                       pack_text(guest_state_word(row->result)), "stage",
                       pack_text(guest_stage_name(row->stage)), "since",
                       pack_text(row->since), "errors", row->errors, "guest-says",
@@ -382,9 +382,9 @@ print_table(const struct rows *rows)
         const struct domain_status *row = &rows->list[i];
         const char *stage = guest_stage_name(row->stage);
         const char *result = guest_state_word(row->result);
-        bool is_silent = row->consumption == CONSUMPTION_UNKNOWN &&
-                         (row->result == GUEST_STATE_NOTHING ||
-                          row->result == GUEST_STATE_UNFINISHED);
+        bool is_silent =
+            row->consumption == CONSUMPTION_UNKNOWN &&
+            (row->result == GUEST_STATE_NOTHING || row->result == GUEST_STATE_UNFINISHED);
         const char *word = is_silent ? "nothing" : consumption_word(row->consumption);
         cleanup_free char *says =
             row->reason ? xasprintf("%s: %s", word, row->reason) : NULL;
@@ -396,11 +396,10 @@ print_table(const struct rows *rows)
             result = "?";
         else if (running)
             result = running;
-        columns_add(table,
-                    (const char *const[]){row->name, row->state, word_of(row, row->wired),
-                                          word_of(row, row->seed), row->datasource,
-                                          row->instance_id, result, row->since,
-                                          says ? says : word});
+        columns_add(table, (const char *const[]){
+                               row->name, row->state, word_of(row, row->wired),
+                               word_of(row, row->seed), row->datasource, row->instance_id,
+                               result, row->since, says ? says : word});
     }
     columns_print(table);
 }

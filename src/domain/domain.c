@@ -168,6 +168,12 @@ domain_uses_shim(const struct domain *domain)
 bool
 domain_is_windows(const struct domain *domain)
 {
+    return domain_is_os(domain, "microsoft.com/");
+}
+
+bool
+domain_is_os(const struct domain *domain, const char *text)
+{
     const xmlNode *metadata = xml_child(domain->root, "metadata");
 
     for (const xmlNode *node = xml_first_element(metadata); node;
@@ -179,7 +185,7 @@ domain_is_windows(const struct domain *domain)
         for (os = xml_first_element(node); os; os = xml_next_element(os)) {
             cleanup_free char *id = xml_attribute(os, "id");
 
-            if (id && strstr(id, "microsoft.com/"))
+            if (id && strstr(id, text))
                 return true;
         }
     }

@@ -62,8 +62,9 @@ int domain_read(struct domain *domain, xmlDoc *doc, struct failure **failure);
 /* For the hook: a domain that libvirt starts has a UUID. */
 int domain_require_uuid(const struct domain *domain, struct failure **failure);
 
-/* Return: whether the guest runs Windows, according to libosinfo's element in <metadata>,
- * which virt-install and virt-manager write. */
+/* Return: whether the text is in the id of the guest's system that libosinfo's element in
+ * <metadata> has, which virt-install and virt-manager write: "freebsd.org/". */
+bool domain_is_os(const struct domain *domain, const char *text);
 bool domain_is_windows(const struct domain *domain);
 
 /* Return: the <emulator>'s file name without its directory, owned by the caller (free);

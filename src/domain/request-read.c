@@ -441,9 +441,10 @@ fail_missing(const struct domain *domain, struct failure **failure)
     while (other && strcmp((const char *)other->name, "cloud-init") != 0)
         other = xml_next_element(other);
     failure_set(failure, FAILURE_REQUEST_MISSING,
-                other ? "does not ask for cloud-init: the namespace of the <cloud-init> in "
-                        "its <metadata> is not virt-seed's"
-                      : "does not ask for cloud-init: its <metadata> has no <cloud-init>");
+                other
+                    ? "does not ask for cloud-init: the namespace of the <cloud-init> in "
+                      "its <metadata> is not virt-seed's"
+                    : "does not ask for cloud-init: its <metadata> has no <cloud-init>");
     return failure_hint(failure,
                         other ? "write xmlns:ci=\"%s\"; see virt-seed-xml(5)"
                               : "add <metadata><ci:cloud-init xmlns:ci=\"%s\">…"

@@ -33,7 +33,9 @@ struct meta_keys {
     const char *instance_id;
     const char *instance_type;
     const char *public_keys;
-    const char *same_hostname; /* repeats the host name; NULL if there is none */
+    /* Repeat the host name and the keys; NULL if there is none. */
+    const char *same_hostname;
+    const char *same_public_keys;
 };
 
 static const struct meta_keys openstack_keys = {
@@ -49,6 +51,7 @@ static const struct meta_keys nocloud_keys = {
     .instance_id = "instance-id",
     .instance_type = "instance-type",
     .public_keys = "public-keys",
+    .same_public_keys = "public_keys",
 };
 
 static int
@@ -141,6 +144,9 @@ add_entry(struct import *import, const struct meta_keys *names, const json_t *me
                    ? 0
                    : fail_key(key, "differs from the host name",
                               "write the same host name in both keys", failure);
+    if (names->same_public_keys && strcmp(key, names->same_public_keys) == 0 &&
+        json_equal(value, json_object_get(meta, names->public_keys)))
+        return 0;
     if (strcmp(key, "meta") == 0 && json_equal(value, constant)) {
         import_note(import, "key 'meta' is ignored: it contains only what oVirt writes "
                             "for every guest");

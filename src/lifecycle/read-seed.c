@@ -32,7 +32,6 @@
 #include "base/text.h"
 #include "lifecycle/lifecycle.h"
 
-#define NOBODY 65534
 /* The image, its tree and its documents, each at most once, and the libraries. */
 #define MEMORY (4 * LIMIT_IMAGE)
 

@@ -11,7 +11,6 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "seed/content.h"
 #include "seed/json.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
@@ -42,7 +41,7 @@ add_network(struct seed *seed, struct request *request, struct instance_id *id,
     struct document *document;
     int result = 0;
 
-    if (!network && (!part || network_config_is_none(part->data.data, part->data.size)))
+    if (!network && (!part || part->data.size == 0))
         return 0;
     document = seed_add_document(seed, network && network->eni
                                            ? "openstack/" CONFIGDRIVE_NETWORK_CONTENT

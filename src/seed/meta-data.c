@@ -269,7 +269,8 @@ static const struct custom_owner configdrive_keys[] = {
 
 /* What the instance-id never covers: itself, the ssh keys, and what describes another
  * document or the domain's devices. */
-static const char *const nocloud_uncovered[] = {"instance-id", "public-keys", NULL};
+static const char *const nocloud_uncovered[] = {"instance-id", "public-keys",
+                                                "public_keys", NULL};
 static const char *const configdrive_uncovered[] = {
     "uuid", "instance_id", "public_keys", "devices", "files", "network_config", NULL,
 };
@@ -322,7 +323,8 @@ public_keys(const struct request *request)
 
 /* --- NoCloud ------------------------------------------------------------------------ */
 
-/* All readers of NoCloud accept the keys as a list, but not in any other form. */
+/* All readers of NoCloud accept the keys as a list, but not in any other form; FreeBSD's
+ * nuageinit only by OpenStack's name. */
 int
 meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
                         struct instance_id *id, struct failure **failure)
@@ -341,6 +343,8 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
         json_must(json_object_set(object, "public-keys", keys));
     if (custom_meta_data_add(object, request, nocloud_keys, failure) < 0)
         return -1;
+    if (json_array_size(keys) > 0 && !json_object_get(object, "public_keys"))
+        json_must(json_object_set(object, "public_keys", keys));
     instance_id = instance_id_of(id, object, nocloud_uncovered);
     json_set_string(object, "instance-id", instance_id);
     yaml_text_append(buffer, object);

@@ -472,8 +472,6 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
     json_t *link, *network;
     size_t index;
 
-    if (network_config_is_none(data, size))
-        return 0;
     if (!json_is_object(json))
         return failure_set(failure, FAILURE_NETWORK_CONFIG,
                            "line %d: not a JSON object, which a ConfigDrive's "

@@ -34,8 +34,6 @@ network_config_check(const char *data, size_t size, struct failure **failure)
     cleanup_yaml struct yaml yaml = {0};
     const struct yaml_node *root, *version, *config;
 
-    if (network_config_is_none(data, size))
-        return 0;
     if (yaml_read(&yaml, data, size, YAML_ONE_MAPPING, failure) < 0)
         return -1;
     /* cloud-init ignores everything outside the wrapping. */

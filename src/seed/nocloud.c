@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
-#include "seed/content.h"
 #include "seed/layout.h"
 #include "seed/seed.h"
 #include "seed/writers.h"
@@ -19,8 +18,6 @@ static int
 make(struct seed *seed, struct request *request, struct failure **failure)
 {
     struct part *network = parts_find(&request->parts, PART_NETWORK_CONFIG);
-    const bool has_network =
-        network && !network_config_is_none(network->data.data, network->data.size);
     cleanup_buffer struct buffer vendor_data = {0};
     struct instance_id id;
 
@@ -34,7 +31,7 @@ make(struct seed *seed, struct request *request, struct failure **failure)
         return -1;
     if (vendor_data.size > 0)
         seed_add_document(seed, "vendor-data")->data = steal_buffer(&vendor_data);
-    if (request->network || has_network) {
+    if (request->network || (network && network->data.size > 0)) {
         struct document *document = seed_add_document(seed, "network-config");
 
         if (request->network)

@@ -26,9 +26,12 @@ seed_make(struct seed *seed, struct request *request, struct failure **failure)
         *request->payload = (struct seed){.label = xstrdup(seed->label)};
     } else {
         const struct layout *layout = layout_find(request->datasource->label);
+        struct part *network = parts_find(&request->parts, PART_NETWORK_CONFIG);
 
         /* Every datasource's label has one. */
         assert(layout);
+        if (network && network_config_is_none(network->data.data, network->data.size))
+            network->data.size = 0;
         *seed = (struct seed){.label = xstrdup(request->datasource->label),
                               .over_http = request->datasource->over_http};
         if (layout->make(seed, request, failure) < 0)
@@ -128,6 +131,8 @@ check_data(const struct request *request, const struct part *part,
     case PART_VENDOR_DATA:
         return user_data_check(data, size, windows, failure);
     case PART_NETWORK_CONFIG:
+        if (network_config_is_none(data, size))
+            return 0;
         return request->datasource->has_network_data
                    ? network_data_check(data, size, request->domain, failure)
                    : network_config_check(data, size, failure);

@@ -234,10 +234,10 @@ guest_claim_write(const struct guest_claim *claim, json_t *object)
                       "documents", digests_to_json(claim->documents), "first",
                       digests_to_json(claim->first))));
     if (claim->failed_module)
-        json_must(json_object_set_new(object, "failed",
-                                      json_pack("{s:s, s:s*}", "module",
-                                                claim->failed_module, "log",
-                                                claim->failed_log)));
+        json_must(
+            json_object_set_new(object, "failed",
+                                json_pack("{s:s, s:s*}", "module", claim->failed_module,
+                                          "log", claim->failed_log)));
 }
 
 void

@@ -106,7 +106,7 @@ const char *kept_document_name(enum kept_document document);
 struct guest_claim {
     char *version; /* cloud-init's */
     char *instance_id;
-    bool is_new; /* this is the first boot of that instance */
+    bool is_new;                 /* this is the first boot of that instance */
     char *documents[KEPT_COUNT]; /* digests (digest_make()) of this boot */
     char *first[KEPT_COUNT];     /* ... and of the instance's first boot */
     char *failed_module;         /* of cloud-init */
@@ -129,7 +129,7 @@ struct guest_report {
     char boot[UUID_LENGTH + 1]; /* "" before the first line */
     enum guest_stage stage;     /* the running stage, or GUEST_STAGE_NONE */
     struct guest_stage_times stages[GUEST_STAGE_COUNT];
-    char *datasource;               /* as cloud-init describes it, or NULL */
+    char *datasource; /* as cloud-init describes it, or NULL */
     struct guest_claim claim;
     struct guest_messages errors;   /* so far */
     struct guest_messages warnings; /* what cloud-init calls recoverable errors */

@@ -16,6 +16,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
@@ -205,30 +206,33 @@ imds_health_ask(const char *url_address, struct failure **failure)
 {
     union inet_address address;
     int port;
-    socklen_t size = inet_address_read(&address, url_address, &port);
-    cleanup_free char *where = port < 0 && size > 0
+    const socklen_t size = inet_address_read(&address, url_address, &port);
+    cleanup_free char *where = port < 0
                                    ? xasprintf("%s, port %d", url_address, SEED_URL_PORT)
                                    : xstrdup(url_address);
     cleanup_close int fd = -1;
     const char *wrong;
     uid_t stranger;
 
-    if (size > 0 && port < 0)
-        inet_address_set_port(&address, SEED_URL_PORT);
-    if (size > 0 && can_be_bound(&address, size))
+    /* It is one that seed_url_read_address() or seed_url_parse() has accepted. */
+    assert(size > 0);
+    if (port < 0)
+        port = SEED_URL_PORT;
+    inet_address_set_port(&address, port);
+    if (can_be_bound(&address, size))
         return absent(where, failure);
-    stranger = size > 0 ? find_stranger(&address, AF_INET6) : 0;
-    if (size > 0 && stranger == 0 && address.any.sa_family == AF_INET)
+    stranger = find_stranger(&address, AF_INET6);
+    if (stranger == 0 && address.any.sa_family == AF_INET)
         stranger = find_stranger(&address, AF_INET);
     if (stranger != 0) {
         failure_set(failure, FAILURE_IMDS_USER,
                     "a program of user %u is listening at %s, where guests look for the "
                     "metadata server\n"
                     "find out which one it is, and stop it: ss -ltnpe 'sport = :%d'",
-                    stranger, where, port < 0 ? SEED_URL_PORT : port);
+                    stranger, where, port);
         return IMDS_FOREIGN;
     }
-    fd = size > 0 ? connect_to(&address, size) : -EADDRNOTAVAIL;
+    fd = connect_to(&address, size);
     if (fd == -ECONNREFUSED)
         return absent(where, failure);
     if (fd == -EINPROGRESS || fd == -EAGAIN || fd == -ETIMEDOUT)
@@ -248,7 +252,7 @@ imds_health_ask(const char *url_address, struct failure **failure)
         failure, FAILURE_IMDS,
         "another server is listening at %s, where guests look for the metadata server\n"
         "find out which one it is, and stop it: ss -ltnp 'sport = :%d'",
-        where, port < 0 ? SEED_URL_PORT : port);
+        where, port);
     return IMDS_FOREIGN;
 }
 

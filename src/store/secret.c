@@ -350,17 +350,12 @@ make_secret(int root, const char *name, struct failure **failure)
 static int
 has_keys(int secret)
 {
-    struct dirent **entries = NULL;
-    int count = scandirat(secret, ".", &entries, NULL, NULL);
-    int found = count < 0 ? -errno : 0;
+    cleanup_closedir DIR *dir = fs_list(secret);
+    const struct dirent *entry = NULL;
 
-    for (int i = 0; i < count; i++) {
-        if (entries[i]->d_name[0] != '.')
-            found = 1;
-        free(entries[i]);
-    }
-    free(entries);
-    return found;
+    while (dir && (errno = 0, entry = readdir(dir)) && entry->d_name[0] == '.')
+        ;
+    return entry ? 1 : -errno;
 }
 
 /* `there` says whether the key already exists; other content is a failure. */
@@ -371,11 +366,12 @@ compare_key(int secret, const char *name, const struct secret_key *key, bool *th
     cleanup_buffer struct buffer content = {0};
     cleanup_failure struct failure *reason = NULL;
 
-    *there = read_key(secret, name, key->name, LIMIT_PART, &content, &reason) == 0;
-    if (*there ? buffer_is_same(&content, &key->content)
-               : reason->code == FAILURE_SECRET_MISSING)
+    read_key(secret, name, key->name, LIMIT_PART, &content, &reason);
+    *there = !reason;
+    if (reason ? reason->code == FAILURE_SECRET_MISSING
+               : buffer_is_same(&content, &key->content))
         return 0;
-    if (!*there && reason->code != FAILURE_LIMIT) {
+    if (reason && reason->code != FAILURE_LIMIT) {
         *failure = steal(reason);
         return -1;
     }

@@ -164,6 +164,26 @@ check_length(const xmlNode *entry, const char *serial, struct failure **failure)
         strlen(serial), LIMIT_SERIAL);
 }
 
+/* Reads the words of the serial, to which `word` is to be added. */
+static int
+read_words(struct words *words, const struct domain *domain,
+           const struct request *request, const char *word, bool replace,
+           struct failure **failure)
+{
+    const xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
+    const xmlNode *entry = domain_find_serial(domain);
+    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
+
+    if (smbios && xml_attribute_is(smbios, "mode", "host"))
+        return fail_host_mode(smbios, request, failure);
+    if (check_length(entry, serial, failure) < 0)
+        return -1;
+    *words = split_serial(serial);
+    return words->foreign && !replace
+               ? fail_foreign_word(entry, words->foreign, word, failure)
+               : 0;
+}
+
 static void
 note_words(const struct words *before, const char *word, struct wiring *wiring)
 {
@@ -180,23 +200,17 @@ note_words(const struct words *before, const char *word, struct wiring *wiring)
         wiring_note(wiring, "'%s' added to the SMBIOS serial", now);
 }
 
+/* Makes `word` the only one of ours, after the user's. */
 static int
-wire_entry(struct domain *domain, const char *word, const struct wire_options *options,
-           struct wiring *wiring, struct failure **failure)
+write_words(struct domain *domain, const struct words *words, const char *word,
+            struct wiring *wiring, struct failure **failure)
 {
     xmlNode *entry = domain_find_serial(domain);
-    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
     cleanup_free char *whole = NULL;
-    cleanup_words struct words words = {.user = NULL};
 
-    if (check_length(entry, serial, failure) < 0)
-        return -1;
-    words = split_serial(serial);
-    if (words.foreign && !options->replace)
-        return fail_foreign_word(entry, words.foreign, word, failure);
-    if (words.count == 1 && strcmp(words.ours, word) == 0 && !words.foreign)
+    if (words->count == 1 && strcmp(words->ours, word) == 0 && !words->foreign)
         return 0;
-    whole = *words.user ? xasprintf("%s %s", words.user, word) : xstrdup(word);
+    whole = *words->user ? xasprintf("%s %s", words->user, word) : xstrdup(word);
     if (check_length(entry, whole, failure) < 0)
         return -1;
     if (!entry) {
@@ -214,7 +228,7 @@ wire_entry(struct domain *domain, const char *word, const struct wire_options *o
         xml_set_attribute(entry, "name", "serial");
     }
     set_text(entry, whole);
-    note_words(&words, word, wiring);
+    note_words(words, word, wiring);
     return 0;
 }
 
@@ -225,9 +239,8 @@ wire_serial(struct domain *domain, const struct request *request,
 {
     const bool over_http = request->datasource->over_http;
     const char *serial = request_serial(request);
-    const xmlNode *os = xml_child(domain->root, "os");
-    const xmlNode *smbios = xml_child(os, "smbios");
     cleanup_seed_url struct seed_url url = {.address = NULL};
+    cleanup_words struct words words = {.user = NULL};
     cleanup_free char *word = NULL;
 
     if (!serial) {
@@ -249,19 +262,17 @@ wire_serial(struct domain *domain, const struct request *request,
                            "use datasource=\"nocloud\": the guest finds its disk by the "
                            "label",
                            request->datasource->name, domain->arch);
-    if (!os)
+    if (!xml_child(domain->root, "os"))
         return failure_set(failure, FAILURE_DOMAIN,
                            "the domain has no <os>\n"
                            "use the output of 'virsh dumpxml DOMAIN'");
-    if (smbios && xml_attribute_is(smbios, "mode", "host"))
-        return fail_host_mode(smbios, request, failure);
     word = over_http ? wire_url_word(domain, options->imds_address, failure)
                      : xstrdup(serial);
-    if (!word)
+    if (!word || read_words(&words, domain, request, word, options->replace, failure) < 0)
         return -1;
     /* The mode first: it notes whether there was a <sysinfo> before ours. */
     set_mode(domain, wiring);
-    return wire_entry(domain, word, options, wiring, failure);
+    return write_words(domain, &words, word, wiring, failure);
 }
 
 /* --- for the emulator shim -------------------------------------------------------- */
@@ -270,25 +281,13 @@ const char *
 wire_shim_serial(const struct domain *domain, const struct request *request,
                  struct failure **failure)
 {
-    const xmlNode *smbios = xml_child(xml_child(domain->root, "os"), "smbios");
-    const xmlNode *entry = domain_find_serial(domain);
-    cleanup_free char *serial = entry ? xml_text(entry) : xstrdup("");
     const char *word = request_serial(request);
     cleanup_words struct words words = {.user = NULL};
 
     if (!word || !request->serial || !wire_has_smbios(domain))
         return "";
-    if (smbios && xml_attribute_is(smbios, "mode", "host")) {
-        fail_host_mode(smbios, request, failure);
+    if (read_words(&words, domain, request, word, false, failure) < 0)
         return NULL;
-    }
-    if (check_length(entry, serial, failure) < 0)
-        return NULL;
-    words = split_serial(serial);
-    if (words.foreign) {
-        fail_foreign_word(entry, words.foreign, word, failure);
-        return NULL;
-    }
     return words.ours ? "" : word;
 }
 

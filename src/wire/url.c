@@ -25,39 +25,25 @@
 #define PREFIX "ds=nocloud;dsmode=net;s=http://"
 #define TOKEN_BYTES (SEED_URL_TOKEN_LENGTH / 2)
 
-/* --- the address ------------------------------------------------------------------ */
-
-/* Return: whether the text is an address, with or without a port. */
-static bool
-read_address(struct address *address, const char *text, int *port)
-{
-    union inet_address inet;
-
-    if (inet_address_read(&inet, text, port) == 0 || *port == 0)
-        return false;
-    *address = (struct address){.family = inet.any.sa_family};
-    if (address->family == AF_INET6) {
-        address->prefix = 128;
-        memcpy(address->bytes, &inet.ipv6.sin6_addr, sizeof(inet.ipv6.sin6_addr));
-    } else {
-        address->prefix = 32;
-        memcpy(address->bytes, &inet.ipv4.sin_addr, sizeof(inet.ipv4.sin_addr));
-    }
-    return true;
-}
-
 char *
 seed_url_read_address(const char *text)
 {
     cleanup_free char *host = NULL;
+    union inet_address inet;
     struct address address;
     int port;
     bool ipv6;
 
-    if (!read_address(&address, text, &port) || !address_is_host(&address) ||
-        address_is_link_local6(&address))
+    if (inet_address_read(&inet, text, &port) == 0 || port == 0)
         return NULL;
-    ipv6 = address.family == AF_INET6;
+    ipv6 = inet.any.sa_family == AF_INET6;
+    address = (struct address){.family = inet.any.sa_family, .prefix = ipv6 ? 128 : 32};
+    if (ipv6)
+        memcpy(address.bytes, &inet.ipv6.sin6_addr, sizeof(inet.ipv6.sin6_addr));
+    else
+        memcpy(address.bytes, &inet.ipv4.sin_addr, sizeof(inet.ipv4.sin_addr));
+    if (!address_is_host(&address) || address_is_link_local6(&address))
+        return NULL;
     host = address_format(&address);
     if (port < 0 || port == SEED_URL_PORT)
         return xasprintf("%s%s%s", ipv6 ? "[" : "", host, ipv6 ? "]" : "");
@@ -71,7 +57,7 @@ seed_url_parse(struct seed_url *url, const char *word)
 {
     cleanup_free char *copy = NULL;
     const char *address, *uuid, *token;
-    struct address parsed;
+    union inet_address inet;
     char *rest;
     int port;
 
@@ -83,8 +69,8 @@ seed_url_parse(struct seed_url *url, const char *word)
     uuid = strsep(&rest, "/");
     token = strsep(&rest, "/");
     /* Nothing may follow the last slash. */
-    if (!rest || *rest || !read_address(&parsed, address, &port) || !text_is_uuid(uuid) ||
-        !text_is_hex(token, SEED_URL_TOKEN_LENGTH))
+    if (!rest || *rest || inet_address_read(&inet, address, &port) == 0 || port == 0 ||
+        !text_is_uuid(uuid) || !text_is_hex(token, SEED_URL_TOKEN_LENGTH))
         return false;
     url->address = xstrdup(address);
     memcpy(url->uuid, uuid, sizeof(url->uuid));

@@ -267,6 +267,8 @@ pakages: [a]
 @test "hands no secret to an installed cloud-init" {
     make_secret web1 userdata '#cloud-config'
     installs_cloud_init ''
+    wired_xml '<ci:user-data secret="web1"/>' >secret.xml
+    finds secret.xml
     wired_xml '<ci:user-data secret="web1"/><ci:user-data>#cloud-config
 password: hunter2
 </ci:user-data><ci:user-data>#!/bin/sh</ci:user-data>' >secret.xml
@@ -277,7 +279,8 @@ password: hunter2
 @test "an installed cloud-init cannot change what it reads" {
     # shellcheck disable=SC2016  # it is for the script
     installs_cloud_init '! echo more 2>/dev/null >>"$3" || touch changed
-        ! echo more 2>/dev/null >"$3" || touch changed'
+        ! echo more 2>/dev/null >"$3" || touch changed
+        ! echo more 2>/dev/null >&"${3##*/}" || touch changed'
     wired_xml '<ci:user-data>#cloud-config</ci:user-data>' >schema.xml
     finds schema.xml
     [[ $(cat read) = '#cloud-config' && ! -e changed ]]

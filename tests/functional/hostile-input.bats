@@ -256,6 +256,21 @@ teardown() {
     makes_seed disks.xml
 }
 
+@test "opens no disk that is not a regular file" {
+    local writer
+
+    mkfifo disk
+    sed -e "s|type='qcow2'|type='raw'|" -e "s|/var/lib/libvirt/images/web1.qcow2|$PWD/disk|" wired.xml >fifo.xml
+    grep -qF "'$PWD/disk'" fifo.xml
+    # It opens the FIFO once somebody reads from it.
+    { : >disk && touch opened; } &
+    writer=$!
+    makes_seed fifo.xml
+    kill "$writer"
+    wait "$writer" || :
+    [[ ! -e opened ]]
+}
+
 # --- nesting and entities ---------------------------------------------------------------------
 
 @test "refuses elements nested 100,000 deep, and accepts 200" {

@@ -339,6 +339,34 @@ deactivate() {
     vacate
 }
 
+# unsent: prints the server's sockets that the kernel keeps, closed, with data that the peer does not take.
+unsent() {
+    local hex
+
+    printf -v hex ':%04X' "$port"
+    # 04: FIN_WAIT1. The kernel keeps it without a process.
+    awk -v port="$hex" '$4 == "04" && index($2, port)' /proc/net/tcp
+}
+
+has_unsent() {
+    [[ -n $(unsent) ]]
+}
+
+has_no_unsent() {
+    ! has_unsent
+}
+
+@test "the kernel drops what a client has not taken seconds after the server has sent it" {
+    head -c 12000 /dev/urandom >"$docs/user-data"
+    imds_publish
+    imds_start
+    occupy 4 "$base/user-data"
+    wait_until 60 has_unsent
+    # Ten seconds; without a limit, it would be minutes.
+    wait_until 60 has_no_unsent
+    vacate
+}
+
 # is_limited STATUS: the last storm, which began when SECONDS was 0, got this status as often as the limit
 # allows, and then 429.
 is_limited() {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2154  # the variables of report.bash
 # pending.bats: what 'virt-seed pending' says of libvirt's domains, running, saved and off.
 
 bats_require_minimum_version 1.5.0
@@ -120,19 +121,24 @@ assert_second_if_rebooted() {
     [[ $output = *'changes nothing for cloud-init' && $output != *replaced* ]]
 }
 
+# took BOOT INSTANCE-ID
+took() {
+    report_line "$1" null '' "$(report_taken "$2")"
+}
+
 @test "which of two instances the guest is, it may say itself" {
     virt_seed set web1 --hostname=one
     lab_virsh start web1
     virt_seed set web1 --instance-id=second
     virt_seed update web1
-    report_say $web1 "$(report_took $boot1 $web1)"
+    report_say $web1 "$(took "$boot1" $web1)"
     run -0 virt_seed pending web1
     [[ $output = *'is a first boot for cloud-init:'*'the guest says: older seed applied: needs a reboot'* ]]
-    report_say $web1 "$(report_took $boot2 second)"
+    report_say $web1 "$(took "$boot2" second)"
     run -0 virt_seed pending web1
     [[ $output = *'is the same instance, and changes nothing for cloud-init'* ]]
     [[ $output != *'the guest says'* && $output != *'rebooted'* ]]
-    report_say $web1 "$(report_took $boot2 another)"
+    report_say $web1 "$(took "$boot2" another)"
     [[ $(virt_seed pending --json web1 | jq -r '.boot, ."last-instance-id", ."guest-says".reason') = \
         $'new-instance\nanother\nanother instance-id' ]]
 }

@@ -14,9 +14,12 @@ web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 
 # guest_answers: once its domain runs, the guest says what a real one says, which check-guest shows.
 guest_answers() {
+    local folder=$BATS_TEST_TMPDIR/taken
+
     wait_until 60 lab_run test -e "$report_dir/$web1.report" &&
+        wait_until 60 virt_seed inspect --extract="$folder" "/run/libvirt/virt-seed/$web1.iso" >/dev/null &&
         report_say $web1 "$(report_line "$boot1" "$(report_runs)")" \
-            "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
+            "$(report_line "$boot1" "$(report_ended)" "$(report_result)" "$(report_taken $web1 "$folder")")"
 }
 
 # walk [FILE]: types what the file shows, with a guest that is set up at once.

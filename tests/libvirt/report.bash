@@ -5,8 +5,10 @@
 # QEMU would write what comes from the guest's port.
 #
 #   report_say UUID LINE...            append the lines to the domain's report
-#   report_line BOOT STATUS [RESULT]   print a line of the boot, BOOT being one of $boot1, $boot2
-#   report_took BOOT INSTANCE-ID       print one that says that no user-data was read
+#   report_line BOOT STATUS [RESULT [TAKEN]]
+#                                      print a line of the boot, BOOT being one of $boot1, $boot2
+#   report_taken INSTANCE-ID [FOLDER]  print what a guest says that has taken the documents of the folder,
+#                                      or none, in the first boot of that instance
 #   report_runs                        print the status in which the stage init runs
 #   report_ended [ERROR...]            print one, of the last stage that has finished
 #   report_result [ERROR...]           print the result; each ERROR is a JSON string
@@ -26,15 +28,18 @@ report_say() {
 }
 
 report_line() {
-    printf '{"virt-seed":1,"boot":"%s","status":%s%s}\n' "$1" "$2" "${3:+,\"result\":$3}"
+    printf '{"virt-seed":1,"boot":"%s","status":%s%s%s}\n' "$1" "$2" "${3:+,\"result\":$3}" "${4:+,\"taken\":$4}"
 }
 
-report_took() {
-    local empty
+report_taken() {
+    local name sum digests=
 
-    empty="{\"user-data\":\"$(printf '' | sha256sum | cut -d ' ' -f 1)\"}"
-    printf '{"virt-seed":1,"boot":"%s","taken":{"instance-id":"%s","new":true,"documents":%s,"first":%s},"status":null}\n' \
-        "$1" "$2" "$empty" "$empty"
+    for name in user-data vendor-data; do
+        sum=$(sha256sum "${2-/nowhere}/$name" 2>/dev/null || sha256sum </dev/null)
+        digests+="${digests:+,}\"$name\":\"${sum%% *}\""
+    done
+    printf '{"version":"25.1.4","instance-id":"%s","new":true,"documents":{%s},"first":{%s}}\n' "$1" \
+        "$digests" "$digests"
 }
 
 report_runs() {

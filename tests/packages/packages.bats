@@ -102,8 +102,9 @@ guest_answers() {
     LAB_DIR=$BATS_TEST_TMPDIR
     ln -s / "$LAB_DIR/root"
     wait_until test -e "$report_dir/$uuid.report" &&
+        wait_until virt-seed inspect --extract="$LAB_DIR/taken" "/run/libvirt/virt-seed/$uuid.iso" &&
         report_say "$uuid" "$(report_line "$boot1" "$(report_runs)")" \
-            "$(report_line "$boot1" "$(report_ended)" "$(report_result)")"
+            "$(report_line "$boot1" "$(report_ended)" "$(report_result)" "$(report_taken "$uuid" "$LAB_DIR/taken")")"
 }
 
 is_wired() {

@@ -104,7 +104,8 @@ what_was_not_delivered_is_not_applied(void **state)
     assert_says(&a, NULL, true, &other_user_data, &other_user_data,
                 "not applied: other user-data");
     assert_says(&a, NULL, true, &other_vendor_data, &a, "not applied: other vendor-data");
-    assert_says(&a, NULL, true, &other_network, &a, "not applied: another network-config");
+    assert_says(&a, NULL, true, &other_network, &a,
+                "not applied: another network-config");
 }
 
 static void

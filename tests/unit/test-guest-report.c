@@ -130,12 +130,12 @@ reads_what_the_guest_has_taken(void **state)
     static const char digest[] =
         "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
-    cleanup_free char *line =
-        xasprintf("{\"virt-seed\":1,\"boot\":\"" BOOT "\",\"taken\":{\"version\":"
-                  "\"25.1.4\",\"instance-id\":\"one\\u001b[31m\",\"new\":true,\"documents\":"
-                  "{\"user-data\":\"%s\",\"vendor-data\":7,\"network-config\":\"x\"},"
-                  "\"first\":[\"%s\"]}," INIT_RUNS "}\n",
-                  digest, digest);
+    cleanup_free char *line = xasprintf(
+        "{\"virt-seed\":1,\"boot\":\"" BOOT "\",\"taken\":{\"version\":"
+        "\"25.1.4\",\"instance-id\":\"one\\u001b[31m\",\"new\":true,\"documents\":"
+        "{\"user-data\":\"%s\",\"vendor-data\":7,\"network-config\":\"x\"},"
+        "\"first\":[\"%s\"]}," INIT_RUNS "}\n",
+        digest, digest);
     const struct guest_claim *claim = &report.claim;
 
     (void)state;
@@ -162,8 +162,9 @@ reads_what_has_failed(void **state)
     cleanup_guest_report struct guest_report report = GUEST_REPORT_EMPTY;
 
     (void)state;
-    feed_text(&report, LINE(FINISHED("\"errors\":[],") "," RESULT(
-                           "\"one\"") ",\"failed\":{\"module\":\"runcmd\",\"log\":\"\"}"));
+    feed_text(&report,
+              LINE(FINISHED("\"errors\":[],") "," RESULT(
+                  "\"one\"") ",\"failed\":{\"module\":\"runcmd\",\"log\":\"\"}"));
     assert_int_equal(report.state, GUEST_STATE_FAILED);
     assert_string_equal(report.claim.failed_module, "runcmd");
     assert_null(report.claim.failed_log);

@@ -332,8 +332,6 @@ takes_both_versions_with_and_without_the_wrapping(void **state)
         "network: {version: 2}\n",
         "#cloud-config\nversion: 2\n",
         "config: disabled\n",
-        "# only a comment\n",
-        " \t\r\n\n  # and a second",
         "network: {config: disabled}\n",
         "config: enabled\nnetwork: {version: 2}\n",
         "x: &x {version: 2}\nnetwork: *x\n",

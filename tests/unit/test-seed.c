@@ -234,7 +234,8 @@ writes_what_the_request_says(void **state)
         "  \"local-hostname\": \"db7.example.org\",\n"
         "  \"public-keys\": [\n    \"" KEY " a\",\n    \"" KEY " b\"\n  ],\n"
         "  \"environment\": \"a \\\"b\\\"\\n\xc3\xa4\",\n"
-        "  \"yes\": \"no\"\n}\n");
+        "  \"yes\": \"no\",\n"
+        "  \"public_keys\": [\n    \"" KEY " a\",\n    \"" KEY " b\"\n  ]\n}\n");
 }
 
 /* JSON may hold these as they are, YAML not. */
@@ -329,6 +330,34 @@ devices_without_an_alias_of_the_users_are_passed_over(void **state)
     }
 }
 
+static void
+has_no_network_config_of_white_space_and_comments(void **state)
+{
+    static const char *const datasources_of_disks[] = {"nocloud", "configdrive"};
+    static const char *const texts[] = {"# only a comment\n",
+                                        " \t\r\n\n  # and a second"};
+    struct failure *failure = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * ARRAY_SIZE(texts); i++) {
+        cleanup_unit_domain struct unit_domain unit = {0};
+        cleanup_seed struct seed seed = {0};
+        cleanup_free char *request =
+            xasprintf("<ci:cloud-init datasource='%s'>"
+                      "<ci:network-config>%s</ci:network-config></ci:cloud-init>",
+                      datasources_of_disks[i % 2], texts[i / 2]);
+
+        unit_request_read(&unit, request, &failure);
+        assert_no_failure(failure);
+        unit_check_parts(&unit.request, &failure);
+        assert_no_failure(failure);
+        seed_make(&seed, &unit.request, &failure);
+        assert_no_failure(failure);
+        assert_null(seed_find_document(&seed, "network-config"));
+        assert_null(seed_find_document(&seed, "openstack/latest/network_data.json"));
+    }
+}
+
 int
 main(void)
 {
@@ -347,6 +376,7 @@ main(void)
         cmocka_unit_test(owns_the_keys_that_it_generates),
         cmocka_unit_test(devices_have_the_tags_of_their_aliases),
         cmocka_unit_test(devices_without_an_alias_of_the_users_are_passed_over),
+        cmocka_unit_test(has_no_network_config_of_white_space_and_comments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

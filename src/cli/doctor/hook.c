@@ -97,7 +97,8 @@ say_missing(struct doctor *doctor)
 
     if (fs_stat_in_root(doctor->root, VIRT_SEED_SBINDIR "/" PROGRAM, &status) < 0)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, "install virt-seed",
-                   "%s is missing: libvirt makes no seeds", VIRT_SEED_SBINDIR "/" PROGRAM);
+                   "%s is missing: libvirt makes no seeds",
+                   VIRT_SEED_SBINDIR "/" PROGRAM);
     else if (fstatat(doctor->root, &LINK[1], &status, AT_SYMLINK_NOFOLLOW) < 0)
         doctor_add(doctor, DOCTOR_PROBLEM, SUBJECT, MAKE_LINK,
                    "%s is missing: libvirt makes no seeds", LINK);

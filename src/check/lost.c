@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Documents that a start accepts and cloud-init drops, with a warning in its log. */
+#include "config.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "check/check.h"
+#include "seed/content.h"
+#include "seed/json.h"
+#include "seed/yaml.h"
+
+#define TEMPLATE "## template: jinja"
+#define JSON_PATCH "#cloud-config-jsonp"
+
+static bool
+is_word(const char *text, const char *const *words)
+{
+    while (*words && strcasecmp(text, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* cloud-init knows the document by its beginning, and then reads the whole line
+ * (templater.py, detect_template). */
+static void
+check_template(const struct check *check, const struct part *part)
+{
+    const char *data = part->data.data;
+    const char *end = memchr(data, '\n', part->data.size);
+    const size_t length = end ? (size_t)(end - data) : part->data.size;
+
+    for (size_t i = strlen(TEMPLATE); i < length; i++) {
+        if (!isspace((unsigned char)data[i])) {
+            check_warn_of_part(
+                check, part, WARNING_LOST, "let the first line be '" TEMPLATE "'", 1,
+                "is a template of another kind than jinja; cloud-init drops it");
+            return;
+        }
+    }
+    if (end &&
+        strcmp(user_data_kind(end + 1, part->data.size - length - 1), "boothook") == 0)
+        check_warn_of_part(check, part, WARNING_LOST,
+                           "use bootcmd in a cloud-config, which may be a template", 2,
+                           "is a boothook in a template; cloud-init drops it before "
+                           "version 24.1");
+}
+
+static bool
+is_operation(json_t *operation)
+{
+    static const char *const with_value[] = {"add", "replace", "test", NULL};
+    static const char *const with_from[] = {"move", "copy", NULL};
+    const char *op = json_string_value(json_object_get(operation, "op"));
+
+    if (!op || !json_is_string(json_object_get(operation, "path")))
+        return false;
+    if (is_word(op, with_value))
+        return json_object_get(operation, "value") != NULL;
+    if (is_word(op, with_from))
+        return json_is_string(json_object_get(operation, "from"));
+    return strcmp(op, "remove") == 0;
+}
+
+/* RFC 6902, behind a header that is cut off only as it is written (cloud_config.py,
+ * _merge_patch). */
+static void
+check_json_patch(const struct check *check, const struct part *part)
+{
+    const char *data = part->data.data;
+    const char *header = memmem(data, part->data.size, JSON_PATCH, strlen(JSON_PATCH));
+    cleanup_json json_t *patch = NULL;
+    json_t *operation;
+    size_t i;
+
+    if (!header || strspn(data, " \t\r\n\v\f") != (size_t)(header - data)) {
+        check_warn_of_part(check, part, WARNING_LOST,
+                           "write '" JSON_PATCH "' in lower case", 0,
+                           "has its header in upper case; cloud-init drops it");
+        return;
+    }
+    header += strlen(JSON_PATCH);
+    patch = json_loadb(header, part->data.size - (size_t)(header - data), 0, NULL);
+    json_array_foreach(patch, i, operation)
+    {
+        if (!is_operation(operation))
+            break;
+    }
+    if (!json_is_array(patch) || i < json_array_size(patch))
+        check_warn_of_part(
+            check, part, WARNING_LOST,
+            "write a list of objects with op, path, and value or from (RFC 6902)", 0,
+            "is not a JSON patch; cloud-init drops it");
+}
+
+/* An item without a type is known by its header, and else taken for a cloud-config; what
+ * an item includes is not looked at any more (user_data.py, _explode_archive). */
+static void
+check_archive(const struct check *check, const struct part *part)
+{
+    static const char *const nested_types[] = {"text/cloud-config-archive",
+                                               "text/x-include-url",
+                                               "text/x-include-once-url", NULL};
+    static const char *const nested_kinds[] = {"cloud-config-archive", "include",
+                                               "include-once", NULL};
+    cleanup_failure struct failure *ignored = NULL;
+    cleanup_yaml struct yaml yaml = {0};
+
+    if (yaml_read(&yaml, part->data.data, part->data.size, YAML_ONE_SEQUENCE, &ignored) <
+            0 ||
+        !yaml.root)
+        return;
+    for (const struct yaml_item *item = yaml.root->items; item; item = item->next) {
+        const struct yaml_node *type = yaml_get(item->value, "type");
+        const struct yaml_node *content = item->value->kind == YAML_MAPPING
+                                              ? yaml_get(item->value, "content")
+                                              : item->value;
+        const char *kind;
+
+        if (!content || content->kind != YAML_SCALAR || content->type != YAML_TEXT)
+            continue;
+        kind = user_data_kind(content->text, content->length);
+        if (type && type->length > 0 ? is_word(type->text, nested_types)
+                                     : is_word(kind, nested_kinds))
+            check_warn_of_part(check, part, WARNING_LOST,
+                               "write it as a user-data element of its own",
+                               item->value->line,
+                               "has an archive or an include in an archive; cloud-init "
+                               "drops it");
+        else if ((!type || type->length == 0) && strcmp(kind, "unknown") == 0 &&
+                 yaml_check(content->text, content->length, YAML_ONE_MAPPING, &ignored) <
+                     0) {
+            failure_free(steal(ignored));
+            check_warn_of_part(check, part, WARNING_LOST,
+                               "begin it with its header, or name its type",
+                               item->value->line,
+                               "has an item without a header or a type, which cloud-init "
+                               "takes for a cloud-config and drops");
+        }
+    }
+}
+
+/* Return: whether the text is "NAME(SETTINGS)+…" with cloud-init's own mergers
+ * (mergers/__init__.py, string_extract_mergers). */
+static bool
+is_merger_text(const char *text)
+{
+    static const char *const names[] = {"dict",   "list",  "str", "m_dict",
+                                        "m_list", "m_str", NULL};
+    cleanup_free char *copy = xstrdup(text);
+    char *rest = copy;
+
+    for (char *merger = strsep(&rest, "+"); merger; merger = strsep(&rest, "+")) {
+        char *parenthesis, *end;
+
+        merger += strspn(merger, " \t\r\n");
+        end = merger + strlen(merger);
+        while (end > merger && isspace((unsigned char)end[-1]))
+            *--end = '\0';
+        parenthesis = strchr(merger, '(');
+        if (!*merger)
+            continue;
+        if (!parenthesis || end[-1] != ')')
+            return false;
+        *parenthesis = '\0';
+        if (!is_word(merger, names))
+            return false;
+    }
+    return true;
+}
+
+static void
+check_merge_how(const struct check *check, const struct part *part,
+                const struct yaml_node *root)
+{
+    const struct yaml_node *how = yaml_get(root, "merge_how");
+    bool is_right = true;
+
+    if (!how || (how->kind == YAML_SCALAR && how->type == YAML_NULL))
+        how = yaml_get(root, "merge_type");
+    if (!how || (how->kind == YAML_SCALAR && how->type == YAML_NULL))
+        return;
+    if (how->kind == YAML_SCALAR)
+        is_right = how->type == YAML_TEXT && is_merger_text(how->text);
+    else if (how->kind == YAML_MAPPING)
+        is_right = false;
+    for (const struct yaml_item *item = how->items; is_right && item; item = item->next)
+        is_right = item->value->kind == YAML_SEQUENCE ||
+                   (yaml_get(item->value, "name") && yaml_get(item->value, "settings"));
+    if (!is_right)
+        check_warn_of_part(check, part, WARNING_LOST,
+                           "write it like 'list(append)+dict(no_replace, recurse_list)'",
+                           how->line,
+                           "has a merge_how that cloud-init cannot read; it drops the "
+                           "document");
+}
+
+void
+check_lost(const struct check *check)
+{
+    for (size_t i = 0; i < check->request->parts.count; i++) {
+        const struct part *part = check->request->parts.list[i];
+        cleanup_yaml struct yaml yaml = {0};
+        const struct yaml_node *root;
+        const char *kind;
+
+        if ((part->kind != PART_USER_DATA && part->kind != PART_VENDOR_DATA) ||
+            part->data.size == 0 || part->masked)
+            continue;
+        kind = user_data_kind(part->data.data, part->data.size);
+        root = strcmp(kind, "cloud-config") == 0 ? rules_read(&yaml, part) : NULL;
+        if (root)
+            check_merge_how(check, part, root);
+        else if (strcmp(kind, "jinja template") == 0)
+            check_template(check, part);
+        else if (strcmp(kind, "cloud-config-jsonp") == 0)
+            check_json_patch(check, part);
+        else if (strcmp(kind, "cloud-config-archive") == 0)
+            check_archive(check, part);
+    }
+}
