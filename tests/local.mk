@@ -198,6 +198,7 @@ functional_tests = \
 	%D%/functional/defaults.bats \
 	%D%/functional/doctor.bats \
 	%D%/functional/hook.bats \
+	%D%/functional/hostile-delivery.bats \
 	%D%/functional/hostile-environment.bats \
 	%D%/functional/hostile-input.bats \
 	%D%/functional/host-keys.bats \

@@ -9,10 +9,6 @@ source "$BATS_TEST_DIRNAME/common.bash"
 # shellcheck source-path=SCRIPTDIR source=../hostile/hostile.bash
 source "$BATS_TEST_DIRNAME/../hostile/hostile.bash"
 
-fault=$top_builddir/tests/hostile/fault # which `make check` makes
-# LeakSanitizer does not work in a traced process; the other sanitizers do.
-export ASAN_OPTIONS=detect_leaks=0
-
 # large.xml is a domain whose seed, large.iso, needs several writes; old.iso is the seed of another
 # request of the same domain.
 setup() {
@@ -313,30 +309,6 @@ not_begun() {
 }
 
 # --- each system call in its turn -------------------------------------------------------------
-
-# each_fault CALLS WHAT FILE: calls the function `begin` before and `outcome` after each attempt in
-# which one of the calls goes wrong: the first, the second, to the last that there is. $points is
-# how many there were.
-each_fault() {
-    local calls=$1 what=$2 file=$3
-    local -i n
-
-    for ((n = 1; n < 1000; n++)); do
-        point="$calls $n $what"
-        begin
-        attempt "$fault" "$calls" "$n" "$what" "${program[@]}" web1 "${operation-prepare}" begin - \
-            <"$file"
-        [[ $status -ne 77 ]] || skip 'processes cannot be traced here'
-        [[ $status -ne 99 ]] || break
-        outcome
-    done
-    point=
-    points=$((n - 1))
-}
-
-use_program() {
-    program=(virt-seed-lifecycle --root="$root")
-}
 
 use_hook() {
     program=("${as_root[@]}" bin/virt-seed-hook)

@@ -5,6 +5,10 @@
 # program that failed said so in two lines, or was killed. Standard output stays empty: libvirt would take it
 # for the domain's XML.
 
+fault=$top_builddir/tests/hostile/fault # which `make check` makes
+# LeakSanitizer does not work in a traced process; the other sanitizers do.
+export ASAN_OPTIONS=detect_leaks=0
+
 # hostile_setup: $seeds is the run-time directory below $root, wired.xml a domain and expected.iso
 # its seed.
 hostile_setup() {
@@ -141,4 +145,28 @@ END
 
 hook() {
     "${as_root[@]}" bin/virt-seed-hook web1 "$1" begin - <"${2-wired.xml}"
+}
+
+# each_fault CALLS WHAT FILE: calls the function `begin` before and `outcome` after each attempt in
+# which one of the calls goes wrong: the first, the second, to the last that there is. $points is
+# how many there were.
+each_fault() {
+    local calls=$1 what=$2 file=$3
+    local -i n
+
+    for ((n = 1; n < 1000; n++)); do
+        point="$calls $n $what"
+        begin
+        attempt "$fault" "$calls" "$n" "$what" "${program[@]}" web1 "${operation-prepare}" begin - \
+            <"$file"
+        [[ $status -ne 77 ]] || skip 'processes cannot be traced here'
+        [[ $status -ne 99 ]] || break
+        outcome
+    done
+    point=
+    points=$((n - 1))
+}
+
+use_program() {
+    program=(virt-seed-lifecycle --root="$root")
 }
