@@ -167,16 +167,16 @@ check_operands(const struct context *context, const struct command *command,
         required += *word != '[';
         if (required > context->operand_count && *word != '[')
             return failure_set(failure, FAILURE_USAGE,
-                               "missing argument: %s\nuse virt-seed %s %s", word,
+                               "missing argument: %s\nvirt-seed %s %s", word,
                                command->name, synopsis);
         if (strstr(word, "…"))
             return 0;
     }
     if (context->operand_count <= count)
         return 0;
-    return failure_set(
-        failure, FAILURE_USAGE, "unexpected argument '%s'\nuse virt-seed %s%s%s",
-        context->operands[count], command->name, *synopsis ? " " : "", synopsis);
+    return failure_set(failure, FAILURE_USAGE,
+                       "unexpected argument '%s'\nvirt-seed %s %s",
+                       context->operands[count], command->name, synopsis);
 }
 
 int
