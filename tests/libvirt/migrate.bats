@@ -208,6 +208,29 @@ there_and_back() {
     on_source seed_sum
 }
 
+# An older version does not know what was added since. It is the hook of the build directory in
+# VIRT_SEED_OLDER, or else this one, which gets the XML with an attribute that it does not know.
+@test "a destination with an older version refuses what it does not know, and the guest stays where it is" {
+    local hook=/etc/libvirt/hooks/qemu.d/50-virt-seed
+
+    start_on_source '' 'machine-id="per-instance"'
+    on_destination lab_run rm "$hook"
+    on_destination lab_run tee "$hook" >/dev/null <<END
+#!/bin/sh
+if [ -n "${VIRT_SEED_OLDER-}" ]; then
+    exec "${VIRT_SEED_OLDER-}/virt-seed-hook" "\$@"
+fi
+sed 's/ machine-id=/ of-a-later-version=/' | "$builddir/virt-seed-hook" "\$@"
+END
+    on_destination lab_run chmod 0755 "$hook"
+    run ! migrate web1
+    on_destination lab_run ln -sfn "$builddir/virt-seed-hook" "$hook"
+    echo "$output"
+    [[ $output = *"<cloud-init> has an unknown attribute"* ]]
+    stays_on_source
+    on_source seed_sum
+}
+
 @test "a served guest migrates without a server there, and its documents are served on the destination" {
     on_source common_make_server
     on_destination common_make_imds_directory
