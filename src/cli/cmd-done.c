@@ -13,6 +13,7 @@
 
 struct options {
     bool undo;
+    bool dry_run;
 };
 
 static int
@@ -33,19 +34,22 @@ run(const struct context *context, const void *data, struct failure **failure)
     if (result == 0) {
         free(record.done);
         record.done = options->undo ? NULL : record_time(time(NULL));
-        result = record_write(context->root, definition.domain.uuid, &record, failure);
     }
+    if (result == 0 && !options->dry_run)
+        result = record_write(context->root, definition.domain.uuid, &record, failure);
     if (result < 0)
         return failure_prefix(failure, "domain '%s'", definition.domain.name);
     if (!context->quiet)
-        print_outside_line(stdout, "domain '%s': %srecorded as done, in %s/%s.json",
-                           definition.domain.name, options->undo ? "no longer " : "",
-                           VIRT_SEED_STATEDIR, definition.domain.uuid);
+        print_outside_line(stdout, "domain '%s': %s%srecorded as done, in %s/%s.json",
+                           definition.domain.name, options->dry_run ? "would be " : "",
+                           options->undo ? "no longer " : "", VIRT_SEED_STATEDIR,
+                           definition.domain.uuid);
     return STATUS_OK;
 }
 
 static const struct option_row rows[] = {
     OPTION(0, "undo", NULL, undo, "undo that: the seed is complete again"),
+    OPTION(0, "dry-run", NULL, dry_run, "say what would be recorded, and record nothing"),
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };

@@ -556,6 +556,9 @@ with_device() {
     lifecycle until.xml prepare
     cmp "$seeds/$uuid.iso" full.iso
 
+    run -0 virt-seed --root="$root" 'done' --dry-run until.xml
+    [[ $output == "domain 'web1': would be recorded as done, in "* ]]
+    run ! grep -r '"done"' "$root$statedir"
     run -0 virt-seed --root="$root" 'done' until.xml
     [[ $output == "domain 'web1': recorded as done, in $statedir/$uuid.json" ]]
     run ! grep -r cloud-config "$root$statedir"
