@@ -186,6 +186,23 @@ there_and_back() {
     there_and_back '' 'boots="until-done"'
 }
 
+@test "so does one that is set up, if the destination was told" {
+    local before
+
+    start_on_source '<ci:user-data>#!/bin/sh</ci:user-data>' 'boots="until-done"'
+    before=$(on_source seed_sum)
+    on_source lab_virsh destroy web1
+    on_source lab_run "$builddir/virt-seed" 'done' web1
+    on_source lab_virsh start web1
+    [[ $(on_source seed_sum) != "$before" ]]
+    before=$(on_source seed_sum)
+    on_source lab_virsh dumpxml web1 | on_destination lab_run "$builddir/virt-seed" 'done' -
+    migrate web1
+    [[ $(on_destination seed_sum) = "$before" ]]
+    on_destination lab_run sh -c 'rm /var/lib/virt-seed/*.json'
+    on_source lab_run sh -c 'rm /var/lib/virt-seed/*.json'
+}
+
 @test "a generated host key does not travel: a destination without it refuses, and says so" {
     start_on_source '' 'ssh-host-keys="generate"'
     run ! migrate web1
