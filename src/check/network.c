@@ -126,6 +126,7 @@ check_initialization(const struct check *check)
         vocabulary_child(request_find(request->domain), "initialization");
     const xmlNode *devices = xml_child(check->domain->root, "devices");
     size_t nic_count = 0;
+    bool has_dns = false;
 
     if (!request->initialization)
         return;
@@ -145,6 +146,13 @@ check_initialization(const struct check *check)
     for (const xmlNode *node = xml_child(devices, "interface"); node;
          node = xml_next(node, "interface"))
         nic_count++;
+    for (size_t i = 0; request->network && i < request->network->nic_count; i++)
+        has_dns = has_dns || request->network->nics[i].nameserver_count > 0;
+    if (vocabulary_child(element, "dns_servers") && !has_dns)
+        findings_warn(
+            check->findings, WARNING_WITHOUT_EFFECT, xml_line(element),
+            "add <nic_configurations> with such a nic",
+            "<initialization>: <dns_servers> has no effect: no nic has an address or DHCP");
     if (request->network && request->network->nic_count > nic_count)
         findings_warn(check->findings, WARNING_NIC_COUNT, xml_line(element),
                       "add interfaces to the domain, or remove the extra "

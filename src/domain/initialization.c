@@ -380,8 +380,7 @@ const struct vocabulary_element initialization_elements[] = {
     {0},
 };
 
-/* Reads and checks what must wait for all other elements. DNS settings belong to a nic;
- * without one, network_set_dns() fails. */
+/* Reads and checks what must wait for all other elements. */
 static int
 settle(struct reading *reading, const xmlNode *node, struct failure **failure)
 {

@@ -293,8 +293,6 @@ int
 network_set_dns(struct network *network, const char *servers, const char *searches,
                 struct failure **failure)
 {
-    bool set = !servers && !searches;
-
     for (size_t i = 0; i < network->nic_count; i++) {
         struct nic *nic = &network->nics[i];
 
@@ -305,14 +303,8 @@ network_set_dns(struct network *network, const char *servers, const char *search
             add_words(nic, nic_add_search, "<dns_search>", searches, failure) < 0 ||
             check_dns(nic, failure) < 0)
             return -1;
-        set = true;
     }
-    if (set)
-        return 0;
-    return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                       "<dns_servers> or <dns_search> without a nic that has an address "
-                       "or DHCP\n"
-                       "add <nic_configurations> with such a nic");
+    return 0;
 }
 
 void

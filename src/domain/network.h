@@ -74,8 +74,8 @@ int network_read_nic_configurations(struct network *network, const xmlNode *node
                                     struct failure **failure);
 
 /* Sets oVirt's dns_servers and dns_search, words separated by white space, on every nic
- * with an address, DHCP or autoconfiguration; it is an error if there is no such nic.
- * Either may be NULL. */
+ * with an address, DHCP or autoconfiguration; without such a nic, they have no effect, as
+ * with oVirt. Either may be NULL. */
 int network_set_dns(struct network *network, const char *servers, const char *searches,
                     struct failure **failure);
 

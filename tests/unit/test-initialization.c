@@ -340,7 +340,6 @@ refuses_what_misses_its_other_half(void **state)
     assert_all_refused(contents, FAILURE_REQUEST);
     assert_refused("<ci:authorized_keys><ci:authorized_key/></ci:authorized_keys>",
                    FAILURE_SSH_KEY);
-    assert_refused("<ci:dns_servers>192.0.2.1</ci:dns_servers>", FAILURE_NETWORK_CONFIG);
 }
 
 static void
