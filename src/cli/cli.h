@@ -142,6 +142,9 @@ extern const struct command cmd_wait;
 extern const struct command cmd_watch;
 extern const struct command cmd_wire;
 
+/* Return: what `edit` can edit, by index; NULL after the last. */
+const char *edit_part_name(size_t index);
+
 /* Return: the command of that name, or NULL with a failure. */
 const struct command *command_find(const char *name, struct failure **failure);
 

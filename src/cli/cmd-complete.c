@@ -176,7 +176,7 @@ offer_documents(const struct line *line, const char *prefix)
         offer(line, prefix, "", seed.documents[i].path, "", "document");
 }
 
-/* Offers what the placeholder stands for: "DOMAIN", "DOCUMENT", or words in lower
+/* Offers what the placeholder stands for: "DOMAIN", "DOCUMENT", "PART", or words in lower
  * case. */
 static void
 offer_values(const struct line *line, const char *placeholder, const char *prefix,
@@ -191,7 +191,10 @@ offer_values(const struct line *line, const char *placeholder, const char *prefi
             offer_domains(line, prefix, before);
         else if (strcmp(word, "DOCUMENT") == 0)
             offer_documents(line, prefix);
-        else if (*word >= 'a' && *word <= 'z')
+        else if (strcmp(word, "PART") == 0) {
+            for (size_t i = 0; edit_part_name(i); i++)
+                offer(line, prefix, before, edit_part_name(i), "", NULL);
+        } else if (*word >= 'a' && *word <= 'z')
             offer(line, prefix, before, word, "", NULL);
     }
 }

@@ -46,10 +46,21 @@ static const struct subject {
     {"element", ".xml",
      "<ci:cloud-init xmlns:ci=\"" REQUEST_NAMESPACE "\">\n</ci:cloud-init>\n", 0},
 };
+const char *
+edit_part_name(size_t index)
+{
+    return index < ARRAY_SIZE(subjects) ? subjects[index].name : NULL;
+}
+
 #define SUBJECT_ELEMENT (&subjects[ARRAY_SIZE(subjects) - 1])
+
+struct options {
+    struct change_options change; /* --dry-run alone */
+};
 
 struct editing {
     const struct context *context;
+    const struct options *options;
     const struct subject *subject;
     struct buffer original; /* the document as it is defined */
     bool force;             /* define it in spite of what is wrong */
@@ -292,7 +303,7 @@ define(struct editing *editing, const struct buffer *text, struct failure **fail
     cleanup_wiring struct wiring wiring = {0};
     cleanup_buffer struct buffer present = {0};
     cleanup_free char *host = NULL;
-    struct change_options change = {0};
+    struct change_options change = editing->options->change;
 
     editing->can_force = false;
     if (definition_load(&definition, editing->context, DEFINITION_CHANGE, failure) < 0 ||
@@ -514,13 +525,12 @@ edit(struct editing *editing, const struct buffer *text, struct failure **failur
 static int
 run(const struct context *context, const void *data, struct failure **failure)
 {
-    struct editing editing = {.context = context};
+    struct editing editing = {.context = context, .options = data};
     const char *name = context->operand_count > 1 ? context->operands[1] : NULL;
     cleanup_definition struct definition definition = {0};
     cleanup_buffer struct buffer text = {0};
     int result = -1;
 
-    (void)data;
     for (size_t i = 0; !editing.subject && i < ARRAY_SIZE(subjects); i++) {
         if (!name || strcmp(subjects[i].name, name) == 0)
             editing.subject = &subjects[i];
@@ -549,18 +559,21 @@ run(const struct context *context, const void *data, struct failure **failure)
 }
 
 static const struct option_row rows[] = {
+    DRY_RUN_ROW,
     OPTION_DOMAIN_ROW,
     OPTION_END,
 };
 
 const struct command cmd_edit = {
     .name = "edit",
-    .operands = "DOMAIN|FILE [user-data|vendor-data|network-config|element]",
+    .operands = "DOMAIN|FILE [PART]",
     .summary = "edit a document of the domain's request in your editor",
     .help =
-        "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on the document\n"
-        "that you name; 'element' is the whole <cloud-init> element. The result is\n"
-        "checked, wired and defined; if it is wrong, you can edit it again.\n",
+        "Starts $VISUAL, $EDITOR or vi on the domain's user-data, or on the PART that\n"
+        "you name: user-data, vendor-data, network-config, or element, which is the\n"
+        "whole <cloud-init> element. The result is checked, wired and defined; if it is\n"
+        "wrong, you can edit it again.\n",
     .options = rows,
+    .options_size = sizeof(struct options),
     .run = run,
 };

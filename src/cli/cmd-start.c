@@ -35,6 +35,7 @@
 struct options {
     struct waiting_options waiting;
     bool all;
+    bool dry_run;
 };
 
 /* A domain to start. */
@@ -315,14 +316,19 @@ begin(struct starting *starting)
 {
     struct progress *progress = &starting->waiting.progress;
 
-    for (size_t i = 0; i < starting->count; i++)
-        waiting_begin_start(starting->jobs[i]->waited);
+    for (size_t i = 0; i < starting->count; i++) {
+        if (starting->options->dry_run)
+            waiting_finish(starting->jobs[i]->waited, "would be started", STATUS_OK,
+                           NULL);
+        else
+            waiting_begin_start(starting->jobs[i]->waited);
+    }
     for (size_t i = 0; i < starting->waiting.count; i++) {
         struct waited *waited = starting->waiting.list[i];
 
-        if (waited->starts)
+        if (waited->starts || waited->over)
             continue;
-        if (starting->options->waiting.no_wait) {
+        if (starting->options->waiting.no_wait || starting->options->dry_run) {
             waiting_finish(waited, running_word(progress), STATUS_OK, NULL);
             continue;
         }
@@ -353,7 +359,8 @@ start_and_wait(struct starting *starting, struct failure **failure)
         return 0;
     }
     begin(starting);
-    if (starting->count > 0 && start_threads(starting, failure) < 0)
+    if (starting->count > 0 && !starting->options->dry_run &&
+        start_threads(starting, failure) < 0)
         return -1;
     return waiting_run(&starting->waiting, failure);
 }
@@ -404,6 +411,7 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
     OPTION(0, "no-wait", NULL, waiting.no_wait, "do not wait for the guests"),
+    OPTION(0, "dry-run", NULL, dry_run, "list the domains to start, and start none"),
     WAITING_ROWS,
     SCRUB_ROW,
     OPTION_END,

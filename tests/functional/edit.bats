@@ -105,6 +105,17 @@ assert_nothing_left() {
     assert_said 'already wired'
 }
 
+@test "--dry-run lists what would change, and changes nothing" {
+    local before
+
+    before=$(<web1.xml)
+    editor_runs 'echo "timezone: UTC" >>"$1"'
+    run -0 virt-seed --root="$root" edit --dry-run web1.xml
+    assert_said 'user-data edited'
+    [[ $(<web1.xml) = "$before" ]]
+    assert_nothing_left
+}
+
 @test "an empty text removes the document" {
     editor_runs ': >"$1"'
     run -0 edit

@@ -93,6 +93,18 @@ end_starting() {
     run -2 virt_seed start --no-wait --timeout=5 web1
 }
 
+@test "with --dry-run it lists the domains, and starts and wires none" {
+    local before
+
+    define web1 $web1
+    define web2 $web2
+    before=$(lab_virsh dumpxml --inactive web2)
+    run -0 virt_seed start --no-wait web1
+    run -0 --separate-stderr virt_seed start --dry-run --all
+    [[ $(sort <<<"$output") = $'web1: is already running\nweb2: would be started' && $stderr = "" ]]
+    [[ $(lab_virsh domstate web2) = 'shut off' && $(lab_virsh dumpxml --inactive web2) = "$before" ]]
+}
+
 @test "what the hook refuses is said in its own words" {
     define web1 $web1 '' '<ci:user-data file="/nowhere"/>'
     run -1 --separate-stderr virt_seed start web1
