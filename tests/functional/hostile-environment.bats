@@ -535,6 +535,34 @@ unfinished() {
     done
 }
 
+# The guest runs by then, and would be killed.
+@test "no failing call at started ends a guest" {
+    local calls error
+
+    use_program
+    operation=started
+    begin() { attempt lifecycle prepare; succeeded; }
+    outcome() {
+        [[ $status -eq 0 && ! -s out ]] || complain 'expected success'
+        whole
+    }
+    while read -r calls error; do
+        each_fault "$calls" "$error" wired.xml
+        [[ $points -ge 1 ]] || complain "$calls is not called"
+    done <<'END'
+openat,openat2 EACCES
+openat,openat2 EMFILE
+read EIO
+write ENOSPC
+fstat EIO
+renameat EROFS
+mkdirat EROFS
+END
+    attempt lifecycle release
+    succeeded
+    nothing_is_left
+}
+
 # --- at the same time -------------------------------------------------------------------------
 
 # together COMMAND...: each argument is a shell's command; $ends are their exit statuses, the files
