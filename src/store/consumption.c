@@ -94,21 +94,43 @@ find_difference(const struct record_boot *boot, const struct guest_claim *claim)
     return NULL;
 }
 
-/* Return: whether the guest has said it before its seed was updated. */
-static bool
-is_before_update(const struct record *record, const char *said)
+/* Return: the update of the boot's seed; NULL if there is none, or if the last one has put
+ * the boot's seed back. */
+static const struct record_boot *
+find_update(const struct record *record)
 {
-    return record->update.time && said && strcmp(said, record->update.time) < 0;
+    const struct record_boot *boot = &record->boot;
+    const struct record_boot *update = &record->update;
+
+    if (!update->time)
+        return NULL;
+    for (size_t i = 0; i < update->document_count; i++) {
+        const struct record_document *document = &update->documents[i];
+        const struct record_document *before = record_find_document(boot, document->path);
+
+        if (!before || strcmp(before->digest, document->digest) != 0)
+            return update;
+    }
+    return update->document_count == boot->document_count ? NULL : update;
+}
+
+/* Return: whether it was said before the update. */
+static bool
+is_earlier(const char *said, const struct record_boot *update)
+{
+    return said && strcmp(said, update->time) < 0;
 }
 
 const struct record_boot *
 consumption_find_read(const struct record *record, const struct guest_claim *claim,
                       const char *said)
 {
-    return record->update.time && claim->instance_id && !is_before_update(record, said) &&
+    const struct record_boot *update = find_update(record);
+
+    return update && claim->instance_id && !is_earlier(said, update) &&
                    find_difference(&record->boot, claim) &&
-                   !find_difference(&record->update, claim)
-               ? &record->update
+                   !find_difference(update, claim)
+               ? update
                : &record->boot;
 }
 
@@ -117,8 +139,8 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
                  const char *said, const char **reason)
 {
     const struct record_boot *boot = &record->boot;
-    const struct record_boot *update = &record->update;
-    const struct record_boot *last = update->time ? update : boot;
+    const struct record_boot *update = find_update(record);
+    const struct record_boot *last = update ? update : boot;
     bool is_reboot_due;
 
     *reason = NULL;
@@ -127,8 +149,8 @@ consumption_find(const struct record *record, const struct guest_claim *claim,
     if (!claim->instance_id || !claim->documents[KEPT_USER_DATA] || !boot->datasource)
         return CONSUMPTION_UNKNOWN;
     *reason = find_difference(last, claim);
-    is_reboot_due = update->time && (*reason || is_before_update(record, said)) &&
-                    !find_difference(boot, claim);
+    is_reboot_due =
+        update && (*reason || is_earlier(said, update)) && !find_difference(boot, claim);
     if ((*reason || is_reboot_due) && record->cache_keep) {
         *reason = "it keeps what it has read";
         return CONSUMPTION_OLDER;

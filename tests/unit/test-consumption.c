@@ -156,6 +156,10 @@ what_was_said_before_an_update_is_not_about_it(void **state)
     deliver(&record.update, a);
     claim_documents(claim.documents, a);
     claim_documents(claim.first, a);
+    /* An update that has put the seed of the boot back is none. */
+    assert_int_equal(consumption_find(&record, &claim, "2026-11-21T15:59:59Z", &reason),
+                     CONSUMPTION_APPLIED);
+    record.update.documents[2].digest[0] = '1';
     assert_int_equal(consumption_find(&record, &claim, "2026-11-21T15:59:59Z", &reason),
                      CONSUMPTION_OLDER);
     assert_string_equal(reason, "needs a reboot, and a new instance");
