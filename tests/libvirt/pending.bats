@@ -143,6 +143,26 @@ took() {
         $'new-instance\nanother\nanother instance-id' ]]
 }
 
+# guest_says: what status knows of the guest's seed.
+guest_says() {
+    virt_seed status --json web1 | jq -r '.[0]."guest-says".seed'
+}
+
+@test "what the guest said before an update is about the seed before it" {
+    virt_seed set web1 --hostname=one
+    lab_virsh start web1
+    report_say $web1 "$(took "$boot1" $web1)"
+    [[ $(guest_says) = applied ]]
+    # The times are those of seconds.
+    sleep 1.1
+    virt_seed set web1 --hostname=two
+    virt_seed update web1
+    [[ $(guest_says) = 'older seed applied' ]]
+    virt_seed set web1 --hostname=one
+    virt_seed update web1
+    [[ $(guest_says) = applied ]]
+}
+
 @test "says that a saved domain resumes, whatever has changed" {
     virt_seed set web1 --hostname=one
     lab_virsh start web1
