@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # packages.bash: the Debian packages that the scripts need; a library to source.
 #
-#   build_packages             print what building virt-seed needs
-#   check_packages             print what 'make check' needs besides
+#   packages_to_build          print what building virt-seed needs
+#   packages_to_check          print what 'make check' needs besides
 #   packages_missing NAME…     print those that are not installed
 #   packages_install NAME…     install them, as root
 #   packages_release           print the name of this system's release of Debian; that of Debian 12 on
@@ -15,13 +15,13 @@
 #   copy_source FROM TO        copy the source tree without what builds have made there; what a build
 #                              has made in the copy stays. Needs rsync.
 
-build_packages() {
+packages_to_build() {
     echo autoconf automake gcc libc6-dev make pkg-config libxml2-dev libisofs-dev libyaml-dev \
         libjansson-dev nettle-dev libcrypt-dev zlib1g-dev uuid-dev libblkid-dev libsmartcols-dev libvirt-dev \
         libmicrohttpd-dev libmnl-dev libsystemd-dev
 }
 
-check_packages() {
+packages_to_check() {
     echo bats curl fish genisoimage groff jq libcmocka-dev libxml2-utils man-db mtools openssh-client procps \
         python3 python3-jsonschema xorriso zsh
 }

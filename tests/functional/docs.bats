@@ -212,10 +212,10 @@ packages_of_readme() {
 @test "the README names the packages that the scripts install" {
     # shellcheck source=/dev/null
     source "$top_srcdir/scripts/packages.bash"
-    check_packages | xargs -n 1 | sort | diff - <(packages_of_readme check)
+    packages_to_check | xargs -n 1 | sort | diff - <(packages_of_readme check)
     # Packages that every gcc brings need no mention.
-    build_packages | xargs -n 1 | grep -vxE 'libc6-dev|libcrypt-dev' | sort | diff - <(packages_of_readme build)
+    packages_to_build | xargs -n 1 | grep -vxE 'libc6-dev|libcrypt-dev' | sort | diff - <(packages_of_readme build)
     # One that is missing is found.
     sed 's/ jq / /' "$top_srcdir/README.md" >planted.md
-    [[ $(packages_of_readme check planted.md) != "$(check_packages | xargs -n 1 | sort)" ]]
+    [[ $(packages_of_readme check planted.md) != "$(packages_to_check | xargs -n 1 | sort)" ]]
 }
