@@ -38,6 +38,7 @@
     X(CLONED_INSTANCE_ID, "cloned-instance-id")                                          \
     X(VOLATILE_INSTANCE_ID, "volatile-instance-id")                                      \
     X(WITHOUT_EFFECT, "without-effect")                                                  \
+    X(UNKNOWN_RESULT, "unknown-result")                                                  \
     X(NIC_COUNT, "nic-count")                                                            \
     X(NIC_MISSING, "nic-missing")                                                        \
     X(NETWORK_LATE, "network-late")                                                      \
@@ -107,6 +108,7 @@ struct check_options {
     bool schema; /* whether an installed cloud-init may check the documents as well */
     /* cloud-init's schema, by which they are checked instead; NULL for none. */
     const struct buffer *schema_file;
+    bool migrates; /* check whether this host could take over the running guest */
 };
 
 /*

@@ -15,6 +15,7 @@
 struct options {
     bool all;
     bool json;
+    bool migration;
     bool no_schema;
     bool strict;
     const char *schema;
@@ -83,6 +84,7 @@ run_one(const struct context *context, const void *data, struct failure **failur
         .root = context->root,
         .schema = !options->no_schema,
         .schema_file = checking->schema,
+        .migrates = options->migration,
     };
     cleanup_findings struct findings findings = {0};
     cleanup_definition struct definition definition = {0};
@@ -173,6 +175,8 @@ run(const struct context *context, const void *data, struct failure **failure)
 static const struct option_row rows[] = {
     OPTION(0, "all", NULL, all, "all domains that ask for cloud-init"),
     OPTION(0, "json", NULL, json, "print the findings as JSON"),
+    OPTION(0, "migration", NULL, migration,
+           "check whether this host could take over the running guest"),
     OPTION(0, "no-schema", NULL, no_schema,
            "do not ask an installed cloud-init for its schema"),
     OPTION(0, "schema", "FILE", schema,

@@ -37,12 +37,22 @@ public_name(const char *uuid)
 /* --- reading ---------------------------------------------------------------------- */
 
 static int
-fail_not_made(const char *path, struct failure **failure)
+fail_missing(const char *path, const char *uuid, bool has_booted,
+             struct failure **failure)
 {
-    return failure_set(failure, FAILURE_SECRET_MISSING,
-                       "%s does not exist: the domain's host key has not been made yet\n"
-                       "start the domain: its first start makes the key",
-                       path);
+    cleanup_free char *directory = directory_path(uuid);
+
+    if (!has_booted)
+        return failure_set(
+            failure, FAILURE_SECRET_MISSING,
+            "%s does not exist: the domain's host key has not been made yet\n"
+            "start the domain: its first start makes the key",
+            path);
+    return failure_set(
+        failure, FAILURE_SECRET_MISSING,
+        "%s does not exist: the host key that the guest got at its first start\n"
+        "copy it from the host where it was made: rsync -aR HOST:%s /",
+        path, directory);
 }
 
 /* Return: 0; 1 if there is none; -1 on failure. */
@@ -92,7 +102,8 @@ add_keys(struct part *part, struct buffer *key, const char *line)
 }
 
 int
-host_key_read(int root, const char *uuid, struct part *part, struct failure **failure)
+host_key_read(int root, const char *uuid, bool has_booted, struct part *part,
+              struct failure **failure)
 {
     cleanup_buffer struct buffer key = {0};
     cleanup_free char *path = private_path(uuid);
@@ -100,7 +111,7 @@ host_key_read(int root, const char *uuid, struct part *part, struct failure **fa
     int missing = read_private(root, uuid, &key, failure);
 
     if (missing)
-        return missing < 0 ? -1 : fail_not_made(path, failure);
+        return missing < 0 ? -1 : fail_missing(path, uuid, has_booted, failure);
     line = public_line(uuid, &key, failure);
     if (!line)
         return -1;
@@ -118,7 +129,7 @@ host_key_read_public(int root, const char *uuid, struct part *part,
     int error = statedir_read(root, name, LIMIT_SSH_KEY, &line);
 
     if (error == -ENOENT)
-        return fail_not_made(path, failure);
+        return fail_missing(path, uuid, false, failure);
     if (error < 0)
         return secret_fail("read", path, error, failure);
     *part_add_entry(part, PART_HOST_KEY_PUBLIC) = steal_buffer(&line);
@@ -210,13 +221,8 @@ host_key_prepare(int root, const char *uuid, bool may_make, struct part *part,
         return -1;
     if (missing && !may_make) {
         cleanup_free char *path = private_path(uuid);
-        cleanup_free char *directory = directory_path(uuid);
 
-        return failure_set(
-            failure, FAILURE_SECRET_MISSING,
-            "%s does not exist: the host key that the guest got at its first start\n"
-            "copy it from the host where it was made: rsync -aR HOST:%s /",
-            path, directory);
+        return fail_missing(path, uuid, true, failure);
     }
     if (missing && (make_private(root, uuid, failure) < 0 ||
                     read_private(root, uuid, &key, failure) < 0))

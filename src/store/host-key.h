@@ -27,8 +27,9 @@
 int host_key_prepare(int root, const char *uuid, bool may_make, struct part *part,
                      struct failure **failure);
 
-/* The same for keys that exist. A missing one is FAILURE_SECRET_MISSING. */
-int host_key_read(int root, const char *uuid, struct part *part,
+/* The same for keys that exist. A missing one is FAILURE_SECRET_MISSING, with a hint how to
+ * copy it if the guest has booted. */
+int host_key_read(int root, const char *uuid, bool has_booted, struct part *part,
                   struct failure **failure);
 
 /* The same for only the public key, which anyone may read. */

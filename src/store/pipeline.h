@@ -38,6 +38,7 @@ struct pipeline {
     /* For PIPELINE_COLLECT; takes over the failure. */
     void (*found)(void *data, struct failure **failure);
     void *data;
+    bool migrates; /* also: the guest runs elsewhere, so its host key must exist here */
 };
 
 /*

@@ -77,6 +77,10 @@ migrate_back() {
         --migrateuri tcp://10.9.0.1
 }
 
+ask_destination() {
+    on_source lab_virsh dumpxml web1 | on_destination lab_run "$builddir/virt-seed" check --migration --no-schema -
+}
+
 # stays_on_source: the migration has failed, and nothing is left of it.
 stays_on_source() {
     run -0 on_source lab_virsh domstate web1
@@ -210,6 +214,30 @@ there_and_back() {
     [[ $output = *"host key"* ]]
     stays_on_source
     on_source seed_sum
+
+    # It says so before, too, and changes nothing.
+    run -1 ask_destination
+    echo "$output"
+    [[ $output = *"error: "*"host key"*"[secret-missing]"*"rsync -aR HOST:/var/lib/virt-seed/secrets/$web1 /"* ]]
+    run ! on_destination lab_run test -e "/var/lib/virt-seed/secrets/$web1"
+    on_source lab_run tar -C / -cf - var/lib/virt-seed/secrets | on_destination lab_run tar -C / -xf -
+    run -0 ask_destination
+    migrate web1
+    on_destination seed_sum
+}
+
+@test "the destination says before a migration what it lacks" {
+    on_source lab_make_secret web1 userdata '#cloud-config'
+    start_on_source "<ci:user-data secret='web1'/>" 'boots="until-done"'
+    run -1 ask_destination
+    echo "$output"
+    [[ $output = *"/etc/virt-seed/secrets/web1 does not exist"*"[secret-missing]"* ]]
+    [[ $output = *"warning: "*"[unknown-result]"* ]]
+    on_destination lab_make_secret web1 userdata '#cloud-config'
+    on_source lab_virsh dumpxml web1 | on_destination lab_run "$builddir/virt-seed" 'done' -
+    run -0 ask_destination
+    [[ $output != *unknown-result* ]]
+    on_destination lab_run sh -c 'rm /var/lib/virt-seed/*.json'
 }
 
 @test "a destination whose libvirt has no hook refuses, and the guest stays where it is" {

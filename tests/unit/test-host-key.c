@@ -141,7 +141,7 @@ becomes_the_two_files_of_the_part(void **state)
 
     host_key_prepare(unit_directory(state), UNIT_UUID, true, &made, &failure);
     assert_no_failure(failure);
-    host_key_read(unit_directory(state), UNIT_UUID, &part, &failure);
+    host_key_read(unit_directory(state), UNIT_UUID, false, &part, &failure);
     assert_no_failure(failure);
     assert_int_equal(made.entry_count, 2);
     assert_string_equal(made.entries[0].data.data, part.entries[0].data.data);
@@ -164,7 +164,7 @@ is_missed_where_it_may_not_be_made(void **state)
 
     host_key_prepare(unit_directory(state), UNIT_UUID, false, &part, &failure);
     assert_failure(&failure, FAILURE_SECRET_MISSING);
-    host_key_read(unit_directory(state), UNIT_UUID, &part, &failure);
+    host_key_read(unit_directory(state), UNIT_UUID, false, &part, &failure);
     assert_failure(&failure, FAILURE_SECRET_MISSING);
     host_key_read_public(unit_directory(state), UNIT_UUID, &part, &failure);
     assert_failure(&failure, FAILURE_SECRET_MISSING);
