@@ -14,6 +14,7 @@ load common
 
 web1=4dea22b3-1d52-d8f3-2516-782e98ab3fa0
 seeds=/run/libvirt/virt-seed
+images=/var/lib/libvirt/images
 
 setup_file() {
     export BATS_NO_PARALLELIZE_WITHIN_FILE=true
@@ -61,7 +62,7 @@ uri() {
 
 migrate() {
     virsh -c "$(uri "$source_lab")" migrate --live "$1" "$(uri "$destination_lab")" \
-        --migrateuri tcp://10.9.0.2
+        --migrateuri tcp://10.9.0.2 "${@:2}"
 }
 
 # start_on_source CHILDREN [ATTRIBUTES]
@@ -74,7 +75,7 @@ start_on_source() {
 
 migrate_back() {
     virsh -c "$(uri "$destination_lab")" migrate --live "$1" "$(uri "$source_lab")" \
-        --migrateuri tcp://10.9.0.1
+        --migrateuri tcp://10.9.0.1 "${@:2}"
 }
 
 ask_destination() {
@@ -89,6 +90,24 @@ stays_on_source() {
     [[ $output = "" ]]
     run -0 on_destination lab_run find "$seeds" -type f
     [[ $output = "" ]]
+}
+
+make_reader() {
+    local object=$BATS_TEST_TMPDIR/reader.o image=$BATS_TEST_TMPDIR/reader lab
+
+    as --32 -o "$object" "$BATS_TEST_DIRNAME/reader.S"
+    ld -m elf_i386 --Ttext=0x7c00 --oformat binary -o "$image" "$object"
+    for lab in on_source on_destination; do
+        "$lab" lab_run sh -c "cat >$images/reader && truncate --size=1M $images/reader" <"$image"
+    done
+}
+
+readings() {
+    lab_run cat "$images/console"
+}
+
+has_read() {
+    [[ $(readings | wc -l) -ge $1 ]]
 }
 
 seed_sum() {
@@ -286,4 +305,33 @@ END
     run ! on_source lab_run test -e "$seeds/imds/$web1"
     run -0 on_destination lab_virsh domstate web1
     [[ $output = running* ]]
+}
+
+# The guest of reader.S, whose console is in images/console of each host.
+@test "a guest that reads its cdrom all the time reads the same bytes before, during and after" {
+    local sum before console=$BATS_TEST_TMPDIR/console
+
+    make_reader
+    console=$images/console devices="<disk type='file' device='disk'><driver name='qemu' type='raw'/>
+        <source file='$images/reader'/><target dev='vda' bus='virtio'/><readonly/></disk>" \
+        os="<boot dev='hd'/><boot dev='cdrom'/>" start_on_source '<ci:hostname>web1</ci:hostname>'
+    sum=$(on_source lab_run cat "$seeds/$web1.iso" | python3 -c 'import struct, sys
+sum = 0
+for (word,) in struct.iter_unpack("<I", sys.stdin.buffer.read()):
+    sum = ((sum << 5 | sum >> 27) + word) & 0xFFFFFFFF
+print("%08X" % sum)')
+    wait_until 30 on_source has_read 3
+    before=$(on_source readings | wc -l)
+    migrate web1 --bandwidth 1
+    on_source readings >"$console"
+    [[ $(wc -l <"$console") -ge $((before + 3)) ]]
+    wait_until 30 on_destination has_read 3
+    migrate_back web1 --bandwidth 1
+    on_destination readings >>"$console"
+    wait_until 30 on_source has_read 3
+    on_source readings >>"$console"
+
+    # One boot, no reading is missing, and all are the same.
+    head -n -1 "$console" | awk -v sum="$sum" '$0 != sprintf("%08X %s", NR - 1, sum) { print; bad = 1 }
+        END { exit bad || NR < 9 }'
 }
