@@ -33,7 +33,7 @@ struct started {
     int rundir;
     int seed; /* opened; or -errno */
     const struct storage *storage;
-    const struct stat *status; /* of the seed; only its time if there is none */
+    const struct stat *status; /* of the seed, if it is opened */
 };
 
 /*
@@ -111,7 +111,7 @@ record_start(const struct started *started, struct failure **failure)
     if (request_read(&request, lifecycle->domain, failure) < 0)
         return -1;
     log_made(started, &request);
-    return rundir_is_resumed(started->rundir, lifecycle->domain->uuid, started->status)
+    return rundir_is_resumed(started->rundir, lifecycle->domain->uuid)
                ? record_resumed(lifecycle, failure)
                : record_boot(started, &request, failure);
 }
@@ -126,7 +126,7 @@ check_seed(const struct started *started, struct failure **failure)
                                      : started->storage->has_image &&
                                            !image_is_as_published(started->status);
 
-    if (!changed || rundir_is_resumed(started->rundir, uuid, started->status))
+    if (!changed || rundir_is_resumed(started->rundir, uuid))
         return 0;
     return failure_set(
         failure, FAILURE_FORBIDDEN_PATH,
@@ -142,7 +142,7 @@ lifecycle_started(struct lifecycle *lifecycle, struct failure **failure)
     const struct domain *domain = lifecycle->domain;
     cleanup_failure struct failure *reason = NULL;
     cleanup_wire_facts struct wire_facts facts = {0};
-    struct stat status = {.st_mtime = time(NULL)};
+    struct stat status = {0};
     struct started started = {
         .lifecycle = lifecycle,
         .facts = &facts,

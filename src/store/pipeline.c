@@ -133,9 +133,10 @@ pipeline_read_part(const struct pipeline *pipeline, const struct request *reques
         break;
     case PART_GENERATED:
         /* Commands do not make it. */
-        result = cold_boot || resume
-                     ? host_key_prepare(root, domain->uuid, cold_boot, part, failure)
-                     : host_key_read(root, domain->uuid, pipeline->migrates, part, failure);
+        result =
+            cold_boot || resume
+                ? host_key_prepare(root, domain->uuid, cold_boot, part, failure)
+                : host_key_read(root, domain->uuid, pipeline->migrates, part, failure);
         break;
     case PART_INLINE:
         break;
@@ -158,7 +159,8 @@ handle_failed_part(const struct pipeline *pipeline, struct part *part,
     bool unreadable = code == FAILURE_SECRET_UNREADABLE;
 
     if (pipeline->policy == PIPELINE_COLLECT) {
-        if ((missing && !pipeline->migrates) || (unreadable && part->origin == PART_GENERATED))
+        if ((missing && !pipeline->migrates) ||
+            (unreadable && part->origin == PART_GENERATED))
             failure_free(steal(*failure));
         else
             pipeline->found(pipeline->data, failure);

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,16 +34,26 @@ rundir_seed_name(const char *uuid)
 
 /* --- the mark of a resumed start -------------------------------------------------- */
 
+/* The mark says when it was made by a clock that nobody can set; a reboot removes the
+ * mark. */
+static long long
+seconds_since_boot(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return now.tv_sec;
+}
+
 int
 rundir_mark_resume(int rundir, const char *uuid, struct failure **failure)
 {
     cleanup_free char *name = xasprintf("%s" RESUME_SUFFIX, uuid);
-    cleanup_close int fd = -1;
+    cleanup_free char *now = xasprintf("%lld\n", seconds_since_boot());
+    int error = fs_replace_file(rundir, name, now, 0600, (gid_t)-1);
 
-    unlinkat(rundir, name, 0);
-    fd = openat(rundir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    return fd < 0 ? own_directory_fail("make", VIRT_SEED_RUNDIR, name, -errno, failure)
-                  : 0;
+    return error < 0 ? own_directory_fail("make", VIRT_SEED_RUNDIR, name, error, failure)
+                     : 0;
 }
 
 bool
@@ -51,32 +61,29 @@ rundir_take_resume(int rundir, const char *uuid)
 {
     cleanup_free char *name = xasprintf("%s" RESUME_SUFFIX, uuid);
     cleanup_free char *resumed = xasprintf("%s" RESUMED_SUFFIX, uuid);
-    struct stat status;
-    struct timespec now;
-    time_t age;
-    bool fresh;
+    cleanup_buffer struct buffer text = {0};
+    cleanup_close int fd = fs_open_strictly_beneath(rundir, name, 0);
+    long long age = -1;
 
-    if (fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return false;
-    /* time(2) may return an earlier time than that of a file just made. */
-    clock_gettime(CLOCK_REALTIME, &now);
-    age = now.tv_sec - status.st_mtime;
-    fresh = S_ISREG(status.st_mode) && age >= 0 && age <= LIMIT_RESUME_SECONDS;
-    if (!fresh || renameat(rundir, name, rundir, resumed) < 0)
+    if (fd >= 0 && fs_read_all(fd, sizeof("9223372036854775807"), &text) == 0 &&
+        text.size > 0)
+        age = seconds_since_boot() - strtoll(text.data, NULL, 10);
+    if (age >= 0 && age <= LIMIT_RESUME_SECONDS &&
+        renameat(rundir, name, rundir, resumed) == 0)
+        return true;
+    if (fd != -ENOENT)
         unlinkat(rundir, name, 0);
-    return fresh;
+    /* That of an earlier start, if it has had no release. */
+    unlinkat(rundir, resumed, 0);
+    return false;
 }
 
 bool
-rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed)
+rundir_is_resumed(int rundir, const char *uuid)
 {
     cleanup_free char *name = xasprintf("%s" RESUMED_SUFFIX, uuid);
-    struct stat status;
 
-    /* A stale mark, which no release removed, is older than the seed by more than a start
-     * takes. */
-    return fstatat(rundir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           seed->st_mtime - status.st_ctime <= LIMIT_RESUME_SECONDS;
+    return faccessat(rundir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* --- for the emulator shim -------------------------------------------------------- */

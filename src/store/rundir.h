@@ -23,12 +23,13 @@ int rundir_mark_resume(int rundir, const char *uuid, struct failure **failure);
 
 /*
  * Return: whether the start that begins now resumes a guest; then turns the mark into
- * that of a resumed guest. A mark older than a minute does not count.
+ * that of a resumed guest. A mark older than a minute does not count. If the start is a
+ * cold boot, removes what an earlier one left.
  */
 bool rundir_take_resume(int rundir, const char *uuid);
 
-/* Return: whether the start that made this seed resumes the guest. */
-bool rundir_is_resumed(int rundir, const char *uuid, const struct stat *seed);
+/* Return: whether the last start resumed the guest. */
+bool rundir_is_resumed(int rundir, const char *uuid);
 
 /*
  * Writes the shim order: the word to add to the serial, or "", and whether the guest

@@ -1,20 +1,20 @@
 #!/usr/bin/env bats
 # golden.bats: real input and expected output, a directory for each case.
 #
-#   in.xml      the domain; args, where it is there, what stands behind the command
+#   in.xml      the domain; args, if it exists, has the arguments of the command
 #   out.xml     of wire: the wired domain
-#   no-inverse  of wire: why unset cannot give back what was there
+#   no-inverse  of wire: why unset cannot restore the original
 #   out.txt     of dump: what it prints
 #   out.txt     of check: its findings
-#   no-server   of check: the host has nothing that serves seeds; else it has, for a domain that asks
-#   etc/        of dump and check: what the host has in /etc/virt-seed; links are in the file links, a line
-#               each, LINK TARGET
+#   no-server   of check: nothing on the host serves seeds; otherwise a server listens for a domain that asks
+#   etc/        of dump and check: the host's /etc/virt-seed; the file links lists its links, a line each,
+#               LINK TARGET
 #   in.yaml     of import-kubevirt: the manifests; of import-ovirt: in.xml
-#   out.xml     of import-*: the element; dump.txt, what the guest of such a domain would read
-#   notes       of import-*: what is said beside
-#   stderr      of what is refused: the words
+#   out.xml     of import-*: the element; dump.txt is what the guest of such a domain would read
+#   notes       of import-*: the notes it prints
+#   stderr      of input that is refused: the message
 #
-# VIRT_SEED_REGENERATE=1 rewrites what is expected; read the difference before it is committed.
+# VIRT_SEED_REGENERATE=1 rewrites the expected output; read the difference before you commit it.
 
 # shellcheck source-path=SCRIPTDIR source=../functional/common.bash
 source "$BATS_TEST_DIRNAME/../functional/common.bash"
@@ -194,7 +194,7 @@ checks() {
     make_case_root
     make_case_server
     to_build <in.xml | sed "s|http://169.254.169.254/|http://$imds_address/|" |
-        virt-seed --root="$root" check --no-schema - >"$found" || status=$?
+        virt-seed --root="$root" check --no-schema "${args[@]}" - >"$found" || status=$?
     [[ $status -eq $(grep -c -m 1 ': error: ' "$found") ]] &&
         from_build <"$found" | sed "s|$imds_address|169.254.169.254|g" | same_as out.txt
 }
