@@ -111,19 +111,18 @@ fill_directory(const struct maker *maker, const char *name,
 
 /* --- the index of MACs ------------------------------------------------------------- */
 
-/* Return: the list of MACs in the directory `name`, borrowed from `text`; "" if it cannot
- * be read. */
-static const char *
-read_list(int tree, const char *name, struct buffer *text)
+/* Sets `list` to that of the MACs in the directory `name`, borrowed from `text`; "" if
+ * there is none. Return: 0 or -errno. */
+static int
+read_list(int tree, const char *name, struct buffer *text, const char **list)
 {
     cleanup_free char *path = xasprintf("%s/" IMDS_ACCESS, name);
     cleanup_close int fd = fs_open_strictly_beneath(tree, path, 0);
-    const char *end;
+    int error = fd < 0 ? fd : fs_read_all(fd, LIMIT_IMDS_ACCESS, text);
+    const char *end = error == 0 && text->data ? strchr(text->data, '\n') : NULL;
 
-    if (fd < 0 || fs_read_all(fd, LIMIT_IMDS_ACCESS, text) < 0 || !text->data)
-        return "";
-    end = strchr(text->data, '\n');
-    return end ? end + 1 : "";
+    *list = end ? end + 1 : "";
+    return error == -ENOENT ? 0 : error;
 }
 
 /* Adds the domain to the MAC's directory in the index, which another domain's release may
@@ -145,17 +144,21 @@ add_to_index(const struct maker *maker, const char *mac, const char *uuid)
 }
 
 /* Removes the MACs of the obsolete directory `name` from the index, except those that the
- * domain has published. Superfluous entries in the index do no harm. */
-static void
+ * domain has published. Return: 0; or -errno, and then the directory must stay, because
+ * nothing else says which they are. */
+static int
 clean_index(int tree, const char *name, const char *uuid)
 {
     cleanup_buffer struct buffer text = {0}, published = {0};
-    const char *list = read_list(tree, name, &text);
-    const struct imds_access kept = {.macs = read_list(tree, uuid, &published)};
+    struct imds_access kept = {.macs = NULL};
+    const char *list;
     char mac[IMDS_MAC_LENGTH + 1];
     enum imds_link link;
+    int error = read_list(tree, name, &text, &list);
 
-    while (imds_next_mac(&list, mac, &link)) {
+    if (error == 0)
+        error = read_list(tree, uuid, &published, &kept.macs);
+    while (error == 0 && imds_next_mac(&list, mac, &link)) {
         cleanup_free char *path = xasprintf(IMDS_INDEX "/%s", mac);
         cleanup_close int dir = -1;
 
@@ -163,12 +166,21 @@ clean_index(int tree, const char *name, const char *uuid)
             (imds_access_links(&kept, mac) & IMDS_ON_LINK))
             continue;
         dir = openat(tree, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (dir < 0)
-            continue;
-        unlinkat(dir, uuid, 0);
+        if ((dir < 0 || unlinkat(dir, uuid, 0) < 0) && errno != ENOENT)
+            error = -errno;
         /* Fails if another domain has the same MAC. */
         unlinkat(tree, path, AT_REMOVEDIR);
     }
+    return error;
+}
+
+/* Removes a directory that is not published, and what the index has of it. */
+static int
+remove_obsolete(int tree, const char *name, const char *uuid)
+{
+    int error = clean_index(tree, name, uuid);
+
+    return error == 0 ? fs_remove_tree(tree, name) : error;
 }
 
 /* --- making: whole domains -------------------------------------------------------- */
@@ -216,11 +228,9 @@ imds_tree_publish(int tree, const struct imds_domain *domain, struct failure **f
         (errno != EEXIST ||
          renameat2(tree, name, tree, domain->uuid, RENAME_EXCHANGE) < 0))
         error = -errno;
-    /* Remove the unpublished or the old directory. */
-    if (name) {
-        clean_index(tree, name, domain->uuid);
-        fs_remove_tree(tree, name);
-    }
+    /* The unpublished or the old one; if it stays, the domain's release removes it. */
+    if (name)
+        remove_obsolete(tree, name, domain->uuid);
     if (error == 0)
         return 0;
     return failure_set_errno(failure, FAILURE_RUNDIR, error,
@@ -247,10 +257,8 @@ imds_tree_remove(int tree, const char *uuid, struct failure **failure)
     while (dir && (errno = 0, entry = readdir(dir))) {
         int one = 0;
 
-        if (strncmp(entry->d_name, uuid, strlen(uuid)) == 0) {
-            clean_index(tree, entry->d_name, uuid);
-            one = fs_remove_tree(tree, entry->d_name);
-        }
+        if (strncmp(entry->d_name, uuid, strlen(uuid)) == 0)
+            one = remove_obsolete(tree, entry->d_name, uuid);
         if (error == 0)
             error = one;
     }

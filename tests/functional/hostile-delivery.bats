@@ -178,3 +178,94 @@ kills() {
     use_server
     kills
 }
+
+# failing_releases: each call of a release fails in turn; the next one leaves nothing.
+failing_releases() {
+    local calls error operation=release
+
+    begin() {
+        attempt lifecycle prepare new.xml
+        succeeded
+    }
+    outcome() {
+        succeeded_or_refused
+        published_or_not
+        ended
+    }
+    while read -r calls error; do
+        each_fault "$calls" "$error" new.xml
+        [[ $points -ge 1 ]] || complain "$calls is not called"
+    done <<'END'
+openat,openat2 EACCES
+openat,openat2 EMFILE
+unlinkat EROFS
+unlinkat EIO
+getdents64 EIO
+fstat EIO
+END
+    started_again
+}
+
+@test "a failing release says so, and the next one leaves nothing of a seed for virt-seed-qemu" {
+    use_shim
+    failing_releases
+}
+
+@test "a failing release says so, and the next one leaves nothing of a served seed" {
+    use_server
+    failing_releases
+}
+
+# whole_command: the command in the file out is that in the file whole; after a warning its report may go nowhere.
+whole_command() {
+    local where='opaque=virt-seed-report$|^-add-fd$|,id=virt-seed-report'
+
+    if [[ -s err ]]; then
+        grep -q "^virt-seed: warning: cannot keep the guest's report" err && grep -q 'null,id=virt-seed-report' out &&
+            diff <(grep -vE "$where" whole) <(grep -vE "$where" out)
+    else
+        diff <(sed 's/,fd=[0-9]*//' whole) <(sed 's/,fd=[0-9]*//' out)
+    fi
+}
+
+@test "whatever call fails, virt-seed-qemu runs QEMU with the whole seed or not at all" {
+    local shim=$top_builddir/tests/functional/shim-command calls error
+    local -i n
+
+    use_shim
+    mkdir -p "$root/usr/bin"
+    install -m 0755 /dev/null "$root/usr/bin/qemu-system-x86_64"
+    attempt lifecycle prepare new.xml
+    succeeded
+    to_build <"$top_srcdir/tests/golden/shim/q35/arguments" >arguments
+    attempt "$shim" "$root" <arguments
+    cp out whole
+    grep -qF "$uuid" whole
+    while read -r calls error; do
+        for ((n = 1; n < 1000; n++)); do
+            point="$calls $n $error"
+            attempt "$fault" "$calls" "$n" "$error" "$shim" "$root" <arguments
+            [[ $status -ne 77 ]] || skip 'processes cannot be traced here'
+            [[ $status -ne 99 ]] || break
+            case $status in
+            0) whole_command || complain 'not the whole command' ;;
+            # What shim-command does itself, before it is the shim.
+            2) [[ ! -s out ]] || complain 'not ended' ;;
+            137) [[ $error = kill ]] || complain 'killed' ;;
+            *) [[ $status -eq 1 && ! -s out && $(<err) = 'virt-seed: error: '* ]] || complain 'not refused' ;;
+            esac
+        done
+        [[ $n -gt 1 ]] || complain "$calls is not called"
+    done <<'END'
+openat,openat2 EACCES
+openat,openat2 EMFILE
+openat,openat2 EINTR
+read EIO
+read EINTR
+fstat EIO
+clone,clone3 EAGAIN
+fcntl EMFILE
+all kill
+END
+    published_whole
+}

@@ -16,6 +16,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "shim/shim.h"
 
@@ -33,8 +34,9 @@ main(int argc, char **argv)
     char *rest = NULL;
     size_t count = 0;
 
-    if (root < 0 || fs_read_all(0, MIB, &text) < 0 || text.size == 0)
-        return 99;
+    if (process_open_standard() < 0 || root < 0 || fs_read_all(0, MIB, &text) < 0 ||
+        text.size == 0)
+        return 2;
     for (char *line = strtok_r(text.data, "\n", &rest); line && count < MAXIMUM;
          line = strtok_r(NULL, "\n", &rest))
         given[count++] = line;
@@ -48,7 +50,7 @@ main(int argc, char **argv)
         cleanup_free char *path = xasprintf("%s%s", argv[2], command.arguments[0]);
 
         execv(path, command.arguments);
-        return 99;
+        return 2;
     }
     for (size_t i = 0; i < command.count; i++)
         puts(command.arguments[i]);
