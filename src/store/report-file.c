@@ -28,21 +28,33 @@ file_name(const char *uuid)
     return xasprintf("%s" REPORT_SUFFIX, uuid);
 }
 
+/* Return: 0 or -errno. A read-only file system is -EROFS also for a missing file, which
+ * is -ENOENT here. */
+static int
+remove_one(int directory, const char *name)
+{
+    int error = unlinkat(directory, name, 0) < 0 ? -errno : 0;
+
+    return error == -EROFS && faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0
+               ? -errno
+               : error;
+}
+
 /* virtlogd numbers its copies without gaps. */
 static int
 remove_others(int directory, const char *uuid, const char *name)
 {
     cleanup_free char *link = second_name(uuid);
+    int error = remove_one(directory, link);
 
-    if (unlinkat(directory, link, 0) < 0 && errno != ENOENT)
-        return -errno;
-    for (size_t i = 0; i < LIMIT_REPORT_COPIES; i++) {
+    if (error == -ENOENT)
+        error = 0;
+    for (size_t i = 0; error == 0 && i < LIMIT_REPORT_COPIES; i++) {
         cleanup_free char *copy = xasprintf("%s.%zu", name, i);
 
-        if (unlinkat(directory, copy, 0) < 0)
-            return errno == ENOENT ? 0 : -errno;
+        error = remove_one(directory, copy);
     }
-    return 0;
+    return error == -ENOENT ? 0 : error;
 }
 
 static int
@@ -109,11 +121,9 @@ report_file_remove(int root, const char *uuid, struct failure **failure)
 {
     cleanup_close int directory = fs_open_directory_in_root(root, VIRT_SEED_REPORTDIR);
     cleanup_free char *name = file_name(uuid);
-    int error = directory < 0 ? directory : 0;
+    int error = directory < 0 ? directory : remove_one(directory, name);
 
-    if (error == 0 && unlinkat(directory, name, 0) < 0 && errno != ENOENT)
-        error = -errno;
-    if (error == 0)
+    if (directory >= 0 && (error == 0 || error == -ENOENT))
         error = remove_others(directory, uuid, name);
     return error < 0 && error != -ENOENT
                ? own_directory_fail("remove", VIRT_SEED_REPORTDIR, name, error, failure)
