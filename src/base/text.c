@@ -208,3 +208,54 @@ texts_free(char **texts, size_t count)
         free(texts[i]);
     free(texts);
 }
+
+/* --- mistyped words ----------------------------------------------------------------- */
+
+#define SUGGEST_MAX 31
+
+/* Return: how many letters must be changed, added or removed (Levenshtein's distance). */
+static size_t
+measure_distance(const char *one, const char *other)
+{
+    size_t row[SUGGEST_MAX + 1];
+    size_t length = strlen(other);
+
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; one[i - 1]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t best = diagonal + (one[i - 1] != other[j - 1]);
+
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        }
+    }
+    return row[length];
+}
+
+const char *
+text_suggest(const char *word, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(word);
+    size_t limit = length / 2 < 2 ? length / 2 : 2;
+
+    for (size_t i = 0; i < count && length <= SUGGEST_MAX; i++) {
+        size_t distance;
+
+        if (length > 2 && strncmp(names[i], word, length) == 0)
+            return names[i];
+        if (strlen(names[i]) > SUGGEST_MAX)
+            continue;
+        distance = measure_distance(word, names[i]);
+        if (distance <= limit && (!nearest || distance < limit)) {
+            nearest = names[i];
+            limit = distance;
+        }
+    }
+    return nearest;
+}

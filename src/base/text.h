@@ -51,6 +51,9 @@ bool text_is_uuid(const char *text);
 /* Return: whether it is exactly `length` such digits. */
 bool text_is_hex(const char *text, size_t length);
 
+/* Return: which of the `count` names a mistyped word means, or NULL. */
+const char *text_suggest(const char *word, const char *const *names, size_t count);
+
 /* --- lists: a pointer and a count, NULL and 0 if empty ----------------------------- */
 
 /* Adds the text; the list takes it over. */

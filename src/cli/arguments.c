@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 /* A command's own options and the global ones. */
@@ -100,7 +101,7 @@ fail_option(const struct table *table, const struct command *command, bool lacks
                            row->name);
     for (size_t i = 0; i < table->count; i++)
         names[i] = table->rows[i]->name;
-    near = optopt == 0 ? help_suggest(name + 2, names, table->count) : NULL;
+    near = optopt == 0 ? text_suggest(name + 2, names, table->count) : NULL;
     if (optopt != 0)
         failure_set(failure, FAILURE_USAGE, "unknown option '-%c'", optopt);
     else

@@ -185,6 +185,3 @@ void help_print(FILE *stream, const struct command *command);
 /* Return: what follows the command's name in its usage line, owned by the caller
  * (free). */
 char *help_synopsis(const struct command *command);
-
-/* Return: which of the `count` names a mistyped word means, or NULL. */
-const char *help_suggest(const char *word, const char *const *names, size_t count);

@@ -318,7 +318,7 @@ fail_secret_part(const char *value, struct failure **failure)
 
     for (size_t i = 0; i < ARRAY_SIZE(secret_parts); i++)
         names[i] = secret_parts[i].name;
-    near = help_suggest(word, names, ARRAY_SIZE(names));
+    near = text_suggest(word, names, ARRAY_SIZE(names));
     failure_set(failure, FAILURE_USAGE, "--secret has '%.64s', expected PART=NAME[/KEY]",
                 value);
     if (value[length] && near)

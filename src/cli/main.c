@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 const struct command_row commands[] = {
@@ -59,7 +60,7 @@ command_find(const char *name, struct failure **failure)
         if (row->command->summary)
             names[count++] = row->command->name;
     }
-    near = help_suggest(name, names, count);
+    near = text_suggest(name, names, count);
     failure_set(failure, FAILURE_USAGE, "unknown command '%s'", name);
     if (near)
         failure_hint(failure, "did you mean '%s'? virt-seed --help lists the commands",

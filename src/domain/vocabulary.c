@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "domain/vocabulary.h"
 #include "domain/xml.h"
 
@@ -26,6 +27,8 @@ vocabulary_child(const xmlNode *parent, const char *name)
     return xml_child_in(parent, REQUEST_NAMESPACE, name);
 }
 
+#define LOOK_UP_HINT "remove it, or look up its name in virt-seed-xml(5)"
+
 /* --- checks ------------------------------------------------------------------------- */
 
 int
@@ -35,16 +38,19 @@ vocabulary_check_attributes(const xmlNode *node, const char *const *known,
     for (const xmlAttr *attribute = node->properties; attribute;
          attribute = attribute->next) {
         const char *name = (const char *)attribute->name;
-        const char *const *match = known;
+        const char *near;
+        size_t count = 0;
+        bool found = false;
 
-        while (*match && strcmp(*match, name) != 0)
-            match++;
-        if (*match && !attribute->ns)
+        for (; known[count]; count++)
+            found |= strcmp(known[count], name) == 0;
+        if (found && !attribute->ns)
             continue;
-        return vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
-                               "has an unknown attribute '%s'\n"
-                               "remove it, or look up its name in virt-seed-xml(5)",
-                               name);
+        vocabulary_fail(node, failure, FAILURE_REQUEST_UNKNOWN,
+                        "has an unknown attribute '%s'", name);
+        near = attribute->ns ? NULL : text_suggest(name, known, count);
+        return near ? failure_hint(failure, "did you mean %s=?", near)
+                    : failure_hint(failure, LOOK_UP_HINT);
     }
     return 0;
 }
@@ -151,8 +157,16 @@ vocabulary_read_number(const xmlNode *node, const char *attribute, long minimum,
 /* --- tables of elements ------------------------------------------------------------- */
 
 static int
-fail_unknown(const xmlNode *parent, const xmlNode *node, struct failure **failure)
+fail_unknown(const xmlNode *parent, const xmlNode *node,
+             const struct vocabulary_element *elements, struct failure **failure)
 {
+    const char *names[64];
+    const char *near;
+    size_t count = 0;
+
+    for (; elements[count].name && count < ARRAY_SIZE(names); count++)
+        names[count] = elements[count].name;
+    near = text_suggest((const char *)node->name, names, count);
     failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(node),
                    "<%s> has an unknown element <%s>", parent->name, node->name);
     if (!vocabulary_is_ours(node))
@@ -160,7 +174,8 @@ fail_unknown(const xmlNode *parent, const xmlNode *node, struct failure **failur
                             "use the same prefix for all elements in <%s>: "
                             "they belong to the namespace '%s'",
                             parent->name, REQUEST_NAMESPACE);
-    return failure_hint(failure, "remove it, or look up its name in virt-seed-xml(5)");
+    return near ? failure_hint(failure, "did you mean <%s>?", near)
+                : failure_hint(failure, LOOK_UP_HINT);
 }
 
 static int
@@ -210,7 +225,7 @@ vocabulary_read_children(const xmlNode *node, const struct vocabulary_element *e
         while (element->name && !vocabulary_is(child, element->name))
             element++;
         if (!element->name)
-            return fail_unknown(node, child, failure);
+            return fail_unknown(node, child, elements, failure);
         if (read_element(element, child, data, failure) < 0)
             return -1;
     }

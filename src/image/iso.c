@@ -363,6 +363,18 @@ add_directory(struct seed *seed, IsoDir *dir, const char *prefix, int depth,
     return 0;
 }
 
+/* libisofs's own words are about its interface. */
+static const char *
+explain(int code, const struct stat *status)
+{
+    if (S_ISDIR(status->st_mode))
+        return "it is a directory";
+    if (status->st_size == 0)
+        return "it is empty";
+    return code == (int)ISO_WRONG_PVD ? "it has no volume descriptor"
+                                      : "it is cut off or damaged";
+}
+
 /* --- reading: the image ---------------------------------------------------------------------- */
 
 int
@@ -376,7 +388,7 @@ iso_read(int fd, struct seed *seed, struct failure **failure)
     /* Unused, but libisofs 1.5.6 writes to it, although its interface allows NULL. */
     cleanup_with(iso_read_image_features_destroy) IsoReadImageFeatures *features = NULL;
     cleanup_with(iso_image_unref) IsoImage *image = NULL;
-    struct stat status;
+    struct stat status = {0};
     const char *label;
     int code;
 
@@ -400,7 +412,7 @@ iso_read(int fd, struct seed *seed, struct failure **failure)
     if (code >= 0)
         code = iso_image_import(image, source, options, &features);
     if (code < 0)
-        return fail_unreadable(failure, iso_error_to_msg(code));
+        return fail_unreadable(failure, explain(code, &status));
     label = iso_image_get_volume_id(image);
     seed->label = xstrdup(label ? label : "");
     blocks.blocks_left = LIMIT_IMAGE / ISO_BLOCK;
