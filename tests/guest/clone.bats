@@ -5,7 +5,7 @@
 #
 # The original boots once and powers off. Two domains over its disk boot side by side: the DHCP client of
 # "by-mac" identifies itself by its MAC address, that of "by-duid" by the machine-id. Then by-duid boots
-# again. In "golden" the recipe's commands run once it is set up; "web1" and "web2" boot from the disk that
+# again. All are on one bridge, with one DHCP server. In "golden" the recipe's commands run once it is set up; "web1" and "web2" boot from the disk that
 # it leaves.
 
 bats_require_minimum_version 1.5.0
@@ -53,7 +53,8 @@ define() {
     local mac=52:54:00:00:00:0$2
 
     request "${@:3}" |
-        interfaces="<interface type='user'><mac address='$mac'/><model type='virtio'/></interface>" \
+        interfaces="<interface type='bridge'><source bridge='lan'/><mac address='$mac'/>
+            <model type='virtio'/></interface>" \
             guest_xml "$images" "$1" "00000000-0000-4000-8000-00000000000$2" "$(console "$1")" |
         virt_seed --quiet wire - >"$images/$1.xml"
     lab_virsh define --validate "$images/$1.xml"
@@ -91,8 +92,27 @@ recorded() {
     last_report "$1" | sed -n "s,^text=/etc/virt-seed-probe/$2: ,,p"
 }
 
+# start_network: a bridge of the lab's, and what gives its guests their addresses.
+start_network() {
+    lab_run ip link add lan type bridge
+    lab_run ip address add 192.0.2.1/24 dev lan
+    lab_run ip link set lan up
+    lab_run dnsmasq --conf-file=/dev/null --port=0 --interface=lan --bind-interfaces --user=root --pid-file= \
+        --dhcp-authoritative --dhcp-range=192.0.2.10,192.0.2.200,1h --no-ping \
+        --dhcp-leasefile="$images/leases" --log-dhcp --log-facility="$images/dhcp"
+}
+
+# address NAME: the address that the DHCP server gave to the guest last.
+address() {
+    local mac
+
+    mac=$(lab_run sed -n "s/.*<mac address='\([^']*\)'.*/\1/p" "$images/$1.xml")
+    lab_run sed -n "s/.*DHCPACK(lan) \([0-9.]*\) $mac.*/\1/p" "$images/dhcp" | tail -n 1
+}
+
 setup_file() {
     common_start_lab
+    start_network
     guest_overlay "$images" original
     guest_overlay "$images" golden
     define original 1 "$per_instance"
@@ -133,13 +153,27 @@ all_differ() {
     [[ $(sort -u "${@/#/$BATS_TEST_TMPDIR/}" | wc -l) -eq $# ]]
 }
 
-@test "copies of a disk cleaned by the recipe have their own machine-id, DHCP identity and host keys" {
+@test "copies of a disk cleaned by the recipe have their own machine-id, lease and host keys" {
+    local name
+
     all_differ machine-id golden web1 web2
     all_differ lease golden web1 web2
     all_differ host-key golden web1 web2
+    # So their leases on one network differ, too.
+    for name in golden web1 web2; do address "$name"; done | tee "$BATS_TEST_TMPDIR/addresses"
+    [[ $(sort -u "$BATS_TEST_TMPDIR/addresses" | grep -c '^192\.0\.2\.') -eq 3 ]]
     [[ $(recorded web1 dbus) = "$(recorded web1 machine-id)" ]]
     assert_reported web1 'instance-id=00000000-0000-4000-8000-000000000005' 'hostname=web1' 'errors=[]'
     assert_reported web2 'instance-id=00000000-0000-4000-8000-000000000006' 'hostname=web2' 'errors=[]'
+}
+
+# What the recipe and from="interfaces" are for.
+@test "a clone that is neither cleaned nor identified by its MAC gets the original's address at its first boot" {
+    local name
+
+    for name in original by-duid by-mac; do echo "$name: $(address "$name") $(recorded "$name" lease)"; done
+    [[ -n $(address original) && $(address by-duid) = "$(address original)" ]]
+    [[ $(address by-mac) != "$(address original)" ]]
 }
 
 @test "the machine-id that systemd makes for a prepared disk stays" {
