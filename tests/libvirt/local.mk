@@ -37,6 +37,7 @@ EXTRA_DIST += $(libvirt_tests) \
 	%D%/common.bash \
 	%D%/domains.bash \
 	%D%/events.tsv \
+	%D%/hosts.bash \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \
 	%D%/report.bash \
