@@ -10,6 +10,7 @@ guest_tests = \
 	%D%/imds.bats \
 	%D%/clone.bats \
 	%D%/doors.bats \
+	%D%/migrate.bats \
 	%D%/readme.bats \
 	$(NULL)
 EXTRA_DIST += $(guest_tests) \

@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 load lab
+load hosts
 load domains
 load common
 
@@ -41,6 +42,7 @@ setup() {
 
 teardown() {
     lab_daemon_log | tail -n 5
+    hosts_stop_destination
     lab_reset
     lab_run sh -c 'rm -rf /var/lib/virt-seed/* /var/log/libvirt/virt-seed/* /run/libvirt/virt-seed/*'
 }
@@ -188,6 +190,14 @@ crash_host_off() {
     setup
 }
 
+# leave: the guest migrates to another host, which sees the same disk.
+leave() {
+    hosts_start_destination
+    [[ $delivery != net ]] || on_destination common_make_imds_directory
+    migrate web1 --unsafe
+    state_is 'shut off'
+}
+
 # slow_hook: a hook that waits for a word in the FIFO "go" before it becomes virt-seed's, and says that it
 # waits.
 slow_hook() {
@@ -303,6 +313,21 @@ END
     begin
     lab_virsh blockcopy web1 vda "$LAB_DIR/root/var/lib/libvirt/images/copy.qcow2" --wait --transient-job \
         --finish
+    expect_row
+}
+
+@test "the guest migrates to another host" {
+    begin
+    leave
+    expect_row
+}
+
+@test "it migrates back" {
+    begin
+    leave
+    next_second
+    migrate_back web1 --unsafe
+    state_is running
     expect_row
 }
 

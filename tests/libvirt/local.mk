@@ -37,9 +37,10 @@ EXTRA_DIST += $(libvirt_tests) \
 	%D%/common.bash \
 	%D%/domains.bash \
 	%D%/events.tsv \
-	%D%/reader.S \
+	%D%/hosts.bash \
 	%D%/lab-namespace.bash \
 	%D%/lab.bash \
+	%D%/reader.S \
 	%D%/report.bash \
 	%D%/update.bash \
 	$(NULL)

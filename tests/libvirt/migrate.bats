@@ -2,13 +2,11 @@
 # shellcheck disable=SC2030,SC2031  # each test is a subshell, and has its own variables
 # shellcheck disable=SC2154  # builddir is common.bash's
 # migrate.bats: a guest moves live between two hosts; each makes the seed itself.
-#
-# Two labs are the two hosts. Their network namespaces are joined by a veth pair, over which the
-# guest's memory travels; virsh reaches each libvirtd by its socket, seen through /proc.
 
 bats_require_minimum_version 1.5.0
 
 load lab
+load hosts
 load domains
 load common
 
@@ -18,23 +16,11 @@ images=/var/lib/libvirt/images
 
 setup_file() {
     export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-    LAB_HOOK=$builddir/virt-seed-hook lab_start host-a
-    export source_lab=$LAB_DIR
-    unset LAB_DIR
-    LAB_HOOK=$builddir/virt-seed-hook lab_start host-b
-    export destination_lab=$LAB_DIR
-
-    ip link add name vs-a netns "$(holder "$source_lab")" type veth \
-        peer name vs-b netns "$(holder "$destination_lab")"
-    on_source lab_run ip address add 10.9.0.1/24 dev vs-a
-    on_source lab_run ip link set vs-a up
-    on_destination lab_run ip address add 10.9.0.2/24 dev vs-b
-    on_destination lab_run ip link set vs-b up
+    hosts_start
 }
 
 teardown_file() {
-    LAB_DIR=$source_lab lab_stop
-    LAB_DIR=$destination_lab lab_stop
+    hosts_stop
 }
 
 teardown() {
@@ -43,39 +29,12 @@ teardown() {
     on_destination lab_run sh -c 'rm -rf /etc/virt-seed/*'
 }
 
-on_source() {
-    LAB_DIR=$source_lab "$@"
-}
-
-on_destination() {
-    LAB_DIR=$destination_lab "$@"
-}
-
-# The process that holds a lab, as the host numbers it.
-holder() {
-    cut -d' ' -f1 "$1/holder"
-}
-
-uri() {
-    echo "qemu+unix:///system?socket=/proc/$(holder "$1")/root/run/libvirt/libvirt-sock"
-}
-
-migrate() {
-    virsh -c "$(uri "$source_lab")" migrate --live "$1" "$(uri "$destination_lab")" \
-        --migrateuri tcp://10.9.0.2 "${@:2}"
-}
-
 # start_on_source CHILDREN [ATTRIBUTES]
 start_on_source() {
     metadata="<ci:cloud-init xmlns:ci='urn:virt-seed:cloud-init:1' ${2-}>$1</ci:cloud-init>" \
         on_source domain_define web1 $web1
     on_source lab_run "$builddir/virt-seed" wire web1
     on_source lab_virsh start web1
-}
-
-migrate_back() {
-    virsh -c "$(uri "$destination_lab")" migrate --live "$1" "$(uri "$source_lab")" \
-        --migrateuri tcp://10.9.0.1 "${@:2}"
 }
 
 ask_destination() {
