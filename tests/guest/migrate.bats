@@ -51,11 +51,12 @@ rdinit=/bin/busybox -- sh -c "
     for bus in pci virtio scsi; do
         modprobe -qa $(cat /sys/bus/$bus/devices/*/modalias | sort -u) isofs;
     done;
-    until mount -t iso9660 -o ro /dev/sr0 /root; do sleep 0.1; done;
-    number=0;
-    while :; do
+    for attempt in $(seq 100); do
+        if mount -t iso9660 -o ro /dev/sr0 /root; then break; fi;
+        sleep 0.1;
+    done;
+    for number in $(seq 10000); do
         echo 3 >/proc/sys/vm/drop_caches;
-        number=$((number + 1));
         echo read $number $(sha256sum /dev/sr0) >/dev/console;
         sleep 0.5;
     done"
