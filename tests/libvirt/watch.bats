@@ -105,8 +105,8 @@ latencies() {
     say "define and start as two commands: $good of $rounds first starts"
     say "milliseconds from defined to wired: $(figures "$BATS_TEST_TMPDIR/latencies")"
     [[ -s $BATS_TEST_TMPDIR/latencies ]]
-    # On a machine that is busy with other tests, some starts come too early.
-    [[ $good -ge $((rounds / 2)) ]]
+    # On a machine that is busy with other tests, some starts may come too early.
+    [[ $good -ge $((rounds * 4 / 5)) ]]
     # Those domains are wired, too.
     for ((i = 1; i <= rounds; i++)); do wait_until 20 is_wired "many$i"; done
 }
