@@ -96,6 +96,7 @@ refuse_reference(const struct editing *editing, const xmlNode *node,
     cleanup_free char *file = xml_attribute(node, "file");
     cleanup_free char *secret = xml_attribute(node, "secret");
     cleanup_free char *key = xml_attribute(node, "key");
+    cleanup_free char *domain = xshellquote(editing->context->operands[0]);
     const char *name = editing->subject->name;
 
     if (file) {
@@ -114,7 +115,7 @@ refuse_reference(const struct editing *editing, const xmlNode *node,
     return failure_set(failure, FAILURE_USAGE,
                        "the %s is generated, and has no text to edit\n"
                        "edit what it is made from: virt-seed edit %s element",
-                       name, editing->context->operands[0]);
+                       name, domain);
 }
 
 static bool
@@ -139,11 +140,14 @@ find_document(const struct editing *editing, const struct domain *domain, xmlNod
          node = xml_next_element(node)) {
         if (!vocabulary_is(node, editing->subject->name))
             continue;
-        if (*found && is_inline(node))
+        if (*found && is_inline(node)) {
+            cleanup_free char *name = xshellquote(editing->context->operands[0]);
+
             return failure_set(failure, FAILURE_USAGE,
                                "there are several <%s>\n"
                                "edit all of them: virt-seed edit %s element",
-                               editing->subject->name, editing->context->operands[0]);
+                               editing->subject->name, name);
+        }
         if (is_inline(node))
             *found = node;
         else

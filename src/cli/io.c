@@ -92,13 +92,18 @@ write_file(const struct output *output, const char *data, size_t size)
     cleanup_tmpfile struct tmpfile tmpfile = TMPFILE_NONE;
     struct stat status;
     mode_t mode = 0600;
+    bool exists = fstatat(output->directory, output->name, &status, 0) == 0;
     int error;
 
-    if (fstatat(output->directory, output->name, &status, 0) == 0)
+    if (exists)
         mode = status.st_mode & 07777;
     error = tmpfile_open(&tmpfile, output->directory, output->name);
     if (error == 0)
         error = fs_write_all(tmpfile.fd, data, size);
+    /* Only root can give a file away; what others write is theirs. */
+    if (error == 0 && exists && fchown(tmpfile.fd, status.st_uid, status.st_gid) < 0 &&
+        errno != EPERM && errno != EINVAL)
+        error = -errno;
     if (error == 0 && fchmod(tmpfile.fd, mode) < 0)
         error = -errno;
     return error == 0 ? tmpfile_publish(&tmpfile, output->name) : error;

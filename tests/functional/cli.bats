@@ -349,6 +349,19 @@ options_of_help() {
     run ! grep -q "$rundir" directory/web1.xml
 }
 
+@test "-i and -o keep the owner and the group of a file that root writes" {
+    [[ $EUID -eq 0 ]] || skip 'only root can give a file away'
+    cp unwired.xml web1.xml
+    cp unwired.xml out.xml
+    chown 12345:23456 web1.xml out.xml
+    chmod 0640 web1.xml out.xml
+    virt-seed wire -i web1.xml
+    virt-seed wire -o out.xml unwired.xml
+    cmp web1.xml wired.xml
+    [[ $(stat -c %u:%g:%a web1.xml) = 12345:23456:640 ]]
+    [[ $(stat -c %u:%g:%a out.xml) = 12345:23456:640 ]]
+}
+
 @test "a file that cannot be written stays unchanged" {
     run virt-seed wire -o none/out.xml unwired.xml
     [[ $status -eq 1 ]]

@@ -253,3 +253,12 @@ assert_nothing_left() {
     run virt-seed edit - <web1.xml
     assert_refused 2 'standard input cannot be edited'
 }
+
+@test "a hint quotes the name of a file for the shell" {
+    cat >'a b;c.xml' <<END
+<domain type="kvm"><name>web1</name><uuid>$uuid</uuid><metadata><ci:cloud-init xmlns:ci="$namespace">
+<ci:user-data>#!/bin/sh</ci:user-data><ci:user-data>#!/bin/sh</ci:user-data></ci:cloud-init></metadata></domain>
+END
+    EDITOR=true run -2 virt-seed edit 'a b;c.xml'
+    [[ $output == *"virt-seed edit 'a b;c.xml' element"* ]]
+}
