@@ -3,11 +3,12 @@
  * What the guest's system drops of the seed, if libosinfo's element says that it is one that
  * usually has another reader than cloud-init:
  *
- *   FreeBSD   nuageinit (libexec/nuageinit in its source)
- *   Alpine    tiny-cloud (lib/tiny-cloud/init and lib/tiny-cloud/cloud/nocloud/imds there)
+ *   FreeBSD   nuageinit (libexec/nuageinit in its source), as in 15.0
+ *   Alpine    tiny-cloud (lib/tiny-cloud/init and lib/tiny-cloud/cloud/nocloud/imds there),
+ *             as in 3.0; later ones read some keys of a cloud-config
  *   CoreOS    Ignition, which reads neither NoCloud nor cloud-config
  *
- * or an old cloud-init.
+ * or an old cloud-init. tests/consumer/readers.bats compares the first two with what they do.
  */
 #include "config.h"
 
@@ -16,23 +17,19 @@
 #include "base/memory.h"
 #include "check/check.h"
 #include "seed/content.h"
-
-struct reader {
-    const char *os; /* in the id of libosinfo */
-    const char *name;
-    bool cloud_config;
-    bool script;
-    bool configdrive;
-    bool network_config; /* of NoCloud, beside a cloud-config and without routes */
-};
-
-static const struct reader readers[] = {
-    {"freebsd.org/", "FreeBSD's nuageinit", true, true, true, true},
-    {"alpinelinux.org/", "Alpine's tiny-cloud", false, true, false, false},
-    {"fedoraproject.org/coreos/", "CoreOS's Ignition", false, false, false, false},
-};
+#include "seed/json.h"
+#include "seed/yaml.h"
 
 #define CLOUD_INIT "cloud-init"
+
+/* The seed, as a reader sees it. */
+struct given {
+    const struct check *check;
+    bool configdrive;
+    const struct document *user_data;
+    const char *kind; /* of the user-data, as user_data_kind() names it */
+    json_t *network;  /* the configuration of the network; NULL if there is none */
+};
 
 static void __attribute__((format(printf, 4, 5)))
 warn(const struct check *check, const char *unless, const char *hint, const char *format,
@@ -48,24 +45,157 @@ warn(const struct check *check, const char *unless, const char *hint, const char
                   "%s, unless the image has %s", text, unless);
 }
 
-static void
-check_user_data_of(const struct check *check, const struct reader *reader,
-                   const char *kind)
+static bool
+is_kind(const struct given *given, const char *kind)
 {
-    if (strcmp(kind, "nothing") == 0 ||
-        (reader->cloud_config && strcmp(kind, "cloud-config") == 0) ||
-        (reader->script && strcmp(kind, "script") == 0))
-        return;
-    if (!reader->script)
-        warn(check, CLOUD_INIT, "give it its configuration with <sysinfo type='fwcfg'>",
-             "%s does not read the seed", reader->name);
-    else
-        warn(check, CLOUD_INIT,
-             reader->cloud_config ? "write one cloud-config or one script"
-                                  : "write one script, which begins with '#!'",
-             "%s ignores this user-data, which is %s", reader->name,
-             strcmp(kind, "MIME") == 0 ? "several documents in one" : kind);
+    return strcmp(given->kind, kind) == 0;
 }
+
+static const char *
+describe(const struct given *given)
+{
+    return is_kind(given, "MIME") ? "several documents in one" : given->kind;
+}
+
+/* --- FreeBSD ------------------------------------------------------------------------ */
+
+static void
+check_nuageinit_nocloud(const struct given *given)
+{
+    const struct check *check = given->check;
+    const json_t *nics = json_object_get(given->network, "ethernets");
+    const char *key;
+    json_t *nic;
+
+    if (!is_kind(given, "cloud-config")) {
+        warn(check, CLOUD_INIT, "use datasource=\"configdrive\"",
+             "FreeBSD's nuageinit reads a network-config only beside a cloud-config");
+        return;
+    }
+    if (!nics) {
+        warn(check, CLOUD_INIT, "write version 2, without the key 'network' around it",
+             "FreeBSD's nuageinit fails at this network-config, and does not write the "
+             "files of the cloud-config, nor run its commands");
+        return;
+    }
+    json_object_foreach((json_t *)nics, key, nic)
+    {
+        if (!json_object_get(nic, "routes"))
+            continue;
+        warn(check, CLOUD_INIT,
+             "write gateway4 and gateway6 in a network-config of your own",
+             "FreeBSD's nuageinit ignores the routes of a network-config, and so its "
+             "gateways");
+        return;
+    }
+}
+
+static void
+check_nuageinit_configdrive(const struct given *given)
+{
+    const json_t *networks = json_object_get(given->network, "networks");
+    bool servers = false, routes = false;
+    size_t index;
+    json_t *network;
+
+    json_array_foreach((json_t *)networks, index, network)
+    {
+        const char *type = json_string_value(json_object_get(network, "type"));
+
+        servers |= json_array_size(json_object_get(network, "services")) > 0;
+        routes |= type && strcmp(type, "ipv6") == 0 &&
+                  json_array_size(json_object_get(network, "routes")) > 0;
+    }
+    if (servers)
+        warn(given->check, CLOUD_INIT,
+             "write a network_data.json of your own, with the services at its top",
+             "FreeBSD's nuageinit ignores the name servers of each network");
+    if (routes)
+        warn(given->check, CLOUD_INIT,
+             "write a network_data.json of your own, with the key 'gateway'",
+             "FreeBSD's nuageinit ignores the routes of IPv6, and so its gateway");
+}
+
+/* A script, too, is read as YAML before anything is done. */
+static void
+check_nuageinit(const struct given *given)
+{
+    static const char hint[] = "write one cloud-config; a script can be in its runcmd";
+    const struct check *check = given->check;
+    const struct document *user_data = given->user_data;
+    cleanup_failure struct failure *failure = NULL;
+
+    if (is_kind(given, "script")) {
+        if (yaml_check(user_data->data.data, user_data->data.size, YAML_ONE_DOCUMENT,
+                       &failure) < 0)
+            warn(check, CLOUD_INIT, hint,
+                 "FreeBSD's nuageinit reads this script as YAML, fails and does not run "
+                 "it");
+    } else if (!is_kind(given, "cloud-config") && !is_kind(given, "nothing")) {
+        warn(check, CLOUD_INIT, hint,
+             "FreeBSD's nuageinit ignores this user-data, which is %s", describe(given));
+    }
+    if (!is_kind(given, "cloud-config") && !is_kind(given, "nothing"))
+        warn(check, CLOUD_INIT, hint,
+             "FreeBSD's nuageinit ignores the host name and the ssh keys beside such "
+             "user-data");
+    if (parts_find(&check->request->parts, PART_VENDOR_DATA))
+        warn(check, CLOUD_INIT, "write it as user-data",
+             "FreeBSD's nuageinit ignores vendor-data");
+    if (given->network && given->configdrive)
+        check_nuageinit_configdrive(given);
+    else if (given->network)
+        check_nuageinit_nocloud(given);
+}
+
+/* --- Alpine ------------------------------------------------------------------------- */
+
+static void
+check_tiny_cloud(const struct given *given)
+{
+    static const char newer[] = CLOUD_INIT " or a newer tiny-cloud";
+    const struct request *request = given->check->request;
+    const struct document *user_data = given->user_data;
+    const char *kind = given->kind;
+    cleanup_buffer struct buffer content = {0};
+    cleanup_failure struct failure *failure = NULL;
+
+    if (given->configdrive) {
+        warn(given->check, CLOUD_INIT, "use datasource=\"nocloud\"",
+             "Alpine's tiny-cloud does not read a ConfigDrive");
+        return;
+    }
+    if (is_kind(given, "gzip") && user_data_unpack(&content, user_data->data.data,
+                                                   user_data->data.size, &failure) == 0)
+        kind = user_data_kind(content.data, content.size);
+    if (strcmp(kind, "script") != 0 && strcmp(kind, "nothing") != 0)
+        warn(given->check, strcmp(kind, "cloud-config") == 0 ? newer : CLOUD_INIT,
+             "write one script, which begins with '#!'",
+             "Alpine's tiny-cloud ignores this user-data, which is %s",
+             strcmp(kind, "MIME") == 0 ? describe(given) : kind);
+    if (request->ssh_key_count > 0 || parts_find(&request->parts, PART_SSH_KEYS))
+        warn(given->check, CLOUD_INIT, "write them by a script",
+             "Alpine's tiny-cloud ignores the ssh keys");
+    if (parts_find(&request->parts, PART_VENDOR_DATA))
+        warn(given->check, CLOUD_INIT, "write it as user-data",
+             "Alpine's tiny-cloud ignores vendor-data");
+    if (given->network)
+        warn(given->check, newer, "let the guest use DHCP",
+             "Alpine's tiny-cloud ignores the network-config");
+}
+
+/* --- CoreOS ------------------------------------------------------------------------- */
+
+static void
+check_ignition(const struct given *given)
+{
+    if (!is_kind(given, "nothing"))
+        warn(given->check, CLOUD_INIT,
+             "give it its configuration with <sysinfo type='fwcfg'>",
+             "CoreOS's Ignition does not read the seed");
+}
+
+/* --- an old cloud-init -------------------------------------------------------------- */
 
 /* Where there is no netplan, cloud-init before 22.4 takes the key of a nic in version 2 of
  * the network for its name. */
@@ -90,42 +220,42 @@ check_old_network(const struct check *check)
     }
 }
 
+static const struct reader {
+    const char *os; /* in the id of libosinfo */
+    void (*check)(const struct given *given);
+} readers[] = {
+    {"freebsd.org/", check_nuageinit},
+    {"alpinelinux.org/", check_tiny_cloud},
+    {"fedoraproject.org/coreos/", check_ignition},
+};
+
 void
 check_reader(const struct check *check, const struct seed *seed)
 {
-    const struct request *request = check->request;
-    const struct reader *reader = NULL;
-    const bool configdrive = request->datasource->has_network_data;
+    const bool configdrive = check->request->datasource->has_network_data;
     const struct document *user_data = seed_find_document(
         seed, configdrive ? "openstack/latest/user_data" : "user-data");
-    const struct document *network = seed_find_document(seed, "network-config");
-    const char *kind = user_data
-                           ? user_data_kind(user_data->data.data, user_data->data.size)
-                           : "nothing";
+    const struct document *network = seed_find_document(
+        seed, configdrive ? "openstack/latest/network_data.json" : "network-config");
+    cleanup_failure struct failure *failure = NULL;
+    cleanup_json json_t *values = NULL;
+    struct given given = {
+        .check = check,
+        .configdrive = configdrive,
+        .user_data = user_data,
+        .kind = user_data ? user_data_kind(user_data->data.data, user_data->data.size)
+                          : "nothing",
+    };
 
     check_old_network(check);
+    if (check->request->payload)
+        return;
+    if (network)
+        values =
+            yaml_load(network->data.data, network->data.size, YAML_ONE_MAPPING, &failure);
+    given.network = values;
     for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
         if (domain_is_os(check->domain, readers[i].os))
-            reader = &readers[i];
+            readers[i].check(&given);
     }
-    if (!reader || request->payload)
-        return;
-    if (configdrive && !reader->configdrive && reader->script)
-        warn(check, CLOUD_INIT, "use datasource=\"nocloud\"",
-             "%s does not read a ConfigDrive", reader->name);
-    check_user_data_of(check, reader, kind);
-    if (reader->script && parts_find(&request->parts, PART_VENDOR_DATA))
-        warn(check, CLOUD_INIT, "write it as user-data", "%s ignores vendor-data",
-             reader->name);
-    if (network && reader->network_config && strcmp(kind, "cloud-config") != 0)
-        warn(check, CLOUD_INIT, "use datasource=\"configdrive\"",
-             "%s reads a network-config only beside a cloud-config", reader->name);
-    else if (network && reader->network_config &&
-             memmem(network->data.data, network->data.size, "routes", 6))
-        warn(check, CLOUD_INIT, "use datasource=\"configdrive\"",
-             "%s ignores the routes of a network-config, and so its gateways",
-             reader->name);
-    else if (network && reader->script && !reader->network_config)
-        warn(check, CLOUD_INIT, "let the guest use DHCP", "%s ignores the network-config",
-             reader->name);
 }

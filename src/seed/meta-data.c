@@ -323,8 +323,9 @@ public_keys(const struct request *request)
 
 /* --- NoCloud ------------------------------------------------------------------------ */
 
-/* All readers of NoCloud accept the keys as a list, but not in any other form; FreeBSD's
- * nuageinit only by OpenStack's name. */
+/* All readers of NoCloud but Alpine's tiny-cloud accept the keys as a list, and none in any
+ * other form; FreeBSD's nuageinit only by OpenStack's name. tiny-cloud reads the host name
+ * only by EC2's name. */
 int
 meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
                         struct instance_id *id, struct failure **failure)
@@ -347,6 +348,9 @@ meta_data_write_nocloud(struct buffer *buffer, const struct request *request,
         json_must(json_object_set(object, "public_keys", keys));
     instance_id = instance_id_of(id, object, nocloud_uncovered);
     json_set_string(object, "instance-id", instance_id);
+    if (domain_is_os(request->domain, "alpinelinux.org/") &&
+        !json_object_get(object, "hostname"))
+        json_set_string(object, "hostname", hostname);
     yaml_text_append(buffer, object);
     return 0;
 }

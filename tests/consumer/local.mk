@@ -12,6 +12,7 @@ consumer_tests = \
 	%D%/net.bats \
 	%D%/network.bats \
 	%D%/payload.bats \
+	%D%/readers.bats \
 	%D%/releases.bats \
 	%D%/user-data.bats \
 	$(NULL)
