@@ -164,7 +164,7 @@ fail_unknown(const xmlNode *parent, const xmlNode *node,
     const char *near;
     size_t count = 0;
 
-    for (; elements[count].name && count < ARRAY_SIZE(names); count++)
+    for (; count < ARRAY_SIZE(names) && elements[count].name; count++)
         names[count] = elements[count].name;
     near = text_suggest((const char *)node->name, names, count);
     failure_set_at(failure, FAILURE_REQUEST_UNKNOWN, xml_line(node),

@@ -60,7 +60,7 @@ says() {
             return 1
         fi
     done
-    if [[ $(grep -c . <<<"$said") != $# ]]; then
+    if [[ $(grep -c . <<<"$said") -ne $# ]]; then
         printf 'check says:\n%s\n' "$said"
         return 1
     fi
