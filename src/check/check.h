@@ -47,6 +47,7 @@
     X(OTHER_USER, "other-user")                                                          \
     X(NOBODY_LISTENS, "nobody-listens")                                                  \
     X(DEFAULT_ROUTE, "default-route")                                                    \
+    X(GATEWAY_OUTSIDE, "gateway-outside")                                                \
     X(DEPRECATED, "deprecated")                                                          \
     X(OTHER_CLOUD, "other-cloud")                                                        \
     X(SERIAL_CHARACTERS, "serial-characters")                                            \

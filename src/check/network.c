@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "check/check.h"
 #include "domain/domain.h"
 #include "domain/vocabulary.h"
@@ -99,6 +100,30 @@ check_part_network(const struct check *check, const struct part *part,
     }
 }
 
+static void
+check_gateways(const struct check *check)
+{
+    const struct request *request = check->request;
+    const struct network *network = request->network;
+
+    for (size_t i = 0; network && i < network->nic_count; i++) {
+        const struct nic *nic = &network->nics[i];
+        const char *const gateways[] = {nic->gateway4, nic->gateway6};
+
+        for (size_t j = 0; j < ARRAY_SIZE(gateways); j++) {
+            if (gateways[j] && nic_is_outside(nic, gateways[j]))
+                findings_warn(
+                    check->findings, WARNING_GATEWAY_OUTSIDE, request->line,
+                    "if that is not so on purpose, give the nic an address in "
+                    "the gateway's network, with the right prefix",
+                    "the gateway '%s' is not in the network of any of the nic's "
+                    "addresses: only guests with %sNetworkManager reach it",
+                    gateways[j],
+                    request->datasource->has_network_data ? "" : "netplan or ");
+        }
+    }
+}
+
 void
 check_network(const struct check *check)
 {
@@ -114,6 +139,7 @@ check_network(const struct check *check)
                       "give the nic an address, or use datasource=\"nocloud\"",
                       "a nic without an address has name servers or search domains: on a "
                       "ConfigDrive, guests that use netplan ignore them");
+    check_gateways(check);
     if (root)
         check_part_network(check, part, root);
 }

@@ -188,27 +188,38 @@ is_dynamic(const struct nic *nic, int family)
     return family == AF_INET ? nic->dhcp4 : nic->dhcp6 || nic->accept_ra == ACCEPT_RA_YES;
 }
 
-/* The guest's kernel rejects a route whose gateway is in none of the nic's networks. */
-static int
-check_reach(const struct nic *nic, const char *what, const char *text, bool by_address,
-            struct failure **failure)
+bool
+nic_is_outside(const struct nic *nic, const char *text)
 {
     struct address gateway, address;
+
+    if (!address_parse(&gateway, text) || is_dynamic(nic, gateway.family) ||
+        address_is_link_local6(&gateway))
+        return false;
+    for (size_t i = 0; i < nic->address_count; i++) {
+        if (address_parse_with_prefix(&address, nic->addresses[i]) &&
+            address_covers(&address, &gateway))
+            return false;
+    }
+    return true;
+}
+
+/* The guest's kernel rejects a route whose gateway is in none of the nic's networks, but
+ * the default gateway may be declared to be on its link (seed/network.c). */
+static int
+check_reach(const struct nic *nic, const char *what, const char *text, bool is_default,
+            struct failure **failure)
+{
+    struct address gateway;
 
     if (!address_parse(&gateway, text))
         return 0;
     if (has_host(nic, text))
         return nic_fail_text(failure, what, text, "another address than the nic's own");
-    for (size_t i = 0; i < nic->address_count; i++) {
-        if (address_parse_with_prefix(&address, nic->addresses[i]) &&
-            address_covers(&address, &gateway))
-            return 0;
-    }
-    if (is_dynamic(nic, gateway.family) &&
-        (!by_address || nic_has_address(nic, gateway.family)))
-        return 0;
-    if (address_is_link_local6(&gateway) &&
-        (nic_has_address(nic, AF_INET6) || is_dynamic(nic, AF_INET6)))
+    if (nic_has_address(nic, gateway.family)
+            ? is_default || !nic_is_outside(nic, text)
+            : is_dynamic(nic, gateway.family) &&
+                  (!is_default || address_is_link_local6(&gateway)))
         return 0;
     return failure_set(
         failure, FAILURE_NETWORK_CONFIG,

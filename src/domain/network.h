@@ -105,6 +105,8 @@ int nic_add_search(struct nic *nic, const char *what, const char *text,
                    struct failure **failure);
 int nic_add_route(struct nic *nic, const char *to, const char *via, long metric,
                   struct failure **failure);
+/* Return: whether the address is certainly in none of the nic's networks. */
+bool nic_is_outside(const struct nic *nic, const char *text);
 /* Checks what depends on the whole nic: whether gateways can be reached, search domains
  * have a name server, and the MTU is large enough. Sets accept_ra if it follows from the
  * rest. */

@@ -76,12 +76,14 @@ set_boolean(json_t *object, const char *key, bool value)
 }
 
 static void
-add_route(json_t *routes, const char *to, const char *via, long metric)
+add_route(json_t *routes, const char *to, const char *via, bool on_link, long metric)
 {
     json_t *route = json_object();
 
     json_set_string(route, "to", to);
     json_set_string(route, "via", via);
+    if (on_link)
+        set_boolean(route, "on-link", true);
     if (metric >= 0)
         json_must(json_object_set_new(route, "metric", json_integer(metric)));
     json_must(json_array_append_new(routes, route));
@@ -111,13 +113,17 @@ ethernet(const struct nic *nic, bool of_interfaces)
     if (nic->mtu > 0)
         json_must(json_object_set_new(object, "mtu", json_integer(nic->mtu)));
     set_list(object, "addresses", nic->addresses, nic->address_count);
-    /* Except with netplan, "default" makes cloud-init before 25.3 fail. */
+    /* Except with netplan, "default" makes cloud-init before 25.3 fail. netplan needs
+     * on-link for a gateway of another network, NetworkManager does not, and the other
+     * renderers ignore it. */
     if (nic->gateway4)
-        add_route(routes, "0.0.0.0/0", nic->gateway4, -1);
+        add_route(routes, "0.0.0.0/0", nic->gateway4, nic_is_outside(nic, nic->gateway4),
+                  -1);
     if (nic->gateway6)
-        add_route(routes, "::/0", nic->gateway6, -1);
+        add_route(routes, "::/0", nic->gateway6, nic_is_outside(nic, nic->gateway6), -1);
     for (size_t i = 0; i < nic->route_count; i++)
-        add_route(routes, nic->routes[i].to, nic->routes[i].via, nic->routes[i].metric);
+        add_route(routes, nic->routes[i].to, nic->routes[i].via, false,
+                  nic->routes[i].metric);
     if (json_array_size(routes) > 0)
         json_must(json_object_set(object, "routes", routes));
     set_list(nameservers, "addresses", nic->nameservers, nic->nameserver_count);

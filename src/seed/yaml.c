@@ -243,13 +243,15 @@ next_event(struct reader *reader, yaml_event_t *event, struct failure **failure)
         return failure_set(failure, FAILURE_YAML,
                            "not YAML at byte %zu: %s\nsave it as UTF-8 text",
                            parser->problem_offset, parser->problem);
-    return failure_set(failure, FAILURE_YAML,
-                       "line %zu, column %zu: not YAML: %s%s%s\n"
-                       "look there and in the lines before: close brackets and quotes, "
-                       "and indent with spaces",
-                       parser->problem_mark.line + 1, parser->problem_mark.column + 1,
-                       parser->context ? parser->context : "",
-                       parser->context ? ": " : "", parser->problem);
+    failure_set(failure, FAILURE_YAML, "line %zu, column %zu: not YAML: %s%s%s",
+                parser->problem_mark.line + 1, parser->problem_mark.column + 1,
+                parser->context ? parser->context : "", parser->context ? ": " : "",
+                parser->problem);
+    /* PyYAML before 5.1, as in RHEL 8, refuses this as well. */
+    if (strcmp(parser->problem, "found unexpected ':'") == 0)
+        return failure_hint(failure, "write a space after the ':'");
+    return failure_hint(failure, "look there and in the lines before: close brackets and "
+                                 "quotes, and indent with spaces");
 }
 
 /* --- nodes ------------------------------------------------------------------------ */

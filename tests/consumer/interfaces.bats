@@ -67,6 +67,22 @@ from_interfaces() {
     no_complaint
 }
 
+# NetworkManager adds what is missing by itself; the others do not understand on-link.
+@test "a gateway of another network is declared to be on the link" {
+    from_interfaces nocloud "<ci:interface mac='$mac0' dhcp4='no'>
+        <ci:address>192.0.2.10/32</ci:address><ci:gateway>198.51.100.1</ci:gateway></ci:interface>
+        <ci:interface mac='$mac1' dhcp4='no'/>"
+    netplan_has '{"version": 2, "ethernets": {
+        "nic0": {"match": {"macaddress": "'$mac0'"}, "dhcp4": false, "dhcp6": false,
+            "addresses": ["192.0.2.10/32"],
+            "routes": [{"to": "0.0.0.0/0", "via": "198.51.100.1", "on-link": true}]},
+        "nic1": {"match": {"macaddress": "'$mac1'"}, "dhcp4": false, "dhcp6": false}}}'
+    network_manager eth0 address1=192.0.2.10/32
+    networkd eth0 Address=192.0.2.10/32 Gateway=198.51.100.1
+    sysconfig ifcfg-eth0 GATEWAY=198.51.100.1
+    no_complaint
+}
+
 @test "a ConfigDrive gives netplan the same addresses, routes and name servers" {
     from_interfaces configdrive "<ci:interface mac='$mac0'>
         <ci:address>192.0.2.10/24</ci:address><ci:address>2001:db8::10/64</ci:address>
