@@ -64,8 +64,8 @@ is_operation(json_t *operation)
     return strcmp(op, "remove") == 0;
 }
 
-/* RFC 6902, behind a header that is cut off only as it is written (cloud_config.py,
- * _merge_patch). */
+/* RFC 6902, after a header that cloud-init cuts off only if it is written exactly so
+ * (cloud_config.py, _merge_patch). */
 static void
 check_json_patch(const struct check *check, const struct part *part)
 {

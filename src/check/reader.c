@@ -69,7 +69,7 @@ check_nuageinit_nocloud(const struct given *given)
 
     if (!is_kind(given, "cloud-config")) {
         warn(check, CLOUD_INIT, "use datasource=\"configdrive\"",
-             "FreeBSD's nuageinit reads a network-config only beside a cloud-config");
+             "FreeBSD's nuageinit reads a network-config only together with a cloud-config");
         return;
     }
     if (!nics) {
@@ -137,7 +137,7 @@ check_nuageinit(const struct given *given)
     }
     if (!is_kind(given, "cloud-config") && !is_kind(given, "nothing"))
         warn(check, CLOUD_INIT, hint,
-             "FreeBSD's nuageinit ignores the host name and the ssh keys beside such "
+             "FreeBSD's nuageinit ignores the host name and the ssh keys next to such "
              "user-data");
     if (parts_find(&check->request->parts, PART_VENDOR_DATA))
         warn(check, CLOUD_INIT, "write it as user-data",

@@ -106,7 +106,7 @@ xmlNode *request_insert(const struct domain *domain, const xmlNode *element);
 char *request_format(const xmlNode *element);
 
 /* Return: whether both ask for the same, ignoring the prefix, white space between
- * elements, and the wiring's notes in the element. NULL is no element. */
+ * elements, and the wiring's notes in the element. NULL means that there is no element. */
 bool request_is_same(const xmlNode *one, const xmlNode *other);
 
 /* --- oVirt's payload ----------------------------------------------------------------- */

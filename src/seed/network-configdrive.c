@@ -498,7 +498,7 @@ network_data_check(const char *data, size_t size, const struct domain *domain,
     {
         if (!is_link(links, json_object_get(network, "link")))
             return failure_set(failure, FAILURE_NETWORK_CONFIG,
-                               "networks[%zu] has a link that is no link's id\n"
+                               "networks[%zu] has a link that is not the id of any link\n"
                                "write the 'id' of one of the links",
                                index);
     }

@@ -47,7 +47,7 @@ class Warnings(logging.Handler):
 
 
 def content(data):
-    """Text as it is, {"base64": ...} for what is no text."""
+    """Text as it is, {"base64": ...} for what is not text."""
     if isinstance(data, str):
         data = data.encode(errors="surrogateescape")
     try:

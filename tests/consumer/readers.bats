@@ -225,7 +225,7 @@ write_files: [{path: /etc/motd, content: hello}]
 gateways='<ci:gateway>192.0.2.1</ci:gateway><ci:gateway>2001:db8::1</ci:gateway>'
 servers='<ci:nameserver>192.0.2.53</ci:nameserver><ci:search>example.org</ci:search>'
 
-@test "nuageinit: the network of NoCloud beside a cloud-config" {
+@test "nuageinit: the network of NoCloud next to a cloud-config" {
     insert $freebsd "$(nics "$servers")$timezone"
     nuageinit
     has etc/rc.conf.d/network 'ifconfig_vtnet0="inet 192.0.2.10/24"' \
@@ -239,7 +239,7 @@ servers='<ci:nameserver>192.0.2.53</ci:nameserver><ci:search>example.org</ci:sea
     insert $freebsd "$(nics)"
     nuageinit
     lacks etc/rc.conf.d/network
-    says 'only beside a cloud-config'
+    says 'only together with a cloud-config'
 }
 
 @test "nuageinit: the routes of NoCloud are dropped, gateway4 and gateway6 are not" {

@@ -359,7 +359,7 @@ not_begun() {
     [[ $status -eq 2 ]]
 }
 
-# --- each system call in its turn -------------------------------------------------------------
+# --- each system call in turn ----------------------------------------------------------------
 
 use_hook() {
     program=("${as_root[@]}" bin/virt-seed-hook)

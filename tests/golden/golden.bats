@@ -209,7 +209,7 @@ checks() {
 
 # --- import -----------------------------------------------------------------------------------
 
-# imports SYSTEM: the element, and what is said beside.
+# imports SYSTEM: the element, and the notes printed with it.
 imports() {
     local message=$BATS_TEST_TMPDIR/message
 
