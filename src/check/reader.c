@@ -68,8 +68,9 @@ check_nuageinit_nocloud(const struct given *given)
     json_t *nic;
 
     if (!is_kind(given, "cloud-config")) {
-        warn(check, CLOUD_INIT, "use datasource=\"configdrive\"",
-             "FreeBSD's nuageinit reads a network-config only together with a cloud-config");
+        warn(
+            check, CLOUD_INIT, "use datasource=\"configdrive\"",
+            "FreeBSD's nuageinit reads a network-config only together with a cloud-config");
         return;
     }
     if (!nics) {
