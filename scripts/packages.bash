@@ -63,7 +63,7 @@ packages_sources() {
 deb http://deb.debian.org/debian-security $release-security main"
     fi
     case $release in
-    # What is not released has nothing but the archive.
+    # An unreleased distribution has no security archive.
     sid | unstable) grep " $release main" <<<"$sources" ;;
     *) echo "$sources" ;;
     esac
@@ -75,8 +75,8 @@ apt_options() {
         grep -E '^--aptopt=Acquire::(https?::Proxy|Check-)' || :
 }
 
-# A shell of its own, which removes what is not finished. Nobody minds a root that has to be made again
-# after a power cut.
+# Runs in a subshell, whose trap removes an unfinished root. Nothing is synced: after a power cut, the root is
+# made again.
 make_root() (
     release=$1
     root=$2
@@ -97,7 +97,7 @@ make_root() (
         mv "$work" "$root"
 )
 
-# What has changed gets the time of now: the copy may have been built after the change was made.
+# A changed file gets the current time: the copy may have been built after the file was changed.
 copy_source() {
     rsync --archive --no-owner --no-group --no-times --checksum --delete --exclude=/.git \
         --filter=':- .gitignore' "$1/" "$2"

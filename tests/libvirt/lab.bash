@@ -13,8 +13,8 @@
 # file calls lab_start in setup_file and lab_stop in teardown_file; a script says 'trap lab_stop
 # EXIT'. Two labs can run side by side: LAB_DIR=$other lab_virsh list.
 #
-# The daemon is libvirtd, or virtqemud where libvirt comes without it; VIRT_SEED_LAB_DAEMON, a program's
-# name or path, chooses. What is said of libvirtd here holds for both.
+# The daemon is libvirtd, or virtqemud if there is no libvirtd; VIRT_SEED_LAB_DAEMON, a program's name or
+# path, overrides that. 'libvirtd' here means either of them.
 #
 #   lab_start [NAME]           make a lab whose host name is NAME; sets LAB_DIR
 #   LAB_HOOK=PROGRAM lab_start the same, PROGRAM being libvirt's qemu hook from the start
@@ -186,7 +186,7 @@ log_outputs = "3:file:/var/log/libvirt/daemon.log"
 END
 }
 
-# Which daemon a client asks is a choice of who built its library.
+# How libvirt was built decides which daemon a client talks to.
 _lab_write_client_conf() {
     if [[ $(lab_daemon_name) = libvirtd ]]; then
         echo 'remote_mode = "legacy"'
