@@ -173,6 +173,8 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     if (guest_runs) {
         signal(SIGALRM, end_well);
+        /* If it is ignored, nobody learns how a child has ended. */
+        signal(SIGCHLD, SIG_DFL);
         /* abort(3) when memory runs out. */
         signal(SIGABRT, end_well);
     }

@@ -127,6 +127,8 @@ libraries_of() {
 @test "at started, the hook fails if virt-seed-lifecycle says that the guest must end" {
     printf '#!/bin/sh\nexit 100\n' >bin/virt-seed-lifecycle
     run_as_root 100 bin/virt-seed-hook web1 started begin - <ours.xml
+    # Whoever ignores this signal would not learn how the child ended.
+    run_as_root 100 env --ignore-signal=CHLD bin/virt-seed-hook web1 started begin - <ours.xml
     assert_said 'virt-seed: error: the guest was ended' 'virt-seed: hint: ' 'journalctl'
 }
 
