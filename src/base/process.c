@@ -25,8 +25,9 @@
 #include "base/process.h"
 
 int
-process_open_standard(void)
+process_begin(void)
 {
+    signal(SIGCHLD, SIG_DFL);
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
             continue;

@@ -9,9 +9,11 @@
 
 #include "base/buffer.h"
 
-/* Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that a file
- * opened later cannot become one of them. Return: 0 or -errno. */
-int process_open_standard(void);
+/* What a program does first, whatever it inherits: opens /dev/null for each of the
+ * descriptors 0, 1 and 2 that is closed, so that a file opened later cannot become one of
+ * them, and stops ignoring SIGCHLD, without which it would not learn how its children
+ * end. Return: 0 or -errno. */
+int process_begin(void);
 
 /* Makes `input` descriptor 0 and `output` descriptor 1 (neither may be 0, 1 or 2 before;
  * -1 means /dev/null), sends descriptor 2 to /dev/null, and closes all others. Return: 0

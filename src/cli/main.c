@@ -120,7 +120,7 @@ main(int argc, char **argv)
     cleanup_failure struct failure *failure = NULL;
     int status;
 
-    if (process_open_standard() < 0)
+    if (process_begin() < 0)
         return STATUS_FAILURE;
     process_harden();
     /* SIGPIPE is ignored, so a command finishes its changes even if nobody reads what it

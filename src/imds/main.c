@@ -303,7 +303,7 @@ main(int argc, char **argv)
     struct options options = {.root = "/"};
     int option;
 
-    if (process_open_standard() < 0)
+    if (process_begin() < 0)
         return EXIT_FAILURE;
     process_harden();
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {

@@ -146,7 +146,7 @@ run(bool guest_runs, int argc, char **argv)
 {
     /* Not freed: the process ends or becomes another one. */
     static struct buffer xml;
-    int error = process_open_standard();
+    int error = process_begin();
 
     if (error == 0)
         error = fs_read_all(STDIN_FILENO, LIMIT_DOMAIN_XML, &xml);
@@ -173,8 +173,6 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     if (guest_runs) {
         signal(SIGALRM, end_well);
-        /* If it is ignored, nobody learns how a child has ended. */
-        signal(SIGCHLD, SIG_DFL);
         /* abort(3) when memory runs out. */
         signal(SIGABRT, end_well);
     }

@@ -161,7 +161,7 @@ main(int argc, char **argv)
     const char *root = "/";
     int option;
 
-    if (process_open_standard() < 0)
+    if (process_begin() < 0)
         return EXIT_FAILURE;
     process_harden();
     process_limit_time(LIMIT_HOOK_SECONDS, too_late, &status_of_failure);

@@ -49,7 +49,7 @@ main(int argc, char **argv)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    if (argc < 1 || process_open_standard() < 0)
+    if (argc < 1 || process_begin() < 0)
         return EXIT_FAILURE;
     if (argc == 2 && strcmp(fs_base_name(argv[0]), "virt-seed-qemu") == 0) {
         if (strcmp(argv[1], "--help") == 0)

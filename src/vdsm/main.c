@@ -119,7 +119,7 @@ main(int argc, char **argv)
 {
     cleanup_failure struct failure *failure = NULL;
 
-    if (process_open_standard() < 0)
+    if (process_begin() < 0)
         return STATUS_STOP;
     process_harden();
     process_limit_time(LIMIT_HOOK_SECONDS, too_late, &late_status);

@@ -374,6 +374,9 @@ packages: [a]
     finds schema.xml
     run -0 check --json schema.xml
     [[ $(jq -r .schema <<<"$output") = checked ]]
+    # However the caller handles the end of its own children.
+    run -0 env --ignore-signal=CHLD virt-seed --root="$root" check --json "$schema" schema.xml
+    [[ $(jq -r '.findings | length' <<<"$output") = 0 ]]
 }
 
 @test "a schema in a file reads no secret, fetches nothing, and is a schema" {

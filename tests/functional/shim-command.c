@@ -34,7 +34,7 @@ main(int argc, char **argv)
     char *rest = NULL;
     size_t count = 0;
 
-    if (process_open_standard() < 0 || root < 0 || fs_read_all(0, MIB, &text) < 0 ||
+    if (process_begin() < 0 || root < 0 || fs_read_all(0, MIB, &text) < 0 ||
         text.size == 0)
         return 2;
     for (char *line = strtok_r(text.data, "\n", &rest); line && count < MAXIMUM;

@@ -116,7 +116,7 @@ main(int argc, char **argv)
     cleanup_failure struct failure *failure = NULL;
     int result = -1;
 
-    if (process_open_standard() == 0 && argc >= 4)
+    if (process_begin() == 0 && argc >= 4)
         result = run(argc, argv, &failure);
     seed_clear(&documents);
     if (failure)
