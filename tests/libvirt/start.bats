@@ -281,6 +281,27 @@ assert_refused() {
     lab_virsh start web1
 }
 
+@test "if its directories in /var become read-only, a running guest ends as usual, and a start is refused" {
+    local directory directories=(/var/lib/virt-seed /var/log/libvirt/virt-seed)
+
+    define_wired web1 $web1
+    lab_virsh start web1
+    for directory in "${directories[@]}"; do
+        lab_run mount --bind "$directory" "$directory"
+        lab_run mount -o remount,bind,ro "$directory"
+    done
+    lab_virsh reset web1
+    lab_virsh destroy web1
+    assert_no_seeds
+    assert_refused web1 'Read-only file system' /var/log/libvirt/virt-seed
+    assert_no_seeds
+    for directory in "${directories[@]}"; do
+        lab_run umount "$directory"
+    done
+    lab_virsh start web1
+    lab_run test -e "$seeds/$web1.iso"
+}
+
 @test "many domains started at once each have their seed" {
     local number starts=()
 
