@@ -12,6 +12,7 @@ host_tests = \
 	%D%/try.bats \
 	%D%/install.bats \
 	%D%/watch.bats \
+	%D%/clock.bats \
 	$(NULL)
 EXTRA_DIST += $(host_tests) \
 	%D%/guest.bats \
